@@ -1,0 +1,37 @@
+# The few shapes that this project's targets have.
+
+# What every C++ file of the project is compiled with.
+add_library(rma_flags INTERFACE)
+target_compile_features(rma_flags INTERFACE cxx_std_20)
+target_compile_options(rma_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Werror)
+target_include_directories(rma_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+
+# rma_folder(NAME SOURCES file... [DEPENDS folder...] [LIBS library...]): one folder under src, as a static library
+# `rma_<name>` of its own, so that a folder's unit tests link that folder and what is below it, and nothing above.
+function(rma_folder name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBS" ${ARGN})
+  add_library(rma_${name} STATIC ${arg_SOURCES})
+  set_target_properties(rma_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                               VISIBILITY_INLINES_HIDDEN ON)
+  list(TRANSFORM arg_DEPENDS PREPEND rma_)
+  target_link_libraries(rma_${name} PUBLIC rma_flags ${arg_DEPENDS} ${arg_LIBS})
+  set_property(GLOBAL APPEND PROPERTY RMA_FOLDERS rma_${name})
+  set_property(GLOBAL APPEND PROPERTY RMA_FOLDER_LIBS ${arg_LIBS})
+endfunction()
+
+# rma_program(NAME SOURCES file... [LIBS library...]): a program in build/bin that uses the installed interface.
+function(rma_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE rma_flags ${arg_LIBS})
+endfunction()
+
+# rma_unit_test(NAME SOURCES file... LIBS library...): a GoogleTest program of one process; each of its tests becomes
+# a ctest with the label `unit`.
+function(rma_unit_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(test-${name} ${arg_SOURCES})
+  target_link_libraries(test-${name} PRIVATE rma_flags ${arg_LIBS} GTest::gmock GTest::gtest_main)
+  add_test(NAME unit.${name} COMMAND test-${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()
