@@ -12,7 +12,8 @@ namespace rma {
 
 /// The outcome of an operation: success, or one of the `RMA_ERR_*` codes with a text for people.
 ///
-/// Success is a null pointer, so returning and testing it costs no more than an int; only a failure allocates.
+/// Success is a null pointer, so returning and testing it costs no more than an int; only a failure
+/// allocates.
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;
@@ -43,7 +44,7 @@ class [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
   Result(Status failure) : status_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const noexcept { return value_.has_value(); }

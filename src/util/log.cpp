@@ -1,0 +1,38 @@
+#include "util/log.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <array>
+
+namespace rma {
+namespace {
+
+constexpr std::array<spdlog::level::level_enum, 5> kLevels = {
+    spdlog::level::trace, spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
+
+/// A logger of our own, so that a program that uses spdlog itself keeps its own settings.
+spdlog::logger& logger() {
+  static spdlog::logger instance("rma", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  return instance;
+}
+
+}  // namespace
+
+Status open_log(std::string_view least, int rank) {
+  const auto level = spdlog::level::from_str(std::string(least));
+  if (level == spdlog::level::off && least != "off") {
+    return {RMA_ERR_SETTING,
+            fmt::format("RMA_LOG={} is not valid: expected trace, debug, info, warn, error or off", least)};
+  }
+  logger().set_level(level);
+  logger().set_pattern(fmt::format("[rma %H:%M:%S.%f rank {} %l] %v", rank));
+  return {};
+}
+
+void log(LogLevel level, std::string_view text) {
+  logger().log(kLevels[static_cast<std::size_t>(level)], "{}", text);
+}
+
+}  // namespace rma

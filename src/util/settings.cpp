@@ -1,0 +1,131 @@
+#include "util/settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace rma {
+namespace {
+
+/// "64K" and the like; nothing for anything else.
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (suffix.empty()) return value;
+  constexpr std::string_view kSuffixes = "KMGT";
+  const std::size_t power = kSuffixes.find(suffix[0]);
+  if (suffix.size() != 1 || power == std::string_view::npos) return std::nullopt;
+  const unsigned shift = 10 * (static_cast<unsigned>(power) + 1);
+  if (value > (std::numeric_limits<std::uint64_t>::max() >> shift)) return std::nullopt;
+  return value << shift;
+}
+
+std::string number_text(std::uint64_t value) {
+  constexpr std::string_view kSuffixes = "TGMK";
+  for (std::size_t i = 0; i < kSuffixes.size(); ++i) {
+    const unsigned shift = 40 - 10 * static_cast<unsigned>(i);
+    if (value != 0 && value % (std::uint64_t{1} << shift) == 0) {
+      return fmt::format("{}{}", value >> shift, kSuffixes[i]);
+    }
+  }
+  return fmt::format("{}", value);
+}
+
+/// Levenshtein's distance: how many letters to insert, delete or change.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+Status unknown(std::string_view name) {
+  const auto table = setting_table();
+  const auto nearest = std::min_element(table.begin(), table.end(), [name](const auto& a, const auto& b) {
+    return edit_distance(name, a.name) < edit_distance(name, b.name);
+  });
+  return {RMA_ERR_SETTING,
+          fmt::format("there is no setting {}; the nearest is {} (rma-info --settings lists all)", name,
+                      nearest->name)};
+}
+
+Status malformed(const SettingInfo& info, std::string_view value) {
+  return {RMA_ERR_SETTING,
+          fmt::format("{}={} is not valid: expected {}", info.name, value, setting_range(info))};
+}
+
+Status store(const SettingInfo& info, std::string_view text, Settings& settings) {
+  if (const auto* number = std::get_if<std::uint64_t Settings::*>(&info.value)) {
+    const auto value = parse_number(text);
+    if (!value || *value < info.least || *value > info.most) return malformed(info, text);
+    settings.** number = *value;
+  } else if (const auto* string = std::get_if<std::string Settings::*>(&info.value)) {
+    settings.** string = text;
+  } else {
+    const auto& choice = std::get<Choice>(info.value);
+    const auto word = std::find(choice.words.begin(), choice.words.end(), text);
+    if (word == choice.words.end()) return malformed(info, text);
+    choice.store(settings, static_cast<std::size_t>(word - choice.words.begin()));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string setting_range(const SettingInfo& info) {
+  if (std::holds_alternative<std::uint64_t Settings::*>(info.value)) {
+    return fmt::format("{} .. {} {}", number_text(info.least), number_text(info.most), info.unit);
+  }
+  if (const auto* choice = std::get_if<Choice>(&info.value))
+    return fmt::format("{}", fmt::join(choice->words, " | "));
+  return "text";
+}
+
+std::string setting_text(const SettingInfo& info, const Settings& settings) {
+  if (const auto* number = std::get_if<std::uint64_t Settings::*>(&info.value))
+    return number_text(settings.**number);
+  if (const auto* string = std::get_if<std::string Settings::*>(&info.value)) return settings.**string;
+  const auto& choice = std::get<Choice>(info.value);
+  return std::string(choice.words[choice.load(settings)]);
+}
+
+Result<Settings> read_settings(std::span<const std::string_view> environment) {
+  Settings settings;
+  const auto table = setting_table();
+  for (const SettingInfo& info : table) {
+    if (Status status = store(info, info.standard, settings); !status.ok()) return status;
+  }
+  for (const std::string_view entry : environment) {
+    const std::size_t equals = entry.find('=');
+    const std::string_view name = entry.substr(0, equals);
+    if (equals == std::string_view::npos || !name.starts_with("RMA_")) continue;
+    const auto info =
+        std::find_if(table.begin(), table.end(), [name](const auto& row) { return row.name == name; });
+    if (info == table.end()) return unknown(name);
+    if (Status status = store(*info, entry.substr(equals + 1), settings); !status.ok()) return status;
+  }
+  return settings;
+}
+
+Result<Settings> read_settings() {
+  std::vector<std::string_view> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return read_settings(entries);
+}
+
+}  // namespace rma

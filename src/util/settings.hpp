@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "util/status.hpp"
+
+namespace rma {
+
+enum class HugePagesSetting : std::uint8_t { off, transparent, hugetlb };
+enum class CmaSetting : std::uint8_t { automatic, off };
+enum class StatisticsSetting : std::uint8_t { off, table, json };
+
+/// Every tunable of the runtime, with the values in force. Declared, documented and read from the environment
+/// through one table (settings_table.cpp); the numbers here are only what the table overwrites.
+struct Settings {
+  std::uint64_t heap_size = 0;
+  HugePagesSetting huge_pages = HugePagesSetting::off;
+  std::uint64_t max_regions = 0;
+  CmaSetting cma = CmaSetting::automatic;
+  std::uint64_t spins = 0;
+  std::uint64_t yields = 0;
+  std::uint64_t nontemporal = 0;
+  std::uint64_t flat_ranks = 0;
+  std::uint64_t direct_collective = 0;
+  std::string log;
+  StatisticsSetting statistics = StatisticsSetting::off;
+  std::string statistics_file;
+  std::string trace;
+};
+
+/// A setting with a fixed set of words as values; `store` receives the index of the word given.
+struct Choice {
+  std::span<const std::string_view> words;
+  void (*store)(Settings&, std::size_t word);
+  std::size_t (*load)(const Settings&);
+};
+
+/// One row of the table.
+struct SettingInfo {
+  std::string_view name;  ///< the environment variable
+  std::variant<std::uint64_t Settings::*, std::string Settings::*, Choice> value;
+  std::string_view standard;  ///< default, in the form that a user would write
+  std::uint64_t least = 0;    ///< range of a number
+  std::uint64_t most = 0;
+  std::string_view unit;  ///< of a number: "bytes", "ranks"...
+  std::string_view help;  ///< one line
+};
+
+/// All settings, in the order in which they are documented.
+[[nodiscard]] std::span<const SettingInfo> setting_table();
+
+/// The settings that `environment` ("NAME=value" strings) asks for, defaults elsewhere. Numbers may carry K,
+/// M, G or T (powers of 1024). RMA_ERR_SETTING for a malformed or out-of-range value, and for an RMA_ name
+/// that is none: the text names the nearest one.
+[[nodiscard]] Result<Settings> read_settings(std::span<const std::string_view> environment);
+
+/// read_settings of this process's environment.
+[[nodiscard]] Result<Settings> read_settings();
+
+/// The value in force of one setting, as a user would write it.
+[[nodiscard]] std::string setting_text(const SettingInfo& info, const Settings& settings);
+
+/// What a number, a string or a choice accepts, for people: "0 .. 64 bytes", "off | table | json", "text".
+[[nodiscard]] std::string setting_range(const SettingInfo& info);
+
+}  // namespace rma

@@ -1,0 +1,87 @@
+#include "util/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+namespace rma {
+namespace {
+
+struct CounterInfo {
+  std::string_view name;
+  std::string_view help;
+};
+constexpr std::array<CounterInfo, kCounters> kInfo = {{
+    {"put_direct", "contiguous puts by copying to mapped memory"},
+    {"put_bytes", "bytes put"},
+    {"get_direct", "contiguous gets by copying from mapped memory"},
+    {"get_bytes", "bytes got"},
+    {"put_cma", "puts by process_vm_writev"},
+    {"get_cma", "gets by process_vm_readv"},
+    {"strided", "strided transfers"},
+    {"vector", "vector transfers"},
+    {"accumulate", "accumulates of any layout"},
+    {"accumulate_lock_waits", "times an accumulate waited for another"},
+    {"atomic", "atomic operations"},
+    {"notify", "notifications sent"},
+    {"fence", "fences"},
+    {"barrier", "barriers"},
+    {"collective", "collectives other than barriers"},
+    {"sleep", "times a waiting thread went to sleep"},
+    {"allocate", "allocations"},
+}};
+
+/// Counts of threads outlive them, so that totals never shrink. A deque never moves its elements.
+struct Registry {
+  std::mutex lock;
+  std::deque<ThreadCounts> threads;
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;  // never destroyed: threads may count while the process exits
+  return *instance;
+}
+
+}  // namespace
+
+constinit thread_local ThreadCounts* this_threads_counts = nullptr;
+
+ThreadCounts& first_count() {
+  Registry& all = registry();
+  const std::lock_guard guard(all.lock);
+  this_threads_counts = &all.threads.emplace_back();
+  return *this_threads_counts;
+}
+
+std::array<std::uint64_t, kCounters> total_counts() {
+  Registry& all = registry();
+  std::array<std::uint64_t, kCounters> totals = {};
+  const std::lock_guard guard(all.lock);
+  for (const ThreadCounts& thread : all.threads) {
+    for (std::size_t i = 0; i < kCounters; ++i) totals[i] += thread.values[i].load(std::memory_order_relaxed);
+  }
+  return totals;
+}
+
+std::string_view counter_name(Counter counter) { return kInfo[static_cast<std::size_t>(counter)].name; }
+std::string_view counter_help(Counter counter) { return kInfo[static_cast<std::size_t>(counter)].help; }
+
+std::string counts_table(int rank, const std::array<std::uint64_t, kCounters>& before) {
+  const auto now = total_counts();
+  std::string text = fmt::format("rma statistics of rank {}\n", rank);
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    if (now[i] != before[i]) text += fmt::format("  {:<24} {:>16}\n", kInfo[i].name, now[i] - before[i]);
+  }
+  return text;
+}
+
+std::string counts_json(int rank, const std::array<std::uint64_t, kCounters>& before) {
+  const auto now = total_counts();
+  nlohmann::ordered_json object = {{"rank", rank}};
+  for (std::size_t i = 0; i < kCounters; ++i) object[std::string(kInfo[i].name)] = now[i] - before[i];
+  return object.dump() + "\n";
+}
+
+}  // namespace rma

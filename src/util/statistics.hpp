@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rma {
+
+/// What is counted, always. Names and help stand in statistics.cpp in the same order.
+enum class Counter : std::uint8_t {
+  put_direct,
+  put_bytes,
+  get_direct,
+  get_bytes,
+  put_cma,
+  get_cma,
+  strided,
+  vector,
+  accumulate,
+  accumulate_lock_waits,
+  atomic,
+  notify,
+  fence,
+  barrier,
+  collective,
+  sleep,
+  allocate,
+  count_  // how many there are
+};
+inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);
+
+/// One thread's counts. Only that thread writes; others read while it runs, hence atomics, relaxed: a count
+/// orders nothing.
+struct ThreadCounts {
+  std::array<std::atomic<std::uint64_t>, kCounters> values = {};
+};
+
+/// This thread's counts once it has counted something, else null. The thread that set it owns what it points
+/// to.
+extern constinit thread_local ThreadCounts* this_threads_counts;
+
+/// Makes `this_threads_counts` point to counts that are part of every total, also after the thread's end.
+ThreadCounts& first_count();
+
+/// Adds `amount` to a counter: a load and a store of a line that no other thread writes.
+inline void count(Counter counter, std::uint64_t amount = 1) {
+  ThreadCounts& counts = this_threads_counts != nullptr ? *this_threads_counts : first_count();
+  auto& value = counts.values[static_cast<std::size_t>(counter)];
+  value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+/// Totals over all threads, by counter.
+[[nodiscard]] std::array<std::uint64_t, kCounters> total_counts();
+
+/// "put_direct" and the like, and one line of help.
+[[nodiscard]] std::string_view counter_name(Counter counter);
+[[nodiscard]] std::string_view counter_help(Counter counter);
+
+/// Totals since `before` as lines "name value" under a heading, or as one JSON object, both ending in a
+/// newline.
+[[nodiscard]] std::string counts_table(int rank, const std::array<std::uint64_t, kCounters>& before);
+[[nodiscard]] std::string counts_json(int rank, const std::array<std::uint64_t, kCounters>& before);
+
+}  // namespace rma

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace rma {
+
+/// How long a waiting thread polls and yields before it sleeps.
+struct WaitPolicy {
+  std::uint64_t spins = 0;
+  std::uint64_t yields = 0;
+};
+
+/// Where threads of one process sleep and others, of any process that maps it, wake them. Lies in shared
+/// memory; all zero is its initial state.
+///
+/// The rule that makes a lost wake-up impossible: a sleeper announces itself in `sleepers` and then looks at
+/// its condition; a ringer makes the condition true and then looks at `sleepers`. Both put a full barrier
+/// between their two steps (Dekker), so at least one of them sees the other.
+struct alignas(64) Doorbell {
+  std::atomic<std::uint32_t> rings = 0;
+  std::atomic<std::uint32_t> sleepers = 0;
+
+  /// Wakes whoever sleeps here. The caller has made the condition true before, with any store.
+  void ring() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fetch_add in sleep_until
+    ring_ordered();
+  }
+
+  /// ring() for a caller whose last step was a sequentially consistent read-modify-write: no further barrier.
+  void ring_ordered() {
+    if (sleepers.load(std::memory_order_relaxed) != 0) wake();
+  }
+
+  /// Sleeps until woken, or for a hundredth of a second, whichever is first, unless `rings` is no longer
+  /// `seen`.
+  void sleep(std::uint32_t seen);
+
+ private:
+  void wake();
+};
+static_assert(sizeof(Doorbell) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// Tells the processor that this is a polling loop.
+inline void pause_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// Returns when `condition()` holds: polls, then yields, then sleeps at `doorbell`, which whoever makes the
+/// condition true is obliged to ring. What `condition` loads it loads with acquire order.
+template <typename Condition>
+void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition) {
+  for (std::uint64_t i = 0; i < policy.spins; ++i) {
+    if (condition()) return;
+    pause_processor();
+  }
+  for (std::uint64_t i = 0; i < policy.yields; ++i) {
+    if (condition()) return;
+    sched_yield();
+  }
+  if (condition()) return;
+  doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring
+  while (true) {
+    const std::uint32_t seen = doorbell.rings.load(std::memory_order_acquire);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (condition()) break;
+    doorbell.sleep(seen);
+  }
+  doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace rma
