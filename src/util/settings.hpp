@@ -25,7 +25,6 @@ struct Settings {
   CmaSetting cma = CmaSetting::automatic;
   std::uint64_t spins = 0;
   std::uint64_t yields = 0;
-  std::uint64_t nontemporal = 0;
   std::uint64_t flat_ranks = 0;
   std::uint64_t direct_collective = 0;
   std::string log;

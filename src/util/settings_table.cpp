@@ -36,8 +36,6 @@ const std::array kTable = {
         "Polls before a waiting rank yields or sleeps; none when there are more ranks than processors"},
     SettingInfo{"RMA_YIELDS", &Settings::yields, "4", 0, 1000000, "yields",
                 "Times a waiting rank gives its processor away before it sleeps"},
-    SettingInfo{"RMA_NONTEMPORAL", &Settings::nontemporal, "16M", 0, kTebi, "bytes",
-                "Copies from this size on bypass the cache; 0 never does"},
     SettingInfo{"RMA_COLL_FLAT_RANKS", &Settings::flat_ranks, "8", 1, 4096, "ranks",
                 "Teams up to this size meet by one flag per member, larger ones by a counter"},
     SettingInfo{"RMA_COLL_DIRECT", &Settings::direct_collective, "32K", 0, kTebi, "bytes",

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "core/process_card.hpp"
+#include "malloc/allocator.hpp"
+#include "malloc/region_table.hpp"
+#include "malloc/window.hpp"
+#include "rma/direct.h"
+#include "util/settings.hpp"
+#include "util/status.hpp"
+#include "util/wait.hpp"
+
+namespace rma {
+
+/// How a range of a rank's memory is reached from here.
+struct Path {
+  enum class Kind : std::uint8_t {
+    direct,   ///< mapped here, at `here`
+    foreign,  ///< registered by its owner, outside its heap: through a transport
+    none      ///< neither allocated nor registered
+  };
+  Kind kind = Kind::none;
+  std::byte* here = nullptr;
+};
+
+/// The job as one process sees it: who takes part, their memory as it is mapped here, and this process's own.
+///
+/// It comes up in three steps, so that the folders above can add what they share in between: open() makes this
+/// process's memory; provide() sets blocks of it aside; connect() shows them to the others and maps theirs.
+class Job {
+ public:
+  /// Collective only in what the launcher does. `incarnation` counts the times this process has joined.
+  [[nodiscard]] static Result<std::unique_ptr<Job>> open(const Settings& settings, int incarnation);
+
+  /// Sets `bytes` zeroed bytes aside for `service`, reachable by every process of this host after connect().
+  [[nodiscard]] Result<std::byte*> provide(Service service, std::size_t bytes);
+
+  /// Collective. Afterwards all processes of this host are mapped.
+  [[nodiscard]] Status connect();
+
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  [[nodiscard]] int rank() const { return bootstrap_->rank(); }
+  [[nodiscard]] int size() const { return bootstrap_->size(); }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
+  [[nodiscard]] Allocator& allocator() { return *allocator_; }
+  [[nodiscard]] RegionTable& regions() { return *regions_; }
+  [[nodiscard]] const WaitPolicy& wait_policy() const { return wait_policy_; }
+  /// World ranks of this host, ascending.
+  [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }
+
+  /// `rank`'s memory is mapped here.
+  [[nodiscard]] bool mapped(int rank) const { return direct_[static_cast<std::size_t>(rank)].bytes != 0; }
+
+  /// One entry per rank for the inlined path (rma/direct.h).
+  [[nodiscard]] std::span<const rma_direct_peer_t> direct_table() const { return direct_; }
+
+  /// The block that `rank`, mapped here, provided for `service`; empty when it provided none.
+  [[nodiscard]] std::span<std::byte> service(Service service, int rank) const;
+
+  /// Where threads of `rank`, mapped here, sleep.
+  [[nodiscard]] Doorbell& doorbell(int rank) const {
+    return *reinterpret_cast<Doorbell*>(service(Service::doorbell, rank).data());
+  }
+
+  /// `rank`'s heap memory [address, address + bytes) as mapped here; null when it is not inside that heap.
+  [[nodiscard]] std::byte* direct(const void* address, std::size_t bytes, int rank) const {
+    const rma_direct_peer_t& peer = direct_[static_cast<std::size_t>(rank)];
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - peer.base;
+    if (bytes > peer.bytes || offset > peer.bytes - bytes) return nullptr;
+    return const_cast<std::byte*>(static_cast<const std::byte*>(address)) + peer.delta;
+  }
+
+  /// The way to `rank`'s [address, address + bytes).
+  [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank);
+
+  /// RMA_ERR_ADDRESS with a text for what resolve() answered with Path::Kind::none.
+  [[nodiscard]] static Status unreachable(const void* address, std::size_t bytes, int rank);
+
+  /// The process that a transport of this host reaches `rank` by.
+  [[nodiscard]] pid_t process(int rank) const;
+
+ private:
+  struct Peer {
+    ProcessCard card;
+    PeerWindow window;
+    std::mutex lock;  ///< guards `regions`, whose lookups remember the last hit
+    std::optional<RegionView> regions;
+  };
+
+  Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window window);
+  [[nodiscard]] Status start();
+  [[nodiscard]] Status map_peer(int rank);
+
+  const Settings settings_;
+  WaitPolicy wait_policy_;
+  const std::unique_ptr<Bootstrap> bootstrap_;
+  Window window_;
+  std::unique_ptr<RegionTable> regions_;
+  std::unique_ptr<Allocator> allocator_;
+  ProcessCard card_;
+  std::vector<std::unique_ptr<Peer>> peers_;  ///< by rank; null where not mapped, and for this process
+  std::vector<rma_direct_peer_t> direct_;
+};
+
+}  // namespace rma

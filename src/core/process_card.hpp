@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Blocks of internal memory that each process offers to the others of its host, one per user of the core.
+enum class Service : std::uint8_t { doorbell, regions, accumulate, mutexes, teams, count_ };
+inline constexpr std::size_t kServices = static_cast<std::size_t>(Service::count_);
+
+/// Where a service's block lies in its owner's heap window. No bytes: not offered.
+struct ServiceBlock {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What a process tells the others about itself: a wire format, checked when read.
+struct ProcessCard {
+  static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
+  static constexpr std::uint32_t kVersion = 1;                 ///< of this format and of all shared structures
+
+  std::uint64_t magic = kMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t pid = 0;
+  std::uint64_t base = 0;  ///< of the heap window, in the owner's address space
+  std::uint64_t bytes = 0;
+  std::uint32_t window_fd = 0;
+  std::uint32_t reserved = 0;
+  std::array<ServiceBlock, kServices> services = {};
+
+  [[nodiscard]] std::vector<std::byte> encode() const;
+  /// RMA_ERR_VERSION when another librma wrote it, RMA_ERR_LAUNCH when it makes no sense.
+  [[nodiscard]] static Result<ProcessCard> decode(std::span<const std::byte> card, int rank);
+};
+
+}  // namespace rma
