@@ -1,0 +1,102 @@
+/**
+ * @file error.hpp
+ * The exceptions of the C++ interface: one family, each carrying the status and the text that the C interface
+ * has.
+ */
+#ifndef RMA_ERROR_HPP
+#define RMA_ERROR_HPP
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include "rma/rma.h"
+
+// Everything of the C++ interface lives in an inline namespace, so that its inline functions never share a
+// symbol with those of the library itself or of another version of these headers.
+namespace rma::inline v0 {
+
+/** What every function of the C++ interface throws when it fails. */
+class Error : public std::runtime_error {
+ public:
+  Error(rma_status_t status, const std::string& text) : std::runtime_error(text), status_(status) {}
+
+  /** The status of the C interface, never RMA_SUCCESS. */
+  [[nodiscard]] rma_status_t status() const noexcept { return status_; }
+
+ private:
+  rma_status_t status_;
+};
+
+/** The caller asked for what cannot be: a wrong rank, size, alignment, address or argument. Nothing was
+ * changed. */
+class ArgumentError : public Error {
+ public:
+  using Error::Error;
+};
+
+/** The heap, or the system, has no more memory. */
+class NoMemoryError : public Error {
+ public:
+  using Error::Error;
+};
+
+/** The other process is gone or unreachable. */
+class PeerLostError : public Error {
+ public:
+  using Error::Error;
+};
+
+/** Throws the member of the family that fits `status`. */
+[[noreturn]] inline void throw_error(rma_status_t status, const std::string& text) {
+  switch (status) {
+    case RMA_ERR_ARGUMENT:
+    case RMA_ERR_RANK:
+    case RMA_ERR_SIZE:
+    case RMA_ERR_ALIGNMENT:
+    case RMA_ERR_ADDRESS:
+      throw ArgumentError(status, text);
+    case RMA_ERR_NO_MEMORY:
+      throw NoMemoryError(status, text);
+    case RMA_ERR_PEER_LOST:
+      throw PeerLostError(status, text);
+    default:
+      throw Error(status, text);
+  }
+}
+
+namespace detail {
+
+// Out of line and cold: what check() adds to the 8-byte path is one comparison.
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_last_error(rma_status_t status) {
+  const std::string text = rma_last_error();
+  throw_error(status, text.empty() ? rma_strerror(status) : text);
+}
+
+/**
+ * Tells a destructor that makes a collective call whether it may: not outside the job, and not while an
+ * exception that this process alone has thrown destroys the object, because the other members would never
+ * arrive. What is left unfreed then goes with the process.
+ */
+class CollectiveScope {
+ public:
+  [[nodiscard]] bool may_call() const noexcept {
+    return rma_initialized() == 1 && std::uncaught_exceptions() <= exceptions_;
+  }
+
+ private:
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace detail
+
+/** Throws the error of this thread's last failed call unless `status` is RMA_SUCCESS. */
+inline void check(rma_status_t status) {
+  if (status != RMA_SUCCESS) [[unlikely]] {
+    detail::throw_last_error(status);
+  }
+}
+
+}  // namespace rma::inline v0
+
+#endif

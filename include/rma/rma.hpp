@@ -1,0 +1,22 @@
+/**
+ * @file rma.hpp
+ * The C++20 interface of librma: rma.h with types, spans, owners and exceptions, header-only. Include this
+ * one; the headers it gathers each hold one part.
+ */
+#ifndef RMA_RMA_HPP
+#define RMA_RMA_HPP
+
+#include "rma/atomic.hpp"
+#include "rma/error.hpp"
+#include "rma/global_ptr.hpp"
+#include "rma/job.hpp"
+#include "rma/memory.hpp"
+#include "rma/mutex.hpp"
+#include "rma/notify.hpp"
+#include "rma/request.hpp"
+#include "rma/strided.hpp"
+#include "rma/team.hpp"
+#include "rma/transfer.hpp"
+#include "rma/vector.hpp"
+
+#endif
