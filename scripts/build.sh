@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs what is missing, configures one of CMakePresets.json's builds and builds it: with progress on a terminal,
+# silently in a pipe unless it fails.
+#
+# usage: scripts/build.sh [PRESET [TARGET...]]     (release by default, into build/; everything by default)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case ${1:-} in
+  -h | --help)
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' scripts/build.sh
+    exit 0
+    ;;
+esac
+preset=${1:-release}
+shift || true
+[ $# -gt 0 ] || set -- all
+scripts/setup.sh build
+
+# Runs a command and shows what it prints only where someone watches, or when it fails.
+quietly() {
+  if [ -t 1 ]; then
+    "$@"
+    return
+  fi
+  local log
+  log=$(mktemp)
+  if ! "$@" > "$log" 2>&1; then
+    # The compilers' words first: with two jobs at once they need not be near the end.
+    grep -E -A 12 'error:|Error |FAILED:' "$log" | head -n 60 || true
+    echo "... the last lines of '$*':"
+    tail -n 40 "$log"
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
+
+# Passed every time, so that a build directory outlives the compiler cache it was first configured with.
+launcher=$(command -v ccache || true)
+echo "build: preset $preset, targets: $*"
+quietly cmake --preset "$preset" -D CMAKE_C_COMPILER_LAUNCHER="$launcher" -D CMAKE_CXX_COMPILER_LAUNCHER="$launcher"
+quietly cmake --build --preset "$preset" --target "$@"

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Shows the library at work: installs what is missing, builds into build/ (programs in build/bin), and multiplies two
+# matrices across four processes that fetch each other's blocks with one-sided gets, verified.
+#
+# usage: scripts/demo.sh [-n RANKS] [OPTION...]
+#   -n RANKS   how many processes (4)
+#   OPTION...  given to summa instead of --m 2048 --n 2048 --k 2048 --verify; see build/bin/summa --help
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+ranks=4
+case ${1:-} in
+  -h | --help)
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' scripts/demo.sh
+    exit 0
+    ;;
+  -n)
+    ranks=${2:?demo.sh: -n needs a number of ranks}
+    shift 2
+    ;;
+esac
+[ $# -gt 0 ] || set -- --m 2048 --n 2048 --k 2048 --verify
+
+scripts/build.sh release rmarun summa
+echo "demo: build/bin/rmarun -n $ranks build/bin/summa $*"
+exec build/bin/rmarun -n "$ranks" build/bin/summa "$@"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Passes every test: installs what is missing, builds into build/, runs them and ends with ctest's summary.
+#
+# usage: scripts/test.sh [OPTION...]     (the options are ctest's)
+#   -L unit        the tests of one process, a folder of src each
+#   -L multi       several ranks under rmarun
+#   -LE package    all but the test that installs the library and builds against it
+#   -R NAME        the tests whose name matches
+#   -N             only list them
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case ${1:-} in
+  -h | --help)
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' scripts/test.sh
+    exit 0
+    ;;
+esac
+
+scripts/build.sh release
+# A test of several ranks counts as so many processors (its PROCESSORS property), so on a small machine it runs alone.
+exec ctest --preset release --parallel "$(nproc)" --no-tests=error "$@" < /dev/null
