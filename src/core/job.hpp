@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,7 +22,7 @@ namespace rma {
 struct Path {
   enum class Kind : std::uint8_t {
     direct,   ///< mapped here, at `here`
-    foreign,  ///< registered by its owner, outside its heap: through a transport
+    foreign,  ///< registered by its owner, outside its heap: through a transport, or at `here` when it is our own
     none      ///< neither allocated nor registered
   };
   Kind kind = Kind::none;
@@ -83,7 +81,7 @@ class Job {
   }
 
   /// The way to `rank`'s [address, address + bytes).
-  [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank);
+  [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank) const;
 
   /// RMA_ERR_ADDRESS with a text for what resolve() answered with Path::Kind::none.
   [[nodiscard]] static Status unreachable(const void* address, std::size_t bytes, int rank);
@@ -95,8 +93,7 @@ class Job {
   struct Peer {
     ProcessCard card;
     PeerWindow window;
-    std::mutex lock;  ///< guards `regions`, whose lookups remember the last hit
-    std::optional<RegionView> regions;
+    RegionView regions;
   };
 
   Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window window);
@@ -105,7 +102,7 @@ class Job {
 
   const Settings settings_;
   WaitPolicy wait_policy_;
-  const std::unique_ptr<Bootstrap> bootstrap_;
+  const std::unique_ptr<Bootstrap> bootstrap_;  // ends last: leaving the job is the last thing a process does
   Window window_;
   std::unique_ptr<RegionTable> regions_;
   std::unique_ptr<Allocator> allocator_;

@@ -1,0 +1,180 @@
+#include "core/job.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace rma {
+namespace {
+
+constexpr std::size_t kCacheLine = 64;
+
+/// What RMA_HEAP_SIZE=0 stands for: half of the machine's memory, divided by its ranks.
+std::uint64_t automatic_heap_size(std::size_t local_ranks) {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
+  return std::max(kUnit, pages * page_bytes / 2 / local_ranks / kUnit * kUnit);
+}
+
+/// Processors that this process may run on.
+std::size_t usable_processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<std::size_t>(CPU_COUNT(&set));
+}
+
+HugePages window_pages(HugePagesSetting setting) {
+  switch (setting) {
+    case HugePagesSetting::transparent:
+      return HugePages::transparent;
+    case HugePagesSetting::hugetlb:
+      return HugePages::hugetlb;
+    case HugePagesSetting::off:
+      break;
+  }
+  return HugePages::off;
+}
+
+/// Spinning while another rank waits for this processor only keeps that rank from running. A rank bound to one
+/// processor of several counts the host's.
+WaitPolicy wait_policy_for(const Settings& settings, std::size_t local_ranks) {
+  const std::size_t processors =
+      std::max<std::size_t>(usable_processors(), static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)));
+  return {.spins = local_ranks > processors ? 0 : settings.spins, .yields = settings.yields};
+}
+
+}  // namespace
+
+Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window window)
+    : settings_(settings),
+      wait_policy_(wait_policy_for(settings, bootstrap->local_ranks().size())),
+      bootstrap_(std::move(bootstrap)),
+      window_(std::move(window)),
+      peers_(static_cast<std::size_t>(bootstrap_->size())),
+      direct_(static_cast<std::size_t>(bootstrap_->size())) {}
+
+Job::~Job() = default;
+
+Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation) {
+  auto bootstrap = open_bootstrap(incarnation);
+  if (!bootstrap.ok()) return std::move(bootstrap).status();
+  const std::size_t locals = bootstrap.value()->local_ranks().size();
+  const WindowOptions options = {
+      .limit = settings.heap_size != 0 ? settings.heap_size : automatic_heap_size(locals),
+      .huge_pages = window_pages(settings.huge_pages)};
+  auto window = Window::create(options);
+  if (!window.ok()) return std::move(window).status();
+  auto job = std::unique_ptr<Job>(
+      new Job(settings, std::move(bootstrap).value(), std::move(window).value()));
+  if (Status status = job->start(); !status.ok()) return status;
+  return job;
+}
+
+Status Job::start() {
+  // Others of this user may read and write our memory by process_vm_*, where a security module asks for consent.
+  // Without such a module the call fails, and nothing was needed.
+  static_cast<void>(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
+
+  // The directory lies in front of what the allocator manages, because the allocator lists the window in it.
+  const std::size_t granule = window_.granule();
+  const std::size_t directory = RegionTable::directory_bytes(settings_.max_regions);
+  const std::size_t reserved = (directory + granule - 1) / granule * granule;
+  if (Status status = window_.back(0, reserved); !status.ok()) return std::move(status).within("region directory");
+  regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory));
+  auto allocator = Allocator::create(window_, *regions_, reserved);
+  if (!allocator.ok()) return std::move(allocator).status();
+  allocator_ = std::move(allocator).value();
+
+  card_.pid = static_cast<std::uint32_t>(getpid());
+  card_.base = reinterpret_cast<std::uintptr_t>(window_.base());
+  card_.bytes = window_.address_bytes();
+  card_.window_fd = static_cast<std::uint32_t>(window_.fd());
+  card_.services[static_cast<std::size_t>(Service::regions)] = {.offset = 0, .bytes = directory};
+  const auto doorbell = provide(Service::doorbell, sizeof(Doorbell));
+  if (!doorbell.ok()) return {doorbell.status().code(), std::string(doorbell.status().text())};
+  return {};
+}
+
+Result<std::byte*> Job::provide(Service service, std::size_t bytes) {
+  auto block = allocator_->allocate(MemoryKind::internal, bytes, kCacheLine);
+  if (!block.ok()) return std::move(block).status().within("memory that ranks share");
+  std::memset(block.value(), 0, bytes);
+  card_.services[static_cast<std::size_t>(service)] = {
+      .offset = static_cast<std::uint64_t>(block.value() - window_.base()), .bytes = bytes};
+  return block;
+}
+
+Status Job::connect() {
+  const std::vector<std::byte> card = card_.encode();
+  if (Status status = bootstrap_->publish(card); !status.ok()) return status;
+  if (Status status = bootstrap_->fence(); !status.ok()) return status;
+  for (const int rank : local_ranks()) {
+    if (Status status = map_peer(rank); !status.ok()) return status;
+  }
+  // Nobody may leave, and take its memory with it, before all have mapped it.
+  return bootstrap_->fence();
+}
+
+Status Job::map_peer(int rank) {
+  auto peer = std::make_unique<Peer>();
+  std::byte* here = window_.base();
+  if (rank == this->rank()) {
+    peer->card = card_;
+  } else {
+    const auto bytes = bootstrap_->card_of(rank);
+    if (!bytes.ok()) return {bytes.status().code(), std::string(bytes.status().text())};
+    auto card = ProcessCard::decode(bytes.value(), rank);
+    if (!card.ok()) return std::move(card).status();
+    peer->card = card.value();
+    auto window = PeerWindow::map(static_cast<pid_t>(peer->card.pid), static_cast<int>(peer->card.window_fd),
+                                  peer->card.bytes);
+    if (!window.ok()) return std::move(window).status().within(fmt::format("heap of rank {}", rank));
+    peer->window = std::move(window).value();
+    here = peer->window.base();
+  }
+  direct_[static_cast<std::size_t>(rank)] = {.base = peer->card.base,
+                                             .bytes = peer->card.bytes,
+                                             .delta = static_cast<std::ptrdiff_t>(
+                                                 reinterpret_cast<std::uintptr_t>(here) - peer->card.base)};
+  peers_[static_cast<std::size_t>(rank)] = std::move(peer);
+  Peer& mapped = *peers_[static_cast<std::size_t>(rank)];
+  mapped.regions = RegionView(service(Service::regions, rank));
+  return {};
+}
+
+std::span<std::byte> Job::service(Service service, int rank) const {
+  const Peer& peer = *peers_[static_cast<std::size_t>(rank)];
+  const ServiceBlock& block = peer.card.services[static_cast<std::size_t>(service)];
+  const rma_direct_peer_t& direct = direct_[static_cast<std::size_t>(rank)];
+  const std::uintptr_t address = direct.base + static_cast<std::uintptr_t>(direct.delta) + block.offset;
+  return {reinterpret_cast<std::byte*>(address), block.bytes};
+}
+
+Path Job::resolve(const void* address, std::size_t bytes, int rank) const {
+  if (std::byte* const here = direct(address, bytes, rank); here != nullptr) {
+    return {.kind = Path::Kind::direct, .here = here};
+  }
+  if (!mapped(rank)) return {};
+  const auto region =
+      peers_[static_cast<std::size_t>(rank)]->regions.find(reinterpret_cast<std::uintptr_t>(address), bytes);
+  if (!region) return {};
+  std::byte* const own =
+      rank == this->rank() ? const_cast<std::byte*>(static_cast<const std::byte*>(address)) : nullptr;
+  return {.kind = Path::Kind::foreign, .here = own};
+}
+
+Status Job::unreachable(const void* address, std::size_t bytes, int rank) {
+  return {RMA_ERR_ADDRESS,
+          fmt::format("{} bytes at {} of rank {} are neither in its heap nor registered there (rma_malloc, "
+                      "rma_malloc_local, rma_register)",
+                      bytes, address, rank)};
+}
+
+pid_t Job::process(int rank) const { return static_cast<pid_t>(peers_[static_cast<std::size_t>(rank)]->card.pid); }
+
+}  // namespace rma

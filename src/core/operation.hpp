@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/device.hpp"
+#include "core/job.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// How an operation's end is made known to whoever issued it.
+struct Ending {
+  enum class Kind : std::uint8_t {
+    blocking,  ///< the call returns when it is over
+    request,   ///< `*request` is to be waited for
+    implicit   ///< the next fence waits for it
+  };
+  Kind kind = Kind::blocking;
+  rma_request_t* request = nullptr;
+};
+
+/// One put or get on its way, of any number of contiguous parts to one rank, each by whatever path its memory has.
+/// What is mapped is copied at once; other parts fly until end(). Used by one thread.
+class Operation {
+ public:
+  Operation(Job& job, Device& device, int rank) : job_(job), device_(device), rank_(rank) {}
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// Moves one part. RMA_ERR_ADDRESS when the rank's side of it is neither allocated nor registered; the operation
+  /// is then to be ended by being destroyed, which waits for the parts that fly.
+  [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);
+  [[nodiscard]] Status get(void* dst, const void* src, std::size_t bytes);
+
+  /// Everything has been issued. `*ending.request` is RMA_REQUEST_NULL when it is complete already.
+  [[nodiscard]] Status end(const Ending& ending);
+
+ private:
+  /// The device's operation, opened for the first part that needs one. RMA_ERR_NO_MEMORY when too many are open.
+  [[nodiscard]] Status open();
+
+  Job& job_;
+  Device& device_;
+  const int rank_;
+  rma_request_t flying_ = RMA_REQUEST_NULL;
+};
+
+}  // namespace rma

@@ -1,0 +1,77 @@
+#include "core/requests.hpp"
+
+namespace rma {
+namespace {
+
+std::uint32_t generation_of(rma_request_t request) { return static_cast<std::uint32_t>(request >> 32U); }
+std::uint32_t index_of(rma_request_t request) { return static_cast<std::uint32_t>(request); }
+
+}  // namespace
+
+RequestTable::~RequestTable() {
+  for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
+}
+
+RequestTable::Slot& RequestTable::slot(rma_request_t request) const {
+  const std::uint32_t index = index_of(request);
+  return (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
+}
+
+rma_request_t RequestTable::open(int rank) {
+  std::uint32_t index = 0;
+  {
+    const std::lock_guard guard(lock_);
+    if (free_.empty()) {
+      if (chunk_count_ == kMaxChunks) return RMA_REQUEST_NULL;
+      chunks_[chunk_count_].store(new Chunk(), std::memory_order_release);  // pairs with the load in slot()
+      for (std::size_t i = kChunkSlots; i > 0; --i) {
+        free_.push_back(static_cast<std::uint32_t>(chunk_count_ * kChunkSlots + i - 1));
+      }
+      ++chunk_count_;
+    }
+    index = free_.back();
+    free_.pop_back();
+  }
+  Slot& mine = (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
+  mine.rank.store(rank, std::memory_order_relaxed);
+  mine.left.store(false, std::memory_order_relaxed);
+  mine.status.store(RMA_SUCCESS, std::memory_order_relaxed);
+  mine.pending.store(1, std::memory_order_relaxed);
+  return (std::uint64_t{mine.generation.load(std::memory_order_relaxed)} << 32U) | index;
+}
+
+void RequestTable::add_part(rma_request_t request) { slot(request).pending.fetch_add(1, std::memory_order_relaxed); }
+
+bool RequestTable::finish_part(rma_request_t request, rma_status_t status) {
+  Slot& its = slot(request);
+  if (status != RMA_SUCCESS) {
+    rma_status_t none = RMA_SUCCESS;  // the first failure stays
+    its.status.compare_exchange_strong(none, status, std::memory_order_relaxed);
+  }
+  return its.pending.fetch_sub(1, std::memory_order_acq_rel) == 1;  // pairs with the load in complete()
+}
+
+bool RequestTable::known(rma_request_t request) const {
+  const std::size_t chunk = index_of(request) / kChunkSlots;
+  if (chunk >= kMaxChunks || chunks_[chunk].load(std::memory_order_acquire) == nullptr) return false;
+  return slot(request).generation.load(std::memory_order_acquire) == generation_of(request);
+}
+
+bool RequestTable::complete(rma_request_t request) const {
+  return slot(request).pending.load(std::memory_order_acquire) == 0;
+}
+
+int RequestTable::rank(rma_request_t request) const { return slot(request).rank.load(std::memory_order_relaxed); }
+
+rma_status_t RequestTable::close(rma_request_t request) {
+  Slot& its = slot(request);
+  const rma_status_t status = its.status.load(std::memory_order_relaxed);
+  std::uint32_t next = generation_of(request) + 1;
+  if (next == 0) next = 1;  // a handle is never RMA_REQUEST_NULL
+  its.generation.store(next, std::memory_order_release);
+  const std::lock_guard guard(lock_);
+  free_.push_back(index_of(request));
+  return status;
+}
+
+}  // namespace rma

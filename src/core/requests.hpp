@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "util/status.hpp"
+
+namespace rma {
+
+/// The nonblocking operations under way. Each has a slot, whose handle (slot and generation) goes stale when the
+/// operation is closed, so that a handle waited for twice is told from one that a later operation reuses.
+///
+/// Who publishes what to whom: whoever completes a part records a failure and then decrements `pending` with
+/// release order; whoever sees 0 with acquire order owns the slot's result. Thread-safe.
+class RequestTable {
+ public:
+  RequestTable() = default;
+  ~RequestTable();
+  RequestTable(const RequestTable&) = delete;
+  RequestTable& operator=(const RequestTable&) = delete;
+
+  /// A new operation to `rank` with one part pending: its issuer's, which finish_part() ends as any other.
+  /// RMA_REQUEST_NULL when kMaxRequests are open.
+  [[nodiscard]] rma_request_t open(int rank);
+  /// One more part is under way.
+  void add_part(rma_request_t request);
+  /// One part has ended, well or not. True when it was the last.
+  bool finish_part(rma_request_t request, rma_status_t status);
+
+  /// A handle of an open operation.
+  [[nodiscard]] bool known(rma_request_t request) const;
+  /// All its parts have ended.
+  [[nodiscard]] bool complete(rma_request_t request) const;
+  /// Nobody will wait for this operation: whoever ends its last part closes it. Said before the issuer's own part
+  /// ends, whose release order makes it visible to the one that ends the last.
+  void leave(rma_request_t request) { slot(request).left.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool left(rma_request_t request) const {
+    return slot(request).left.load(std::memory_order_relaxed);
+  }
+  /// The operation's target.
+  [[nodiscard]] int rank(rma_request_t request) const;
+  /// Ends an operation that is complete; returns the first failure of its parts. One thread
+  /// closes an operation, once.
+  [[nodiscard]] rma_status_t close(rma_request_t request);
+
+  static constexpr std::size_t kChunkSlots = 256;
+  static constexpr std::size_t kMaxChunks = 4096;
+  static constexpr std::size_t kMaxRequests = kChunkSlots * kMaxChunks;
+
+ private:
+  struct Slot {
+    std::atomic<std::uint32_t> generation = 1;
+    std::atomic<std::uint32_t> pending = 0;
+    std::atomic<rma_status_t> status = RMA_SUCCESS;
+    std::atomic<int> rank = -1;
+    std::atomic<bool> left = false;
+  };
+  using Chunk = std::array<Slot, kChunkSlots>;
+
+  [[nodiscard]] Slot& slot(rma_request_t request) const;
+
+  std::array<std::atomic<Chunk*>, kMaxChunks> chunks_ = {};
+  std::mutex lock_;  ///< of the two below
+  std::vector<std::uint32_t> free_;
+  std::size_t chunk_count_ = 0;
+};
+
+}  // namespace rma
