@@ -36,8 +36,9 @@ void Device::transfer(Direction direction, rma_request_t operation, transport::R
     requests_.add_part(operation);
     peer.outstanding.fetch_add(1, std::memory_order_relaxed);
     do {
-      status = direction == Direction::write ? transport_->post_write(rank, remote, {&piece, 1}, operation, {})
-                                             : transport_->post_read(rank, {&piece, 1}, remote, operation, {});
+      status = direction == Direction::write
+                   ? transport_->post_write(rank, remote, {&piece, 1}, operation, {})
+                   : transport_->post_read(rank, {&piece, 1}, remote, operation, {});
       if (status == RMA_ERR_STATE) progress();  // the queue is full; completions make room
     } while (status == RMA_ERR_STATE);
     if (status != RMA_SUCCESS) {
@@ -115,7 +116,8 @@ Status Device::finish(rma_request_t operation) {
 Status Device::fence(int rank) {
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
   peer.unfenced.store(false, std::memory_order_relaxed);
-  while (peer.outstanding.load(std::memory_order_acquire) != 0) progress();  // pairs with the fetch_sub in ended
+  while (peer.outstanding.load(std::memory_order_acquire) != 0)
+    progress();  // pairs with the fetch_sub in ended
   return failure(peer.failure.exchange(RMA_SUCCESS, std::memory_order_relaxed), rank);
 }
 
@@ -136,9 +138,11 @@ Status Device::failure(rma_status_t code, int rank) const {
     case RMA_ERR_ADDRESS:
       return {code, fmt::format("{} found part of the memory of rank {} not mapped there", name(), rank)};
     case RMA_ERR_UNSUPPORTED:
-      return {code, fmt::format("{} is not allowed to reach rank {}'s registered memory: allocate it by rma_malloc, or "
-                                "let processes of one user trace each other (kernel.yama.ptrace_scope=0)",
-                                name(), rank)};
+      return {
+          code,
+          fmt::format("{} is not allowed to reach rank {}'s registered memory: allocate it by rma_malloc, or "
+                      "let processes of one user trace each other (kernel.yama.ptrace_scope=0)",
+                      name(), rank)};
     default:
       return {code, fmt::format("a transfer with rank {} by {} failed", rank, name())};
   }

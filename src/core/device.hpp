@@ -15,8 +15,8 @@
 
 namespace rma {
 
-/// An opened transport in use by one process of the job: cuts transfers to what the device can do, waits when its
-/// queues are full, and turns completions into the ends of operations. Thread-safe.
+/// An opened transport in use by one process of the job: cuts transfers to what the device can do, waits when
+/// its queues are full, and turns completions into the ends of operations. Thread-safe.
 class Device {
  public:
   /// The card of `rank` for the transport; asked for at the first operation to it.
@@ -26,12 +26,12 @@ class Device {
 
   [[nodiscard]] std::string_view name() const { return transport_->name(); }
 
-  /// A new operation to `rank`, with the issuer's own part pending (see RequestTable). RMA_REQUEST_NULL when too
-  /// many are open.
+  /// A new operation to `rank`, with the issuer's own part pending (see RequestTable). RMA_REQUEST_NULL when
+  /// too many are open.
   [[nodiscard]] rma_request_t open(int rank) { return requests_.open(rank); }
 
-  /// Posts [local, local + bytes) -> `to` of the operation's target (or the other way round for read), in as many
-  /// pieces as the device needs. A failure is the operation's.
+  /// Posts [local, local + bytes) -> `to` of the operation's target (or the other way round for read), in as
+  /// many pieces as the device needs. A failure is the operation's.
   void write(rma_request_t operation, transport::Remote to, transport::Local from);
   void read(rma_request_t operation, transport::Local to, transport::Remote from);
 
@@ -47,7 +47,8 @@ class Device {
   [[nodiscard]] bool test(rma_request_t request);
   /// Waits for a detached operation and closes it.
   [[nodiscard]] Status wait(rma_request_t request);
-  /// Waits for everything posted to `rank`; returns the first failure of operations left to it since the last fence.
+  /// Waits for everything posted to `rank`; returns the first failure of operations left to it since the last
+  /// fence.
   [[nodiscard]] Status fence(int rank);
   /// Ranks that something was posted to and not yet fenced, ascending.
   [[nodiscard]] std::vector<int> unfenced();
@@ -62,7 +63,8 @@ class Device {
   };
   enum class Direction : std::uint8_t { write, read };
 
-  void transfer(Direction direction, rma_request_t operation, transport::Remote remote, transport::Local local);
+  void transfer(Direction direction, rma_request_t operation, transport::Remote remote,
+                transport::Local local);
   [[nodiscard]] rma_status_t connect(int rank);
   void progress();
   void ended(const transport::Completion& completion);

@@ -40,8 +40,8 @@ HugePages window_pages(HugePagesSetting setting) {
   return HugePages::off;
 }
 
-/// Spinning while another rank waits for this processor only keeps that rank from running. A rank bound to one
-/// processor of several counts the host's.
+/// Spinning while another rank waits for this processor only keeps that rank from running. A rank bound to
+/// one processor of several counts the host's.
 WaitPolicy wait_policy_for(const Settings& settings, std::size_t local_ranks) {
   const std::size_t processors =
       std::max<std::size_t>(usable_processors(), static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)));
@@ -69,22 +69,22 @@ Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation
       .huge_pages = window_pages(settings.huge_pages)};
   auto window = Window::create(options);
   if (!window.ok()) return std::move(window).status();
-  auto job = std::unique_ptr<Job>(
-      new Job(settings, std::move(bootstrap).value(), std::move(window).value()));
+  auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap).value(), std::move(window).value()));
   if (Status status = job->start(); !status.ok()) return status;
   return job;
 }
 
 Status Job::start() {
-  // Others of this user may read and write our memory by process_vm_*, where a security module asks for consent.
-  // Without such a module the call fails, and nothing was needed.
+  // Others of this user may read and write our memory by process_vm_*, where a security module asks for
+  // consent. Without such a module the call fails, and nothing was needed.
   static_cast<void>(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
 
   // The directory lies in front of what the allocator manages, because the allocator lists the window in it.
   const std::size_t granule = window_.granule();
   const std::size_t directory = RegionTable::directory_bytes(settings_.max_regions);
   const std::size_t reserved = (directory + granule - 1) / granule * granule;
-  if (Status status = window_.back(0, reserved); !status.ok()) return std::move(status).within("region directory");
+  if (Status status = window_.back(0, reserved); !status.ok())
+    return std::move(status).within("region directory");
   regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory));
   auto allocator = Allocator::create(window_, *regions_, reserved);
   if (!allocator.ok()) return std::move(allocator).status();
@@ -137,10 +137,10 @@ Status Job::map_peer(int rank) {
     peer->window = std::move(window).value();
     here = peer->window.base();
   }
-  direct_[static_cast<std::size_t>(rank)] = {.base = peer->card.base,
-                                             .bytes = peer->card.bytes,
-                                             .delta = static_cast<std::ptrdiff_t>(
-                                                 reinterpret_cast<std::uintptr_t>(here) - peer->card.base)};
+  direct_[static_cast<std::size_t>(rank)] = {
+      .base = peer->card.base,
+      .bytes = peer->card.bytes,
+      .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.base)};
   peers_[static_cast<std::size_t>(rank)] = std::move(peer);
   Peer& mapped = *peers_[static_cast<std::size_t>(rank)];
   mapped.regions = RegionView(service(Service::regions, rank));
@@ -175,6 +175,8 @@ Status Job::unreachable(const void* address, std::size_t bytes, int rank) {
                       bytes, address, rank)};
 }
 
-pid_t Job::process(int rank) const { return static_cast<pid_t>(peers_[static_cast<std::size_t>(rank)]->card.pid); }
+pid_t Job::process(int rank) const {
+  return static_cast<pid_t>(peers_[static_cast<std::size_t>(rank)]->card.pid);
+}
 
 }  // namespace rma

@@ -22,7 +22,8 @@ namespace rma {
 struct Path {
   enum class Kind : std::uint8_t {
     direct,   ///< mapped here, at `here`
-    foreign,  ///< registered by its owner, outside its heap: through a transport, or at `here` when it is our own
+    foreign,  ///< registered by its owner, outside its heap: through a transport, or at `here` when it is our
+              ///< own
     none      ///< neither allocated nor registered
   };
   Kind kind = Kind::none;
@@ -31,8 +32,9 @@ struct Path {
 
 /// The job as one process sees it: who takes part, their memory as it is mapped here, and this process's own.
 ///
-/// It comes up in three steps, so that the folders above can add what they share in between: open() makes this
-/// process's memory; provide() sets blocks of it aside; connect() shows them to the others and maps theirs.
+/// It comes up in three steps, so that the folders above can add what they share in between: open() makes
+/// this process's memory; provide() sets blocks of it aside; connect() shows them to the others and maps
+/// theirs.
 class Job {
  public:
   /// Collective only in what the launcher does. `incarnation` counts the times this process has joined.

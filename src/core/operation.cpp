@@ -26,8 +26,9 @@ Status Operation::put(void* dst, const void* src, std::size_t bytes) {
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
   if (Status status = open(); !status.ok()) return status;
   count(Counter::put_cma);
-  device_.write(flying_, {.address = reinterpret_cast<std::uintptr_t>(dst), .key = 0},
-                {.address = const_cast<std::byte*>(static_cast<const std::byte*>(src)), .bytes = bytes, .key = 0});
+  device_.write(
+      flying_, {.address = reinterpret_cast<std::uintptr_t>(dst), .key = 0},
+      {.address = const_cast<std::byte*>(static_cast<const std::byte*>(src)), .bytes = bytes, .key = 0});
   return {};
 }
 

@@ -19,8 +19,8 @@ struct Ending {
   rma_request_t* request = nullptr;
 };
 
-/// One put or get on its way, of any number of contiguous parts to one rank, each by whatever path its memory has.
-/// What is mapped is copied at once; other parts fly until end(). Used by one thread.
+/// One put or get on its way, of any number of contiguous parts to one rank, each by whatever path its memory
+/// has. What is mapped is copied at once; other parts fly until end(). Used by one thread.
 class Operation {
  public:
   Operation(Job& job, Device& device, int rank) : job_(job), device_(device), rank_(rank) {}
@@ -28,8 +28,8 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  /// Moves one part. RMA_ERR_ADDRESS when the rank's side of it is neither allocated nor registered; the operation
-  /// is then to be ended by being destroyed, which waits for the parts that fly.
+  /// Moves one part. RMA_ERR_ADDRESS when the rank's side of it is neither allocated nor registered; the
+  /// operation is then to be ended by being destroyed, which waits for the parts that fly.
   [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(void* dst, const void* src, std::size_t bytes);
 
@@ -37,7 +37,8 @@ class Operation {
   [[nodiscard]] Status end(const Ending& ending);
 
  private:
-  /// The device's operation, opened for the first part that needs one. RMA_ERR_NO_MEMORY when too many are open.
+  /// The device's operation, opened for the first part that needs one. RMA_ERR_NO_MEMORY when too many are
+  /// open.
   [[nodiscard]] Status open();
 
   Job& job_;

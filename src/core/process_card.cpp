@@ -23,10 +23,11 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
   if (bytes.size() < kHead) return Status(RMA_ERR_LAUNCH, fmt::format("rank {}'s card is cut short", rank));
   std::memcpy(&card, bytes.data(), kHead);
   if (card.magic != kMagic || card.version != kVersion || bytes.size() != sizeof card) {
-    return Status(RMA_ERR_VERSION,
-                  fmt::format("rank {} runs another librma (format {}, {} bytes; this is format {}, {} bytes): run all "
-                              "ranks with the same library",
-                              rank, card.version, bytes.size(), std::uint32_t{kVersion}, sizeof card));
+    return Status(
+        RMA_ERR_VERSION,
+        fmt::format("rank {} runs another librma (format {}, {} bytes; this is format {}, {} bytes): run all "
+                    "ranks with the same library",
+                    rank, card.version, bytes.size(), std::uint32_t{kVersion}, sizeof card));
   }
   std::memcpy(&card, bytes.data(), sizeof card);
   bool sensible = card.base != 0 && card.base <= std::numeric_limits<std::uint64_t>::max() - card.bytes;

@@ -23,7 +23,7 @@ struct ServiceBlock {
 /// What a process tells the others about itself: a wire format, checked when read.
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
-  static constexpr std::uint32_t kVersion = 1;                 ///< of this format and of all shared structures
+  static constexpr std::uint32_t kVersion = 1;  ///< of this format and of all shared structures
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;

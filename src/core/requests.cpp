@@ -40,7 +40,9 @@ rma_request_t RequestTable::open(int rank) {
   return (std::uint64_t{mine.generation.load(std::memory_order_relaxed)} << 32U) | index;
 }
 
-void RequestTable::add_part(rma_request_t request) { slot(request).pending.fetch_add(1, std::memory_order_relaxed); }
+void RequestTable::add_part(rma_request_t request) {
+  slot(request).pending.fetch_add(1, std::memory_order_relaxed);
+}
 
 bool RequestTable::finish_part(rma_request_t request, rma_status_t status) {
   Slot& its = slot(request);
@@ -61,7 +63,9 @@ bool RequestTable::complete(rma_request_t request) const {
   return slot(request).pending.load(std::memory_order_acquire) == 0;
 }
 
-int RequestTable::rank(rma_request_t request) const { return slot(request).rank.load(std::memory_order_relaxed); }
+int RequestTable::rank(rma_request_t request) const {
+  return slot(request).rank.load(std::memory_order_relaxed);
+}
 
 rma_status_t RequestTable::close(rma_request_t request) {
   Slot& its = slot(request);

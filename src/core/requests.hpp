@@ -11,8 +11,8 @@
 
 namespace rma {
 
-/// The nonblocking operations under way. Each has a slot, whose handle (slot and generation) goes stale when the
-/// operation is closed, so that a handle waited for twice is told from one that a later operation reuses.
+/// The nonblocking operations under way. Each has a slot, whose handle (slot and generation) goes stale when
+/// the operation is closed, so that a handle waited for twice is told from one that a later operation reuses.
 ///
 /// Who publishes what to whom: whoever completes a part records a failure and then decrements `pending` with
 /// release order; whoever sees 0 with acquire order owns the slot's result. Thread-safe.
@@ -35,8 +35,8 @@ class RequestTable {
   [[nodiscard]] bool known(rma_request_t request) const;
   /// All its parts have ended.
   [[nodiscard]] bool complete(rma_request_t request) const;
-  /// Nobody will wait for this operation: whoever ends its last part closes it. Said before the issuer's own part
-  /// ends, whose release order makes it visible to the one that ends the last.
+  /// Nobody will wait for this operation: whoever ends its last part closes it. Said before the issuer's own
+  /// part ends, whose release order makes it visible to the one that ends the last.
   void leave(rma_request_t request) { slot(request).left.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool left(rma_request_t request) const {
     return slot(request).left.load(std::memory_order_relaxed);
