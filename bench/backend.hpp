@@ -1,0 +1,104 @@
+/**
+ * @file backend.hpp
+ * What a measured library must offer: the one contract between the suites and librma, MPI and OpenSHMEM.
+ *
+ * A backend is a class; the suites are templates over it, so that a backend's operations are compiled into
+ * the timed loops and an operation of ten nanoseconds is not measured through a virtual call. Every process
+ * allocates one arena that all others reach, and remote memory is named by rank and byte offset into that
+ * rank's arena.
+ */
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rma::bench {
+
+/** `segments` pieces of `segment_bytes` bytes, `stride` bytes apart on both sides: a block of a larger
+ * matrix. */
+struct StridedShape {
+  std::size_t segments = 0;
+  std::size_t segment_bytes = 0;
+  std::size_t stride = 0;
+};
+
+/** Pieces of `segment_bytes` bytes at these byte offsets, the same on both sides. */
+struct VectorShape {
+  std::vector<std::size_t> offsets;
+  std::size_t segment_bytes = 0;
+};
+
+/**
+ * The contract. Local pointers are any memory of this process; `offset`s are bytes into `rank`'s arena.
+ *
+ *  - constructing one from main's arguments joins the job; leave(code) ends it and gives the exit code (or
+ * does not return, where a library's own shutdown is not to be trusted). allocate is collective and called
+ * once.
+ *  - put, put_strided, put_vector, accumulate return when the data is visible at the target (put and flush);
+ *    get, get_strided, get_vector when it has arrived here. put_nbi only starts; flush(rank) completes it
+ * there.
+ *  - `strided_forms(shape)`, `vector_forms()`: a library that can express a noncontiguous transfer in several
+ * ways (a derived datatype, a loop of contiguous puts) names them here; each is measured and the best one
+ * counts. `form` is an index into it.
+ *  - plan_strided and plan_vector do what a program does once for a shape it uses often. `local` is the start
+ * of the local side; the remote side starts at `offset`.
+ *  - allreduce sums `count` doubles; both buffers are offsets into the caller's own arena.
+ *  - notify writes data, then `value` to the 8-byte word at `flag`; wait_notify waits until the word at
+ * `flag` of the caller's own arena holds `value`.
+ *  - barrier is what is measured; sync is the harness's own: everything issued before is visible to everyone
+ * after.
+ */
+template <typename B>
+concept Backend = requires(B& backend, std::size_t offset, const void* src, void* dst, std::size_t bytes,
+                           int rank, std::uint64_t value, const StridedShape& strided,
+                           const VectorShape& vector, typename B::Strided& strided_plan,
+                           typename B::Vector& vector_plan, char* local, std::size_t form) {
+  { B::name() } -> std::convertible_to<const char*>;
+  { B::strided_forms(strided) } -> std::same_as<std::vector<const char*>>;
+  { B::vector_forms() } -> std::same_as<std::vector<const char*>>;
+  { backend.rank() } -> std::same_as<int>;
+  { backend.size() } -> std::same_as<int>;
+  { backend.local() } -> std::same_as<char*>;
+  backend.allocate(bytes);
+  { backend.leave(rank) } -> std::same_as<int>;
+  backend.sync();
+  backend.barrier();
+  backend.put(offset, src, bytes, rank);
+  backend.put_nbi(offset, src, bytes, rank);
+  backend.flush(rank);
+  backend.get(dst, offset, bytes, rank);
+  { backend.fetch_add(offset, value, rank) } -> std::same_as<std::uint64_t>;
+  { backend.plan_strided(strided, local, offset) } -> std::same_as<typename B::Strided>;
+  { backend.plan_vector(vector, local, offset) } -> std::same_as<typename B::Vector>;
+  backend.put_strided(strided_plan, form, rank);
+  backend.get_strided(strided_plan, form, rank);
+  backend.put_vector(vector_plan, form, rank);
+  backend.get_vector(vector_plan, form, rank);
+  backend.allreduce(offset, offset, bytes);
+  backend.notify(offset, src, bytes, offset, value, rank);
+  backend.wait_notify(offset, value);
+};
+
+/** A backend with 8-byte accesses that its compiler can inline: put8 complete as put is, get8 as get is. */
+template <typename B>
+concept HasInline8 = requires(B& backend, std::size_t offset, std::uint64_t value, int rank) {
+  backend.put8(offset, value, rank);
+  { backend.get8(offset, rank) } -> std::same_as<std::uint64_t>;
+};
+
+/** A backend whose fetch-add can be inlined too. */
+template <typename B>
+concept HasInlineFetchAdd = requires(B& backend, std::size_t offset, std::uint64_t value, int rank) {
+  { backend.fetch_add8(offset, value, rank) } -> std::same_as<std::uint64_t>;
+};
+
+/** A backend with an atomic sum of doubles into remote memory. */
+template <typename B>
+concept HasAccumulate = requires(B& backend, std::size_t offset, const double* src, std::size_t count,
+                                 int rank) {
+  backend.accumulate(offset, src, count, rank);
+};
+
+}  // namespace rma::bench

@@ -1,0 +1,45 @@
+/**
+ * @file clock.hpp
+ * Time for measurements: the monotonic clock, in nanoseconds.
+ */
+#pragma once
+
+#include <time.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace rma::bench {
+
+/** Nanoseconds of the monotonic clock. */
+inline double now_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+/** Nanoseconds that `count` calls of `op(i)` take. */
+template <typename Op>
+double time_batch(std::size_t count, Op&& op) {
+  const double start = now_ns();
+  for (std::size_t i = 0; i < count; ++i) op(i);
+  return now_ns() - start;
+}
+
+/** Pushes everything else out of this core's caches and the shared one by reading and writing memory of its
+ * own. */
+class CacheScrubber {
+ public:
+  void scrub() {
+    if (memory_.empty()) memory_.resize(kBytes);
+    for (std::size_t i = 0; i < kBytes; i += kLine) memory_[i] = static_cast<char>(memory_[i] + 1);
+  }
+
+ private:
+  // Twice the last-level cache of common servers. What the system reports is of no use in a virtual machine.
+  static constexpr std::size_t kBytes = std::size_t{64} << 20;
+  static constexpr std::size_t kLine = 64;
+  std::vector<char> memory_;
+};
+
+}  // namespace rma::bench

@@ -1,0 +1,159 @@
+/**
+ * @file measure.hpp
+ * The one way in which everything is measured: warm up, find how many operations fill a sample, take samples,
+ * keep median and spread. Every rank calls the same functions in the same order; rank 0 keeps the rows.
+ */
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend.hpp"
+#include "harness/clock.hpp"
+#include "harness/options.hpp"
+#include "harness/report.hpp"
+
+namespace rma::bench {
+
+/** Where things lie in every rank's arena. */
+struct Arena {
+  static constexpr std::size_t kAgreed = 0;       ///< the word rank 0 shares with the others
+  static constexpr std::size_t kGathered = 4096;  ///< one word per rank, read at rank 0
+  static constexpr std::size_t kCounter = 16384;  ///< for fetch-add
+  static constexpr std::size_t kFlag = 20480;     ///< for notification
+  static constexpr std::size_t kData = 65536;     ///< everything else
+  static constexpr std::size_t kMaxRanks = (kCounter - kGathered) / sizeof(std::uint64_t);
+  static constexpr std::size_t kBytes = std::size_t{4} << 20;        ///< enough for all suites but these:
+  static constexpr std::size_t kLargeBytes = std::size_t{16} << 20;  ///< put and get
+};
+
+template <Backend B>
+class Measure {
+ public:
+  Measure(B& backend, const Options& options) : backend_(backend), options_(options) {
+    report_.backend = B::name();
+    report_.ranks = backend.size();
+  }
+
+  [[nodiscard]] B& backend() { return backend_; }
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] const Report& report() const { return report_; }
+  /** Whom rank 0 talks to, and rank 0 for everyone else. */
+  [[nodiscard]] int partner() const { return backend_.rank() == 0 ? 1 : 0; }
+
+  /** Rank 0 calls op(i) again and again, and each stands for `operations` of them; the others wait meanwhile.
+   * The row is nanoseconds per operation. */
+  template <typename Op>
+  void alone(RowName name, Op&& op, std::size_t operations = 1) {
+    backend_.sync();
+    if (backend_.rank() == 0) {
+      std::size_t count = 1;
+      double elapsed = time_batch(count, op);
+      while (!fills(elapsed)) {
+        count = more(count, elapsed);
+        elapsed = time_batch(count, op);
+      }
+      std::vector<double> samples;
+      for (int i = 0; i < options_.repetitions; ++i) {
+        samples.push_back(time_batch(count, op) / static_cast<double>(count * operations));
+      }
+      record(std::move(name), "ns", std::move(samples));
+    }
+    backend_.sync();
+  }
+
+  /** All ranks call op(i) at the same time, equally often; a sample is the slowest rank's. The row as above.
+   */
+  template <typename Op>
+  void together(RowName name, Op&& op, std::size_t operations = 1) {
+    std::size_t count = 1;
+    double elapsed = slowest(time_together(count, op));
+    while (!fills(elapsed)) {
+      count = more(count, elapsed);
+      elapsed = slowest(time_together(count, op));
+    }
+    std::vector<double> samples;
+    for (int i = 0; i < options_.repetitions; ++i) {
+      samples.push_back(slowest(time_together(count, op)) / static_cast<double>(count * operations));
+    }
+    record(std::move(name), "ns", std::move(samples));
+  }
+
+  /** Rank 0 calls op(i) once for each i below `count` after its caches were emptied, so that each call must
+   * touch memory of its own. */
+  template <typename Op>
+  void cold(RowName name, std::size_t count, Op&& op) {
+    backend_.sync();
+    if (backend_.rank() == 0) {
+      time_batch(count, op);  // pages and translations are warm, only the caches are cold
+      std::vector<double> samples;
+      for (int i = 0; i < std::min(options_.repetitions, kColdRepetitions); ++i) {
+        scrubber_.scrub();
+        samples.push_back(time_batch(count, op) / static_cast<double>(count));
+      }
+      record(std::move(name), "ns", std::move(samples));
+    }
+    backend_.sync();
+  }
+
+  /** Keeps a row; at rank 0 only. */
+  void record(RowName name, std::string unit, std::vector<double> samples) {
+    if (backend_.rank() != 0) return;
+    report_.rows.push_back({std::move(name), std::move(unit), summarize(std::move(samples))});
+  }
+
+  /** The largest of the values that the ranks give, the same everywhere. Collective. */
+  double slowest(double mine) {
+    const auto bits = static_cast<std::uint64_t>(mine);
+    const auto rank = static_cast<std::size_t>(backend_.rank());
+    backend_.put(Arena::kGathered + rank * sizeof bits, &bits, sizeof bits, 0);
+    backend_.sync();
+    if (backend_.rank() == 0) {
+      std::uint64_t most = 0;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(backend_.size()); ++i) {
+        most = std::max(most, load(Arena::kGathered + i * sizeof bits));
+      }
+      for (int i = 0; i < backend_.size(); ++i) backend_.put(Arena::kAgreed, &most, sizeof most, i);
+    }
+    backend_.sync();
+    return static_cast<double>(load(Arena::kAgreed));
+  }
+
+ private:
+  static constexpr int kColdRepetitions = 11;
+
+  [[nodiscard]] bool fills(double elapsed) const {
+    return elapsed >= static_cast<double>(options_.batch.count());
+  }
+
+  /** How many operations to try after `count` took `elapsed`: enough to fill a sample, at most ten times
+   * more, since the first ones are slow. Every rank comes to the same answer. */
+  [[nodiscard]] std::size_t more(std::size_t count, double elapsed) const {
+    const double factor = 1.2 * static_cast<double>(options_.batch.count()) / std::max(elapsed, 1.0);
+    return std::max(count + 1,
+                    static_cast<std::size_t>(static_cast<double>(count) * std::clamp(factor, 1.0, 10.0)));
+  }
+
+  template <typename Op>
+  double time_together(std::size_t count, Op&& op) {
+    backend_.sync();
+    return time_batch(count, op);
+  }
+
+  /** A word of this rank's own arena. The sync before made it visible. */
+  [[nodiscard]] std::uint64_t load(std::size_t offset) {
+    auto* const word = reinterpret_cast<std::uint64_t*>(backend_.local() + offset);
+    return std::atomic_ref<std::uint64_t>(*word).load(std::memory_order_acquire);
+  }
+
+  B& backend_;
+  const Options& options_;
+  Report report_;
+  CacheScrubber scrubber_;
+};
+
+}  // namespace rma::bench

@@ -1,0 +1,43 @@
+/**
+ * @file report.hpp
+ * The results of one run: rows with median and spread, as a table for people and as JSON for
+ * compare_table.py.
+ */
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/stats.hpp"
+
+namespace rma::bench {
+
+/** What is measured: the same name in every program, since rows are joined by it. */
+struct RowName {
+  std::string suite;
+  std::string row;
+  std::string form;       ///< which way of saying it, where a library has several; else empty
+  std::size_t bytes = 0;  ///< moved by one operation, from which the bandwidth is derived; 0: none
+};
+
+struct Row {
+  RowName name;
+  std::string unit;
+  Spread spread;
+};
+
+/** One program's results. */
+struct Report {
+  std::string backend;
+  int ranks = 0;
+  std::vector<Row> rows;
+
+  /** A table on standard output. */
+  void print() const;
+  /** {"backend", "ranks", "rows": [{"suite", "row", "form", "unit", "bytes", "median", "min", "q1", "q3",
+   *  "samples"}]} into `file`, or standard output for "-". False when it cannot be written. */
+  [[nodiscard]] bool write_json(const std::string& file) const;
+};
+
+}  // namespace rma::bench

@@ -1,0 +1,51 @@
+/**
+ * @file buffers.hpp
+ * What the suites share: private memory for the local side, and how sizes are written.
+ */
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace rma::bench {
+
+/** Page-aligned private memory, touched. */
+class LocalBuffer {
+ public:
+  explicit LocalBuffer(std::size_t bytes)
+      : data_(static_cast<char*>(::operator new (bytes, std::align_val_t{kPage}))) {
+    std::memset(data_.get(), 1, bytes);
+  }
+  [[nodiscard]] char* data() const { return data_.get(); }
+  /** As `count` doubles, zero. */
+  [[nodiscard]] double* doubles(std::size_t count) const {
+    auto* const first = new (data_.get()) double[count];
+    std::fill_n(first, count, 0.0);
+    return first;
+  }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  struct Delete {
+    void operator()(char* memory) const { ::operator delete (memory, std::align_val_t{kPage}); }
+  };
+  std::unique_ptr<char, Delete> data_;
+};
+
+/** "8 B", "64 KiB", "1 MiB". */
+inline std::string size_text(std::size_t bytes) {
+  constexpr std::size_t kKibi = 1024;
+  if (bytes >= kKibi * kKibi && bytes % (kKibi * kKibi) == 0)
+    return std::to_string(bytes / (kKibi * kKibi)) + " MiB";
+  if (bytes >= kKibi && bytes % kKibi == 0) return std::to_string(bytes / kKibi) + " KiB";
+  return std::to_string(bytes) + " B";
+}
+
+/** "2 ranks", "1 rank". */
+inline std::string ranks_text(int ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
+
+}  // namespace rma::bench
