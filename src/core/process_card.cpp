@@ -8,20 +8,20 @@
 
 namespace rma {
 
-static_assert(std::is_trivially_copyable_v<ProcessCard> && sizeof(ProcessCard) == 48 + 16 * kServices,
+static_assert(std::is_trivially_copyable_v<ProcessCard> && sizeof(ProcessCard) == 40 + 16 * kServices,
               "the card is its own wire format: no padding");
 
 std::vector<std::byte> ProcessCard::encode() const {
-  std::vector<std::byte> bytes(sizeof *this);
-  std::memcpy(bytes.data(), this, sizeof *this);
-  return bytes;
+  std::vector<std::byte> card(sizeof *this);
+  std::memcpy(card.data(), this, sizeof *this);
+  return card;
 }
 
 Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int rank) {
   ProcessCard card;
   constexpr std::size_t kHead = offsetof(ProcessCard, pid);
   if (bytes.size() < kHead) return Status(RMA_ERR_LAUNCH, fmt::format("rank {}'s card is cut short", rank));
-  std::memcpy(&card, bytes.data(), kHead);
+  std::memcpy(static_cast<void*>(&card), bytes.data(), kHead);
   if (card.magic != kMagic || card.version != kVersion || bytes.size() != sizeof card) {
     return Status(
         RMA_ERR_VERSION,
@@ -29,7 +29,7 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
                     "ranks with the same library",
                     rank, card.version, bytes.size(), std::uint32_t{kVersion}, sizeof card));
   }
-  std::memcpy(&card, bytes.data(), sizeof card);
+  std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
   bool sensible = card.base != 0 && card.base <= std::numeric_limits<std::uint64_t>::max() - card.bytes;
   for (const ServiceBlock& block : card.services) {
     sensible = sensible && block.bytes <= card.bytes && block.offset <= card.bytes - block.bytes;

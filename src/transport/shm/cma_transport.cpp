@@ -86,9 +86,7 @@ rma_status_t CmaTransport::move(Direction direction, int peer, std::span<const L
     bytes += pieces[i].bytes;
   }
   if (bytes > kMaxMessage) return RMA_ERR_SIZE;
-  const iovec there = {
-      .iov_base = reinterpret_cast<void*>(remote.address),  // NOLINT(performance-no-int-to-ptr)
-      .iov_len = bytes};
+  const iovec there = {.iov_base = reinterpret_cast<void*>(remote.address), .iov_len = bytes};
   const auto call = direction == Direction::read ? process_vm_readv : process_vm_writev;
   const ssize_t moved =
       call(processes_[static_cast<std::size_t>(peer)], local.data(), pieces.size(), &there, 1, 0);
