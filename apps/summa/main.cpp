@@ -1,0 +1,95 @@
+// summa: C = A x B over one-sided communication. See README.md and --help.
+
+#include <cblas.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <rma/rma.hpp>
+#include <vector>
+
+#include "grid.hpp"
+#include "multiply.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "verify.hpp"
+
+namespace {
+
+using namespace summa;
+
+// The first dgemm of a process sets up its library's buffers: not what is to be measured.
+void warm_up_dgemm() {
+  constexpr blasint kSide = 256;
+  const std::vector<double> a(static_cast<std::size_t>(kSide) * kSide, 1.0);
+  std::vector<double> c(a.size(), 0.0);
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, kSide, kSide, kSide, 1.0, a.data(), kSide, a.data(),
+              kSide, 0.0, c.data(), kSide);
+}
+
+// Adds a thousandth to one element, in the block of whoever has it.
+void spoil(const Matrix& c, const Element& element) {
+  const Band rows = c.row_band();
+  const Band columns = c.column_band();
+  if (element.row < rows.first || element.row >= rows.end() || element.column < columns.first ||
+      element.column >= columns.end()) {
+    return;
+  }
+  c.local()[(element.row - rows.first) * columns.count + (element.column - columns.first)] += 1e-3;
+}
+
+int run(int argc, char** argv) {
+  const rma::Environment environment;
+  const auto [options, exit_code] = parse_options(argc, argv, rma::rank() == 0);
+  if (exit_code) return *exit_code;
+  // The ranks are the parallelism.
+  openblas_set_num_threads(1);
+  warm_up_dgemm();
+
+  const rma::Team world = rma::Team::world();
+  const Grid grid(world.size(), world.rank(), options.m > options.n);
+  const Content a_content{options.seed + 2, compared_exactly(options)};
+  const Content b_content{options.seed + 3, compared_exactly(options)};
+  Matrix a(world, grid, options.m, options.k);
+  Matrix b(world, grid, options.k, options.n);
+  Matrix c(world, grid, options.m, options.n);
+  a.fill(a_content);
+  b.fill(b_content);
+
+  std::vector<Mode> modes;
+  if (options.overlap) modes.push_back(Mode::kOverlap);
+  if (options.blocking) modes.push_back(Mode::kBlocking);
+  std::vector<Run> runs;
+  bool right = true;
+  for (const Mode mode : modes) {
+    c.clear();
+    Product product(grid, a, b, c, options.block, mode);
+    // Between two barriers: with more ranks than cores a rank's own time says little about all of them.
+    world.barrier();
+    const auto start = std::chrono::steady_clock::now();
+    const Cost cost = product.run();
+    world.barrier();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (options.inject_error) spoil(c, *options.inject_error);
+    runs.push_back(summarise(world, mode, seconds, cost));
+    if (options.verify) {
+      runs.back().verdict = verify(world, options, a_content, b_content, grid, a, b, c);
+      right = right && runs.back().verdict->right;
+    }
+  }
+  if (rma::rank() == 0) {
+    std::fputs((options.json ? as_json(options, grid, runs) : as_text(options, grid, runs)).c_str(), stdout);
+  }
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "summa: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
