@@ -65,14 +65,16 @@ class Allocator {
 
   Allocator(Window& window, RegionTable& regions, std::size_t reserved);
   [[nodiscard]] Arena& arena(MemoryKind kind) noexcept;
-  Result<std::byte*> allocate_extent(std::size_t bytes, std::size_t alignment);
-  [[nodiscard]] std::size_t extent_bytes(std::size_t bytes) const noexcept;
+  Result<std::byte*> take_extent(std::size_t bytes, std::size_t alignment);
+  void give_extent(std::byte* address, std::size_t bytes);
+  [[nodiscard]] static std::size_t extent_bytes(std::size_t bytes) noexcept;
 
   Window& window_;
   RegionTable& regions_;
   ExtentPool extents_;
   std::unique_ptr<Arena> collective_;  // these two take from extents_
   std::unique_ptr<Arena> local_;
+  bool listed_ = false;  // in regions_
 
   mutable std::mutex mutex_;  // of the two below
   std::unordered_map<std::uintptr_t, Block> blocks_;

@@ -32,6 +32,7 @@ class Arena {
 
   std::unique_ptr<Hooks> hooks_;
   unsigned index_ = 0;
+  bool created_ = false;
 };
 
 }  // namespace rma

@@ -19,11 +19,11 @@ namespace rma {
 /// there.
 class ExtentPool {
  public:
-  /// What sizes and offsets of extents are multiples of. The window's granule is a multiple of it.
+  /// What sizes and offsets of extents are multiples of. A granule is a multiple of it.
   static constexpr std::size_t kPage = 4096;
 
-  /// Manages [reserved, window.address_bytes()).
-  ExtentPool(Window& window, std::size_t reserved);
+  /// Manages [reserved, window.address_bytes()), in granules of `granule` bytes: a multiple of the window's.
+  ExtentPool(Window& window, std::size_t reserved, std::size_t granule);
 
   /// The offset of `bytes` bytes (a multiple of kPage, above 0), itself a multiple of `alignment` (a power of
   /// two) as an address. RMA_ERR_NO_MEMORY.
@@ -44,6 +44,7 @@ class ExtentPool {
   void erase(Range range);
 
   Window& window_;
+  std::size_t granule_;
   std::mutex mutex_;
   // The free ranges, none empty and no two adjacent, by offset and by size.
   std::map<std::size_t, std::size_t> end_by_begin_;

@@ -1,0 +1,141 @@
+#include "malloc/allocator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace rma {
+namespace {
+
+// jemalloc 5.3's largest small size class (4 KiB pages). What is larger would get an extent to itself there,
+// too.
+constexpr std::size_t kArenaMaxBytes = 14336;
+
+std::string_view name_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::collective:
+      return "rma_malloc";
+    case MemoryKind::local:
+      return "rma_malloc_local";
+    case MemoryKind::internal:
+      break;
+  }
+  return "the library";
+}
+
+}  // namespace
+
+Allocator::Allocator(Window& window, RegionTable& regions, std::size_t reserved)
+    : window_(window), regions_(regions), extents_(window, reserved, window.granule()) {}
+
+Result<std::unique_ptr<Allocator>> Allocator::create(Window& window, RegionTable& regions,
+                                                     std::size_t reserved) {
+  std::unique_ptr<Allocator> allocator(new Allocator(window, regions, reserved));
+  for (auto* arena : {&allocator->collective_, &allocator->local_}) {
+    auto created = Arena::create(allocator->extents_);
+    if (!created.ok()) return std::move(created).status();
+    *arena = std::move(created).value();
+  }
+  Status listed =
+      regions.add(reinterpret_cast<std::uintptr_t>(window.base()), window.address_bytes(), kRegionWindow);
+  if (!listed.ok()) return listed;
+  allocator->listed_ = true;
+  return allocator;
+}
+
+Allocator::~Allocator() {
+  // Can only succeed: listed_ says that it is there.
+  if (listed_) {
+    static_cast<void>(regions_.remove(reinterpret_cast<std::uintptr_t>(window_.base()), kRegionWindow));
+  }
+  for (const auto& [address, block] : blocks_) {
+    if (block.own_extent) give_extent(reinterpret_cast<std::byte*>(address), block.bytes);
+  }
+}
+
+Result<std::byte*> Allocator::allocate(MemoryKind kind, std::size_t bytes, std::size_t alignment) {
+  if (bytes == 0) return Status(RMA_ERR_SIZE, "a block of 0 bytes");
+  if (!std::has_single_bit(alignment)) {
+    return Status(RMA_ERR_ALIGNMENT, fmt::format("alignment {} is not a power of two", alignment));
+  }
+  const bool own_extent = bytes > kArenaMaxBytes || alignment > ExtentPool::kPage;
+  auto block = own_extent ? take_extent(bytes, alignment) : arena(kind).allocate(bytes, alignment);
+  if (!block.ok()) return block;
+  const std::lock_guard lock(mutex_);
+  blocks_.emplace(reinterpret_cast<std::uintptr_t>(block.value()), Block{bytes, kind, own_extent});
+  bytes_in_use_ += bytes;
+  return block;
+}
+
+Status Allocator::free(MemoryKind kind, void* address) {
+  Block block{};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = blocks_.find(reinterpret_cast<std::uintptr_t>(address));
+    if (it == blocks_.end()) {
+      return {RMA_ERR_ADDRESS,
+              fmt::format("{} is not the start of a live block: freed before, or never allocated", address)};
+    }
+    if (it->second.kind != kind) {
+      return {RMA_ERR_ADDRESS, fmt::format("{} was allocated by {} and is freed as a block of {}", address,
+                                           name_of(it->second.kind), name_of(kind))};
+    }
+    // Out of the books before it can be allocated again.
+    block = it->second;
+    blocks_.erase(it);
+    bytes_in_use_ -= block.bytes;
+  }
+  auto* start = static_cast<std::byte*>(address);
+  if (block.own_extent) {
+    give_extent(start, block.bytes);
+  } else {
+    arena(kind).free(start);
+  }
+  return {};
+}
+
+bool Allocator::contains(const void* address, std::size_t bytes) const noexcept {
+  const std::uintptr_t offset =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(window_.base());
+  return offset <= window_.address_bytes() && bytes <= window_.address_bytes() - offset;
+}
+
+std::size_t Allocator::bytes_in_use() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_in_use_;
+}
+
+std::size_t Allocator::blocks_in_use() const {
+  const std::lock_guard lock(mutex_);
+  return blocks_.size();
+}
+
+Arena& Allocator::arena(MemoryKind kind) noexcept {
+  return kind == MemoryKind::collective ? *collective_ : *local_;
+}
+
+Result<std::byte*> Allocator::take_extent(std::size_t bytes, std::size_t alignment) {
+  if (bytes > window_.address_bytes()) {
+    // So large that rounding it up could overflow; back() would say the same.
+    return Status(
+        RMA_ERR_NO_MEMORY,
+        fmt::format("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE", bytes,
+                    window_.used(), window_.limit()));
+  }
+  auto offset = extents_.take(extent_bytes(bytes), std::max(alignment, ExtentPool::kPage));
+  if (!offset.ok()) return std::move(offset).status();
+  return window_.base() + offset.value();
+}
+
+void Allocator::give_extent(std::byte* address, std::size_t bytes) {
+  extents_.give(static_cast<std::size_t>(address - window_.base()), extent_bytes(bytes));
+}
+
+std::size_t Allocator::extent_bytes(std::size_t bytes) noexcept {
+  return (bytes + ExtentPool::kPage - 1) / ExtentPool::kPage * ExtentPool::kPage;
+}
+
+}  // namespace rma

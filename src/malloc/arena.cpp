@@ -1,0 +1,132 @@
+#include "malloc/arena.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "malloc/jemalloc.hpp"
+
+extern "C" {
+
+/// jemalloc's options, compiled in. No thread cache: a block that is freed must leave the window, and
+/// jemalloc's own thread caches would keep it. No retained or decaying pages for the same reason. No
+/// background threads.
+extern const char* librma_je_malloc_conf;
+const char* librma_je_malloc_conf =
+    "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false";
+
+/// What jemalloc reads MALLOC_CONF through. That variable is the program's, for its own jemalloc: ours sees
+/// none.
+char* librma_je_secure_getenv(const char* name);
+char* librma_je_secure_getenv(const char* /*name*/) { return nullptr; }
+}
+
+namespace rma {
+namespace {
+
+// MALLOCX_ARENA and MALLOCX_LG_ALIGN of jemalloc.h, which come without the renamed library's header.
+constexpr int kNoThreadCache = 1 << 8U;  // MALLOCX_TCACHE_NONE: (-1 + 2) << 8
+constexpr unsigned kArenaShift = 20;
+
+int arena_flags(unsigned index) { return static_cast<int>((index + 1) << kArenaShift) | kNoThreadCache; }
+
+// Why the last extent of this thread was refused; jemalloc itself only says that it was.
+thread_local Status extent_failure;
+
+}  // namespace
+
+/// The functions that jemalloc calls, and where they find the pool: jemalloc passes the first member's
+/// address back.
+struct Arena::Hooks {
+  RmaJeExtentHooks functions;
+  ExtentPool* pool;
+
+  static ExtentPool& pool_of(RmaJeExtentHooks* functions) {
+    return *reinterpret_cast<Hooks*>(functions)->pool;
+  }
+
+  static void* alloc(RmaJeExtentHooks* functions, void* new_address, std::size_t bytes, std::size_t alignment,
+                     bool* zero, bool* commit, unsigned /*arena*/) {
+    if (new_address != nullptr) return nullptr;  // an optional wish: growing in place
+    ExtentPool& pool = pool_of(functions);
+    auto offset = pool.take(bytes, alignment);
+    if (!offset.ok()) {
+      extent_failure = std::move(offset).status();
+      return nullptr;
+    }
+    std::byte* address = pool.window().base() + offset.value();
+    // The window's granule may have been in use already, so only jemalloc's own question is answered.
+    if (*zero) std::fill_n(address, bytes, std::byte{0});
+    *commit = true;
+    return address;
+  }
+
+  static bool dalloc(RmaJeExtentHooks* functions, void* address, std::size_t bytes, bool /*committed*/,
+                     unsigned /*arena*/) {
+    ExtentPool& pool = pool_of(functions);
+    pool.give(static_cast<std::size_t>(static_cast<std::byte*>(address) - pool.window().base()), bytes);
+    return false;
+  }
+
+  static void destroy(RmaJeExtentHooks* functions, void* address, std::size_t bytes, bool committed,
+                      unsigned arena) {
+    dalloc(functions, address, bytes, committed, arena);
+  }
+
+  // The pool knows no pieces, so any may be cut or joined: false is yes.
+  static bool split(RmaJeExtentHooks* /*functions*/, void* /*address*/, std::size_t /*bytes*/,
+                    std::size_t /*a*/, std::size_t /*b*/, bool /*committed*/, unsigned /*arena*/) {
+    return false;
+  }
+  static bool merge(RmaJeExtentHooks* /*functions*/, void* /*a*/, std::size_t /*a_bytes*/, void* /*b*/,
+                    std::size_t /*b_bytes*/, bool /*committed*/, unsigned /*arena*/) {
+    return false;
+  }
+};
+
+Arena::Arena(ExtentPool& pool)
+    : hooks_(new Hooks{{.alloc = Hooks::alloc,
+                        .dalloc = Hooks::dalloc,
+                        .destroy = Hooks::destroy,
+                        .commit = nullptr,  // an extent is backed from alloc to dalloc, nothing between
+                        .decommit = nullptr,
+                        .purge_lazy = nullptr,
+                        .purge_forced = nullptr,
+                        .split = Hooks::split,
+                        .merge = Hooks::merge},
+                       &pool}) {}
+
+Result<std::unique_ptr<Arena>> Arena::create(ExtentPool& pool) {
+  std::unique_ptr<Arena> arena(new Arena(pool));
+  RmaJeArenaConfig config{.extent_hooks = &arena->hooks_->functions, .metadata_use_hooks = false};
+  unsigned index = 0;
+  std::size_t index_bytes = sizeof(index);
+  const int error_number = librma_je_mallctl("experimental.arenas_create_ext", &index, &index_bytes,
+                                             static_cast<void*>(&config), sizeof(config));
+  if (error_number != 0) {
+    return system_failure(RMA_ERR_NO_MEMORY, "jemalloc cannot create an arena", error_number);
+  }
+  arena->index_ = index;
+  arena->created_ = true;
+  return arena;
+}
+
+Arena::~Arena() {
+  if (!created_) return;
+  // jemalloc gives the index to the next arena.
+  librma_je_mallctl(fmt::format("arena.{}.destroy", index_).c_str(), nullptr, nullptr, nullptr, 0);
+}
+
+Result<std::byte*> Arena::allocate(std::size_t bytes, std::size_t alignment) {
+  const int flags = arena_flags(index_) | std::countr_zero(alignment);  // MALLOCX_LG_ALIGN
+  if (void* address = librma_je_mallocx(bytes, flags)) return static_cast<std::byte*>(address);
+  if (!extent_failure.ok()) return std::exchange(extent_failure, Status());
+  return Status(RMA_ERR_NO_MEMORY,
+                fmt::format("jemalloc has no memory for its record of a block of {} bytes", bytes));
+}
+
+void Arena::free(std::byte* address) { librma_je_dallocx(address, arena_flags(index_)); }
+
+}  // namespace rma

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace rma {
+
+/// Where things are in a directory of regions, in 64-bit words; region_table.hpp has the picture.
+namespace directory {
+
+inline constexpr std::size_t kHeaderWords = 8;      // the version, alone in its cache line
+inline constexpr std::size_t kCopyHeaderWords = 8;  // the number of entries
+inline constexpr std::size_t kEntryWords = 8;
+enum Word : std::size_t { kBase, kBytes, kGeneration, kCountAndFlags, kKeys01, kKeys23, kReach };
+
+constexpr std::size_t copy_words(std::size_t capacity) { return kCopyHeaderWords + capacity * kEntryWords; }
+constexpr std::size_t bytes_for(std::size_t capacity) {
+  return (kHeaderWords + 2 * copy_words(capacity)) * sizeof(std::uint64_t);
+}
+/// The largest capacity whose directory fits; 0 for too little memory.
+constexpr std::size_t capacity_of(std::size_t bytes) {
+  const std::size_t words = bytes / sizeof(std::uint64_t);
+  const std::size_t fixed = kHeaderWords + 2 * kCopyHeaderWords;
+  return words < fixed ? 0 : (words - fixed) / (2 * kEntryWords);
+}
+/// The first word of copy 0 or 1.
+constexpr std::size_t copy_at(std::uint64_t version, std::size_t capacity) {
+  return kHeaderWords + (version & 1U) * copy_words(capacity);
+}
+constexpr std::size_t entry_at(std::size_t copy, std::size_t index) {
+  return copy + kCopyHeaderWords + index * kEntryWords;
+}
+
+static_assert(kEntryWords * sizeof(std::uint64_t) == 64, "an entry is a cache line");
+static_assert(capacity_of(bytes_for(1024)) == 1024 && capacity_of(bytes_for(1024) - 1) == 1023);
+static_assert(std::endian::native == std::endian::little, "keys are packed as they lie in memory");
+
+}  // namespace directory
+}  // namespace rma

@@ -1,0 +1,89 @@
+#include "malloc/extent_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace rma {
+namespace {
+
+constexpr std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
+constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
+  return round_down(value + unit - 1, unit);
+}
+
+}  // namespace
+
+ExtentPool::ExtentPool(Window& window, std::size_t reserved, std::size_t granule)
+    : window_(window), granule_(granule) {
+  insert({reserved, window.address_bytes()});
+}
+
+Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
+  const std::lock_guard lock(mutex_);
+  const auto base = reinterpret_cast<std::uintptr_t>(window_.base());
+  // Best fit, lowest address first. Only alignments above a page make it look at more than one range.
+  for (auto it = size_and_begin_.lower_bound({bytes, 0}); it != size_and_begin_.end(); ++it) {
+    const auto [size, begin] = *it;
+    const std::size_t skipped = (alignment - (base + begin) % alignment) % alignment;
+    if (skipped > size - bytes) continue;
+    const Range free{begin, begin + size};
+    const Range part{begin + skipped, begin + skipped + bytes};
+    const Range fresh = granules(part, free);
+    if (fresh.begin < fresh.end) {
+      if (Status status = window_.back(fresh.begin, fresh.end - fresh.begin); !status.ok()) return status;
+    }
+    erase(free);
+    insert({free.begin, part.begin});
+    insert({part.end, free.end});
+    return part.begin;
+  }
+  return Status(
+      RMA_ERR_NO_MEMORY,
+      fmt::format("no {} addresses in a row (aligned to {}) are free in the heap window: {} of {} bytes are "
+                  "used; raise RMA_HEAP_SIZE",
+                  bytes, alignment, window_.used(), window_.limit()));
+}
+
+void ExtentPool::give(std::size_t offset, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const Range part{offset, offset + bytes};
+  Range free = part;
+  const auto next = end_by_begin_.lower_bound(part.begin);
+  const bool joins_next = next != end_by_begin_.end() && next->first == part.end;
+  const bool joins_previous = next != end_by_begin_.begin() && std::prev(next)->second == part.begin;
+  const Range before = joins_previous ? Range{std::prev(next)->first, part.begin} : Range{0, 0};
+  const Range after = joins_next ? Range{part.end, next->second} : Range{0, 0};
+  if (joins_previous) {
+    free.begin = before.begin;
+    erase(before);
+  }
+  if (joins_next) {
+    free.end = after.end;
+    erase(after);
+  }
+  const Range unused = granules(part, free);
+  if (unused.begin < unused.end) window_.release(unused.begin, unused.end - unused.begin);
+  insert(free);
+}
+
+// The granules that `part` touches and that lie wholly in `free`, which contains it: those that nobody else
+// has a byte of. Empty when begin >= end.
+ExtentPool::Range ExtentPool::granules(Range part, Range free) const noexcept {
+  return {std::max(round_down(part.begin, granule_), round_up(free.begin, granule_)),
+          std::min(round_up(part.end, granule_), round_down(free.end, granule_))};
+}
+
+void ExtentPool::insert(Range range) {
+  if (range.begin == range.end) return;
+  end_by_begin_.emplace(range.begin, range.end);
+  size_and_begin_.emplace(range.end - range.begin, range.begin);
+}
+
+void ExtentPool::erase(Range range) {
+  end_by_begin_.erase(range.begin);
+  size_and_begin_.erase({range.end - range.begin, range.begin});
+}
+
+}  // namespace rma

@@ -1,0 +1,258 @@
+#include "malloc/window.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+namespace rma {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+// One call of fallocate takes at most this much: a signal makes the kernel undo the whole call, so a process
+// that is interrupted often would otherwise never get through a large one.
+constexpr std::size_t kBackingStep = std::size_t{64} << 20U;
+constexpr std::size_t kSpareAddresses = std::size_t{64} << 20U;
+constexpr std::size_t kMaxLimit = std::size_t{1}
+                                  << 46U;  // of the 47 bits of user addresses, twice this and spare
+constexpr unsigned kHugePageLog = 21;
+constexpr unsigned kHugeShift = MAP_HUGE_SHIFT;  // memfd_create encodes page sizes as mmap does
+static_assert(kHugePage == std::size_t{1} << kHugePageLog);
+
+constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+Status no_huge_pages(std::size_t asked, int error_number) {
+  return system_failure(RMA_ERR_NO_MEMORY,
+                        fmt::format("no huge pages for {} bytes of heap; reserve pages of {} bytes in "
+                                    "/proc/sys/vm/nr_hugepages, or set RMA_HUGE_PAGES to transparent or off",
+                                    asked, kHugePage),
+                        error_number);
+}
+
+// A file size past the process's limit (ulimit -f) would raise SIGXFSZ instead of failing.
+Status check_file_size_limit(std::size_t bytes) {
+  rlimit file_size{};
+  if (::getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur != RLIM_INFINITY &&
+      file_size.rlim_cur < bytes) {
+    return {RMA_ERR_NO_MEMORY,
+            fmt::format(
+                "the heap window is a file of {} addresses, and this process may make files of at most {} "
+                "bytes (ulimit -f); raise that, or lower RMA_HEAP_SIZE",
+                bytes, file_size.rlim_cur)};
+  }
+  return {};
+}
+
+}  // namespace
+
+AddressRange::~AddressRange() {
+  if (start_ != nullptr) ::munmap(start_, reserved_);
+}
+
+AddressRange::AddressRange(AddressRange&& other) noexcept
+    : start_(std::exchange(other.start_, nullptr)),
+      reserved_(std::exchange(other.reserved_, 0)),
+      base_(std::exchange(other.base_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+AddressRange& AddressRange::operator=(AddressRange&& other) noexcept {
+  std::swap(start_, other.start_);
+  std::swap(reserved_, other.reserved_);
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Result<AddressRange> AddressRange::reserve(std::size_t bytes) {
+  // Huge pages can be mapped, here and at peers, only where address and file offset agree modulo their size.
+  // One page more than needed for that is the guard behind the range.
+  const std::size_t reserved = bytes + kHugePage + page_bytes();
+  void* start = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) {
+    return system_failure(
+        RMA_ERR_NO_MEMORY,
+        fmt::format("cannot reserve {} bytes of addresses for a heap window (see ulimit -v); lower "
+                    "RMA_HEAP_SIZE",
+                    reserved),
+        errno);
+  }
+  AddressRange range;
+  range.start_ = static_cast<std::byte*>(start);
+  range.reserved_ = reserved;
+  const auto address = reinterpret_cast<std::uintptr_t>(start);
+  range.base_ = range.start_ + (round_up(address, kHugePage) - address);
+  range.bytes_ = bytes;
+  return range;
+}
+
+Status AddressRange::map(int fd) {
+  void* mapped = ::mmap(base_, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  if (mapped == MAP_FAILED) {
+    return system_failure(errno == ENOMEM ? RMA_ERR_NO_MEMORY : RMA_ERR_SYSTEM,
+                          fmt::format("cannot map {} bytes of a heap window", bytes_), errno);
+  }
+  return {};
+}
+
+Result<Window> Window::create(const WindowOptions& options) {
+  if (options.limit == 0 || options.limit > kMaxLimit) {
+    return Status(RMA_ERR_SIZE,
+                  fmt::format("a heap of {} bytes; RMA_HEAP_SIZE can be 1 to {}", options.limit, kMaxLimit));
+  }
+  const bool huge = options.huge_pages == HugePages::hugetlb;
+  Window window;
+  window.granule_ = huge ? kHugePage : page_bytes();
+  window.limit_ = round_up(options.limit, window.granule_);
+  window.huge_pages_ = options.huge_pages;
+  const std::size_t bytes = 2 * round_up(window.limit_, kHugePage) + kSpareAddresses;
+
+  if (Status status = check_file_size_limit(bytes); !status.ok()) return status;
+  const unsigned flags = MFD_CLOEXEC | (huge ? MFD_HUGETLB | (kHugePageLog << kHugeShift) : 0U);
+  window.fd_ = ::memfd_create("rma-heap", flags);
+  if (window.fd_ < 0) {
+    if (huge) return no_huge_pages(options.limit, errno);
+    return system_failure(RMA_ERR_SYSTEM, "cannot create the heap window (memfd_create)", errno);
+  }
+  if (::ftruncate(window.fd_, static_cast<off_t>(bytes)) != 0) {
+    return system_failure(RMA_ERR_SYSTEM, fmt::format("cannot size the heap window to {} bytes", bytes),
+                          errno);
+  }
+  auto range = AddressRange::reserve(bytes);
+  if (!range.ok()) return std::move(range).status();
+  if (Status status = range->map(window.fd_); !status.ok()) {
+    if (huge) return std::move(status).within("huge pages (RMA_HUGE_PAGES, /proc/sys/vm/nr_hugepages)");
+    return status;
+  }
+  window.range_ = std::move(range).value();
+
+  if (options.huge_pages == HugePages::transparent) {
+    ::madvise(window.base(), bytes,
+              MADV_HUGEPAGE);  // a wish: a kernel without them refuses, and nothing is lost
+  }
+  if (huge) {
+    // Finds out now, not at the first allocation, whether any page is reserved at all.
+    if (Status status = window.back(0, window.granule_); !status.ok()) return status;
+    window.release(0, window.granule_);
+  }
+  return window;
+}
+
+Window::~Window() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Window::Window(Window&& other) noexcept
+    : range_(std::move(other.range_)),
+      fd_(std::exchange(other.fd_, -1)),
+      limit_(other.limit_),
+      granule_(other.granule_),
+      huge_pages_(other.huge_pages_),
+      used_(other.used()) {}
+
+Window& Window::operator=(Window&& other) noexcept {
+  range_ = std::move(other.range_);
+  std::swap(fd_, other.fd_);
+  limit_ = other.limit_;
+  granule_ = other.granule_;
+  huge_pages_ = other.huge_pages_;
+  used_.store(other.used(), std::memory_order_relaxed);
+  return *this;
+}
+
+Status Window::back(std::size_t offset, std::size_t bytes) {
+  // Only a count: what it guards is handed over by the allocator's lock. Relaxed, here and in release().
+  std::size_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - used) return no_memory(bytes, used, 0);
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t step = std::min(bytes - done, kBackingStep);
+    if (::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset + done), static_cast<off_t>(step)) ==
+        0) {
+      done += step;
+    } else if (errno != EINTR) {
+      const int error_number = errno;
+      punch(offset, bytes);  // the failed step may have left part of itself, too
+      used_.fetch_sub(bytes, std::memory_order_relaxed);
+      return no_memory(bytes, used, error_number);
+    }
+  }
+#ifdef MADV_COLLAPSE
+  if (huge_pages_ == HugePages::transparent && bytes >= kHugePage) {
+    // fallocate takes ordinary pages; this joins those that fill huge ones now instead of some time later. A
+    // kernel that cannot leaves them as they are.
+    ::madvise(base() + offset, bytes, MADV_COLLAPSE);
+  }
+#endif
+  return {};
+}
+
+void Window::release(std::size_t offset, std::size_t bytes) {
+  punch(offset, bytes);
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void Window::punch(std::size_t offset, std::size_t bytes) const {
+  // Fails only by a signal: the range is inside the file and the file is ours.
+  while (::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                     static_cast<off_t>(bytes)) != 0 &&
+         errno == EINTR) {
+  }
+}
+
+Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) const {
+  if (error_number == 0) {
+    return {RMA_ERR_NO_MEMORY,
+            fmt::format("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE",
+                        asked, used, limit_)};
+  }
+  if (huge_pages_ == HugePages::hugetlb) return no_huge_pages(asked, error_number);
+  return system_failure(
+      RMA_ERR_NO_MEMORY,
+      fmt::format("the system gave no memory for {} bytes of heap: {} of {} (RMA_HEAP_SIZE) are "
+                  "used; free memory, or run with less",
+                  asked, used, limit_),
+      error_number);
+}
+
+Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes) {
+  const auto path = fmt::format("/proc/{}/fd/{}", pid, fd);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) {
+    return system_failure(
+        RMA_ERR_SYSTEM,
+        fmt::format("cannot open the heap window of process {} ({}); both processes must be of one "
+                    "user and in one PID namespace",
+                    pid, path),
+        errno);
+  }
+  // Pages past the end of a file cannot be touched, so a size that is not true is found here.
+  struct stat about {};
+  if (::fstat(file, &about) != 0 || about.st_size < 0 ||
+      static_cast<std::size_t>(about.st_size) < address_bytes) {
+    ::close(file);
+    return Status(RMA_ERR_SYSTEM,
+                  fmt::format("{} is not a heap window of {} addresses", path, address_bytes));
+  }
+  auto range = AddressRange::reserve(address_bytes);
+  Status mapped = range.ok() ? range->map(file) : std::move(range).status();
+  ::close(file);  // the mapping keeps the file
+  if (!mapped.ok()) return std::move(mapped).within(path);
+  PeerWindow window;
+  window.range_ = std::move(range).value();
+  return window;
+}
+
+}  // namespace rma

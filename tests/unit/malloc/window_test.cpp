@@ -1,0 +1,195 @@
+#include "malloc/window.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace rma {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20U;
+
+Window make_window(std::size_t limit, HugePages huge_pages = HugePages::off) {
+  auto window = Window::create({.limit = limit, .huge_pages = huge_pages});
+  EXPECT_TRUE(window.ok()) << window.status().text();
+  return std::move(window).value();
+}
+
+// What the system holds for the window's file.
+std::size_t bytes_held(const Window& window) {
+  struct stat about {};
+  EXPECT_EQ(fstat(window.fd(), &about), 0);
+  return static_cast<std::size_t>(about.st_blocks) * 512;
+}
+
+TEST(WindowTest, HasMoreAddressesThanMemory) {
+  const Window window = make_window(4 * kMiB);
+  EXPECT_EQ(window.limit(), 4 * kMiB);
+  EXPECT_EQ(window.address_bytes(), 2 * 4 * kMiB + 64 * kMiB);
+  EXPECT_EQ(window.used(), 0U);
+  EXPECT_EQ(bytes_held(window), 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(window.base()) % (2 * kMiB), 0U);
+}
+
+TEST(WindowTest, BackingTakesMemoryAndReleaseGivesItBack) {
+  Window window = make_window(4 * kMiB);
+  ASSERT_TRUE(window.back(kMiB, kMiB).ok());
+  EXPECT_EQ(window.used(), kMiB);
+  EXPECT_EQ(bytes_held(window), kMiB);
+  std::fill_n(window.base() + kMiB, kMiB, std::byte{7});
+  window.release(kMiB, kMiB);
+  EXPECT_EQ(window.used(), 0U);
+  EXPECT_EQ(bytes_held(window), 0U);
+  ASSERT_TRUE(window.back(kMiB, kMiB).ok());
+  EXPECT_EQ(window.base()[kMiB], std::byte{0});
+}
+
+TEST(WindowTest, RefusesMoreThanTheLimit) {
+  Window window = make_window(2 * kMiB);
+  ASSERT_TRUE(window.back(0, kMiB).ok());
+  const Status refused = window.back(kMiB, kMiB + window.granule());
+  EXPECT_EQ(refused.code(), RMA_ERR_NO_MEMORY);
+  EXPECT_THAT(std::string(refused.text()), HasSubstr("1052672"));
+  EXPECT_THAT(std::string(refused.text()), HasSubstr("1048576 of 2097152"));
+  EXPECT_THAT(std::string(refused.text()), HasSubstr("RMA_HEAP_SIZE"));
+  EXPECT_EQ(window.used(), kMiB);
+  EXPECT_TRUE(window.back(kMiB, kMiB).ok());
+}
+
+TEST(WindowTest, WhatTheSystemRefusesIsAnErrorAndLeavesNothing) {
+  // fallocate refuses a range past the largest offset of a file, whatever memory the machine has.
+  Window window = make_window(4 * kMiB);
+  const Status refused = window.back(static_cast<std::size_t>(INT64_MAX) - kMiB + 1, 2 * kMiB);
+  EXPECT_EQ(refused.code(), RMA_ERR_NO_MEMORY);
+  EXPECT_THAT(std::string(refused.text()), HasSubstr("RMA_HEAP_SIZE"));
+  EXPECT_THAT(std::string(refused.text()), HasSubstr("errno"));
+  EXPECT_EQ(window.used(), 0U);
+  EXPECT_EQ(bytes_held(window), 0U);
+}
+
+TEST(WindowTest, RefusesSenselessLimits) {
+  EXPECT_EQ(Window::create({.limit = 0}).status().code(), RMA_ERR_SIZE);
+  EXPECT_EQ(Window::create({.limit = SIZE_MAX}).status().code(), RMA_ERR_SIZE);
+}
+
+TEST(WindowTest, MovesWithItsMemory) {
+  Window first = make_window(kMiB);
+  ASSERT_TRUE(first.back(0, first.granule()).ok());
+  first.base()[0] = std::byte{5};
+  Window second = std::move(first);
+  EXPECT_EQ(second.base()[0], std::byte{5});
+  Window third = make_window(kMiB);
+  third = std::move(second);
+  EXPECT_EQ(third.base()[0], std::byte{5});
+  EXPECT_EQ(third.used(), third.granule());
+}
+
+TEST(WindowTest, TransparentHugePagesAreAWish) {
+  Window window = make_window(16 * kMiB, HugePages::transparent);
+  ASSERT_TRUE(window.back(0, 8 * kMiB).ok());
+  std::fill_n(window.base(), 8 * kMiB, std::byte{3});
+  EXPECT_EQ(bytes_held(window), 8 * kMiB);
+  window.release(kMiB, kMiB);
+  EXPECT_EQ(window.base()[2 * kMiB], std::byte{3});
+}
+
+TEST(WindowTest, ReservedHugePagesWorkOrSayWhatToDo) {
+  auto window = Window::create({.limit = 4 * kMiB, .huge_pages = HugePages::hugetlb});
+  if (window.ok()) {
+    ASSERT_EQ(window->granule(), 2 * kMiB);
+    ASSERT_TRUE(window->back(0, window->granule()).ok());
+    window->base()[0] = std::byte{1};
+  } else {
+    EXPECT_EQ(window.status().code(), RMA_ERR_NO_MEMORY);
+    EXPECT_THAT(std::string(window.status().text()), HasSubstr("/proc/sys/vm/nr_hugepages"));
+    EXPECT_THAT(std::string(window.status().text()), HasSubstr("RMA_HUGE_PAGES"));
+  }
+}
+
+using WindowDeathTest = testing::Test;
+
+TEST(WindowDeathTest, AGuardFollowsTheWindow) {
+  const Window window = make_window(kMiB);
+  EXPECT_DEATH(window.base()[window.address_bytes()] = std::byte{1}, "");
+}
+
+TEST(PeerWindowTest, SeesTheSameMemory) {
+  Window window = make_window(kMiB);
+  ASSERT_TRUE(window.back(0, window.granule()).ok());
+  auto peer = PeerWindow::map(getpid(), window.fd(), window.address_bytes());
+  ASSERT_TRUE(peer.ok()) << peer.status().text();
+  EXPECT_NE(peer->base(), window.base());
+  window.base()[100] = std::byte{42};
+  EXPECT_EQ(peer->base()[100], std::byte{42});
+  peer->base()[101] = std::byte{43};
+  EXPECT_EQ(window.base()[101], std::byte{43});
+}
+
+TEST(PeerWindowTest, ReachesAnotherProcess) {
+  // The child makes the window after the fork, so the parent has nothing of it but what it maps.
+  struct Shared {
+    std::atomic<int> fd;
+    std::atomic<std::size_t> bytes;
+    std::atomic<int> step;
+  };
+  void* page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  auto* shared = new (page) Shared{};
+  const auto wait_for = [&](int step) {
+    while (shared->step.load() < step) usleep(100);
+  };
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(120);
+    auto window = Window::create({.limit = kMiB});
+    if (!window.ok() || !window->back(0, window->granule()).ok()) {
+      shared->fd = -1;
+      shared->step = 1;
+      _exit(1);
+    }
+    window->base()[0] = std::byte{9};
+    shared->fd = window->fd();
+    shared->bytes = window->address_bytes();
+    shared->step = 1;
+    wait_for(2);
+    _exit(window->base()[1] == std::byte{10} ? 0 : 2);
+  }
+  wait_for(1);
+  auto peer = PeerWindow::map(child, shared->fd, shared->bytes);
+  if (peer.ok()) {
+    EXPECT_EQ(peer->base()[0], std::byte{9});
+    peer->base()[1] = std::byte{10};
+  }
+  shared->step = 2;
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(peer.ok()) << peer.status().text();
+  EXPECT_EQ(peer->base()[1], std::byte{10}) << "the mapping outlives its owner";
+  munmap(page, sizeof(Shared));
+}
+
+TEST(PeerWindowTest, RefusesWhatIsNoWindow) {
+  const Window window = make_window(kMiB);
+  const auto no_such = PeerWindow::map(getpid(), 1 << 20, kMiB);
+  EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
+  EXPECT_THAT(std::string(no_such.status().text()), HasSubstr("/proc/"));
+  const auto too_small = PeerWindow::map(getpid(), window.fd(), window.address_bytes() + 1);
+  EXPECT_EQ(too_small.status().code(), RMA_ERR_SYSTEM);
+}
+
+}  // namespace
+}  // namespace rma
