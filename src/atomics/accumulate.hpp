@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "atomics/kernels.hpp"
+#include "atomics/stripe_locks.hpp"
+#include "core/device.hpp"
+#include "core/job.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Accumulates, to any rank's memory, as a job's processes share them: the locks over a rank's addresses lie
+/// in that rank's memory. Whoever initiates takes them and does the arithmetic; the target takes no part.
+/// Thread-safe.
+class Accumulator {
+ public:
+  /// Sets the locks over this process's memory aside. Before Job::connect(); both must outlive the result.
+  [[nodiscard]] static Result<std::unique_ptr<Accumulator>> create(Job& job, Device& device);
+
+  /// dst[i] += scale * src[i] for `bytes` bytes of elements, each atomic with respect to all other
+  /// accumulates. `type` is valid, `bytes` a multiple of its size, `dst` aligned to its type_alignment(), and
+  /// `scale` null or one element. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST and what else the device reports.
+  [[nodiscard]] Status accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
+                                  const void* scale, int rank);
+
+  [[nodiscard]] Job& job() const { return job_; }
+  [[nodiscard]] Device& device() const { return device_; }
+  /// The locks over the memory of `rank`, mapped here.
+  [[nodiscard]] StripeLocks& locks(int rank) const {
+    return *reinterpret_cast<StripeLocks*>(job_.service(Service::accumulate, rank).data());
+  }
+
+ private:
+  Accumulator(Job& job, Device& device) : job_(job), device_(device) {}
+
+  Job& job_;
+  Device& device_;
+};
+
+/// One accumulate of any number of contiguous pieces to one rank. Keeps a lock from piece to piece, so it is
+/// to be used in one go, by one thread, and destroyed at once.
+class Accumulation {
+ public:
+  Accumulation(Accumulator& accumulator, rma_type_t type, const void* scale, int rank)
+      : accumulator_(accumulator),
+        rank_(rank),
+        kernel_(type, scale),
+        cursor_(accumulator.locks(rank), accumulator.job().wait_policy()) {}
+  Accumulation(const Accumulation&) = delete;
+  Accumulation& operator=(const Accumulation&) = delete;
+
+  /// Accumulates one piece; arguments and errors as Accumulator::accumulate.
+  [[nodiscard]] Status add(void* dst, const void* src, std::size_t bytes);
+
+ private:
+  /// `here` is where the target's `address` is mapped.
+  void add_here(std::byte* here, std::uintptr_t address, const std::byte* src, std::size_t bytes);
+  void add_across_stripes(std::byte* here, std::uintptr_t address, const std::byte* src);
+  [[nodiscard]] Status add_foreign(std::byte* dst, const std::byte* src, std::size_t bytes);
+
+  Accumulator& accumulator_;
+  const int rank_;
+  const Kernel kernel_;
+  LockCursor cursor_;
+};
+
+}  // namespace rma

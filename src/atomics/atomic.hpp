@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "atomics/accumulate.hpp"
+#include "core/job.hpp"
+#include "util/statistics.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// One of the operations of rma.h.
+constexpr bool valid_atomic(rma_atomic_op_t op) { return op >= RMA_FETCH_ADD && op <= RMA_FETCH; }
+
+/// What a (valid) operation stores in place of `before`.
+template <typename Word>
+constexpr Word atomic_result(rma_atomic_op_t op, Word before, Word operand, Word compare) {
+  switch (op) {
+    case RMA_FETCH_ADD:
+      return before + operand;
+    case RMA_SWAP:
+    case RMA_SET:
+      return operand;
+    case RMA_COMPARE_SWAP:
+      return before == compare ? operand : before;
+    case RMA_AND:
+      return before & operand;
+    case RMA_OR:
+      return before | operand;
+    case RMA_XOR:
+      return before ^ operand;
+    case RMA_FETCH:
+      return before;
+  }
+  return before;
+}
+
+/// Does a (valid) operation on an aligned word that is mapped at `here`, by the processor's own atomics, and
+/// returns the value before. Sequentially consistent, and except for RMA_FETCH always a read-modify-write,
+/// which is what Doorbell::ring_ordered() asks for.
+template <typename Word>
+inline Word apply_atomic(rma_atomic_op_t op, Word* here, Word operand, Word compare) {
+  static_assert(std::atomic_ref<Word>::is_always_lock_free, "processes share the word");
+  const std::atomic_ref<Word> word(*here);
+  switch (op) {
+    case RMA_FETCH_ADD:
+      return word.fetch_add(operand, std::memory_order_seq_cst);
+    case RMA_SWAP:
+    case RMA_SET:
+      return word.exchange(operand, std::memory_order_seq_cst);
+    case RMA_COMPARE_SWAP:
+      word.compare_exchange_strong(compare, operand, std::memory_order_seq_cst);
+      return compare;  // which is the value before, whether it was equal or not
+    case RMA_AND:
+      return word.fetch_and(operand, std::memory_order_seq_cst);
+    case RMA_OR:
+      return word.fetch_or(operand, std::memory_order_seq_cst);
+    case RMA_XOR:
+      return word.fetch_xor(operand, std::memory_order_seq_cst);
+    case RMA_FETCH:
+      return word.load(std::memory_order_seq_cst);
+  }
+  return 0;
+}
+
+/// The same for a word outside the heap of `rank`: under the accumulate lock of its address, hence atomic
+/// with respect to other operations of this library, not to what the owner's program does to the word itself.
+/// Exists for 4 and 8 bytes.
+template <typename Word>
+[[nodiscard]] Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand,
+                                    Word compare, Word* old, int rank);
+
+/// One (valid) operation on an aligned word of `rank`'s memory; `*old` (may be null) is the value before.
+/// Wakes whoever waits for the word. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
+template <typename Word>
+[[nodiscard]] inline Status atomic_update(Accumulator& accumulator, rma_atomic_op_t op, Word* target,
+                                          Word operand, Word compare, Word* old, int rank) {
+  count(Counter::atomic);
+  const Job& job = accumulator.job();
+  std::byte* const here = job.direct(target, sizeof(Word), rank);
+  if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
+  const Word before = apply_atomic(op, reinterpret_cast<Word*>(here), operand, compare);
+  if (op != RMA_FETCH) job.doorbell(rank).ring_ordered();
+  if (old != nullptr) *old = before;
+  return {};
+}
+
+}  // namespace rma

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/job.hpp"
+#include "util/status.hpp"
+#include "util/wait.hpp"
+
+namespace rma {
+
+/// A fair lock that processes share: a ticket is drawn, and holders follow each other by ticket. Waiters
+/// sleep on `serving`, each in one of 32 groups by its ticket, so that an unlock wakes the next one and
+/// hardly ever another. All zero is free.
+struct alignas(64) TicketMutex {
+  std::atomic<std::uint32_t> next = 0;      ///< ticket that the next to come draws
+  std::atomic<std::uint32_t> serving = 0;   ///< ticket that holds the mutex, or equal to `next`
+  std::atomic<std::uint32_t> sleepers = 0;  ///< threads that sleep, or are about to
+  std::atomic<std::uint64_t> holder = 0;    ///< who holds it; 0: nobody, or someone who is about to say so
+
+  /// Pairs with unlock(): what the last holder did is visible. `who` is not 0 and does not hold the mutex.
+  void lock(std::uint64_t who, const WaitPolicy& policy);
+  /// `who` holds the mutex.
+  void unlock();
+  /// Nobody holds it and nobody waits.
+  [[nodiscard]] bool idle() const {
+    return next.load(std::memory_order_acquire) == serving.load(std::memory_order_acquire);
+  }
+};
+static_assert(sizeof(TicketMutex) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// Mutexes created together by the members of a team, each member's in its own memory. A mutex is held by a
+/// thread: threads of one process exclude each other too. Thread-safe.
+class MutexSet {
+ public:
+  /// What a member tells the others.
+  struct Member {
+    int rank = -1;            ///< world rank
+    void* address = nullptr;  ///< the member's own, from allocate()
+    std::size_t count = 0;    ///< mutexes
+  };
+
+  /// Memory for `count` mutexes of this process, free; null for 0. RMA_ERR_NO_MEMORY, RMA_ERR_SIZE.
+  [[nodiscard]] static Result<void*> allocate(Job& job, std::size_t count);
+  /// Frees it, when no member will use it any more.
+  static void release(Job& job, void* address);
+
+  /// `members` are mapped here.
+  MutexSet(const Job& job, std::span<const Member> members);
+
+  /// RMA_ERR_RANK when `rank` is no member, RMA_ERR_ARGUMENT when it has no such mutex, RMA_ERR_STATE when
+  /// this thread holds it.
+  [[nodiscard]] Status lock(std::size_t index, int rank);
+  /// As lock(); RMA_ERR_STATE when this thread does not hold it.
+  [[nodiscard]] Status unlock(std::size_t index, int rank);
+
+  /// RMA_ERR_STATE when one of this process's own mutexes is held or waited for.
+  [[nodiscard]] Status check_idle() const;
+
+ private:
+  struct Block {
+    bool member = false;
+    std::span<TicketMutex> mutexes;
+  };
+
+  [[nodiscard]] Result<TicketMutex*> find(std::size_t index, int rank) const;
+  /// This thread, as no other thread of the job is called.
+  [[nodiscard]] std::uint64_t me() const;
+
+  const Job& job_;
+  std::vector<Block> blocks_;  ///< by world rank
+};
+
+}  // namespace rma
