@@ -1,0 +1,24 @@
+# What `cmake --install` puts where: the libraries, the public headers, and how other builds find them
+# (find_package(rma), pkg-config rma). The programs under tools/ install themselves.
+include(CMakePackageConfigHelpers)
+
+# What librma.a leaves to the program that links it. Plain names: they are right for any build tool.
+set(rma_static_libs spdlog fmt pmix hwloc stdc++ m pthread)
+list(TRANSFORM rma_static_libs PREPEND "-l" OUTPUT_VARIABLE rma_static_flags)
+list(JOIN rma_static_flags " " rma_static_flags)
+
+set(rma_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rma)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/rma-config.cmake.in ${PROJECT_BINARY_DIR}/rma-config.cmake
+                              INSTALL_DESTINATION ${rma_cmake_dir}
+                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/rma-config-version.cmake COMPATIBILITY SameMinorVersion)
+# From rma.pc to the prefix, so that an installed tree may be moved.
+file(RELATIVE_PATH rma_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/rma.pc.in ${PROJECT_BINARY_DIR}/rma.pc @ONLY)
+
+install(TARGETS rma rma-static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rma DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES ${PROJECT_BINARY_DIR}/rma-config.cmake ${PROJECT_BINARY_DIR}/rma-config-version.cmake
+        DESTINATION ${rma_cmake_dir})
+install(FILES ${PROJECT_BINARY_DIR}/rma.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Installs a build into a prefix of its own and uses it as a stranger would, from there alone: a program in C and one
+# in C++, with the shared and with the static library, found by CMake and by pkg-config, run alone and on two ranks.
+#
+# usage: installed.sh BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER
+set -euo pipefail
+build=$1 cmake=$2 cc=$3 cxx=$4
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+fail() {
+  echo "installed.sh: $*" >&2
+  exit 1
+}
+
+"$cmake" --install "$build" --prefix "$prefix" > /dev/null
+# Moved after its installation: nothing in it may remember where it was put.
+mv "$prefix" "$work/moved"
+prefix=$work/moved
+pc=$(find "$prefix" -name rma.pc)
+[ -n "$pc" ] || fail 'no rma.pc was installed'
+export PKG_CONFIG_PATH=${pc%/rma.pc}
+libdir=$(pkg-config --variable=libdir rma)
+
+# What librma.so shows is the C interface: all that rma.h declares, and only names that begin with rma_.
+shown=$(nm -D --defined-only --format=just-symbols "$libdir/librma.so" | sort)
+foreign=$(grep -v '^rma_' <<< "$shown" || true)
+[ -z "$foreign" ] || fail "librma.so shows names that are not its own: $foreign"
+declared=$(sed -n 's/^[a-z].*\b\(rma_[a-z0-9_]*\)(.*/\1/p' "$prefix/include/rma/rma.h" | sort -u)
+[ "$(wc -l <<< "$declared")" -gt 50 ] || fail "this test no longer finds rma.h's functions; it found: $declared"
+absent=$(comm -23 <(echo "$declared") <(echo "$shown"))
+[ -z "$absent" ] || fail "rma.h declares what librma.so does not show: $absent"
+
+# linked PROGRAM yes|no: whether the program loads librma.so at start.
+linked() {
+  local needs=no
+  ! readelf -d "$1" | grep -q 'NEEDED.*librma\.so' || needs=yes
+  [ "$needs" = "$2" ] || fail "$1 needs librma.so: $needs; expected: $2"
+}
+
+# right PROGRAM: it finds its numbers right, as a job of one and on two ranks of the installed launcher.
+right() {
+  local out
+  for launch in '' "$prefix/bin/rmarun -n 2"; do
+    out=$($launch "$1" < /dev/null) || fail "'$launch $1' failed: $out"
+    [ "$(grep -c ': right$' <<< "$out")" -eq "$([ -z "$launch" ] && echo 1 || echo 2)" ] || fail "'$launch $1': $out"
+  done
+}
+
+for language in c cpp; do
+  source=$here/consumer_$language
+  "$cmake" -S "$source" -B "$work/$language" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_COMPILER="$cc" \
+    -D CMAKE_CXX_COMPILER="$cxx" > "$work/log" 2>&1 || fail "$(cat "$work/log")"
+  "$cmake" --build "$work/$language" > "$work/log" 2>&1 || fail "$(cat "$work/log")"
+
+  compile=$([ $language = c ] && echo "$cc" || echo "$cxx -std=c++20")
+  $compile "$source/consumer.$language" $(pkg-config --cflags --libs rma) -Wl,-rpath,"$libdir" -o "$work/$language/pc_shared"
+  # pkg-config has no word for "the archive": it is named in the place of -lrma.
+  $compile "$source/consumer.$language" $(pkg-config --cflags --static --libs rma | sed 's/-lrma\b/-l:librma.a/') \
+    -o "$work/$language/pc_static"
+
+  linked "$work/$language/shared" yes
+  linked "$work/$language/static" no
+  linked "$work/$language/pc_shared" yes
+  linked "$work/$language/pc_static" no
+  for program in shared static pc_shared pc_static; do
+    right "$work/$language/$program"
+    echo "$language $program: right"
+  done
+done
