@@ -42,3 +42,5 @@ find_package(Threads REQUIRED)
 add_library(rma_jemalloc STATIC IMPORTED GLOBAL)
 set_target_properties(rma_jemalloc PROPERTIES IMPORTED_LOCATION ${RMA_JEMALLOC_ARCHIVE})
 target_link_libraries(rma_jemalloc INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
+# A shared library that links the archive does not export its names either.
+target_link_options(rma_jemalloc INTERFACE -Wl,--exclude-libs,librma_jemalloc.a)

@@ -15,7 +15,8 @@ extern "C" {
 /// background threads.
 extern const char* librma_je_malloc_conf;
 const char* librma_je_malloc_conf =
-    "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false";
+    "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false,dss:"
+    "disabled";
 
 /// What jemalloc reads MALLOC_CONF through. That variable is the program's, for its own jemalloc: ours sees
 /// none.

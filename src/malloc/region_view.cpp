@@ -85,6 +85,7 @@ RegionView::RegionView(std::span<const std::byte> directory) noexcept {
 RegionView::RegionView(const RegionView& other) noexcept : words_(other.words_), capacity_(other.capacity_) {}
 
 RegionView& RegionView::operator=(const RegionView& other) noexcept {
+  if (this == &other) return *this;
   words_ = other.words_;
   capacity_ = other.capacity_;
   return *this;

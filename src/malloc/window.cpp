@@ -247,8 +247,9 @@ Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes)
                   fmt::format("{} is not a heap window of {} addresses", path, address_bytes));
   }
   auto range = AddressRange::reserve(address_bytes);
-  Status mapped = range.ok() ? range->map(file) : std::move(range).status();
+  Status mapped = range.ok() ? range->map(file) : Status();
   ::close(file);  // the mapping keeps the file
+  if (!range.ok()) return std::move(range).status();
   if (!mapped.ok()) return std::move(mapped).within(path);
   PeerWindow window;
   window.range_ = std::move(range).value();
