@@ -313,9 +313,9 @@ rma_status_t rma_put_notify(void* dst, const void* src, size_t bytes, uint64_t* 
 rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                     const ptrdiff_t* src_strides, const size_t* counts, int levels, uint64_t* flag,
                                     uint64_t value, int rank);
-/** Sleeps until the local word `*flag`, written by rma_put_notify, rma_atomic64 or rma_put of 8 bytes from
- *  anywhere, compares so with `value`. `*seen` (may be null) is the value that did. A flag written by plain stores
- *  or 8-byte inlined puts is noticed too, though only within a millisecond of the sleeper's clock. */
+/** Waits until the local word `*flag` compares so with `value`; a long wait sleeps. `*seen` (may be null) is the
+ *  value that did. A word written by rma_put_notify, rma_put_strided_notify or rma_atomic64 wakes the sleeper at
+ *  once; one written in any other way is noticed within 10 ms. `flag` may be any aligned word of this process. */
 rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, uint64_t* seen);
 /** As rma_wait_until without waiting: `*met` is 1 or 0. */
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met);

@@ -1,0 +1,73 @@
+#include "api/check.hpp"
+
+#include <fmt/format.h>
+
+#include "atomics/types.hpp"
+
+namespace rma {
+
+Status bad_rank(int rank, int size) {
+  return {RMA_ERR_RANK, fmt::format("there is no rank {}: ranks are 0 .. {}", rank, size - 1)};
+}
+
+Status null_argument(const char* argument) { return {RMA_ERR_ARGUMENT, fmt::format("{} is null", argument)}; }
+
+Status overflow(const void* address, std::size_t bytes) {
+  return {RMA_ERR_SIZE, fmt::format("{} bytes at {} end past the last address", bytes, address)};
+}
+
+Status misaligned(const void* address, std::size_t alignment) {
+  return {RMA_ERR_ALIGNMENT, fmt::format("{} is not a multiple of {}", address, alignment)};
+}
+
+Status check_accumulate(const Runtime& runtime, const void* dst, const void* src, std::size_t count,
+                        rma_type_t type, int rank) {
+  if (!valid_type(type)) {
+    return {RMA_ERR_ARGUMENT, fmt::format("there is no element type {}", static_cast<int>(type))};
+  }
+  if (count > std::numeric_limits<std::size_t>::max() / type_size(type)) {
+    return {RMA_ERR_SIZE,
+            fmt::format("{} elements of {} bytes are more than any memory", count, type_size(type))};
+  }
+  if (Status status = check_transfer(runtime, dst, src, count * type_size(type), rank); !status.ok())
+    return status;
+  return count == 0 ? Status() : check_aligned(dst, type_alignment(type));
+}
+
+Status check_strided(const Runtime& runtime, const void* dst, const ptrdiff_t* dst_strides, const void* src,
+                     const ptrdiff_t* src_strides, const std::size_t* counts, int levels, int rank) {
+  if (Status status = check_rank(runtime, rank); !status.ok()) return status;
+  if (levels < 0 || levels > RMA_MAX_LEVELS) {
+    return {RMA_ERR_ARGUMENT, fmt::format("levels is {}: expected 0 .. {}", levels, RMA_MAX_LEVELS)};
+  }
+  if (Status status = check_not_null(counts, "counts"); !status.ok()) return status;
+  for (int i = 0; i <= levels; ++i) {
+    if (counts[i] == 0) return {};
+  }
+  if (levels > 0) {
+    if (Status status = check_not_null(dst_strides, "dst_strides"); !status.ok()) return status;
+    if (Status status = check_not_null(src_strides, "src_strides"); !status.ok()) return status;
+  }
+  if (Status status = check_not_null(dst, "dst"); !status.ok()) return status;
+  return check_not_null(src, "src");
+}
+
+Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t count, int rank) {
+  if (Status status = check_rank(runtime, rank); !status.ok()) return status;
+  if (count == 0) return {};
+  if (Status status = check_not_null(iov, "iov"); !status.ok()) return status;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (iov[i].segments == 0 || iov[i].bytes == 0) continue;
+    if (iov[i].dst == nullptr || iov[i].src == nullptr) {
+      return {RMA_ERR_ARGUMENT,
+              fmt::format("descriptor {} has {} segments and a null list", i, iov[i].segments)};
+    }
+    if (iov[i].segments > std::numeric_limits<std::size_t>::max() / iov[i].bytes) {
+      return {RMA_ERR_SIZE, fmt::format("descriptor {}: {} segments of {} bytes are more than any memory", i,
+                                        iov[i].segments, iov[i].bytes)};
+    }
+  }
+  return {};
+}
+
+}  // namespace rma

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "api/runtime.hpp"
+#include "util/status.hpp"
+
+// The checks of arguments, made here and nowhere below.
+
+namespace rma {
+
+[[nodiscard, gnu::cold]] Status bad_rank(int rank, int size);
+[[nodiscard, gnu::cold]] Status null_argument(const char* argument);
+[[nodiscard, gnu::cold]] Status overflow(const void* address, std::size_t bytes);
+[[nodiscard, gnu::cold]] Status misaligned(const void* address, std::size_t alignment);
+
+[[nodiscard]] inline Status check_rank(const Runtime& runtime, int rank) {
+  const int size = runtime.job->size();
+  if (static_cast<unsigned>(rank) >= static_cast<unsigned>(size)) [[unlikely]]
+    return bad_rank(rank, size);
+  return {};
+}
+
+[[nodiscard]] inline Status check_not_null(const void* pointer, const char* argument) {
+  if (pointer == nullptr) [[unlikely]]
+    return null_argument(argument);
+  return {};
+}
+
+/// [address, address + bytes) is a range of addresses.
+[[nodiscard]] inline Status check_range(const void* address, std::size_t bytes, const char* argument) {
+  if (address == nullptr) [[unlikely]]
+    return null_argument(argument);
+  if (bytes > std::numeric_limits<std::uintptr_t>::max() - reinterpret_cast<std::uintptr_t>(address))
+      [[unlikely]] {
+    return overflow(address, bytes);
+  }
+  return {};
+}
+
+[[nodiscard]] inline Status check_aligned(const void* address, std::size_t alignment) {
+  if (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) [[unlikely]]
+    return misaligned(address, alignment);
+  return {};
+}
+
+/// Rank and both ranges of a contiguous transfer; for 0 bytes only the rank.
+[[nodiscard]] inline Status check_transfer(const Runtime& runtime, const void* dst, const void* src,
+                                           std::size_t bytes, int rank) {
+  if (Status status = check_rank(runtime, rank); !status.ok()) [[unlikely]]
+    return status;
+  if (bytes == 0) return {};
+  if (Status status = check_range(dst, bytes, "dst"); !status.ok()) [[unlikely]]
+    return status;
+  return check_range(src, bytes, "src");
+}
+
+/// The element type, the rank and the ranges of an accumulate; `count` elements become `bytes`.
+[[nodiscard]] Status check_accumulate(const Runtime& runtime, const void* dst, const void* src,
+                                      std::size_t count, rma_type_t type, int rank);
+
+/// Shape of a strided transfer: levels, and pointers that are needed.
+[[nodiscard]] Status check_strided(const Runtime& runtime, const void* dst, const ptrdiff_t* dst_strides,
+                                   const void* src, const ptrdiff_t* src_strides, const std::size_t* counts,
+                                   int levels, int rank);
+
+/// Descriptors of a vector transfer: their lists, and that sizes add up without overflow.
+[[nodiscard]] Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t count, int rank);
+
+/// A handle of a team that exists.
+[[nodiscard]] Status check_team(const Runtime& runtime, rma_team_t team);
+
+}  // namespace rma

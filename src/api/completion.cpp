@@ -1,0 +1,110 @@
+// Requests and fences.
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+#include "api/fence.hpp"
+
+namespace rma {
+namespace {
+
+Status check_request(const Runtime& runtime, rma_request_t request) {
+  if (request == RMA_REQUEST_NULL || runtime.device->known(request)) return {};
+  return {RMA_ERR_ARGUMENT, fmt::format("{:#x} is not a request, or has been waited for already", request)};
+}
+
+/// Waits for a request and makes it null. Checks it (again): of a handle that stands twice in a list, the
+/// second has been waited for when its turn comes.
+Status wait(Runtime& runtime, rma_request_t& request) {
+  if (Status status = check_request(runtime, request); !status.ok()) return status;
+  const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
+  return mine == RMA_REQUEST_NULL ? Status() : runtime.device->wait(mine);
+}
+
+Status check_requests(const Runtime& runtime, const rma_request_t* requests, std::size_t count) {
+  if (count == 0) return {};
+  if (Status status = check_not_null(requests, "requests"); !status.ok()) return status;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (Status status = check_request(runtime, requests[i]); !status.ok()) return status;
+  }
+  return {};
+}
+
+/// The index of a complete request; `count` when all are null.
+Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, std::size_t& index) {
+  while (true) {
+    bool any = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (requests[i] == RMA_REQUEST_NULL) continue;
+      any = true;
+      if (!runtime.device->test(requests[i])) continue;
+      index = i;
+      return wait(runtime, requests[i]);
+    }
+    if (!any) {
+      index = count;
+      return {};
+    }
+    sched_yield();
+  }
+}
+
+}  // namespace
+}  // namespace rma
+
+using rma::Runtime;
+using rma::Status;
+
+extern "C" {
+
+rma_status_t rma_wait(rma_request_t* request) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    return rma::wait(runtime, *request);
+  });
+}
+
+rma_status_t rma_test(rma_request_t* request, int* done) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(done, "done"); !status.ok()) return status;
+    if (Status status = rma::check_request(runtime, *request); !status.ok()) return status;
+    *done = (*request == RMA_REQUEST_NULL || runtime.device->test(*request)) ? 1 : 0;
+    return *done != 0 ? rma::wait(runtime, *request) : Status();
+  });
+}
+
+rma_status_t rma_wait_any(rma_request_t* requests, size_t count, size_t* index) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_not_null(index, "index"); !status.ok()) return status;
+    if (Status status = rma::check_requests(runtime, requests, count); !status.ok()) return status;
+    return rma::wait_any(runtime, requests, count, *index);
+  });
+}
+
+rma_status_t rma_wait_all(rma_request_t* requests, size_t count) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_requests(runtime, requests, count); !status.ok()) return status;
+    Status first;
+    for (std::size_t i = 0; i < count; ++i) {
+      Status status = rma::wait(runtime, requests[i]);
+      if (first.ok()) first = std::move(status);
+    }
+    return first;
+  });
+}
+
+rma_status_t rma_fence(int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
+    return rma::fence(runtime, rank);
+  });
+}
+
+rma_status_t rma_fence_all(void) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) { return rma::fence_all(runtime); });
+}
+
+}  // extern "C"

@@ -1,0 +1,102 @@
+// Joining and leaving the job, and who is who in it.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+#include "api/fence.hpp"
+#include "collectives/collectives.hpp"
+#include "rma/direct.h"
+
+rma_direct_table_t rma_direct = {nullptr, 0};
+
+namespace rma {
+namespace {
+
+std::mutex life_lock;  // of the two below, and of making and ending the runtime
+int nesting = 0;
+int incarnation = 0;
+
+Status start() {
+  auto opened = Runtime::open(incarnation++);
+  if (!opened.ok()) return std::move(opened).status();
+  Runtime* const runtime = std::move(opened).value().release();
+  rma_direct = {runtime->job->direct_table().data(), runtime->job->direct_table().size()};
+  current_runtime.store(runtime, std::memory_order_release);  // pairs with the load in call()
+  return {};
+}
+
+/// Every rank arrives before any memory goes away. Whatever failed, the runtime is gone afterwards.
+Status stop(Runtime& runtime) {
+  Status status = fence_all(runtime);
+  if (Status met = barrier(*runtime.teams->world()); status.ok()) status = std::move(met);
+  runtime.report();
+  current_runtime.store(nullptr, std::memory_order_release);
+  rma_direct = {nullptr, 0};
+  delete &runtime;
+  return status;
+}
+
+}  // namespace
+}  // namespace rma
+
+using rma::Runtime;
+using rma::Status;
+
+extern "C" {
+
+rma_status_t rma_init(void) {
+  const std::lock_guard guard(rma::life_lock);
+  if (rma::nesting == 0) {
+    if (const Status status = rma::start(); !status.ok()) return rma::fail(__func__, status);
+  }
+  ++rma::nesting;
+  return RMA_SUCCESS;
+}
+
+rma_status_t rma_finalize(void) {
+  const std::lock_guard guard(rma::life_lock);
+  if (rma::nesting == 0) return rma::fail_not_initialized(__func__);
+  if (--rma::nesting > 0) return RMA_SUCCESS;
+  const Status status = rma::stop(*rma::current_runtime.load(std::memory_order_acquire));
+  return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
+}
+
+int rma_initialized(void) { return rma::current_runtime.load(std::memory_order_acquire) != nullptr ? 1 : 0; }
+
+int rma_rank(void) {
+  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  return runtime != nullptr ? runtime->job->rank() : -1;
+}
+
+int rma_size(void) {
+  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  return runtime != nullptr ? runtime->job->size() : -1;
+}
+
+int rma_same_host(int rank) {
+  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  if (runtime == nullptr || !rma::check_rank(*runtime, rank).ok()) return 0;
+  return runtime->job->mapped(rank) ? 1 : 0;
+}
+
+void rma_abort(int exit_code, const char* text) {
+  Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  const char* const said = text != nullptr ? text : "rma_abort";
+  if (runtime != nullptr) runtime->job->bootstrap().abort(exit_code, said);
+  std::fputs(fmt::format("{}\n", said).c_str(), stderr);
+  _exit(exit_code);
+}
+
+const char* rma_version(void) {
+  static const std::string text =
+      fmt::format("{}.{}.{}", RMA_VERSION_MAJOR, RMA_VERSION_MINOR, RMA_VERSION_PATCH);
+  return text.c_str();
+}
+
+}  // extern "C"

@@ -1,0 +1,75 @@
+#include "api/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "transport/shm/cma_transport.hpp"
+#include "util/log.hpp"
+
+namespace rma {
+namespace {
+
+/// What carries bytes to memory that is not mapped here.
+std::unique_ptr<Device> open_device(const Settings& settings, Job& job) {
+  const bool allowed = settings.cma == CmaSetting::automatic && transport::CmaTransport::available();
+  const auto card_of = [&job](int rank) -> Result<std::vector<std::byte>> {
+    return transport::CmaTransport::card_of(job.process(rank));
+  };
+  return std::make_unique<Device>(std::make_unique<transport::CmaTransport>(job.size(), allowed), job.size(),
+                                  card_of);
+}
+
+}  // namespace
+
+constinit std::atomic<Runtime*> current_runtime = nullptr;
+
+Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation) {
+  auto settings = read_settings();
+  if (!settings.ok()) return std::move(settings).status();
+  auto runtime = std::make_unique<Runtime>();
+  runtime->settings = settings.value();
+  runtime->counts_before = total_counts();
+
+  auto job = Job::open(runtime->settings, incarnation);
+  if (!job.ok()) return std::move(job).status();
+  runtime->job = std::move(job).value();
+  const int rank = runtime->job->rank();
+  if (Status status = open_log(runtime->settings.log, rank); !status.ok()) return status;
+
+  runtime->device = open_device(runtime->settings, *runtime->job);
+  auto accumulator = Accumulator::create(*runtime->job, *runtime->device);
+  if (!accumulator.ok()) return std::move(accumulator).status();
+  runtime->accumulator = std::move(accumulator).value();
+  auto teams = Teams::create(*runtime->job);
+  if (!teams.ok()) return std::move(teams).status();
+  runtime->teams = std::move(teams).value();
+
+  if (Status status = runtime->job->connect(); !status.ok()) return status;
+  if (Status status = runtime->teams->start(); !status.ok()) return status;
+
+  if (!runtime->settings.trace.empty()) {
+    auto trace = Trace::open(path_for_rank(runtime->settings.trace, rank), rank);
+    if (!trace.ok()) return std::move(trace).status();
+    runtime->trace = std::move(trace).value();
+  }
+  return runtime;
+}
+
+void Runtime::report() const {
+  if (settings.statistics == StatisticsSetting::off) return;
+  const std::string text = settings.statistics == StatisticsSetting::json
+                               ? counts_json(job->rank(), counts_before)
+                               : counts_table(job->rank(), counts_before);
+  if (settings.statistics_file.empty()) {
+    std::fputs(text.c_str(), stderr);
+    return;
+  }
+  const std::string path = path_for_rank(settings.statistics_file, job->rank());
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), &std::fclose);
+  if (file == nullptr || std::fputs(text.c_str(), file.get()) < 0) {
+    log(LogLevel::error, fmt::format("RMA_STATS_FILE: cannot write {}", path));
+  }
+}
+
+}  // namespace rma

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "atomics/accumulate.hpp"
+#include "collectives/team.hpp"
+#include "core/device.hpp"
+#include "core/job.hpp"
+#include "util/settings.hpp"
+#include "util/statistics.hpp"
+#include "util/trace.hpp"
+
+namespace rma {
+
+/// Everything that exists between rma_init and rma_finalize, from the bottom up: what is below outlives what
+/// is above.
+struct Runtime {
+  Settings settings;
+  std::unique_ptr<Job> job;
+  std::unique_ptr<Device> device;  ///< for memory that is not mapped here
+  std::unique_ptr<Accumulator> accumulator;
+  std::unique_ptr<Teams> teams;
+  std::unique_ptr<Trace> trace;  ///< null unless asked for
+  std::array<std::uint64_t, kCounters> counts_before = {};
+
+  /// Joins the job. Collective.
+  [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation);
+  /// Prints what was asked to be printed at the end. Local; never fails the job.
+  void report() const;
+};
+
+/// The runtime in force, null outside rma_init ... rma_finalize. Stored with release order once it is
+/// complete.
+extern constinit std::atomic<Runtime*> current_runtime;
+
+}  // namespace rma

@@ -1,0 +1,30 @@
+// rma-info: what this machine offers to librma, and every setting.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "report.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("Shows what this machine offers to librma, and its settings.");
+  bool settings = false;
+  bool markdown = false;
+  bool json = false;
+  app.add_flag("--settings", settings, "Show every setting with its value, range and meaning");
+  app.add_flag("--settings-markdown", markdown, "Print docs/settings.md");
+  app.add_flag("--json", json, "Print JSON");
+  CLI11_PARSE(app, argc, argv);
+
+  std::string text;
+  if (markdown) {
+    text = rma::info::settings_markdown();
+  } else if (json) {
+    nlohmann::ordered_json all = rma::info::machine_json();
+    all["settings"] = rma::info::settings_json();
+    text = all.dump(2) + "\n";
+  } else {
+    text = settings ? rma::info::settings_text() : rma::info::machine_text();
+  }
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace rma::info {
+
+/// The settings in force (or, where the environment is wrong, the defaults) with their meaning.
+[[nodiscard]] nlohmann::ordered_json settings_json();
+[[nodiscard]] std::string settings_text();
+
+/// docs/settings.md: the same from the defaults alone, whatever the environment says.
+[[nodiscard]] std::string settings_markdown();
+
+/// What this machine offers to the runtime: processors, memory, ways to reach other processes' memory.
+[[nodiscard]] nlohmann::ordered_json machine_json();
+[[nodiscard]] std::string machine_text();
+
+}  // namespace rma::info
