@@ -55,7 +55,8 @@ void idle_suite(Measure<B>& measure) {
   backend.barrier();
   const double used = measure.slowest(backend.rank() == 0 ? 0.0 : cpu_ns() - before);
   const double per_ten_seconds = used / static_cast<double>(wait.count()) * 1e10;
-  measure.record({"idle", "CPU time waiting 10 s in a barrier", "", 0}, "ms", {per_ten_seconds / 1e6});
+  measure.record({"idle", "CPU time waiting 10 s in a barrier " + ranks_text(backend.size()), "", 0}, "ms",
+                 {per_ten_seconds / 1e6});
 }
 
 }  // namespace rma::bench

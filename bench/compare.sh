@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Compares librma with MPI one-sided communication (Open MPI, MPICH) and OpenSHMEM on this machine: builds the same
+# measurements against each, runs them in turn, round by round, and prints one table of ratios, with the time that
+# a cache line takes between two processors beside it. docs/benchmarks.md says what the rows and goals mean.
+#
+# usage: bench/compare.sh [--rounds N] [--json FILE] [--build DIR] [--suite LIST]
+#   --rounds N    how often everything runs; the table has the medians over the rounds (default 5)
+#   --json FILE   write the table as JSON too
+#   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
+#   --suite LIST  only these suites of rma-bench --list, separated by commas
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rounds=5
+json=
+build=build
+suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle
+
+usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/compare.sh; }
+fail() {
+  echo "compare: $*" >&2
+  exit 2
+}
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --rounds | --json | --build | --suite)
+      [ $# -ge 2 ] || fail "$1 wants a value"
+      case $1 in
+        --rounds) rounds=$2 ;;
+        --json) json=$2 ;;
+        --build) build=$2 ;;
+        --suite) suites=$2 ;;
+      esac
+      shift 2
+      ;;
+    *) fail "unknown argument '$1'; see --help" ;;
+  esac
+done
+[[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "--rounds wants a number of 1 or more, not '$rounds'"
+
+scripts/setup.sh build peers
+
+# ---- Build: ours with CMake, the peers with their own compilers, all with the same optimisation ----------------
+targets=(rma-bench cache-line rmarun)
+if [ "$build" = build ]; then
+  scripts/build.sh release "${targets[@]}"
+else
+  cmake -S . -B "$build" -D CMAKE_BUILD_TYPE=Release > /dev/null
+  cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]}"
+fi
+
+peers=$build/peers
+mkdir -p "$peers"
+flags=(-std=c++20 -O3 -DNDEBUG -Ibench -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
+harness=(bench/harness/*.cpp)
+# build_peer NAME COMPILER SOURCE [FLAG...]: builds what is older than any of its sources.
+build_peer() {
+  local name=$1 compiler=$2 source=$3
+  shift 3
+  if [ -x "$peers/$name" ] && [ -z "$(find bench -name '*.?pp' -newer "$peers/$name")" ]; then return; fi
+  echo "compare: building $name"
+  "$compiler" "${flags[@]}" "$@" "$source" "${harness[@]}" -o "$peers/$name"
+}
+build_peer openmpi mpicxx.openmpi bench/backends/mpi.cpp '-DRMA_BENCH_MPI="openmpi"'
+build_peer mpich mpicxx.mpich bench/backends/mpi.cpp '-DRMA_BENCH_MPI="mpich"'
+build_peer openshmem oshcxx bench/backends/shmem.cpp
+
+# ---- Run -------------------------------------------------------------------------------------------------------
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+results=$build/compare
+rm -rf "$results"
+mkdir -p "$results"
+
+# run NAME RANKS SUITES OUTPUT [OPTION...]: one program, its results in OUTPUT.json and what it says in OUTPUT.log.
+# Ranks that fit on the machine are bound; more than that may move, and Open MPI's yield the processor.
+run() {
+  local name=$1 ranks=$2 suite=$3 output=$4
+  shift 4
+  local fits=0
+  [ "$ranks" -gt "$(nproc)" ] || fits=1
+  local launch ompi=(--oversubscribe)
+  if [ $fits = 1 ]; then
+    ompi+=(--bind-to core:overload-allowed)
+  else
+    ompi+=(--bind-to none --mca mpi_yield_when_idle 1)
+  fi
+  case $name in
+    rma)
+      launch=("$build/bin/rmarun" -n "$ranks" --bind "$([ $fits = 1 ] && echo core || echo none)" "$build/bin/rma-bench")
+      ;;
+    openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" --mca osc sm "$peers/openmpi") ;;
+    openshmem) launch=(oshrun -n "$ranks" "${ompi[@]}" "$peers/openshmem") ;;
+    mpich)
+      launch=(mpirun.mpich -n "$ranks")
+      [ $fits = 0 ] || launch+=(-bind-to core)
+      launch+=("$peers/mpich")
+      ;;
+  esac
+  if timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" > "$output.log" 2>&1 < /dev/null; then
+    return
+  fi
+  # A peer that fails leaves its column empty; ours may not.
+  echo "compare: $name with $ranks ranks failed or took more than 300 s; see $output.log" >&2
+  rm -f "$output.json"
+  [ "$name" != rma ]
+}
+
+# chosen SUITE...: those of them that were asked for, separated by commas.
+chosen() {
+  local suite list=()
+  for suite in "$@"; do
+    case ,$suites, in *,"$suite",*) list+=("$suite") ;; esac
+  done
+  (
+    IFS=,
+    echo "${list[*]-}"
+  )
+}
+pairs=$(chosen put get rate strided vector accumulate fetch-add barrier allreduce notify)
+groups=$(chosen barrier allreduce)
+idle=$(chosen idle)
+[ -n "$pairs$idle" ] || fail "--suite $suites names no suite; see rma-bench --list"
+
+for ((round = 1; round <= rounds; ++round)); do
+  echo "compare: round $round of $rounds"
+  folder=$results/round-$round
+  mkdir -p "$folder"
+  "$build/bin/cache-line" --json "$folder/cache-line.json" > "$folder/cache-line.log"
+  for name in rma openmpi mpich openshmem; do
+    [ -z "$pairs" ] || run $name 2 "$pairs" "$folder/$name-2"
+    # More ranks than processors: what each sample costs is set by the scheduler, so fewer of them do.
+    for ranks in 4 16; do
+      [ -z "$groups" ] || run $name $ranks "$groups" "$folder/$name-$ranks" --repetitions 5
+    done
+    # Takes ten seconds whatever happens, and does not scatter.
+    for ranks in 2 16; do
+      [ -z "$idle" ] || [ "$round" -gt 1 ] || run $name $ranks idle "$folder/$name-idle-$ranks"
+    done
+  done
+done
+
+python3 bench/compare_table.py "$results" ${json:+--json "$json"}

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Joins the results of several measuring programs and rounds into one table of ratios.
+
+usage: compare_table.py RESULTS [--json FILE]
+
+RESULTS is a folder; every *.json in it and below is one program's output (rma-bench --json). A figure is the median
+over the rounds of the programs' medians. Where a program measured a row in several forms, its best form counts.
+With --json the table is written as [{"row", "unit", "ours", "peers": {name: value}, "ratio_to_best", "goal"}].
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+
+OURS = "rma"
+CONTROL = "cache-line"
+CONTROL_ROW = "cache-line crossing"
+IDLE_LIMIT_MS = 50.0
+
+# What a ratio must not exceed, by the row's name or how it begins. The last column names what the ratio is taken
+# of, where that is not the best peer: one peer, the control, or a fixed limit.
+GOALS_BY_NAME = {
+    "put 8 B": (0.6, None),
+    "put 8 B inline": (0.6, None),
+    "get 8 B": (0.6, None),
+    "get 8 B inline": (0.6, None),
+    "notify one way": (1.3, CONTROL_ROW),
+    "barrier 16 ranks": (0.2, "openmpi"),
+}
+GOALS_BY_START = {
+    "strided ": (0.6, None),
+    "CPU time waiting ": (1.0, "limit"),
+}
+DEFAULT_GOAL = (1.0, None)
+
+
+def goal_of(row):
+    """The largest good ratio of a row, and the name of what it is taken of (None: the best peer)."""
+    if row in GOALS_BY_NAME:
+        return GOALS_BY_NAME[row]
+    for start, goal in GOALS_BY_START.items():
+        if row.startswith(start):
+            return goal
+    return DEFAULT_GOAL
+
+
+def collect(reports):
+    """Medians over rounds: ({row: {program: value}} with the best form of each, {row: unit}).
+
+    Rows come in the order in which we measure them, those of few ranks first.
+    """
+    samples = {}
+    units = {}
+    for report in sorted(reports, key=lambda report: (report["backend"] != OURS, report["ranks"])):
+        for row in report["rows"]:
+            name = row["row"]
+            if units.setdefault(name, row["unit"]) != row["unit"]:
+                raise ValueError(f"row '{name}' is in {units[name]} and in {row['unit']}")
+            forms = samples.setdefault(name, {}).setdefault(report["backend"], {})
+            forms.setdefault(row.get("form", ""), []).append(row["median"])
+    values = {
+        name: {
+            program: min(statistics.median(rounds) for rounds in forms.values())
+            for program, forms in programs.items()
+        }
+        for name, programs in samples.items()
+    }
+    return values, units
+
+
+def peers_of(row, values):
+    """What a row is compared with. A peer without an inlined form of an operation takes part with its plain one."""
+    peers = {}
+    if row.endswith(" inline"):
+        peers.update(values.get(row.removesuffix(" inline"), {}))
+    peers.update(values[row])
+    peers.pop(OURS, None)
+    against = goal_of(row)[1]
+    if against == CONTROL_ROW and CONTROL in values.get(CONTROL_ROW, {}):
+        peers[CONTROL_ROW] = values[CONTROL_ROW][CONTROL]
+    if against == "limit":
+        peers["limit"] = IDLE_LIMIT_MS
+    return peers
+
+
+def compare(reports):
+    """The table: one entry for each row that we measured."""
+    values, units = collect(reports)
+    table = []
+    for row, programs in values.items():
+        if OURS not in programs:
+            continue
+        goal, against = goal_of(row)
+        peers = peers_of(row, values)
+        base = peers.get(against) if against else min(peers.values(), default=None)
+        table.append(
+            {
+                "row": row,
+                "unit": units[row],
+                "ours": programs[OURS],
+                "peers": peers,
+                "ratio_to_best": programs[OURS] / base if base else None,
+                "goal": goal,
+            }
+        )
+    return table, values.get(CONTROL_ROW, {}).get(CONTROL)
+
+
+def figure(value, unit):
+    """A value with about three digits, in a unit that suits it."""
+    units = ["ns", "us", "ms", "s"]
+    while unit in units[:-1] and value >= 1000:
+        value, unit = value / 1000, units[units.index(unit) + 1]
+    digits = 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:.{digits}f} {unit}"
+
+
+def text(table, control):
+    """The table for people, with a line that sums it up."""
+    names = sorted({name for entry in table for name in entry["peers"]} - {CONTROL_ROW, "limit"})
+    lines = [["row", "ours"] + names + ["ratio", "goal", ""]]
+    missed = 0
+    for entry in table:
+        unit = entry["unit"]
+        ratio = entry["ratio_to_best"]
+        misses = ratio is not None and ratio > entry["goal"]
+        missed += misses
+        line = [entry["row"], figure(entry["ours"], unit)]
+        line += [figure(entry["peers"][name], unit) if name in entry["peers"] else "-" for name in names]
+        line += ["-" if ratio is None else f"{ratio:.2f}", f"{entry['goal']:.1f}", "missed" if misses else ""]
+        lines.append(line)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    out = []
+    for line in lines:
+        cells = [line[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]
+        out.append("  ".join(cells).rstrip())
+    if control is not None:
+        out.append(f"control: a cache line crosses between two processors in {figure(control, 'ns')}")
+    out.append(f"{len(table)} rows, {missed} above their goal")
+    return "\n".join(out)
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Joins results of bench programs into one table of ratios.")
+    parser.add_argument("results", type=pathlib.Path, help="folder with the programs' JSON files")
+    parser.add_argument("--json", type=pathlib.Path, help="write the table as JSON to this file")
+    options = parser.parse_args(arguments)
+    files = sorted(options.results.rglob("*.json"))
+    if not files:
+        print(f"compare_table: no results in {options.results}", file=sys.stderr)
+        return 1
+    table, control = compare([json.loads(file.read_text()) for file in files])
+    print(text(table, control))
+    if options.json:
+        options.json.write_text(json.dumps(table, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

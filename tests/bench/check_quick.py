@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Runs rma-bench --quick under rmarun and checks that its JSON has every row, each with sane numbers.
+
+usage: check_quick.py --ranks N RMARUN RMA_BENCH
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def expected_rows(ranks):
+    """Every row, and how many bytes it says it moves."""
+    sizes = {"8 B": 8, "64 B": 64, "512 B": 512, "4 KiB": 4096, "32 KiB": 32768, "64 KiB": 65536}
+    sizes.update({"1 MiB": 1 << 20, "4 MiB": 4 << 20})
+    rows = {}
+    for call in ("put", "get"):
+        rows.update({f"{call} {text}": size for text, size in sizes.items()})
+        rows.update({f"{call} 8 B inline": 8, f"{call} 8 B cold": 8, f"{call} 64 KiB cold": 65536})
+        rows.update({f"strided {call} 1024 x 8 B stride 64 B": 8192, f"strided {call} 1024 x 64 B": 65536})
+        rows.update({f"strided {call} 128 x 512 B": 65536, f"strided {call} 16 x 4 KiB": 65536})
+        rows.update({f"vector {call} 8192 x 8 B": 65536, f"vector {call} 1024 x 64 B": 65536})
+        rows.update({f"vector {call} 128 x 512 B": 65536})
+    rows.update({"rate put 8 B": 8, "rate put 256 B": 256})
+    rows.update({"accumulate 1 double": 8, "accumulate 64 doubles": 512, "accumulate 8192 doubles": 65536})
+    rows.update({"fetch-add alone": 0, "fetch-add alone inline": 0, f"fetch-add contended {ranks} ranks": 0})
+    rows.update({f"barrier {ranks} ranks": 0})
+    rows.update({f"allreduce {text} {ranks} ranks": size for text, size in (("8 B", 8), ("8 KiB", 8192))})
+    rows.update({f"allreduce 1 MiB {ranks} ranks": 1 << 20})
+    rows.update({"notify one way": 8, "notify one way 4 KiB": 4096})
+    rows.update({f"CPU time waiting 10 s in a barrier {ranks} ranks": 0})
+    return rows
+
+
+def faults(report, ranks):
+    """What is wrong with the report, as lines."""
+    found = []
+    if (report["backend"], report["ranks"]) != ("rma", ranks):
+        found.append(f"it is of {report['backend']} on {report['ranks']} ranks, not of rma on {ranks}")
+    rows = {row["row"]: row for row in report["rows"]}
+    expected = expected_rows(ranks)
+    found += [f"row '{name}' is missing" for name in expected if name not in rows]
+    found += [f"row '{name}' is not known to this test" for name in rows if name not in expected]
+    if len(rows) != len(report["rows"]):
+        found.append("some row is there twice")
+    for name, row in rows.items():
+        # Processor time is counted by the kernel in coarse steps and may well be 0.
+        least = 0 if row["suite"] == "idle" else 1e-6
+        if not least <= row["min"] <= row["q1"] <= row["median"] <= row["q3"]:
+            found.append(f"row '{name}' has no order: {row}")
+        if row["samples"] < 1 or row["unit"] != ("ms" if row["suite"] == "idle" else "ns"):
+            found.append(f"row '{name}' has odd samples or unit: {row}")
+        if row["bytes"] != expected.get(name, row["bytes"]):
+            found.append(f"row '{name}' moves {row['bytes']} bytes, not {expected[name]}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("rmarun")
+    parser.add_argument("rma_bench")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "quick.json"
+        command = [options.rmarun, "-n", str(options.ranks), options.rma_bench, "--quick", "--json", str(file)]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        found = faults(json.loads(file.read_text()), options.ranks)
+    for line in found:
+        print(f"check_quick: {line}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Unit tests of bench/compare_table.py, on small results made up here."""
+
+import contextlib
+import io
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import compare_table  # noqa: E402
+
+
+def report(backend, rows, ranks=2):
+    """One program's output: `rows` are (row, median) or (row, median, form) or (row, median, form, unit)."""
+    full = [(*row, "", "ns")[:4] if len(row) == 2 else (*row, "ns")[:4] for row in rows]
+    return {
+        "backend": backend,
+        "ranks": ranks,
+        "rows": [{"row": name, "median": median, "form": form, "unit": unit} for name, median, form, unit in full],
+    }
+
+
+def only_entry(reports):
+    table, _ = compare_table.compare(reports)
+    assert len(table) == 1, table
+    return table[0]
+
+
+class Compare(unittest.TestCase):
+    def test_ratio_is_taken_of_the_best_peer(self):
+        entry = only_entry(
+            [report("rma", [("put 1 MiB", 30.0)]), report("mpich", [("put 1 MiB", 60.0)]),
+             report("openmpi", [("put 1 MiB", 40.0)])]
+        )
+        self.assertEqual(entry["peers"], {"mpich": 60.0, "openmpi": 40.0})
+        self.assertEqual(entry["ratio_to_best"], 0.75)
+        self.assertEqual((entry["row"], entry["unit"], entry["ours"], entry["goal"]), ("put 1 MiB", "ns", 30.0, 1.0))
+
+    def test_a_figure_is_the_median_over_rounds(self):
+        rounds = [report("rma", [("get 64 KiB", value)]) for value in (5.0, 100.0, 4.0)]
+        rounds += [report("openmpi", [("get 64 KiB", value)]) for value in (10.0, 8.0, 1.0)]
+        entry = only_entry(rounds)
+        self.assertEqual((entry["ours"], entry["peers"]["openmpi"]), (5.0, 8.0))
+
+    def test_the_best_form_counts_and_only_after_the_median_over_rounds(self):
+        row = "strided put 128 x 512 B"
+        reports = [report("rma", [(row, 1.0)])]
+        for datatype, loop in ((9.0, 1.0), (3.0, 7.0), (4.0, 8.0)):
+            reports.append(report("openmpi", [(row, datatype, "datatype"), (row, loop, "loop")]))
+        self.assertEqual(only_entry(reports)["peers"], {"openmpi": 4.0})
+
+    def test_an_inline_row_meets_the_plain_one_of_a_peer_without_it(self):
+        reports = [
+            report("rma", [("put 8 B", 9.0), ("put 8 B inline", 3.0)]),
+            report("openmpi", [("put 8 B", 12.0)]),
+            report("openshmem", [("put 8 B", 20.0), ("put 8 B inline", 10.0)]),
+        ]
+        table, _ = compare_table.compare(reports)
+        self.assertEqual([entry["row"] for entry in table], ["put 8 B", "put 8 B inline"])
+        self.assertEqual(table[1]["peers"], {"openmpi": 12.0, "openshmem": 10.0})
+        self.assertEqual(table[1]["ratio_to_best"], 0.3)
+
+    def test_goals(self):
+        goals = {"put 8 B": 0.6, "get 8 B": 0.6, "put 8 B cold": 1.0, "strided get 16 x 4 KiB": 0.6,
+                 "vector put 8192 x 8 B": 1.0, "notify one way": 1.3, "notify one way 4 KiB": 1.0,
+                 "barrier 16 ranks": 0.2, "barrier 2 ranks": 1.0}
+        for row, goal in goals.items():
+            self.assertEqual(only_entry([report("rma", [(row, 1.0)])])["goal"], goal, row)
+
+    def test_notification_is_held_against_the_control(self):
+        reports = [report("rma", [("notify one way", 60.0)]), report("openmpi", [("notify one way", 10.0)]),
+                   report("cache-line", [("cache-line crossing", 50.0)])]
+        entry = only_entry(reports)
+        self.assertEqual(entry["ratio_to_best"], 1.2)
+        self.assertEqual(entry["peers"], {"openmpi": 10.0, "cache-line crossing": 50.0})
+
+    def test_the_barrier_of_16_is_held_against_open_mpi(self):
+        reports = [report("rma", [("barrier 16 ranks", 10.0)], 16), report("mpich", [("barrier 16 ranks", 20.0)], 16),
+                   report("openmpi", [("barrier 16 ranks", 100.0)], 16)]
+        self.assertEqual(only_entry(reports)["ratio_to_best"], 0.1)
+
+    def test_waiting_is_held_against_a_fixed_limit(self):
+        row = "CPU time waiting 10 s in a barrier 2 ranks"
+        reports = [report("rma", [(row, 25.0, "", "ms")]), report("mpich", [(row, 10000.0, "", "ms")])]
+        entry = only_entry(reports)
+        self.assertEqual((entry["ratio_to_best"], entry["goal"]), (0.5, 1.0))
+
+    def test_without_a_peer_there_is_no_ratio(self):
+        reports = [report("rma", [("accumulate 1 double", 5.0)]), report("openshmem", [("put 8 B", 5.0)])]
+        self.assertIsNone(only_entry(reports)["ratio_to_best"])
+
+    def test_rows_stand_in_our_order_fewest_ranks_first(self):
+        reports = [report("openmpi", [("barrier 16 ranks", 1.0)], 16), report("rma", [("barrier 16 ranks", 1.0)], 16),
+                   report("rma", [("put 64 B", 1.0), ("get 64 B", 1.0)])]
+        table, _ = compare_table.compare(reports)
+        self.assertEqual([entry["row"] for entry in table], ["put 64 B", "get 64 B", "barrier 16 ranks"])
+
+    def test_units_that_differ_are_refused(self):
+        with self.assertRaises(ValueError):
+            compare_table.compare([report("rma", [("x", 1.0)]), report("openmpi", [("x", 1.0, "", "us")])])
+
+
+class Text(unittest.TestCase):
+    def test_figures_have_a_unit_that_suits_them(self):
+        for value, unit, shown in ((3.456, "ns", "3.46 ns"), (99.94, "ns", "99.9 ns"), (1000, "ns", "1.00 us"),
+                                   (2.5e6, "ns", "2.50 ms"), (10031.0, "ms", "10.0 s"), (0, "ms", "0.00 ms"),
+                                   (5e12, "ns", "5000 s")):
+            self.assertEqual(compare_table.figure(value, unit), shown)
+
+    def test_what_misses_its_goal_is_marked_and_counted(self):
+        reports = [report("rma", [("put 8 B", 7.0), ("put 64 B", 7.0)]),
+                   report("openmpi", [("put 8 B", 10.0), ("put 64 B", 10.0)])]
+        lines = compare_table.text(*compare_table.compare(reports)).splitlines()
+        self.assertRegex(lines[1], r"^put 8 B .* 0\.70 +0\.6 +missed$")
+        self.assertRegex(lines[2], r"^put 64 B .* 0\.70 +1\.0$")
+        self.assertEqual(lines[-1], "2 rows, 1 above their goal")
+
+
+class Main(unittest.TestCase):
+    def run_main(self, *arguments):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            return compare_table.main([str(argument) for argument in arguments]), out.getvalue()
+
+    def test_reads_a_folder_and_writes_json(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "round-1").mkdir()
+            for each in (report("rma", [("put 64 B", 5.0)]), report("openmpi", [("put 64 B", 10.0)]),
+                         report("cache-line", [("cache-line crossing", 50.0)])):
+                (folder / "round-1" / f"{each['backend']}.json").write_text(json.dumps(each))
+            target = folder / "table.out"
+            code, out = self.run_main(folder, "--json", target)
+            self.assertEqual(code, 0)
+            self.assertIn("crosses between two processors in 50.0 ns", out)
+            self.assertEqual(
+                json.loads(target.read_text()),
+                [{"row": "put 64 B", "unit": "ns", "ours": 5.0, "peers": {"openmpi": 10.0}, "ratio_to_best": 0.5,
+                  "goal": 1.0}],
+            )
+
+    def test_an_empty_folder_is_an_error(self):
+        with tempfile.TemporaryDirectory() as name:
+            code, out = self.run_main(name)
+            self.assertEqual(code, 1)
+            self.assertIn("no results", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
