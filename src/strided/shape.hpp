@@ -1,0 +1,113 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "rma/rma.h"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// What a strided transfer moves, in normal form: equally large contiguous segments, repeated along
+/// dimensions none of which is empty, single, or contiguous in disguise. The first dimension has the smallest
+/// stride at the destination. Knows no addresses; holds its arrays inside itself.
+///
+/// The normal form moves the same bytes as the given one, in another order: where destinations overlap, they
+/// end up with the data of one of the sources.
+class Shape {
+ public:
+  /// Repeats what is inside `count` (at least 2) times. The destination's stride is never negative: a
+  /// dimension that goes down is walked from its other end.
+  struct Dimension {
+    std::size_t count;
+    std::ptrdiff_t dst_stride;
+    std::ptrdiff_t src_stride;
+  };
+  /// The bytes [low, high) from a base address that hold all that is touched on one side.
+  struct Extent {
+    std::ptrdiff_t low = 0;
+    std::ptrdiff_t high = 0;
+    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(high - low); }
+  };
+
+  /// Arguments as of rma_put_strided, pointers not null where levels and counts need them. RMA_ERR_SIZE when
+  /// an extent or the total is larger than any memory. Any count of 0 makes the shape empty.
+  [[nodiscard]] static Result<Shape> make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
+                                          const std::ptrdiff_t* src_strides, int levels);
+
+  [[nodiscard]] bool empty() const { return bytes_ == 0; }
+  /// Of one segment of the normal form.
+  [[nodiscard]] std::size_t segment_bytes() const { return segment_bytes_; }
+  [[nodiscard]] std::size_t segments() const { return empty() ? 0 : bytes_ / segment_bytes_; }
+  /// Of all segments.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// counts[0] as it was given.
+  [[nodiscard]] std::size_t given_bytes() const { return given_bytes_; }
+  [[nodiscard]] std::span<const Dimension> dimensions() const { return {dimensions_.data(), levels_}; }
+  [[nodiscard]] const Extent& dst_extent() const { return dst_extent_; }
+  [[nodiscard]] const Extent& src_extent() const { return src_extent_; }
+  /// Where the first segment of the normal form starts, from the base address.
+  [[nodiscard]] std::ptrdiff_t dst_start() const { return dst_start_; }
+  [[nodiscard]] std::ptrdiff_t src_start() const { return src_start_; }
+
+  /// Calls visit(dst offset, src offset) for every segment, offsets from the base addresses, until it returns
+  /// false. Returns false when it did.
+  template <typename Visit>
+  bool for_each_segment(Visit&& visit) const {
+    if (empty()) return true;
+    return walk(0, dst_start_, src_start_, visit);
+  }
+
+  /// As for_each_segment, for the repetitions of the dimensions from number `from` (which may be past the
+  /// last: one visit) on only.
+  template <typename Visit>
+  bool for_each_outer(std::size_t from, Visit&& visit) const {
+    if (empty()) return true;
+    return walk(from, dst_start_, src_start_, visit);
+  }
+
+ private:
+  Shape() = default;
+  [[nodiscard]] bool measure();
+  void walk_upwards();
+  void fold();
+  void erase(std::size_t dimension);
+
+  /// Counts the dimensions from `inner` on like an odometer.
+  template <typename Visit>
+  bool walk(std::size_t inner, std::ptrdiff_t dst, std::ptrdiff_t src, Visit& visit) const {
+    std::array<std::size_t, RMA_MAX_LEVELS> done;
+    std::fill(done.begin(), done.begin() + levels_, std::size_t{0});
+    while (true) {
+      if (!visit(dst, src)) return false;
+      std::size_t i = inner;
+      for (; i < levels_; ++i) {
+        const Dimension& dimension = dimensions_[i];
+        if (++done[i] < dimension.count) {
+          dst += dimension.dst_stride;
+          src += dimension.src_stride;
+          break;
+        }
+        done[i] = 0;
+        const auto back = static_cast<std::ptrdiff_t>(dimension.count - 1);
+        dst -= back * dimension.dst_stride;
+        src -= back * dimension.src_stride;
+      }
+      if (i >= levels_) return true;
+    }
+  }
+
+  std::size_t segment_bytes_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t given_bytes_ = 0;
+  std::size_t levels_ = 0;  ///< dimensions in use
+  Extent dst_extent_;
+  Extent src_extent_;
+  std::ptrdiff_t dst_start_ = 0;
+  std::ptrdiff_t src_start_ = 0;
+  std::array<Dimension, RMA_MAX_LEVELS> dimensions_;
+};
+
+}  // namespace rma

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+
+#include "atomics/accumulate.hpp"
+#include "core/device.hpp"
+#include "core/job.hpp"
+#include "core/operation.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+// I/O-vector transfers. The lists of each descriptor that has segments and bytes are not null. The bytes read
+// and the bytes written must not overlap. Every piece is looked at before anything moves: RMA_ERR_ARGUMENT (a
+// null pointer in a list), RMA_ERR_SIZE (a piece wraps around the address space) and RMA_ERR_ADDRESS changed
+// nothing.
+
+/// Writes the pieces to `rank`.
+[[nodiscard]] Status put_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank,
+                                const Ending& ending);
+
+/// Reads the pieces from `rank`.
+[[nodiscard]] Status get_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank,
+                                const Ending& ending);
+
+/// dst += scale * src, element by element; over when it returns. `type` is valid. RMA_ERR_SIZE when a
+/// descriptor's bytes are no whole elements, RMA_ERR_ALIGNMENT when a piece at `dst` is not aligned.
+[[nodiscard]] Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_type_t type,
+                                const void* scale, int rank);
+
+}  // namespace rma
