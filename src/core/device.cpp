@@ -28,7 +28,7 @@ void Device::transfer(Direction direction, rma_request_t operation, transport::R
   const int rank = requests_.rank(operation);
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
   rma_status_t status = connect(rank);
-  peer.unfenced.store(true, std::memory_order_relaxed);
+  note_unfenced(rank);
   while (status == RMA_SUCCESS && local.bytes > 0) {
     const std::size_t bytes = std::min<std::uint64_t>(local.bytes, transport_->limits().max_message);
     const transport::Local piece = {local.address, bytes, local.key};
@@ -115,18 +115,38 @@ Status Device::finish(rma_request_t operation) {
 
 Status Device::fence(int rank) {
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
-  peer.unfenced.store(false, std::memory_order_relaxed);
   while (peer.outstanding.load(std::memory_order_acquire) != 0)
     progress();  // pairs with the fetch_sub in ended
   return failure(peer.failure.exchange(RMA_SUCCESS, std::memory_order_relaxed), rank);
 }
 
-std::vector<int> Device::unfenced() {
+void Device::note_unfenced(int rank) {
+  // A flag that is set already has its rank in the list; fence_all takes the list and clears the flags together.
+  std::atomic<bool>& listed = peers_[static_cast<std::size_t>(rank)].unfenced;
+  if (listed.load(std::memory_order_relaxed)) return;
+  const std::lock_guard guard(unfenced_lock_);
+  if (listed.exchange(true, std::memory_order_relaxed)) return;
+  unfenced_.push_back(rank);
+  any_unfenced_.store(true, std::memory_order_relaxed);
+}
+
+Status Device::fence_all() {
+  if (!any_unfenced_.load(std::memory_order_relaxed)) return {};
   std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank].unfenced.load(std::memory_order_relaxed)) ranks.push_back(static_cast<int>(rank));
+  {
+    const std::lock_guard guard(unfenced_lock_);
+    ranks.swap(unfenced_);
+    for (const int rank : ranks) {
+      peers_[static_cast<std::size_t>(rank)].unfenced.store(false, std::memory_order_relaxed);
+    }
+    any_unfenced_.store(false, std::memory_order_relaxed);
   }
-  return ranks;
+  Status first;
+  for (const int rank : ranks) {
+    Status status = fence(rank);
+    if (first.ok()) first = std::move(status);
+  }
+  return first;
 }
 
 Status Device::failure(rma_status_t code, int rank) const {

@@ -50,19 +50,20 @@ class Device {
   /// Waits for everything posted to `rank`; returns the first failure of operations left to it since the last
   /// fence.
   [[nodiscard]] Status fence(int rank);
-  /// Ranks that something was posted to and not yet fenced, ascending.
-  [[nodiscard]] std::vector<int> unfenced();
+  /// fence() of every rank that something was posted to since; costs nothing when there is none.
+  [[nodiscard]] Status fence_all();
 
  private:
   struct Peer {
     std::mutex connect_lock;
     std::atomic<bool> connected = false;
     std::atomic<std::uint32_t> outstanding = 0;  ///< posted and not completed
-    std::atomic<bool> unfenced = false;
+    std::atomic<bool> unfenced = false;  ///< listed in unfenced_
     std::atomic<rma_status_t> failure = RMA_SUCCESS;  ///< of operations left to the fence
   };
   enum class Direction : std::uint8_t { write, read };
 
+  void note_unfenced(int rank);
   void transfer(Direction direction, rma_request_t operation, transport::Remote remote,
                 transport::Local local);
   [[nodiscard]] rma_status_t connect(int rank);
@@ -75,6 +76,9 @@ class Device {
   const CardSource cards_;
   RequestTable requests_;
   std::vector<Peer> peers_;
+  std::mutex unfenced_lock_;
+  std::vector<int> unfenced_;  ///< ranks whose Peer::unfenced was set since the last fence_all
+  std::atomic<bool> any_unfenced_ = false;
   std::mutex poll_lock_;  ///< one thread takes completions in; others look at what it finds
 };
 

@@ -34,8 +34,9 @@ rma_status_t status_of(int error_number) {
 
 }  // namespace
 
-CmaTransport::CmaTransport(int peers)
-    : limits_{.max_message = kMaxMessage,
+CmaTransport::CmaTransport(int peers, bool allowed)
+    : allowed_(allowed),
+      limits_{.max_message = kMaxMessage,
               .max_gather = kMaxGather,
               .max_inline = 0,
               .max_outstanding = 0xffffffff,
@@ -78,6 +79,7 @@ Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
 
 rma_status_t CmaTransport::move(Direction direction, int peer, std::span<const Local> pieces, Remote remote,
                                 Cookie cookie, PostFlags flags) {
+  if (!allowed_) return RMA_ERR_UNSUPPORTED;
   std::array<iovec, kMaxGather> local = {};
   if (pieces.size() > local.size()) return RMA_ERR_ARGUMENT;
   std::size_t bytes = 0;

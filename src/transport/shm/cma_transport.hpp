@@ -15,7 +15,8 @@ namespace rma::transport {
 /// system's.
 class CmaTransport final : public Transport {
  public:
-  explicit CmaTransport(int peers);
+  /// Unless `allowed`, every operation is refused with RMA_ERR_UNSUPPORTED.
+  CmaTransport(int peers, bool allowed);
 
   /// Whether this process may read its own memory that way, which a security filter can forbid. What another
   /// process allows shows at the first operation (RMA_ERR_UNSUPPORTED).
@@ -48,6 +49,7 @@ class CmaTransport final : public Transport {
   rma_status_t move(Direction direction, int peer, std::span<const Local> pieces, Remote remote,
                     Cookie cookie, PostFlags flags);
 
+  const bool allowed_;
   Limits limits_;
   std::vector<std::byte> card_;
   std::vector<pid_t> processes_;  ///< by peer; written by connect, before any operation to that peer

@@ -1,0 +1,95 @@
+// Allocation and registration.
+
+#include <fmt/format.h>
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+#include "api/fence.hpp"
+#include "collectives/team_memory.hpp"
+
+namespace rma {
+namespace {
+
+constexpr std::size_t kDefaultAlignment = 64;
+
+Status check_alignment(std::size_t& alignment) {
+  if (alignment == 0) alignment = kDefaultAlignment;
+  if ((alignment & (alignment - 1)) == 0) return {};
+  return {RMA_ERR_ALIGNMENT, fmt::format("alignment {} is not a power of two", alignment)};
+}
+
+}  // namespace
+}  // namespace rma
+
+using rma::MemoryKind;
+using rma::Runtime;
+using rma::Status;
+
+extern "C" {
+
+rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
+    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
+    rma::Team& members = rma::team_of(team);
+    const std::span<void*> all(addresses, addresses != nullptr ? static_cast<std::size_t>(members.size()) : 0);
+    return rma::allocate(*runtime.job, members, bytes, alignment, all, mine);
+  });
+}
+
+rma_status_t rma_free(rma_team_t team, void* mine) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    Status fenced = rma::fence_all(runtime);
+    Status freed = rma::release(*runtime.job, rma::team_of(team), mine);
+    return freed.ok() ? std::move(fenced) : std::move(freed);
+  });
+}
+
+rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(address, "address"); !status.ok()) return status;
+    if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
+    rma::count(rma::Counter::allocate);
+    *address = nullptr;
+    if (bytes == 0) return {};
+    auto block = runtime.job->allocator().allocate(MemoryKind::local, bytes, alignment);
+    if (!block.ok()) return std::move(block).status();
+    *address = block.value();
+    return {};
+  });
+}
+
+rma_status_t rma_free_local(void* address) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    return address == nullptr ? Status() : runtime.job->allocator().free(MemoryKind::local, address);
+  });
+}
+
+rma_status_t rma_register(void* address, size_t bytes) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
+    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
+    return runtime.job->regions().add(reinterpret_cast<std::uintptr_t>(address), bytes, rma::kRegionForeign);
+  });
+}
+
+rma_status_t rma_unregister(void* address) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    return runtime.job->regions().remove(reinterpret_cast<std::uintptr_t>(address), rma::kRegionForeign);
+  });
+}
+
+rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here) {
+  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
+    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(here, "here"); !status.ok()) return status;
+    *here = runtime.job->direct(address, bytes, rank);
+    if (*here != nullptr) return {};
+    return {RMA_ERR_ADDRESS,
+            fmt::format("{} bytes at {} are not in the heap of rank {}, or that is not mapped here", bytes, address,
+                        rank)};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,135 @@
+// Strided transfers.
+
+#include "strided/strided.hpp"
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+
+namespace rma {
+namespace {
+
+/// The arguments that all of them share, as they arrive.
+struct StridedArguments {
+  void* dst;
+  const ptrdiff_t* dst_strides;
+  const void* src;
+  const ptrdiff_t* src_strides;
+  const std::size_t* counts;
+  int levels;
+  int rank;
+};
+
+/// The shape in normal form, once the arguments are found good.
+Result<Shape> shape_of(const Runtime& runtime, const StridedArguments& given) {
+  if (Status status = check_strided(runtime, given.dst, given.dst_strides, given.src, given.src_strides,
+                                    given.counts, given.levels, given.rank);
+      !status.ok()) {
+    return status;
+  }
+  return Shape::make(given.counts, given.dst_strides, given.src_strides, given.levels);
+}
+
+Status put(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
+  auto shape = shape_of(runtime, given);
+  if (!shape.ok()) return std::move(shape).status();
+  return put_strided(*runtime.job, *runtime.device, given.dst, given.src, shape.value(), given.rank, ending);
+}
+
+Status get(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
+  auto shape = shape_of(runtime, given);
+  if (!shape.ok()) return std::move(shape).status();
+  return get_strided(*runtime.job, *runtime.device, given.dst, given.src, shape.value(), given.rank, ending);
+}
+
+Status accumulate(Runtime& runtime, const StridedArguments& given, rma_type_t type, const void* scale) {
+  if (Status status = check_type(type); !status.ok()) return status;
+  auto shape = shape_of(runtime, given);
+  if (!shape.ok()) return std::move(shape).status();
+  return acc_strided(*runtime.accumulator, given.dst, given.src, shape.value(), type, scale, given.rank);
+}
+
+}  // namespace
+}  // namespace rma
+
+using rma::Ending;
+using rma::Runtime;
+using rma::Status;
+
+extern "C" {
+
+rma_status_t rma_put_strided(void* dst, const ptrdiff_t* dst_strides, const void* src, const ptrdiff_t* src_strides,
+                             const size_t* counts, int levels, int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, {});
+  });
+}
+
+rma_status_t rma_put_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                                const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
+                                rma_request_t* request) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                    {.kind = Ending::Kind::request, .request = request});
+  });
+}
+
+rma_status_t rma_put_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                    {.kind = Ending::Kind::implicit});
+  });
+}
+
+rma_status_t rma_get_strided(void* dst, const ptrdiff_t* dst_strides, const void* src, const ptrdiff_t* src_strides,
+                             const size_t* counts, int levels, int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, {});
+  });
+}
+
+rma_status_t rma_get_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                                const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
+                                rma_request_t* request) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                    {.kind = Ending::Kind::request, .request = request});
+  });
+}
+
+rma_status_t rma_get_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
+                    {.kind = Ending::Kind::implicit});
+  });
+}
+
+rma_status_t rma_acc_strided(void* dst, const ptrdiff_t* dst_strides, const void* src, const ptrdiff_t* src_strides,
+                             const size_t* counts, int levels, rma_type_t type, const void* scale, int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
+  });
+}
+
+rma_status_t rma_acc_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                                const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
+                                const void* scale, int rank, rma_request_t* request) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    *request = RMA_REQUEST_NULL;
+    return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
+  });
+}
+
+rma_status_t rma_acc_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
+                                 const void* scale, int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
+    return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
+  });
+}
+
+}  // extern "C"
