@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+#include <pmix.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "bootstrap/backends.hpp"
+#include "bootstrap/pmix_session.hpp"
+
+namespace rma {
+namespace {
+
+/// Counts as a user of the PMIx connection while it lives.
+class Membership {
+ public:
+  Membership() = default;
+  Membership(Membership&& other) noexcept : counted_(std::exchange(other.counted_, false)) {}
+  Membership& operator=(Membership&&) = delete;
+  ~Membership() {
+    if (counted_) PmixSession::leave();
+  }
+
+ private:
+  bool counted_ = true;
+};
+
+/// Owns what PMIx_Get allocated.
+struct ValueDeleter {
+  void operator()(pmix_value_t* value) const { PMIX_VALUE_RELEASE(value); }
+};
+using Value = std::unique_ptr<pmix_value_t, ValueDeleter>;
+
+Result<Value> get(const pmix_proc_t& whose, const char* key) {
+  pmix_value_t* value = nullptr;
+  if (const auto code = PMIx_Get(&whose, key, nullptr, 0, &value); code != PMIX_SUCCESS) {
+    return pmix_failure(fmt::format("PMIx_Get of {}", key), code);
+  }
+  return Value(value);
+}
+
+pmix_proc_t proc_of(const pmix_proc_t& any_of_job, pmix_rank_t rank) {
+  pmix_proc_t proc = any_of_job;
+  proc.rank = rank;
+  return proc;
+}
+
+Result<int> job_size(const pmix_proc_t& job) {
+  auto value = get(job, PMIX_JOB_SIZE);
+  if (!value.ok()) return std::move(value).status();
+  const pmix_value_t& size = *value.value();
+  constexpr auto kMost = static_cast<uint32_t>(std::numeric_limits<int>::max());
+  if (size.type != PMIX_UINT32 || size.data.uint32 == 0 || size.data.uint32 > kMost) {
+    return Status(RMA_ERR_LAUNCH, "the launcher's PMIx server gives no usable job size");
+  }
+  return static_cast<int>(size.data.uint32);
+}
+
+/// "0,1,5" as numbers; nothing when it is anything else.
+std::optional<std::vector<int>> parse_ranks(std::string_view text) {
+  std::vector<int> ranks;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    int rank = 0;
+    const auto [stop, error] = std::from_chars(at, end, rank);
+    if (error != std::errc() || (stop != end && *stop != ',')) return std::nullopt;
+    ranks.push_back(rank);
+    at = stop == end ? end : stop + 1;
+  }
+  return ranks;
+}
+
+Result<std::vector<int>> ranks_of_this_host(const pmix_proc_t& job, int self) {
+  auto value = get(job, PMIX_LOCAL_PEERS);
+  if (!value.ok()) return std::move(value).status();
+  const pmix_value_t& peers = *value.value();
+  std::optional<std::vector<int>> ranks;
+  if (peers.type == PMIX_STRING && peers.data.string != nullptr) ranks = parse_ranks(peers.data.string);
+  if (!ranks || std::find(ranks->begin(), ranks->end(), self) == ranks->end()) {
+    return Status(RMA_ERR_LAUNCH,
+                  "the launcher's PMIx server gives no usable list of the ranks on this host");
+  }
+  std::sort(ranks->begin(), ranks->end());
+  return *std::move(ranks);
+}
+
+class PmixBootstrap final : public Bootstrap {
+ public:
+  PmixBootstrap(Place place, Membership membership, const pmix_proc_t& self, int incarnation)
+      : Bootstrap(std::move(place)),
+        membership_(std::move(membership)),
+        self_(self),
+        key_(fmt::format("rma.card.{}", incarnation)) {}
+
+  Status publish(std::span<const std::byte> card) override {
+    pmix_value_t value;
+    value.type = PMIX_BYTE_OBJECT;
+    // PMIx_Put copies; its interface merely lacks the const.
+    value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(card.data()));
+    value.data.bo.size = card.size();
+    if (const auto code = PMIx_Put(PMIX_GLOBAL, key_.c_str(), &value); code != PMIX_SUCCESS) {
+      return pmix_failure("PMIx_Put", code);
+    }
+    if (const auto code = PMIx_Commit(); code != PMIX_SUCCESS) return pmix_failure("PMIx_Commit", code);
+    return {};
+  }
+
+  Status fence() override {
+    // Without PMIX_COLLECT_DATA: what a fence moves stays constant as the job grows, and PMIx_Get fetches the
+    // cards of those peers that are really talked to.
+    const pmix_proc_t everyone = proc_of(self_, PMIX_RANK_WILDCARD);
+    if (const auto code = PMIx_Fence(&everyone, 1, nullptr, 0); code != PMIX_SUCCESS) {
+      return pmix_failure("PMIx_Fence", code);
+    }
+    return {};
+  }
+
+  Result<std::vector<std::byte>> card_of(int rank) override {
+    if (rank < 0 || rank >= size()) {
+      return Status(RMA_ERR_RANK, fmt::format("no rank {} in a job of {}", rank, size()));
+    }
+    auto value = get(proc_of(self_, static_cast<pmix_rank_t>(rank)), key_.c_str());
+    if (!value.ok()) return std::move(value).status().within(fmt::format("the card of rank {}", rank));
+    if (value.value()->type != PMIX_BYTE_OBJECT) {
+      return Status(RMA_ERR_LAUNCH, fmt::format("the card of rank {} is no byte object", rank));
+    }
+    const pmix_byte_object_t& bytes = value.value()->data.bo;
+    const auto* const first = reinterpret_cast<const std::byte*>(bytes.bytes);
+    return std::vector<std::byte>(first, first + bytes.size);
+  }
+
+  [[noreturn]] void abort(int exit_code, std::string_view text) override {
+    print_last_words(text);
+    PMIx_Abort(exit_code, std::string(text).c_str(), nullptr, 0);
+    std::_Exit(exit_code);
+  }
+
+ private:
+  Membership membership_;
+  pmix_proc_t self_;
+  std::string key_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Bootstrap>> open_pmix_bootstrap(int incarnation) {
+  auto self = PmixSession::join();
+  if (!self.ok()) return std::move(self).status();
+  Membership membership;
+
+  const pmix_proc_t job = proc_of(self.value(), PMIX_RANK_WILDCARD);
+  const int rank = static_cast<int>(self->rank);
+  auto size = job_size(job);
+  if (!size.ok()) return std::move(size).status();
+  auto local_ranks = ranks_of_this_host(job, rank);
+  if (!local_ranks.ok()) return std::move(local_ranks).status();
+
+  Bootstrap* const opened = new PmixBootstrap({.rank = rank,
+                                               .size = size.value(),
+                                               .local_ranks = std::move(local_ranks).value(),
+                                               .job_id = self->nspace},
+                                              std::move(membership), self.value(), incarnation);
+  return std::unique_ptr<Bootstrap>(opened);
+}
+
+}  // namespace rma

@@ -1,0 +1,84 @@
+// A rank that uses nothing but the bootstrap, and does what its first argument names.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "bootstrap/bootstrap.hpp"
+
+namespace {
+
+/// A card whose bytes and length tell the rank and the round.
+std::vector<std::byte> card(int rank, int round) {
+  const auto size = static_cast<size_t>(16 + rank);
+  return std::vector<std::byte>(size, static_cast<std::byte>(rank * 31 + round + 1));
+}
+
+int die(std::string_view what, const rma::Status& status) {
+  fmt::print(stderr, "{}: {}\n", what, status.text());
+  return 1;
+}
+
+/// One life in the job: everyone reads everyone's card.
+int exchange(int round) {
+  auto opened = rma::open_bootstrap(round);
+  if (!opened.ok()) return die("open_bootstrap", opened.status());
+  auto& job = *opened.value();
+  if (auto status = job.publish(card(job.rank(), round)); !status.ok()) return die("publish", status);
+  if (auto status = job.fence(); !status.ok()) return die("fence", status);
+  for (int peer = 0; peer < job.size(); ++peer) {
+    const auto got = job.card_of(peer);
+    if (!got.ok()) return die("card_of", got.status());
+    if (got.value() != card(peer, round)) {
+      fmt::print(stderr, "round {}: rank {} got a wrong card of rank {}\n", round, job.rank(), peer);
+      return 1;
+    }
+  }
+  if (job.card_of(job.size()).status().code() != RMA_ERR_RANK) return 1;
+  if (auto status = job.fence(); !status.ok()) return die("second fence", status);
+  fmt::print("round {} rank {} of {} local {}\n", round, job.rank(), job.size(), job.local_ranks().size());
+  return 0;
+}
+
+int fence_only() {
+  auto opened = rma::open_bootstrap(0);
+  if (!opened.ok()) return die("open_bootstrap", opened.status());
+  auto& job = *opened.value();
+  if (auto status = job.publish(card(job.rank(), 0)); !status.ok()) return die("publish", status);
+  if (auto status = job.fence(); !status.ok()) return die("fence", status);
+  return 0;
+}
+
+/// The last rank does `what` to the others, who wait for it.
+int misbehave(std::string_view what) {
+  auto opened = rma::open_bootstrap(0);
+  if (!opened.ok()) return die("open_bootstrap", opened.status());
+  auto& job = *opened.value();
+  if (auto status = job.fence(); !status.ok()) return die("fence", status);
+  if (job.rank() == job.size() - 1) {
+    if (what == "abort") job.abort(9, "the last rank has had enough");
+    if (what == "vanish") std::exit(0);  // `opened` is never closed
+    if (what == "segv") std::raise(SIGSEGV);
+  }
+  ::pause();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  if (what == "exchange") {
+    const int rounds = argc > 2 ? std::atoi(argv[2]) : 1;
+    for (int round = 0; round < rounds; ++round) {
+      if (const int code = exchange(round); code != 0) return code;
+    }
+    return 0;
+  }
+  if (what == "fence") return fence_only();
+  return misbehave(what);
+}

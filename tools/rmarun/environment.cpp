@@ -1,0 +1,43 @@
+#include "rmarun/environment.hpp"
+
+#include <unistd.h>
+
+#include <string_view>
+
+namespace rmarun {
+namespace {
+
+/// PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI and the like belong to the outer job; PMIX_MCA_ are the user's
+/// settings for PMIx itself.
+bool belongs_to_outer_job(std::string_view name) {
+  return name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_");
+}
+
+}  // namespace
+
+Environment Environment::inherited() {
+  Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!belongs_to_outer_job(*entry)) environment.set(std::string(*entry));
+  }
+  return environment;
+}
+
+void Environment::set(const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals != std::string::npos) set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+std::vector<std::string> Environment::entries() const {
+  std::vector<std::string> result;
+  result.reserve(variables_.size());
+  for (const auto& [name, value] : variables_) {
+    std::string entry = name;
+    entry += '=';
+    entry += value;
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+}  // namespace rmarun

@@ -1,0 +1,90 @@
+#include "rmarun/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <sstream>
+
+#include "rmarun/exit_codes.hpp"
+
+namespace rmarun {
+namespace {
+
+/// More than any one machine runs; catches a mistyped count before it takes the machine down.
+constexpr int kMostRanks = 65536;
+/// Ten years: any longer is no limit, and less cannot overflow a count of nanoseconds.
+constexpr double kLongestTimeout = 3e8;
+
+const char* const kNotes =
+    R"(rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
+124 after a timeout, 126 when the program cannot be executed, 127 when there is no
+such program, 128 + n when signal n interrupted rmarun, 2 for a wrong command line.
+When rmarun ends, for whatever reason, so do all processes that its ranks started.)";
+
+std::string check_assignment(const std::string& text) {
+  const auto equals = text.find('=');
+  return equals == std::string::npos || equals == 0 ? "'" + text + "' is not NAME=VALUE" : "";
+}
+
+NoJob usage_error(const std::string& what) {
+  return {kExitUsage, "", "rmarun: " + what + "\nRun with --help for more information.\n"};
+}
+
+}  // namespace
+
+std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
+  Options options;
+  std::vector<std::string> assignments;
+  double timeout = 0;
+
+  CLI::App app(
+      "rmarun [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
+      "Runs PROGRAM as the ranks of one job on this machine.",
+      "rmarun");
+  app.footer(kNotes);
+  app.add_option("-n,--ranks", options.ranks, "Number of ranks")
+      ->check(CLI::Range(1, kMostRanks))
+      ->capture_default_str();
+  app.add_option("--env", assignments, "Sets an environment variable for the ranks; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(check_assignment, ""));
+  app.add_option(
+         "--bind", options.bind,
+         "core: binds rank i to the i-th core, starting over after the last; none: leaves it to the system")
+      ->type_name("core|none")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, Bind>{{"core", Bind::kCore}, {"none", Bind::kNone}})
+              .description(""))
+      ->default_str("none");
+  app.add_flag("--label", options.label, "Starts each line of output with [rank]");
+  auto* const timeout_option =
+      app.add_option("--timeout", timeout, "Ends the job after so many seconds")->type_name("SECONDS");
+  timeout_option->check(CLI::Range(1e-3, kLongestTimeout).description(""));
+  // Ends the parsing at the first word that is no option. CLI11 then passes the rest on untouched, which it
+  // would not for a positional option: there "[a,b]" is a list.
+  app.prefix_command();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(error, out, err);
+    return NoJob{code == 0 ? 0 : kExitUsage, out.str(), err.str()};
+  }
+  options.command = app.remaining();
+  const bool marked = !options.command.empty() && options.command.front() == "--";
+  if (marked) options.command.erase(options.command.begin());
+  if (options.command.empty()) return usage_error("no program to run");
+  if (!marked && options.command.front().starts_with('-')) {
+    return usage_error("unknown option " + options.command.front());
+  }
+  if (timeout_option->count() > 0) options.timeout_seconds = timeout;
+  for (const std::string& text : assignments) {
+    const auto equals = text.find('=');
+    options.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return options;
+}
+
+}  // namespace rmarun

@@ -1,0 +1,135 @@
+#include "rmarun/spawn.hpp"
+
+#include <fcntl.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigset_t is POSIX's
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace rmarun {
+namespace {
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+};
+
+/// Both ends close on exec. No ends, and errno, on failure.
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// What the new process needs, made before the fork: other threads may hold the allocator's lock during it,
+/// so the child may only make system calls.
+struct Child {
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  int out = -1;
+  int err = -1;
+  int failure = -1;  ///< where to write errno
+  bool takes_stdin = false;
+  bool own_group = true;
+  const cpu_set_t* cores = nullptr;
+  pid_t parent = 0;
+};
+
+[[noreturn]] void run_child(const Child& child) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != child.parent) ::_exit(1);  // the parent ended before the line above
+  if (child.own_group) ::setpgid(0, 0);
+  if (child.cores != nullptr) ::sched_setaffinity(0, sizeof *child.cores, child.cores);
+
+  bool ready = ::dup2(child.out, STDOUT_FILENO) >= 0 && ::dup2(child.err, STDERR_FILENO) >= 0;
+  if (!child.takes_stdin) {
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ready = ready && null >= 0 && ::dup2(null, STDIN_FILENO) >= 0;
+  }
+  if (ready) {
+    ::signal(SIGPIPE, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execvpe(child.arguments[0], child.arguments.data(), child.environment.data());
+  }
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(child.failure, &error, sizeof error);
+  ::_exit(1);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  result.reserve(texts.size() + 1);
+  // execve's type lacks the const that it keeps.
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+  }
+  return *this;
+}
+
+void Descriptor::reset() noexcept {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+Spawned spawn(const SpawnRequest& request) {
+  Spawned result;
+  Pipe out = make_pipe();
+  Pipe err = make_pipe();
+  Pipe failure = make_pipe();
+  if (!out.read.open() || !err.read.open() || !failure.read.open()) {
+    result.error = errno;
+    return result;
+  }
+
+  Child child;
+  child.arguments = pointers(request.command);
+  child.environment = pointers(request.environment);
+  child.out = out.write.get();
+  child.err = err.write.get();
+  child.failure = failure.write.get();
+  child.takes_stdin = request.takes_stdin;
+  // A terminal gives its input to the group in the foreground only, which is rmarun's.
+  child.own_group = !(request.takes_stdin && ::isatty(STDIN_FILENO) != 0);
+  child.cores = request.cores;
+  child.parent = ::getpid();
+
+  const pid_t pid = ::fork();
+  if (pid == 0) run_child(child);
+  if (pid < 0) {
+    result.error = errno;
+    return result;
+  }
+  failure.write.reset();
+  // The pipe ends without a word when exec has closed its other end.
+  int error = 0;
+  if (::read(failure.read.get(), &error, sizeof error) == static_cast<ssize_t>(sizeof error)) {
+    ::waitpid(pid, nullptr, 0);
+    result.error = error;
+    result.at_exec = true;
+    return result;
+  }
+  result.pid = pid;
+  ::fcntl(out.read.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(err.read.get(), F_SETFL, O_NONBLOCK);
+  result.out = std::move(out.read);
+  result.err = std::move(err.read);
+  return result;
+}
+
+}  // namespace rmarun
