@@ -55,10 +55,11 @@ class Accumulation {
   [[nodiscard]] Status add(void* dst, const void* src, std::size_t bytes);
 
  private:
-  /// `here` is where the target's `address` is mapped.
-  void add_here(std::byte* here, std::uintptr_t address, const std::byte* src, std::size_t bytes);
-  void add_across_stripes(std::byte* here, std::uintptr_t address, const std::byte* src);
-  [[nodiscard]] Status add_foreign(std::byte* dst, const std::byte* src, std::size_t bytes);
+  /// Adds [src, src + bytes) to the target's `address` in pieces that lie under one lock each, holding it.
+  /// `access(address, bytes, work)` gives `work` those bytes to change.
+  template <typename Access>
+  [[nodiscard]] Status add_pieces(std::uintptr_t address, const std::byte* src, std::size_t bytes,
+                                  const Access& access);
 
   Accumulator& accumulator_;
   const int rank_;

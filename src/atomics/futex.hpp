@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <climits>
 #include <cstdint>
 
 namespace rma {

@@ -27,7 +27,7 @@ class Kernel {
     function_(dst, src, bytes / element_bytes_, scale_.data());
   }
 
-  /// scale * (the element at src), to be added by add_part().
+  /// Complex arithmetic only: scale * (the element at src), to be added part by part by add_part().
   void product(std::byte* dst, const std::byte* src) const;
   /// Adds the real number at `src` to the one at `dst`.
   void add_part(std::byte* dst, const std::byte* src) const { add_(dst, src, 1, nullptr); }

@@ -1,0 +1,81 @@
+#include "atomics/accumulate.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/operation.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Result<std::unique_ptr<Accumulator>> Accumulator::create(Job& job, Device& device) {
+  const auto block = job.provide(Service::accumulate, sizeof(StripeLocks));
+  if (!block.ok()) return Status(block.status().code(), std::string(block.status().text()));
+  return std::unique_ptr<Accumulator>(new Accumulator(job, device));
+}
+
+Status Accumulator::accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
+                               const void* scale, int rank) {
+  count(Counter::accumulate);
+  return Accumulation(*this, type, scale, rank).add(dst, src, bytes);
+}
+
+template <typename Access>
+Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, std::size_t bytes,
+                                const Access& access) {
+  const std::size_t element = kernel_.element_bytes();
+  const std::size_t part = kernel_.part_bytes();
+  while (bytes > 0) {
+    const std::size_t room = std::min(bytes, StripeLocks::left_in_stripe(address));
+    std::size_t piece = room - room % element;
+    if (piece != 0) {
+      cursor_.hold(address, piece);
+      Status status = access(address, piece, [&](std::byte* here) { kernel_.run(here, src, piece); });
+      if (!status.ok()) return status;
+    } else {
+      // A complex element across the border of two stripes. Its parts are sums of their own, so each is added
+      // under its own lock.
+      piece = element;
+      std::array<std::byte, Kernel::kMostElementBytes> product = {};
+      kernel_.product(product.data(), src);
+      for (std::size_t offset = 0; offset < element; offset += part) {
+        cursor_.hold(address + offset, part);
+        Status status = access(address + offset, part,
+                               [&](std::byte* here) { kernel_.add_part(here, product.data() + offset); });
+        if (!status.ok()) return status;
+      }
+    }
+    address += piece;
+    src += piece;
+    bytes -= piece;
+  }
+  return {};
+}
+
+Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
+  const Path path = accumulator_.job().resolve(dst, bytes, rank_);
+  if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
+  const auto address = reinterpret_cast<std::uintptr_t>(dst);
+  const auto* const from = static_cast<const std::byte*>(src);
+  if (path.here != nullptr) {
+    return add_pieces(address, from, bytes,
+                      [&](std::uintptr_t piece, std::size_t /*bytes*/, const auto& work) -> Status {
+                        work(path.here + (piece - address));
+                        return {};
+                      });
+  }
+  return add_pieces(
+      address, from, bytes, [&](std::uintptr_t piece, std::size_t piece_bytes, const auto& work) -> Status {
+        alignas(64) std::array<std::byte, StripeLocks::kStripeBytes> copy;
+        auto* const there = reinterpret_cast<std::byte*>(piece);  // NOLINT(performance-no-int-to-ptr)
+        Operation read(accumulator_.job(), accumulator_.device(), rank_);
+        if (Status status = read.get(copy.data(), there, piece_bytes); !status.ok()) return status;
+        if (Status status = read.end({}); !status.ok()) return status;
+        work(copy.data());
+        Operation write(accumulator_.job(), accumulator_.device(), rank_);
+        if (Status status = write.put(there, copy.data(), piece_bytes); !status.ok()) return status;
+        return write.end({});
+      });
+}
+
+}  // namespace rma

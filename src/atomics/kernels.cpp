@@ -1,0 +1,107 @@
+#include "atomics/kernels.hpp"
+
+#include <cstring>
+
+#include "atomics/types.hpp"
+
+namespace rma {
+namespace {
+
+/// The user's elements, of whatever declared type and alignment. Compiles to plain loads and stores.
+template <typename T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+template <typename T>
+void store(std::byte* at, T value) {
+  std::memcpy(at, &value, sizeof value);
+}
+
+// The loops below are written for the compiler to make vector code of: no branches, no calls.
+
+template <typename T>
+void add(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* /*scale*/) {
+  for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
+    store(dst + i, static_cast<T>(load<T>(dst + i) + load<T>(src + i)));
+  }
+}
+
+template <typename T>
+void add_scaled(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale) {
+  const T factor = load<T>(scale);
+  for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
+    store(dst + i, static_cast<T>(load<T>(dst + i) + factor * load<T>(src + i)));
+  }
+}
+
+template <typename T>
+void add_scaled_complex(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale) {
+  const T factor_re = load<T>(scale);
+  const T factor_im = load<T>(scale + sizeof(T));
+  for (std::size_t i = 0; i < count * 2 * sizeof(T); i += 2 * sizeof(T)) {
+    const T re = load<T>(src + i);
+    const T im = load<T>(src + i + sizeof(T));
+    store(dst + i, load<T>(dst + i) + (factor_re * re - factor_im * im));
+    store(dst + i + sizeof(T), load<T>(dst + i + sizeof(T)) + (factor_re * im + factor_im * re));
+  }
+}
+
+/// `scale` points to the number 1, of a type with real or complex parts of type T.
+template <typename T>
+bool is_one(const std::byte* scale, bool complex) {
+  return load<T>(scale) == T{1} && (!complex || load<T>(scale + sizeof(T)) == T{0});
+}
+
+}  // namespace
+
+Kernel::Kernel(rma_type_t type, const void* scale)
+    : element_bytes_(type_size(type)), part_bytes_(type_alignment(type)) {
+  const bool complex = element_bytes_ != part_bytes_;
+  if (scale != nullptr) std::memcpy(scale_.data(), scale, element_bytes_);
+
+  const auto choose = [&]<typename T>(T /*part*/) {
+    add_ = add<T>;
+    function_ = add_scaled<T>;
+    if (scale == nullptr || is_one<T>(scale_.data(), complex)) {
+      function_ = add<T>;
+      element_bytes_ = part_bytes_;
+    } else if (complex) {
+      function_ = add_scaled_complex<T>;
+    }
+  };
+  switch (type) {  // integers as unsigned ones of the same size, which wrap
+    case RMA_INT:
+      choose(static_cast<unsigned>(0));
+      break;
+    case RMA_LONG:
+      choose(static_cast<unsigned long>(0));
+      break;
+    case RMA_LONG_LONG:
+      choose(static_cast<unsigned long long>(0));
+      break;
+    case RMA_FLOAT:
+    case RMA_COMPLEX_FLOAT:
+      choose(0.0F);
+      break;
+    case RMA_DOUBLE:
+    case RMA_COMPLEX_DOUBLE:
+      choose(0.0);
+      break;
+  }
+}
+
+void Kernel::product(std::byte* dst, const std::byte* src) const {
+  // Adding to -0 changes no number, not even a 0 of either sign.
+  if (part_bytes_ == sizeof(float)) {
+    store(dst, -0.0F);
+    store(dst + sizeof(float), -0.0F);
+  } else {
+    store(dst, -0.0);
+    store(dst + sizeof(double), -0.0);
+  }
+  function_(dst, src, 1, scale_.data());
+}
+
+}  // namespace rma

@@ -1,0 +1,135 @@
+#include "atomics/mutexes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "atomics/futex.hpp"
+
+namespace rma {
+namespace {
+
+/// A ticket's group of sleepers.
+std::uint32_t group(std::uint32_t ticket) { return std::uint32_t{1} << (ticket % 32); }
+
+}  // namespace
+
+void TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy) {
+  const std::uint32_t ticket = next.fetch_add(1, std::memory_order_relaxed);
+  std::uint32_t now = serving.load(std::memory_order_acquire);  // pairs with the fetch_add in unlock
+  // Only the next in line polls: for all others it takes at least one more critical section.
+  for (std::uint64_t i = 0; i < policy.spins && ticket - now == 1; ++i) {
+    pause_processor();
+    now = serving.load(std::memory_order_acquire);
+  }
+  for (std::uint64_t i = 0; i < policy.yields && ticket - now == 1; ++i) {
+    sched_yield();
+    now = serving.load(std::memory_order_acquire);
+  }
+  if (now != ticket) {
+    // Said before looking again, while unlock() serves the next before it looks for sleepers, all
+    // sequentially consistent: one of the two sees the other.
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    while ((now = serving.load(std::memory_order_seq_cst)) != ticket) {
+      futex_wait(serving, now, group(ticket));
+    }
+    sleepers.fetch_sub(1, std::memory_order_relaxed);
+  }
+  holder.store(who, std::memory_order_relaxed);  // only ever compared with oneself
+}
+
+void TicketMutex::unlock() {
+  holder.store(0, std::memory_order_relaxed);
+  const std::uint32_t ticket = serving.fetch_add(1, std::memory_order_seq_cst) + 1;
+  // Here the mutex may already be held by the next, but not gone: destroying it is collective, and this
+  // process has yet to take part.
+  if (sleepers.load(std::memory_order_seq_cst) != 0)
+    futex_wake(serving, std::numeric_limits<int>::max(), group(ticket));
+}
+
+Result<void*> MutexSet::allocate(Job& job, std::size_t count) {
+  if (count == 0) return nullptr;
+  if (count > std::numeric_limits<std::size_t>::max() / sizeof(TicketMutex)) {
+    return Status(RMA_ERR_SIZE, fmt::format("{} mutexes are more than memory can hold", count));
+  }
+  auto block =
+      job.allocator().allocate(MemoryKind::internal, count * sizeof(TicketMutex), alignof(TicketMutex));
+  if (!block.ok()) return std::move(block).status().within(fmt::format("{} mutexes", count));
+  auto* const mutexes = reinterpret_cast<TicketMutex*>(block.value());
+  std::uninitialized_default_construct_n(mutexes, count);
+  return static_cast<void*>(mutexes);
+}
+
+void MutexSet::release(Job& job, void* address) {
+  // Cannot fail for what allocate() returned.
+  if (address != nullptr) static_cast<void>(job.allocator().free(MemoryKind::internal, address));
+}
+
+MutexSet::MutexSet(const Job& job, std::span<const Member> members)
+    : job_(job), blocks_(static_cast<std::size_t>(job.size())) {
+  for (const Member& member : members) {
+    std::byte* const here = job.direct(member.address, member.count * sizeof(TicketMutex), member.rank);
+    Block& block = blocks_[static_cast<std::size_t>(member.rank)];
+    block.member = true;
+    if (here != nullptr) block.mutexes = {reinterpret_cast<TicketMutex*>(here), member.count};
+  }
+}
+
+std::uint64_t MutexSet::me() const {
+  static std::atomic<std::uint32_t> threads = 0;
+  static thread_local const std::uint32_t kThread = threads.fetch_add(1, std::memory_order_relaxed);
+  return (static_cast<std::uint64_t>(job_.rank()) + 1) << 32 | kThread;
+}
+
+Result<TicketMutex*> MutexSet::find(std::size_t index, int rank) const {
+  if (rank < 0 || rank >= job_.size() || !blocks_[static_cast<std::size_t>(rank)].member) {
+    return Status(RMA_ERR_RANK, fmt::format("rank {} is not in the team that created these mutexes", rank));
+  }
+  const std::span<TicketMutex> mutexes = blocks_[static_cast<std::size_t>(rank)].mutexes;
+  if (index >= mutexes.size()) {
+    return Status(RMA_ERR_ARGUMENT, fmt::format("there is no mutex {} of rank {}, which created {} of them",
+                                                index, rank, mutexes.size()));
+  }
+  return &mutexes[index];
+}
+
+Status MutexSet::lock(std::size_t index, int rank) {
+  auto found = find(index, rank);
+  if (!found.ok()) return std::move(found).status();
+  TicketMutex& mutex = *found.value();
+  const std::uint64_t self = me();
+  if (mutex.holder.load(std::memory_order_relaxed) == self) {
+    return {RMA_ERR_STATE,
+            fmt::format("this thread holds mutex {} of rank {} already: unlock it first", index, rank)};
+  }
+  mutex.lock(self, job_.wait_policy());
+  return {};
+}
+
+Status MutexSet::unlock(std::size_t index, int rank) {
+  auto found = find(index, rank);
+  if (!found.ok()) return std::move(found).status();
+  TicketMutex& mutex = *found.value();
+  if (mutex.holder.load(std::memory_order_relaxed) != me()) {
+    return {
+        RMA_ERR_STATE,
+        fmt::format("this thread does not hold mutex {} of rank {}: the thread that locks a mutex unlocks it",
+                    index, rank)};
+  }
+  mutex.unlock();
+  return {};
+}
+
+Status MutexSet::check_idle() const {
+  const std::span<TicketMutex> own = blocks_[static_cast<std::size_t>(job_.rank())].mutexes;
+  const auto busy =
+      std::find_if(own.begin(), own.end(), [](const TicketMutex& mutex) { return !mutex.idle(); });
+  if (busy == own.end()) return {};
+  return {RMA_ERR_STATE,
+          fmt::format("mutex {} of rank {} is held or waited for: unlock it before destroying it",
+                      busy - own.begin(), job_.rank())};
+}
+
+}  // namespace rma
