@@ -14,7 +14,8 @@ int main() {
     world.barrier();
     const std::int64_t expected = 100 + (world.rank() + world.size() - 1) % world.size();
     const bool is_right = numbers.local()[0] == expected;
-    std::printf("consumer of C++, rank %d of %d: %s\n", world.rank(), world.size(), is_right ? "right" : "WRONG");
+    std::printf("consumer of C++, rank %d of %d: %s\n", world.rank(), world.size(),
+                is_right ? "right" : "WRONG");
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
   } catch (const rma::Error& error) {
     std::fprintf(stderr, "consumer: %s\n", error.what());
