@@ -2,6 +2,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "atomics/types.hpp"
 
 namespace rma {
 namespace {

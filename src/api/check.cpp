@@ -20,11 +20,27 @@ Status misaligned(const void* address, std::size_t alignment) {
   return {RMA_ERR_ALIGNMENT, fmt::format("{} is not a multiple of {}", address, alignment)};
 }
 
+Status check_type(rma_type_t type) {
+  if (valid_type(type)) return {};
+  return {RMA_ERR_ARGUMENT, fmt::format("there is no element type {}", static_cast<int>(type))};
+}
+
+Status check_team(const Runtime& runtime, rma_team_t team) {
+  if (runtime.teams->valid(team_of(team))) return {};
+  return {RMA_ERR_ARGUMENT, fmt::format("{} is not a team of this process", static_cast<void*>(team))};
+}
+
+Status check_member(const Runtime& runtime, rma_team_t team, int team_rank) {
+  if (Status status = check_team(runtime, team); !status.ok()) return status;
+  const int size = team_of(team)->size();
+  if (team_rank >= 0 && team_rank < size) return {};
+  return {RMA_ERR_RANK,
+          fmt::format("there is no team rank {}: this team's are 0 .. {}", team_rank, size - 1)};
+}
+
 Status check_accumulate(const Runtime& runtime, const void* dst, const void* src, std::size_t count,
                         rma_type_t type, int rank) {
-  if (!valid_type(type)) {
-    return {RMA_ERR_ARGUMENT, fmt::format("there is no element type {}", static_cast<int>(type))};
-  }
+  if (Status status = check_type(type); !status.ok()) return status;
   if (count > std::numeric_limits<std::size_t>::max() / type_size(type)) {
     return {RMA_ERR_SIZE,
             fmt::format("{} elements of {} bytes are more than any memory", count, type_size(type))};

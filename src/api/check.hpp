@@ -57,6 +57,9 @@ namespace rma {
   return check_range(src, bytes, "src");
 }
 
+/// One of the element types.
+[[nodiscard]] Status check_type(rma_type_t type);
+
 /// The element type, the rank and the ranges of an accumulate; `count` elements become `bytes`.
 [[nodiscard]] Status check_accumulate(const Runtime& runtime, const void* dst, const void* src,
                                       std::size_t count, rma_type_t type, int rank);
@@ -71,5 +74,8 @@ namespace rma {
 
 /// A handle of a team that exists.
 [[nodiscard]] Status check_team(const Runtime& runtime, rma_team_t team);
+
+/// check_team, and `team_rank` is one of its members.
+[[nodiscard]] Status check_member(const Runtime& runtime, rma_team_t team, int team_rank);
 
 }  // namespace rma

@@ -10,7 +10,6 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
-#include "collectives/collectives.hpp"
 #include "rma/direct.h"
 
 rma_direct_table_t rma_direct = {nullptr, 0};
@@ -34,7 +33,7 @@ Status start() {
 /// Every rank arrives before any memory goes away. Whatever failed, the runtime is gone afterwards.
 Status stop(Runtime& runtime) {
   Status status = fence_all(runtime);
-  if (Status met = barrier(*runtime.teams->world()); status.ok()) status = std::move(met);
+  runtime.teams->stop();
   runtime.report();
   current_runtime.store(nullptr, std::memory_order_release);
   rma_direct = {nullptr, 0};

@@ -31,8 +31,9 @@ rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** 
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
     if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
     if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
-    rma::Team& members = rma::team_of(team);
-    const std::span<void*> all(addresses, addresses != nullptr ? static_cast<std::size_t>(members.size()) : 0);
+    rma::Team& members = *rma::team_of(team);
+    const std::span<void*> all(addresses,
+                               addresses != nullptr ? static_cast<std::size_t>(members.size()) : 0);
     return rma::allocate(*runtime.job, members, bytes, alignment, all, mine);
   });
 }
@@ -41,7 +42,7 @@ rma_status_t rma_free(rma_team_t team, void* mine) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
     Status fenced = rma::fence_all(runtime);
-    Status freed = rma::release(*runtime.job, rma::team_of(team), mine);
+    Status freed = rma::release(*runtime.job, *rma::team_of(team), mine);
     return freed.ok() ? std::move(fenced) : std::move(freed);
   });
 }
@@ -87,8 +88,8 @@ rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here) {
     *here = runtime.job->direct(address, bytes, rank);
     if (*here != nullptr) return {};
     return {RMA_ERR_ADDRESS,
-            fmt::format("{} bytes at {} are not in the heap of rank {}, or that is not mapped here", bytes, address,
-                        rank)};
+            fmt::format("{} bytes at {} are not in the heap of rank {}, or that is not mapped here", bytes,
+                        address, rank)};
   });
 }
 

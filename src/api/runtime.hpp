@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "api/mutex_registry.hpp"
 #include "atomics/accumulate.hpp"
 #include "collectives/team.hpp"
 #include "core/device.hpp"
@@ -21,6 +22,7 @@ struct Runtime {
   std::unique_ptr<Device> device;  ///< for memory that is not mapped here
   std::unique_ptr<Accumulator> accumulator;
   std::unique_ptr<Teams> teams;
+  MutexRegistry mutexes;
   std::unique_ptr<Trace> trace;  ///< null unless asked for
   std::array<std::uint64_t, kCounters> counts_before = {};
 

@@ -57,8 +57,8 @@ using rma::Status;
 
 extern "C" {
 
-rma_status_t rma_put_strided(void* dst, const ptrdiff_t* dst_strides, const void* src, const ptrdiff_t* src_strides,
-                             const size_t* counts, int levels, int rank) {
+rma_status_t rma_put_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                             const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, {});
   });
@@ -82,8 +82,8 @@ rma_status_t rma_put_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const 
   });
 }
 
-rma_status_t rma_get_strided(void* dst, const ptrdiff_t* dst_strides, const void* src, const ptrdiff_t* src_strides,
-                             const size_t* counts, int levels, int rank) {
+rma_status_t rma_get_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                             const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, {});
   });
@@ -107,16 +107,17 @@ rma_status_t rma_get_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const 
   });
 }
 
-rma_status_t rma_acc_strided(void* dst, const ptrdiff_t* dst_strides, const void* src, const ptrdiff_t* src_strides,
-                             const size_t* counts, int levels, rma_type_t type, const void* scale, int rank) {
+rma_status_t rma_acc_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
+                             const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
+                             const void* scale, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
   });
 }
 
 rma_status_t rma_acc_strided_nb(void* dst, const ptrdiff_t* dst_strides, const void* src,
-                                const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
-                                const void* scale, int rank, rma_request_t* request) {
+                                const ptrdiff_t* src_strides, const size_t* counts, int levels,
+                                rma_type_t type, const void* scale, int rank, rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
     *request = RMA_REQUEST_NULL;
@@ -125,8 +126,8 @@ rma_status_t rma_acc_strided_nb(void* dst, const ptrdiff_t* dst_strides, const v
 }
 
 rma_status_t rma_acc_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
-                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
-                                 const void* scale, int rank) {
+                                 const ptrdiff_t* src_strides, const size_t* counts, int levels,
+                                 rma_type_t type, const void* scale, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
   });

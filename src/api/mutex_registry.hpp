@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "atomics/mutexes.hpp"
+#include "rma/rma.h"
+
+namespace rma {
+
+/// What stands behind an rma_mutexes_t.
+struct MutexHolder {
+  std::unique_ptr<MutexSet> set;
+  rma_team_t team = nullptr;
+  void* memory = nullptr;  ///< of this process's own mutexes, from MutexSet::allocate
+};
+
+/// The sets of mutexes of this process. A handle is only ever compared, never followed. Thread-safe.
+class MutexRegistry {
+ public:
+  [[nodiscard]] rma_mutexes_t add(MutexHolder holder) {
+    auto owned = std::make_unique<MutexHolder>(std::move(holder));
+    auto* const handle = reinterpret_cast<rma_mutexes_t>(owned.get());
+    const std::lock_guard guard(lock_);
+    holders_.emplace(handle, std::move(owned));
+    return handle;
+  }
+  [[nodiscard]] MutexHolder* find(rma_mutexes_t handle) {
+    const std::lock_guard guard(lock_);
+    const auto found = holders_.find(handle);
+    return found != holders_.end() ? found->second.get() : nullptr;
+  }
+  void remove(rma_mutexes_t handle) {
+    const std::lock_guard guard(lock_);
+    holders_.erase(handle);
+  }
+
+ private:
+  std::mutex lock_;
+  std::unordered_map<rma_mutexes_t, std::unique_ptr<MutexHolder>> holders_;
+};
+
+}  // namespace rma

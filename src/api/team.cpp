@@ -1,0 +1,72 @@
+// Teams: making, asking, ending them.
+
+#include "collectives/team.hpp"
+
+#include <fmt/format.h>
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+
+using rma::Runtime;
+using rma::Status;
+using rma::Team;
+
+extern "C" {
+
+rma_team_t rma_team_world(void) {
+  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  return runtime != nullptr ? rma::team_handle(runtime->teams->world()) : nullptr;
+}
+
+rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(ranks, "ranks"); !status.ok()) return status;
+    if (count <= 0) return {RMA_ERR_ARGUMENT, fmt::format("a team of {} ranks", count)};
+    auto made = runtime.teams->create({ranks, static_cast<std::size_t>(count)});
+    if (!made.ok()) return std::move(made).status();
+    *team = rma::team_handle(made.value());
+    return {};
+  });
+}
+
+rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* team) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
+    if (Status status = rma::check_team(runtime, parent); !status.ok()) return status;
+    auto made = runtime.teams->split(*rma::team_of(parent), color, key);
+    if (!made.ok()) return std::move(made).status();
+    *team = rma::team_handle(made.value());
+    return {};
+  });
+}
+
+rma_status_t rma_team_free(rma_team_t* team) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
+    if (Status status = rma::check_team(runtime, *team); !status.ok()) return status;
+    Status status = runtime.teams->free(rma::team_of(*team));
+    if (status.ok()) *team = nullptr;
+    return status;
+  });
+}
+
+rma_status_t rma_team_info(rma_team_t team, int* rank, int* size) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    if (rank != nullptr) *rank = rma::team_of(team)->rank();
+    if (size != nullptr) *size = rma::team_of(team)->size();
+    return Status();
+  });
+}
+
+rma_status_t rma_team_world_rank(rma_team_t team, int team_rank, int* world_rank) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (Status status = rma::check_member(runtime, team, team_rank); !status.ok()) return status;
+    if (Status status = rma::check_not_null(world_rank, "world_rank"); !status.ok()) return status;
+    *world_rank = rma::team_of(team)->world_rank(team_rank);
+    return Status();
+  });
+}
+
+}  // extern "C"
