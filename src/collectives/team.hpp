@@ -15,7 +15,7 @@
 
 namespace rma {
 
-struct TeamBoard;
+class TeamBoard;
 
 /// An ordered subset of the job's ranks, as this process, one of them, sees it. A collective call on a team
 /// is made by one thread of each member, in the same order everywhere; different teams, overlapping or not,
@@ -69,9 +69,10 @@ class Teams {
   /// After Job::connect: makes the world team. Local.
   [[nodiscard]] Status start();
 
-  /// The last use of the world team: afterwards nobody looks at another's memory through a team any more, so
-  /// that it may go. Collective over the job; teams that were not freed are forgotten.
-  void stop();
+  /// Returns when every process of the job has called it, and so looks at nobody's memory through a team any
+  /// more: what a barrier cannot say, in which some may still be looking when others have left. Collective
+  /// over the job, after the last use of all teams and before the job's end.
+  [[nodiscard]] Status stop();
 
   ~Teams();
   Teams(const Teams&) = delete;
@@ -116,8 +117,8 @@ class Teams {
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   [[nodiscard]] Result<Team*> join(std::vector<int> ranks);
   [[nodiscard]] TeamBoard& board_of(int rank) const;
-  /// All members have stopped looking at the block when the first one's call returns.
-  void leave(Team& team);
+  /// Collective. No member looks at the block any more when the first one's call frees it.
+  [[nodiscard]] Status leave(Team& team);
   Team* add(std::unique_ptr<Team> team);
   void remove(Team* team);
 

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "util/wait.hpp"
+
+namespace rma {
+
+/// What a team is found by, made from its list of ranks. Two lists with the same key would have to agree in
+/// 128 bits of hash.
+struct TeamKey {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  [[nodiscard]] static TeamKey of(std::span<const int> ranks);
+};
+
+/// Where a process posts the teams whose first member it is, for the other members to find. Lies in shared
+/// memory; all zero is empty.
+///
+/// A posting stands in a slot from post() until all others have called take() for it, and no call returns
+/// before it is withdrawn. So a member that comes back with the same list never finds the previous posting,
+/// and postings with the same key never stand side by side.
+class TeamBoard {
+ public:
+  /// Posts `block` under `key` and returns once `takers` others have taken it. Called by the owner's threads;
+  /// waits for a free slot when kSlots of them are in this call.
+  void post(const TeamKey& key, std::uint64_t block, std::uint32_t takers, const WaitPolicy& policy);
+
+  /// Waits for the posting under `key`, and until all others have taken it too: its block.
+  [[nodiscard]] std::uint64_t take(const TeamKey& key, const WaitPolicy& policy);
+
+  /// Where this process waits for what others do to blocks that it owns, and they for it.
+  [[nodiscard]] Doorbell& bell() { return bell_; }
+
+ private:
+  static constexpr std::size_t kSlots = 64;
+
+  /// Written by the owner, except for `taken`. `posting` is odd while there is something to take; it never
+  /// has the same value twice.
+  struct alignas(64) Slot {
+    std::atomic<std::uint32_t> claimed = 0;  ///< by a thread of the owner
+    std::atomic<std::uint32_t> taken = 0;
+    std::atomic<std::uint64_t> posting = 0;
+    std::atomic<std::uint64_t> high = 0;
+    std::atomic<std::uint64_t> low = 0;
+    std::atomic<std::uint64_t> block = 0;
+  };
+
+  /// The number of the posting in `slot` when it is under `key`, else 0.
+  [[nodiscard]] static std::uint64_t posting_in(const Slot& slot, const TeamKey& key);
+
+  Doorbell bell_;
+  std::array<Slot, kSlots> slots_;
+};
+
+}  // namespace rma

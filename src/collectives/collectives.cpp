@@ -1,0 +1,39 @@
+#include "collectives/collectives.hpp"
+
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Status barrier(Team& team) {
+  count(Counter::barrier);
+  team.exchange().barrier();
+  return {};
+}
+
+Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
+  count(Counter::collective);
+  team.exchange().broadcast(buffer, bytes, root);
+  return {};
+}
+
+Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
+              rma_reduction_t op, int root) {
+  count(Counter::collective);
+  team.exchange().reduce(dst, src, elements, Reduction::of(type, op), root);
+  return {};
+}
+
+Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
+                 rma_reduction_t op) {
+  count(Counter::collective);
+  team.exchange().allreduce(dst, src, elements, Reduction::of(type, op));
+  return {};
+}
+
+Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
+  count(Counter::collective);
+  team.exchange().allgather(dst, src, bytes);
+  return {};
+}
+
+}  // namespace rma
