@@ -20,11 +20,14 @@ int main(int argc, char** argv) {
   }
   const auto& options = std::get<rmarun::Options>(parsed);
 
-  // Made by the guard, which outlives the job whatever happens to that.
   const rmarun::TemporaryDirectory directory;
   if (directory.path().empty()) {
     fmt::print(stderr, "rmarun: cannot make a directory under TMPDIR (or /tmp): {}\n", std::strerror(errno));
     return rmarun::kExitFailure;
   }
-  return rmarun::run_guarded([&] { return rmarun::run_job(options, directory.path()); });
+  return rmarun::run_guarded([&] {
+    const int code = rmarun::run_job(options, directory.path());
+    directory.remove();  // for the case that the guard, whose destructor does it too, was killed
+    return code;
+  });
 }

@@ -69,8 +69,8 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream err;
-    const int code = app.exit(error, out, err);
-    return NoJob{code == 0 ? 0 : kExitUsage, out.str(), err.str()};
+    if (app.exit(error, out, err) == 0) return NoJob{0, out.str(), ""};
+    return usage_error(error.what());
   }
   options.command = app.remaining();
   const bool marked = !options.command.empty() && options.command.front() == "--";

@@ -69,14 +69,14 @@ void kill_descendants() {
   }
 }
 
-TemporaryDirectory::TemporaryDirectory() : owner_(::getpid()) {
+TemporaryDirectory::TemporaryDirectory() {
   const char* const base = std::getenv("TMPDIR");
   std::string name = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/rmarun-XXXXXX";
   if (::mkdtemp(name.data()) != nullptr) path_ = name;
 }
 
-TemporaryDirectory::~TemporaryDirectory() {
-  if (path_.empty() || owner_ != ::getpid()) return;
+void TemporaryDirectory::remove() const {
+  if (path_.empty()) return;
   std::error_code ignored;  // what cannot be removed now cannot be removed later either
   std::filesystem::remove_all(path_, ignored);
 }

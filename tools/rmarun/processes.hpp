@@ -19,20 +19,22 @@ void signal_descendants(int signal);
 /// Kills and reaps descendants until there are none.
 void kill_descendants();
 
-/// A directory that is removed, with what is in it, when this ends in the process that made it.
+/// A directory of this job alone.
 class TemporaryDirectory {
  public:
   /// Makes one under $TMPDIR, else /tmp. path() is empty and errno set when that failed.
   TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
+  ~TemporaryDirectory() { remove(); }
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
+  /// Removes it with all that is in it. May be repeated, here or in a forked process.
+  void remove() const;
+
  private:
   std::string path_;
-  pid_t owner_;
 };
 
 }  // namespace rmarun
