@@ -13,7 +13,7 @@ set_target_properties(rma_api PROPERTIES CXX_VISIBILITY_PRESET default)
 add_library(rma SHARED ${rma_objects})
 set_target_properties(rma PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                      LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/librma.map)
-target_link_options(rma PRIVATE LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/librma.map)
+target_link_options(rma PRIVATE LINKER:-z,nodelete LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/librma.map)
 if(NOT RMA_SANITIZE) # a sanitizer's own functions are the program's to bring
   target_link_options(rma PRIVATE LINKER:--no-undefined)
 endif()

@@ -33,7 +33,7 @@ Status start() {
 /// Every rank arrives before any memory goes away. Whatever failed, the runtime is gone afterwards.
 Status stop(Runtime& runtime) {
   Status status = fence_all(runtime);
-  runtime.teams->stop();
+  if (Status met = runtime.teams->stop(); status.ok()) status = std::move(met);
   runtime.report();
   current_runtime.store(nullptr, std::memory_order_release);
   rma_direct = {nullptr, 0};
