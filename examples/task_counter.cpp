@@ -24,8 +24,7 @@ int run() {
   const rma::Environment environment;
   const rma::Team world = rma::Team::world();
 
-  // Rank 0 keeps the counter and, to prove the point, how often each task was done and by whom it was
-  // counted.
+  // Rank 0 keeps the counter and, to prove the point, how often each task was done.
   const bool keeper = rma::rank() == 0;
   const rma::SharedArray<std::uint64_t> counter(world, keeper ? 1 : 0);
   const rma::SharedArray<std::uint64_t> done(world, keeper ? kTasks : 0);
