@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "atomics/accumulate.hpp"
+#include "core/device.hpp"
+#include "core/job.hpp"
+#include "transport/shm/cma_transport.hpp"
+#include "util/settings.hpp"
+
+namespace rma {
+
+/// A connected job whose only rank is this process, with an accumulator.
+class JobOfOne : public testing::Test {
+ protected:
+  void SetUp() override {
+    constexpr std::array<std::string_view, 1> kEnvironment = {"RMA_HEAP_SIZE=64M"};
+    auto settings = read_settings(kEnvironment);
+    ASSERT_TRUE(settings.ok()) << settings.status().text();
+    auto opened = Job::open(settings.value(), 0);
+    ASSERT_TRUE(opened.ok()) << opened.status().text();
+    job = std::move(opened).value();
+    device = std::make_unique<Device>(std::make_unique<transport::CmaTransport>(job->size(), true),
+                                      job->size(), [this](int rank) -> Result<std::vector<std::byte>> {
+                                        return transport::CmaTransport::card_of(job->process(rank));
+                                      });
+    auto created = Accumulator::create(*job, *device);
+    ASSERT_TRUE(created.ok()) << created.status().text();
+    accumulator = std::move(created).value();
+    const Status connected = job->connect();
+    ASSERT_TRUE(connected.ok()) << connected.text();
+  }
+
+  /// Zeroed heap memory, aligned to a page.
+  template <typename T>
+  T* heap(std::size_t count) {
+    auto block = job->allocator().allocate(MemoryKind::local, count * sizeof(T), 4096);
+    EXPECT_TRUE(block.ok()) << block.status().text();
+    T* const memory = reinterpret_cast<T*>(block.value());
+    std::fill_n(memory, count, T{});
+    return memory;
+  }
+
+  /// Makes memory outside the heap reachable.
+  void expose(const void* address, std::size_t bytes) {
+    const Status added = job->regions().add(reinterpret_cast<std::uintptr_t>(address), bytes, kRegionForeign);
+    ASSERT_TRUE(added.ok()) << added.text();
+  }
+
+  /// How often sleepers of this process were woken while `action` ran and one thread claimed to sleep.
+  template <typename Action>
+  std::uint32_t rings_during(const Action& action) {
+    Doorbell& bell = job->doorbell(0);
+    bell.sleepers.fetch_add(1);
+    const std::uint32_t before = bell.rings.load();
+    action();
+    bell.sleepers.fetch_sub(1);
+    return bell.rings.load() - before;
+  }
+
+  std::unique_ptr<Job> job;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Accumulator> accumulator;
+};
+
+}  // namespace rma
