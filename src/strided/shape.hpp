@@ -72,7 +72,7 @@ class Shape {
   Shape() = default;
   [[nodiscard]] bool measure();
   void walk_upwards();
-  void fold();
+  [[nodiscard]] bool fold_one();
   void erase(std::size_t dimension);
 
   /// Counts the dimensions from `inner` on like an odometer.

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "core/copy.hpp"
+#include "strided/shape.hpp"
+
+// Copy loops between mapped memory. Segments of the usual small sizes are loads and stores in registers; the
+// size is a template argument there, and 0 stands for one that is known at run time.
+
+namespace rma {
+
+template <std::size_t kBytes>
+inline void copy_segment(std::byte* dst, const std::byte* src, std::size_t bytes) {
+  if constexpr (kBytes == 0) {
+    std::memcpy(dst, src, bytes);
+  } else {
+    std::memcpy(dst, src, kBytes);
+  }
+}
+
+/// Calls `copy` with the template argument that suits segments of `bytes`.
+template <typename Copy>
+inline void with_segment_size(std::size_t bytes, const Copy& copy) {
+  switch (bytes) {
+    case 4:
+      return copy.template operator()<4>();
+    case 8:
+      return copy.template operator()<8>();
+    case 16:
+      return copy.template operator()<16>();
+    case 32:
+      return copy.template operator()<32>();
+    case 64:
+      return copy.template operator()<64>();
+    default:
+      return copy.template operator()<0>();
+  }
+}
+
+/// The innermost `kLevels` dimensions of a shape, as nested loops.
+template <std::size_t kLevels, std::size_t kBytes>
+inline void copy_nest(std::byte* dst, const std::byte* src, const Shape::Dimension* dimensions,
+                      std::size_t bytes) {
+  if constexpr (kLevels == 0) {
+    copy_segment<kBytes>(dst, src, bytes);
+  } else {
+    const Shape::Dimension outer = dimensions[kLevels - 1];
+    for (std::size_t i = 0; i < outer.count; ++i) {
+      copy_nest<kLevels - 1, kBytes>(dst, src, dimensions, bytes);
+      dst += outer.dst_stride;
+      src += outer.src_stride;
+    }
+  }
+}
+
+/// Copies all segments of `shape` from base address `src` to base address `dst`.
+inline void copy_shape(std::byte* dst, const std::byte* src, const Shape& shape) {
+  const std::size_t bytes = shape.segment_bytes();
+  const auto dimensions = shape.dimensions();
+  if (dimensions.empty()) {
+    if (!shape.empty()) copy_bytes(dst + shape.dst_start(), src + shape.src_start(), bytes);
+    return;
+  }
+  with_segment_size(bytes, [&]<std::size_t kBytes>() {
+    std::byte* const to = dst + shape.dst_start();
+    const std::byte* const from = src + shape.src_start();
+    switch (dimensions.size()) {
+      case 1:
+        return copy_nest<1, kBytes>(to, from, dimensions.data(), bytes);
+      case 2:
+        return copy_nest<2, kBytes>(to, from, dimensions.data(), bytes);
+      case 3:
+        return copy_nest<3, kBytes>(to, from, dimensions.data(), bytes);
+      default:
+        shape.for_each_outer(3, [&](std::ptrdiff_t dst_offset, std::ptrdiff_t src_offset) {
+          copy_nest<3, kBytes>(dst + dst_offset, src + src_offset, dimensions.data(), bytes);
+          return true;
+        });
+    }
+  });
+}
+
+}  // namespace rma

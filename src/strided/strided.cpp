@@ -1,0 +1,131 @@
+#include "strided/strided.hpp"
+
+#include <fmt/format.h>
+
+#include "atomics/types.hpp"
+#include "strided/segment_copy.hpp"
+#include "strided/side.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+std::byte* at(void* base, std::ptrdiff_t offset) { return static_cast<std::byte*>(base) + offset; }
+const std::byte* at(const void* base, std::ptrdiff_t offset) {
+  return static_cast<const std::byte*>(base) + offset;
+}
+
+/// Addresses are computed as numbers here: the ones that would wrap are what is looked for.
+Status check_extent(const void* base, const Shape::Extent& extent) {
+  const auto address = reinterpret_cast<std::uintptr_t>(base);
+  std::uintptr_t low = 0;
+  std::uintptr_t high = 0;
+  if (!__builtin_add_overflow(address, extent.low, &low) &&
+      !__builtin_add_overflow(address, extent.high, &high))
+    return {};
+  return {RMA_ERR_SIZE,
+          fmt::format("a strided transfer with base address {} reaches from {} to {} bytes off it, "
+                      "past the ends of the address space",
+                      base, extent.low, extent.high)};
+}
+
+Status check_extents(const void* dst, const void* src, const Shape& shape) {
+  if (Status status = check_extent(dst, shape.dst_extent()); !status.ok()) return status;
+  return check_extent(src, shape.src_extent());
+}
+
+/// Where all of `rank`'s side is, when it is in one place; a path of kind none when it is in several, each
+/// looked up here, and all of them reachable.
+Result<Path> find(const Job& job, const void* base, Side side, const Shape& shape, int rank) {
+  const Shape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
+  const Path whole = job.resolve(at(base, extent.low), extent.bytes(), rank);
+  if (whole.kind != Path::Kind::none) return whole;
+  const void* missing = nullptr;
+  shape.for_each_segment([&](std::ptrdiff_t dst, std::ptrdiff_t src) {
+    const void* const segment = at(base, side == Side::dst ? dst : src);
+    if (job.resolve(segment, shape.segment_bytes(), rank).kind == Path::Kind::none) missing = segment;
+    return missing == nullptr;
+  });
+  if (missing != nullptr) return Job::unreachable(missing, shape.segment_bytes(), rank);
+  return whole;
+}
+
+/// Issues every segment by `move(dst, src)`, until one fails: where the target's memory is taken out of reach
+/// meanwhile, what came before has moved.
+template <typename Move>
+Status each_segment(void* dst, const void* src, const Shape& shape, const Move& move) {
+  Status status;
+  shape.for_each_segment([&](std::ptrdiff_t dst_offset, std::ptrdiff_t src_offset) {
+    status = move(at(dst, dst_offset), at(src, src_offset));
+    return status.ok();
+  });
+  return status;
+}
+
+}  // namespace
+
+Status put_strided(Job& job, Device& device, void* dst, const void* src, const Shape& shape, int rank,
+                   const Ending& ending) {
+  if (shape.empty()) return complete(ending);
+  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
+  auto found = find(job, dst, Side::dst, shape, rank);
+  if (!found.ok()) return std::move(found).status();
+  count(Counter::strided);
+  count(Counter::put_bytes, shape.bytes());
+  if (std::byte* const here = found.value().here; here != nullptr) {
+    copy_shape(here - shape.dst_extent().low, static_cast<const std::byte*>(src), shape);
+    return complete(ending);
+  }
+  Operation operation(job, device, rank);
+  const auto put = [&](void* to, const void* from) { return operation.put(to, from, shape.segment_bytes()); };
+  if (Status status = each_segment(dst, src, shape, put); !status.ok()) return status;
+  return operation.end(ending);
+}
+
+Status get_strided(Job& job, Device& device, void* dst, const void* src, const Shape& shape, int rank,
+                   const Ending& ending) {
+  if (shape.empty()) return complete(ending);
+  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
+  auto found = find(job, src, Side::src, shape, rank);
+  if (!found.ok()) return std::move(found).status();
+  count(Counter::strided);
+  count(Counter::get_bytes, shape.bytes());
+  if (const std::byte* const here = found.value().here; here != nullptr) {
+    copy_shape(static_cast<std::byte*>(dst), here - shape.src_extent().low, shape);
+    return complete(ending);
+  }
+  Operation operation(job, device, rank);
+  const auto get = [&](void* to, const void* from) { return operation.get(to, from, shape.segment_bytes()); };
+  if (Status status = each_segment(dst, src, shape, get); !status.ok()) return status;
+  return operation.end(ending);
+}
+
+Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const Shape& shape, rma_type_t type,
+                   const void* scale, int rank) {
+  if (shape.empty()) return {};
+  if (shape.given_bytes() % type_size(type) != 0) {
+    return {RMA_ERR_SIZE, fmt::format("counts[0] is {} bytes: expected a multiple of the element's {}",
+                                      shape.given_bytes(), type_size(type))};
+  }
+  // Every element is aligned when the first is and no dimension leads off.
+  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(dst);
+  for (const Shape::Dimension& dimension : shape.dimensions()) {
+    bits |= static_cast<std::uintptr_t>(dimension.dst_stride);
+  }
+  if (bits % type_alignment(type) != 0) {
+    return {RMA_ERR_ALIGNMENT,
+            fmt::format("elements from {} on, or strides between them, are not multiples of {}",
+                        static_cast<const void*>(dst), type_alignment(type))};
+  }
+  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
+  if (auto found = find(accumulator.job(), dst, Side::dst, shape, rank); !found.ok())
+    return std::move(found).status();
+  count(Counter::strided);
+  count(Counter::accumulate);
+  Accumulation accumulation(accumulator, type, scale, rank);
+  return each_segment(dst, src, shape, [&](void* to, const void* from) {
+    return accumulation.add(to, from, shape.segment_bytes());
+  });
+}
+
+}  // namespace rma

@@ -1,0 +1,227 @@
+#include "strided/vector.hpp"
+
+#include <fmt/format.h>
+
+#include "atomics/types.hpp"
+#include "strided/segment_copy.hpp"
+#include "strided/side.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// What a look at all pieces found.
+struct Survey {
+  std::size_t bytes = 0;
+  std::size_t pieces = 0;
+  std::size_t breaks = 0;  ///< pieces that do not go on where the one before them ended, on both sides
+  bool direct = true;      ///< all of the rank's pieces are in its heap, mapped here
+};
+
+/// True when [address, address + bytes) has an end.
+bool fits(const void* address, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) <= UINTPTR_MAX - bytes;
+}
+
+Status check_piece(const rma_iov_t& list, std::size_t descriptor, std::size_t piece) {
+  const void* const dst = list.dst[piece];
+  const void* const src = list.src[piece];
+  if (dst == nullptr || src == nullptr) {
+    return {RMA_ERR_ARGUMENT, fmt::format("piece {} of descriptor {} has a null {}", piece, descriptor,
+                                          dst == nullptr ? "dst" : "src")};
+  }
+  if (fits(dst, list.bytes) && fits(src, list.bytes)) return {};
+  return {RMA_ERR_SIZE,
+          fmt::format("piece {} of descriptor {}, {} bytes from {} to {}, passes the end of the "
+                      "address space",
+                      piece, descriptor, list.bytes, src, dst)};
+}
+
+bool empty(const rma_iov_t& list) { return list.segments == 0 || list.bytes == 0; }
+
+/// Looks at every piece before any moves.
+Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side, int rank) {
+  Survey result;
+  std::uintptr_t dst_end = 0;
+  std::uintptr_t src_end = 0;
+  for (std::size_t descriptor = 0; descriptor < iov.size(); ++descriptor) {
+    const rma_iov_t& list = iov[descriptor];
+    if (empty(list)) continue;
+    const std::size_t bytes = list.bytes;
+    for (std::size_t i = 0; i < list.segments; ++i) {
+      const void* const dst = list.dst[i];
+      const void* const src = list.src[i];
+      const void* const theirs = side == Side::dst ? dst : src;
+      if (dst == nullptr || src == nullptr || !fits(dst, bytes) || !fits(src, bytes)) [[unlikely]] {
+        return check_piece(list, descriptor, i);
+      }
+      if (job.direct(theirs, bytes, rank) == nullptr) [[unlikely]] {
+        if (job.resolve(theirs, bytes, rank).kind == Path::Kind::none)
+          return Job::unreachable(theirs, bytes, rank);
+        result.direct = false;
+      }
+      const auto dst_address = reinterpret_cast<std::uintptr_t>(dst);
+      const auto src_address = reinterpret_cast<std::uintptr_t>(src);
+      result.breaks +=
+          static_cast<std::size_t>(dst_address != dst_end) | static_cast<std::size_t>(src_address != src_end);
+      dst_end = dst_address + bytes;
+      src_end = src_address + bytes;
+    }
+    result.pieces += list.segments;
+    result.bytes += list.segments * bytes;
+  }
+  return result;
+}
+
+enum class Joining : bool { off, on };
+
+/// Calls `move(dst, src, bytes)` for each piece, or (`joining` on) each run of pieces that go on where the
+/// one before them ended, on both sides, until one fails: where the target's memory is taken out of reach
+/// meanwhile, what came before has moved.
+template <typename Move>
+Status each_run(std::span<const rma_iov_t> iov, Joining joining, const Move& move) {
+  std::byte* dst = nullptr;
+  const std::byte* src = nullptr;
+  std::size_t bytes = 0;
+  for (const rma_iov_t& list : iov) {
+    if (empty(list)) continue;
+    for (std::size_t i = 0; i < list.segments; ++i) {
+      auto* const next_dst = static_cast<std::byte*>(list.dst[i]);
+      const auto* const next_src = static_cast<const std::byte*>(list.src[i]);
+      if (joining == Joining::on && bytes != 0 && next_dst == dst + bytes && next_src == src + bytes) {
+        bytes += list.bytes;
+        continue;
+      }
+      if (bytes != 0) {
+        if (Status status = move(dst, src, bytes); !status.ok()) return status;
+      }
+      dst = next_dst;
+      src = next_src;
+      bytes = list.bytes;
+    }
+  }
+  return bytes == 0 ? Status() : move(dst, src, bytes);
+}
+
+/// Joined pieces of the heap are memory of the heap. Of registered memory, neighbours may be two regions,
+/// which no single transfer crosses: then pieces go one by one.
+Joining joining_for(const Job& job, std::span<const rma_iov_t> iov, const Survey& found, Side side,
+                    int rank) {
+  if (found.direct) return Joining::on;
+  bool reachable = true;
+  static_cast<void>(each_run(iov, Joining::on,
+                             [&](const std::byte* dst, const std::byte* src, std::size_t bytes) -> Status {
+                               const void* const theirs = side == Side::dst ? dst : src;
+                               reachable =
+                                   reachable && job.resolve(theirs, bytes, rank).kind != Path::Kind::none;
+                               return {};
+                             })
+                        .ok());
+  return reachable ? Joining::on : Joining::off;
+}
+
+/// Copies every piece by itself, `dst_delta` and `src_delta` bytes from where the lists say.
+void copy_pieces(std::span<const rma_iov_t> iov, std::ptrdiff_t dst_delta, std::ptrdiff_t src_delta) {
+  for (const rma_iov_t& list : iov) {
+    if (empty(list)) continue;
+    with_segment_size(list.bytes, [&]<std::size_t kBytes>() {
+      // In variables of the loop's own, which its stores cannot change, and so in registers.
+      void* const* const dst = list.dst;
+      const void* const* const src = list.src;
+      const std::size_t segments = list.segments;
+      const std::size_t bytes = list.bytes;
+      const std::ptrdiff_t to = dst_delta;
+      const std::ptrdiff_t from = src_delta;
+      for (std::size_t i = 0; i < segments; ++i) {
+        copy_segment<kBytes>(static_cast<std::byte*>(dst[i]) + to,
+                             static_cast<const std::byte*>(src[i]) + from, bytes);
+      }
+    });
+  }
+}
+
+/// Pieces this long on average, joined, are worth looking for where they join.
+constexpr std::size_t kPiecesPerRun = 8;
+
+/// All pieces are direct: copies them between mapped memory.
+void copy_direct(std::span<const rma_iov_t> iov, const Survey& found, std::ptrdiff_t dst_delta,
+                 std::ptrdiff_t src_delta) {
+  if (found.breaks > found.pieces / kPiecesPerRun) return copy_pieces(iov, dst_delta, src_delta);
+  static_cast<void>(each_run(iov, Joining::on, [&](std::byte* dst, const std::byte* src, std::size_t bytes) {
+                      copy_bytes(dst + dst_delta, src + src_delta, bytes);
+                      return Status();
+                    }).ok());
+}
+
+std::ptrdiff_t delta_of(const Job& job, int rank) {
+  return job.direct_table()[static_cast<std::size_t>(rank)].delta;
+}
+
+}  // namespace
+
+Status put_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
+  auto found = survey(job, iov, Side::dst, rank);
+  if (!found.ok()) return std::move(found).status();
+  count(Counter::vector);
+  count(Counter::put_bytes, found.value().bytes);
+  if (found.value().direct) {
+    copy_direct(iov, found.value(), delta_of(job, rank), 0);
+    return complete(ending);
+  }
+  Operation operation(job, device, rank);
+  const auto put = [&](void* dst, const void* src, std::size_t bytes) {
+    return operation.put(dst, src, bytes);
+  };
+  if (Status status = each_run(iov, joining_for(job, iov, found.value(), Side::dst, rank), put); !status.ok())
+    return status;
+  return operation.end(ending);
+}
+
+Status get_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
+  auto found = survey(job, iov, Side::src, rank);
+  if (!found.ok()) return std::move(found).status();
+  count(Counter::vector);
+  count(Counter::get_bytes, found.value().bytes);
+  if (found.value().direct) {
+    copy_direct(iov, found.value(), 0, delta_of(job, rank));
+    return complete(ending);
+  }
+  Operation operation(job, device, rank);
+  const auto get = [&](void* dst, const void* src, std::size_t bytes) {
+    return operation.get(dst, src, bytes);
+  };
+  if (Status status = each_run(iov, joining_for(job, iov, found.value(), Side::src, rank), get); !status.ok())
+    return status;
+  return operation.end(ending);
+}
+
+Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_type_t type,
+                  const void* scale, int rank) {
+  for (std::size_t descriptor = 0; descriptor < iov.size(); ++descriptor) {
+    const rma_iov_t& list = iov[descriptor];
+    if (list.bytes % type_size(type) != 0) {
+      return {RMA_ERR_SIZE,
+              fmt::format("descriptor {} has pieces of {} bytes: expected a multiple of the element's {}",
+                          descriptor, list.bytes, type_size(type))};
+    }
+    if (list.bytes == 0) continue;
+    for (std::size_t i = 0; i < list.segments; ++i) {
+      if (reinterpret_cast<std::uintptr_t>(list.dst[i]) % type_alignment(type) == 0) continue;
+      return {RMA_ERR_ALIGNMENT,
+              fmt::format("piece {} of descriptor {} is at {}: expected a multiple of {}", i, descriptor,
+                          static_cast<const void*>(list.dst[i]), type_alignment(type))};
+    }
+  }
+  const Job& job = accumulator.job();
+  auto found = survey(job, iov, Side::dst, rank);
+  if (!found.ok()) return std::move(found).status();
+  count(Counter::vector);
+  count(Counter::accumulate);
+  Accumulation accumulation(accumulator, type, scale, rank);
+  const Joining joining = joining_for(job, iov, found.value(), Side::dst, rank);
+  return each_run(iov, joining, [&](void* dst, const void* src, std::size_t bytes) {
+    return accumulation.add(dst, src, bytes);
+  });
+}
+
+}  // namespace rma
