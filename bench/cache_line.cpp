@@ -125,10 +125,15 @@ int main(int argc, char** argv) {
     return code;
   }
 
-  rma::bench::Report report{.backend = "cache-line", .ranks = 2, .rows = {}};
-  report.rows.push_back({{"control", "cache-line crossing", "", 0},
-                         "ns",
-                         rma::bench::summarize(bounce(flag, quick ? 3 : 25, quick ? 100 : 5000))});
+  rma::bench::Row row;
+  row.name.suite = "control";
+  row.name.row = "cache-line crossing";
+  row.unit = "ns";
+  row.spread = rma::bench::summarize(bounce(flag, quick ? 3 : 25, quick ? 100 : 5000));
+  rma::bench::Report report;
+  report.backend = "cache-line";
+  report.ranks = 2;
+  report.rows.push_back(row);
   waitpid(child, nullptr, 0);
   if (json != "-") report.print();
   if (!json.empty() && !report.write_json(json)) return fail(("cannot write " + json).c_str());
