@@ -1,0 +1,86 @@
+#include "collectives/board.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+
+#include "threads.hpp"
+
+namespace rma {
+namespace {
+
+using testing_threads::run_members;
+
+constexpr WaitPolicy kPolicy = {.spins = 0, .yields = 2};
+
+TEST(TeamKeyTest, DependsOnMembersOrderAndNumber) {
+  const auto key = [](std::vector<int> ranks) { return TeamKey::of(ranks); };
+  const auto same = [](const TeamKey& a, const TeamKey& b) { return a.high == b.high && a.low == b.low; };
+  EXPECT_TRUE(same(key({3, 1, 2}), key({3, 1, 2})));
+  EXPECT_FALSE(same(key({3, 1, 2}), key({3, 2, 1})));
+  EXPECT_FALSE(same(key({3, 1}), key({3, 1, 0})));
+  EXPECT_FALSE(same(key({0}), key({0, 0})));
+}
+
+TEST(TeamBoardTest, MembersTakeWhatTheirFirstPosted) {
+  constexpr int kProcesses = 6;
+  constexpr std::uint64_t kTeams = 300;
+  const std::uint64_t seed = testing_threads::seed();
+  std::array<TeamBoard, kProcesses> boards;
+  run_members(kProcesses, [&](int me) {
+    // All draw the same lists; small ones, so that the same list comes up twice in a row.
+    std::mt19937_64 random(seed);
+    for (std::uint64_t team = 1; team <= kTeams; ++team) {
+      std::vector<int> ranks(kProcesses);
+      std::iota(ranks.begin(), ranks.end(), 0);
+      std::shuffle(ranks.begin(), ranks.end(), random);
+      ranks.resize(2 + random() % 2);
+      if (std::find(ranks.begin(), ranks.end(), me) == ranks.end()) continue;
+      const TeamKey key = TeamKey::of(ranks);
+      TeamBoard& board = boards[static_cast<std::size_t>(ranks.front())];
+      const std::uint64_t block = team % 5 == 0 ? 0 : team;  // 0 as from a member without memory
+      if (ranks.front() == me) {
+        board.post(key, block, static_cast<std::uint32_t>(ranks.size() - 1), kPolicy);
+      } else {
+        ASSERT_EQ(board.take(key, kPolicy), block);
+      }
+    }
+  });
+}
+
+TEST(TeamBoardTest, TheSameListInARowIsNeverTakenTwice) {
+  constexpr int kMembers = 3;
+  constexpr std::uint64_t kTeams = 300;
+  TeamBoard board;
+  const TeamKey key = TeamKey::of(std::array{0, 1, 2});
+  run_members(kMembers, [&](int me) {
+    for (std::uint64_t team = 1; team <= kTeams; ++team) {
+      if (me == 0) {
+        board.post(key, team, kMembers - 1, kPolicy);
+      } else {
+        ASSERT_EQ(board.take(key, kPolicy), team);
+      }
+    }
+  });
+}
+
+TEST(TeamBoardTest, MorePostingsThanSlotsWaitForEachOther) {
+  constexpr int kPosters = 70;
+  TeamBoard board;
+  run_members(2 * kPosters, [&](int thread) {
+    const int team = thread / 2;
+    const TeamKey key = TeamKey::of(std::array{0, team});
+    const auto block = static_cast<std::uint64_t>(team) + 1;
+    if (thread % 2 == 0) {
+      board.post(key, block, 1, kPolicy);
+    } else {
+      ASSERT_EQ(board.take(key, kPolicy), block);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace rma

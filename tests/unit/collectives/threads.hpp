@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collectives/team_block.hpp"
+
+// Threads in the place of the processes of a team.
+
+namespace rma::testing_threads {
+
+/// LIBRMA_TEST_SEED, else a fixed seed; printed.
+inline std::uint64_t seed() {
+  const char* text = std::getenv("LIBRMA_TEST_SEED");
+  const std::uint64_t value = text != nullptr ? std::strtoull(text, nullptr, 0) : 20260801;
+  std::printf("LIBRMA_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
+  return value;
+}
+
+/// A TeamBlock in memory of its own, which held something else before.
+class OwnBlock {
+ public:
+  explicit OwnBlock(const TeamShape& shape)
+      : memory_(static_cast<std::byte*>(
+            ::operator new (TeamBlock::bytes_for(shape.members), std::align_val_t{alignof(TeamBlock)}))) {
+    std::fill_n(memory_.get(), TeamBlock::bytes_for(shape.members), std::byte{0xa5});
+    TeamBlock::make(memory_.get(), shape);
+  }
+  [[nodiscard]] TeamBlock& operator*() const { return *reinterpret_cast<TeamBlock*>(memory_.get()); }
+
+ private:
+  struct Delete {
+    void operator()(std::byte* memory) const {
+      ::operator delete (memory, std::align_val_t{alignof(TeamBlock)});
+    }
+  };
+  std::unique_ptr<std::byte, Delete> memory_;
+};
+
+/// Runs `body(member)` in a thread for each of `members`, and waits for them.
+template <typename Body>
+void run_members(int members, const Body& body) {
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(members));
+  for (int member = 0; member < members; ++member) threads.emplace_back(body, member);
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace rma::testing_threads
