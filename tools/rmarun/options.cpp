@@ -14,7 +14,7 @@ constexpr int kMostRanks = 65536;
 /// Ten years: any longer is no limit, and less cannot overflow a count of nanoseconds.
 constexpr double kLongestTimeout = 3e8;
 
-const char* const kNotes =
+constexpr const char* kNotes =
     R"(rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
 124 after a timeout, 126 when the program cannot be executed, 127 when there is no
 such program, 128 + n when signal n interrupted rmarun, 2 for a wrong command line.
