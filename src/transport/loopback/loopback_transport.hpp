@@ -1,0 +1,103 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace rma::transport {
+
+class LoopbackTransport;
+
+/// What goes wrong, and when. Everything is off at first.
+struct LoopbackFaults {
+  std::uint32_t registrations = 0xffffffff;  ///< this many more succeed, then RMA_ERR_NO_MEMORY
+  std::uint64_t failing_post = 0;            ///< the k-th post from now on (1 is the next) completes with:
+  rma_status_t failing_status = RMA_ERR_SYSTEM;
+  std::uint32_t refused_posts = 0;  ///< this many posts get RMA_ERR_STATE; a poll ends the refusals
+  std::uint64_t delay = 0;          ///< polls without a completion before it appears
+  std::optional<int> lost;          ///< posts to this peer get RMA_ERR_PEER_LOST
+};
+
+/// What joins the endpoints of one test: their memory is the test's own. Ends after its endpoints.
+class LoopbackFabric {
+ public:
+  /// Endpoints poll completions in the order of posting; with a `seed`, in a random order that it repeats.
+  explicit LoopbackFabric(std::optional<std::uint64_t> seed = {});
+
+  /// Endpoint number `number`, which is what its card says.
+  [[nodiscard]] std::unique_ptr<LoopbackTransport> open(int number, const Limits& limits);
+
+ private:
+  friend class LoopbackTransport;
+  std::mutex lock_;  ///< guards all endpoints too
+  std::optional<std::mt19937_64> random_;
+  std::map<int, LoopbackTransport*> endpoints_;
+};
+
+/// A device inside the process. Work is done when it is posted, like a device that is infinitely fast, but
+/// its completion appears only in poll(), LoopbackFaults::delay polls of that endpoint later at the earliest.
+/// Bad keys and ranges are error completions. Thread-safe.
+class LoopbackTransport final : public Transport {
+ public:
+  ~LoopbackTransport() override;
+
+  void set_faults(const LoopbackFaults& faults);
+  /// Posts so far that were taken.
+  [[nodiscard]] std::uint64_t posts() const;
+
+  [[nodiscard]] std::string_view name() const override { return "loopback"; }
+  [[nodiscard]] const Limits& limits() const override { return limits_; }
+  [[nodiscard]] Result<Registration> register_memory(std::byte* address, std::size_t bytes) override;
+  void deregister_memory(const Registration& registration) override;
+  [[nodiscard]] std::span<const std::byte> card() const override { return card_; }
+  [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
+  [[nodiscard]] rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
+                                        PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_read(int peer, std::span<const Local> pieces, Remote from, Cookie cookie,
+                                       PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
+                                         std::uint64_t compare, Local old, Cookie cookie) override;
+  [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
+                                       PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_receive(Local buffer, Cookie cookie) override;
+  [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
+  [[nodiscard]] int event_fd() const override { return -1; }
+  [[nodiscard]] bool arm() override;
+
+ private:
+  friend class LoopbackFabric;
+  struct Due {
+    Completion completion;
+    std::uint64_t poll;  ///< number of the poll that may return it
+    bool posted;         ///< counts as outstanding until then
+    bool silent;         ///< unsignalled, and went well: never returned
+  };
+  LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits);
+
+  [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, PostFlags flags);
+  [[nodiscard]] bool covered(std::uintptr_t address, std::size_t bytes, Key key) const;
+  [[nodiscard]] bool usable(std::span<const Local> pieces) const;
+  void complete(int peer, Cookie cookie, rma_status_t status, bool unsignalled);
+
+  LoopbackFabric& fabric_;
+  const int number_;
+  const Limits limits_;
+  const std::vector<std::byte> card_;
+  LoopbackFaults faults_;
+  std::uint64_t polls_ = 0;
+  std::uint64_t posts_ = 0;
+  Key next_key_ = 1;
+  std::map<Key, Registration> registrations_;
+  std::map<int, LoopbackTransport*> peers_;
+  std::map<int, std::uint32_t> outstanding_;
+  std::deque<std::pair<Local, Cookie>> receives_;
+  std::deque<Due> due_;
+};
+
+}  // namespace rma::transport

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+/// The seed of a random test: LIBRMA_TEST_SEED where it is set, else always the same. Prints it.
+inline std::uint64_t test_seed() {
+  const char* const given = std::getenv("LIBRMA_TEST_SEED");
+  const std::uint64_t seed = given != nullptr ? std::stoull(given) : 20;
+  std::printf("LIBRMA_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  return seed;
+}
