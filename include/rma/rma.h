@@ -327,9 +327,10 @@ rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mu
 /** Destroys them. Collective over their team. RMA_ERR_STATE when one of this member's is held or waited for. */
 rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes);
 /** Locks mutex `index` of member `rank` (world rank). Fair: first come, first served; waiting sleeps.
- *  RMA_ERR_RANK, RMA_ERR_ARGUMENT (no such index), RMA_ERR_STATE when this process holds it. */
+ *  RMA_ERR_RANK, RMA_ERR_ARGUMENT (no such index), RMA_ERR_STATE when this thread holds it. */
 rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank);
-/** Unlocks. Everything this process issued before is visible to the next holder. RMA_ERR_STATE when not held. */
+/** Unlocks. Everything this process issued before is visible to the next holder. By the thread
+ *  that holds it, else RMA_ERR_STATE. */
 rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank);
 
 /* ---- Teams ------------------------------------------------------------------------------------------------ */

@@ -21,7 +21,7 @@ Settings in_force() {
   return settings.ok() ? settings.value() : defaults();
 }
 
-std::string quoted(const std::string& text) { return text.empty() ? "(empty)" : "`" + text + "`"; }
+std::string quoted(const std::string& text) { return text.empty() ? "(empty)" : fmt::format("`{}`", text); }
 
 struct Machine {
   int packages = 0;
