@@ -84,9 +84,10 @@ std::string settings_markdown() {
       "values in force.\n\n"
       "| setting | default | values | meaning |\n|---|---|---|---|\n";
   for (const SettingInfo& info : setting_table()) {
-    std::string range = setting_range(info);
-    for (std::size_t at = range.find('|'); at != std::string::npos; at = range.find('|', at + 2)) {
-      range.insert(at, "\\");
+    std::string range;
+    for (const char letter : setting_range(info)) {
+      if (letter == '|') range += '\\';  // a bar of its own would end the table's cell
+      range += letter;
     }
     text += fmt::format("| `{}` | {} | {} | {} |\n", info.name, quoted(std::string(info.standard)), range,
                         info.help);
