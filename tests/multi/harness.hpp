@@ -1,0 +1,163 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <random>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rma/rma.h"
+
+// What the tests of several ranks share. Every rank runs every test. A test only uses EXPECT_, never ASSERT_,
+// so that a rank that finds a failure still takes part in the collective calls that the others wait in.
+
+namespace multi {
+
+inline int me() { return rma_rank(); }
+inline int ranks() { return rma_size(); }
+/// The rank `distance` places after this one, around.
+inline int neighbour(int distance) { return (me() + distance) % ranks(); }
+inline void barrier() { EXPECT_EQ(rma_barrier(rma_team_world()), RMA_SUCCESS) << rma_last_error(); }
+
+/// What all draws follow from: LIBRMA_TEST_SEED, or a fixed number. The same on every rank.
+std::uint64_t seed();
+
+/// Draws that depend on seed() and `key` only, so that two ranks can make the same ones.
+class Random {
+ public:
+  Random(std::initializer_list<std::uint64_t> key);
+
+  /// 0 .. count - 1.
+  std::size_t below(std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(engine_);
+  }
+  /// from .. to, both included.
+  std::int64_t between(std::int64_t from, std::int64_t to) {
+    return std::uniform_int_distribution<std::int64_t>(from, to)(engine_);
+  }
+  bool chance(std::size_t percent) { return below(100) < percent; }
+  std::uint64_t word() { return engine_(); }
+  template <typename List>
+  auto pick(const List& list) {
+    return *(std::begin(list) + static_cast<std::ptrdiff_t>(below(std::size(list))));
+  }
+  void fill(std::span<std::byte> bytes);
+  std::mt19937_64& engine() { return engine_; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// EXPECT_TRUE(ok(call)): it succeeded, or the text says why not.
+testing::AssertionResult ok(rma_status_t status);
+
+/// EXPECT_TRUE(refused(call, code, words)): it failed with that code, and rma_last_error() has all the words.
+testing::AssertionResult refused(rma_status_t status, rma_status_t code,
+                                 std::initializer_list<std::string_view> words = {});
+
+/// Memory that others reach: of the heap (rma_malloc), or registered (rma_register).
+enum class Remote { window, registered };
+/// Memory of this process only: unknown to the library, of the heap, or registered.
+enum class Local { plain, window, registered };
+inline constexpr std::initializer_list<Remote> kRemotes = {Remote::window, Remote::registered};
+inline constexpr std::initializer_list<Local> kLocals = {Local::plain, Local::window, Local::registered};
+const char* name(Remote kind);
+const char* name(Local kind);
+
+/// How a transfer is completed: by returning, by its request, by a fence.
+enum class Mode { blocking, request, implicit };
+inline constexpr std::initializer_list<Mode> kModes = {Mode::blocking, Mode::request, Mode::implicit};
+const char* name(Mode mode);
+
+/// `bytes` bytes at every member of a team. Making and ending it are collective over the team.
+class Memory {
+ public:
+  Memory(Remote kind, std::size_t bytes, rma_team_t team = rma_team_world());
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  /// The member's address, which is for the library only unless it is this one's.
+  [[nodiscard]] std::byte* at(int team_rank) const {
+    return static_cast<std::byte*>(addresses_[static_cast<std::size_t>(team_rank)]);
+  }
+  [[nodiscard]] std::span<std::byte> mine() const { return mine_; }
+
+ private:
+  Remote kind_;
+  rma_team_t team_;
+  std::vector<std::byte> own_;  // where kind_ is registered
+  std::vector<void*> addresses_;
+  std::span<std::byte> mine_;
+};
+
+/// Memory for this process's side of a transfer.
+class Buffer {
+ public:
+  Buffer(Local kind, std::size_t bytes);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::byte* data() const { return bytes_.data(); }
+
+ private:
+  Local kind_;
+  std::vector<std::byte> own_;
+  std::span<std::byte> bytes_;
+};
+
+/// Memory at every rank in which each rank has a slice of its own at every target, and a model of what that
+/// slice should hold. As nobody else touches the slice, the model is a sequential one.
+class Slices {
+ public:
+  /// What a slice holds at first.
+  using Fill = std::function<void(Random&, std::span<std::byte>)>;
+  static void random_bytes(Random& random, std::span<std::byte> bytes) { random.fill(bytes); }
+
+  /// Collective.
+  Slices(Remote kind, std::size_t bytes, const Fill& fill = random_bytes);
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// This rank's slice at `target`: the target's address.
+  [[nodiscard]] std::byte* at(int target) const {
+    return memory_.at(target) + static_cast<std::size_t>(me()) * bytes_;
+  }
+  [[nodiscard]] std::span<std::byte> model(int target) { return models_[static_cast<std::size_t>(target)]; }
+
+  /// Collective. Every slice holds what its model says, guard bytes between transfers included: as this rank
+  /// gets it, and as its owner sees it (of whose look the others are told a checksum of theirs).
+  void check();
+
+ private:
+  std::size_t bytes_;
+  Memory memory_;
+  std::vector<std::vector<std::byte>> models_;
+};
+
+/// Completes what was issued to `rank` in this mode.
+inline void complete(Mode mode, rma_request_t& request, int rank) {
+  if (mode == Mode::request) EXPECT_TRUE(ok(rma_wait(&request)));
+  if (mode == Mode::implicit) EXPECT_TRUE(ok(rma_fence(rank)));
+}
+
+/// Every rank's value, by rank. Collective.
+template <typename T>
+std::vector<T> gather(const T& mine, rma_team_t team = rma_team_world()) {
+  int size = 0;
+  EXPECT_TRUE(ok(rma_team_info(team, nullptr, &size)));
+  std::vector<T> all(static_cast<std::size_t>(size));
+  EXPECT_TRUE(ok(rma_allgather(team, all.data(), &mine, sizeof mine)));
+  return all;
+}
+
+/// Index of the first byte that differs, for the text of a failure; the size when none does.
+std::size_t first_difference(std::span<const std::byte> one, std::span<const std::byte> other);
+
+}  // namespace multi

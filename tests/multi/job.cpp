@@ -1,0 +1,294 @@
+// One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints what the script looks for, or why not.
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rma/rma.h"
+
+namespace {
+
+int failures = 0;
+
+void expect(bool good, const char* what) {
+  if (good) return;
+  ++failures;
+  std::fprintf(stderr, "rank %d: %s; last error: %s\n", rma_rank(), what, rma_last_error());
+}
+
+void expect_ok(rma_status_t status, const char* what) { expect(status == RMA_SUCCESS, what); }
+
+bool error_names(std::string_view word) {
+  return std::string_view(rma_last_error()).find(word) != std::string::npos;
+}
+
+void barrier() { expect_ok(rma_barrier(rma_team_world()), "barrier"); }
+
+/// Memory at every rank, and one put to the next that is found there.
+void some_traffic() {
+  std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
+  void* mine = nullptr;
+  expect_ok(rma_malloc(rma_team_world(), 1000, 0, addresses.data(), &mine), "malloc");
+  const int next = (rma_rank() + 1) % rma_size();
+  const std::vector<char> data(1000, static_cast<char>(rma_rank() + 1));
+  expect_ok(rma_put(addresses[static_cast<std::size_t>(next)], data.data(), 1000, next), "put");
+  barrier();
+  const int before = (rma_rank() + rma_size() - 1) % rma_size();
+  expect(static_cast<char*>(mine)[999] == static_cast<char>(before + 1), "what the rank before has put");
+  std::vector<char> back(1000);
+  expect_ok(rma_get(back.data(), addresses[static_cast<std::size_t>(next)], 1000, next), "get");
+  expect(back == data, "what was put is got back");
+  expect_ok(rma_free(rma_team_world(), mine), "free");
+}
+
+/// RMA_HEAP_SIZE=16M: rank 1 asks for four times that.
+void no_memory() {
+  const bool greedy = rma_rank() == 1;
+  void* mine = nullptr;
+  const rma_status_t status = rma_malloc(rma_team_world(), greedy ? 64U << 20 : 1000, 0, nullptr, &mine);
+  expect(status == RMA_ERR_NO_MEMORY, "one rank has no memory, so all fail");
+  expect(error_names("rma_malloc") && error_names("rank 1"), "the text names call and rank");
+  if (greedy)
+    expect(error_names("67108864") && error_names("16777216") && error_names("RMA_HEAP_SIZE"),
+           "the text names what was asked for, the limit and the setting");
+  // The heap is whole: it can be used up by small blocks, freed, and used up again.
+  std::size_t first = 0;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<void*> blocks;
+    void* block = nullptr;
+    while (rma_malloc_local(256U << 10, 0, &block) == RMA_SUCCESS) {
+      std::memset(block, round, 256U << 10);
+      blocks.push_back(block);
+    }
+    expect(error_names("rma_malloc_local") && error_names("262144") && error_names("RMA_HEAP_SIZE"),
+           "the text of the heap's end");
+    if (round == 0) first = blocks.size();
+    expect(blocks.size() >= 48 && blocks.size() == first, "as many blocks as before");
+    for (void* const old : blocks) expect_ok(rma_free_local(old), "free");
+  }
+  some_traffic();
+}
+
+/// RMA_CMA=off: registered memory of others is out of reach, one's own and the heap are not.
+void cma_off() {
+  std::vector<char> block(1000, 'a');
+  expect_ok(rma_register(block.data(), block.size()), "register");
+  std::vector<char*> blocks(static_cast<std::size_t>(rma_size()));
+  char* const address = block.data();
+  expect_ok(rma_allgather(rma_team_world(), blocks.data(), &address, sizeof address), "allgather");
+  const int next = (rma_rank() + 1) % rma_size();
+  char* const there = blocks[static_cast<std::size_t>(next)];
+  std::vector<char> data(100, 'b');
+  expect(rma_put(there, data.data(), 100, next) == RMA_ERR_UNSUPPORTED, "put is refused");
+  expect(error_names("rma_put") && error_names("rank " + std::to_string(next)),
+         "the text names call and rank");
+  expect(rma_get(data.data(), there, 100, next) == RMA_ERR_UNSUPPORTED, "get is refused");
+  expect(rma_acc(there, data.data(), 2, RMA_INT, nullptr, next) == RMA_ERR_UNSUPPORTED,
+         "accumulate is refused");
+  rma_request_t request = RMA_REQUEST_NULL;
+  rma_status_t status = rma_put_nb(there, data.data(), 100, next, &request);
+  if (status == RMA_SUCCESS) status = rma_wait(&request);
+  expect(status == RMA_ERR_UNSUPPORTED, "nonblocking put is refused, by the call or the wait");
+  status = rma_put_nbi(there, data.data(), 100, next);
+  if (status == RMA_SUCCESS) status = rma_fence(next);
+  expect(status == RMA_ERR_UNSUPPORTED, "implicit put is refused, by the call or the fence");
+  expect_ok(rma_fence(next), "the failure was told once");
+  barrier();
+  expect(block == std::vector<char>(1000, 'a'), "nothing arrived");
+  expect_ok(rma_put(block.data(), data.data(), 100, rma_rank()), "own registered memory");
+  expect(block[99] == 'b', "own registered memory is written");
+  barrier();
+  expect_ok(rma_unregister(block.data()), "unregister");
+  some_traffic();
+}
+
+/// Joins and leaves, again and again, and nested.
+void again() {
+  const int rank = rma_rank();
+  const int size = rma_size();
+  for (int cycle = 0; cycle < 8; ++cycle) {
+    some_traffic();
+    expect_ok(rma_init(), "nested init");
+    expect_ok(rma_finalize(), "nested finalize");
+    expect(rma_initialized() == 1, "still initialized");
+    expect_ok(rma_finalize(), "finalize");
+    expect(rma_initialized() == 0 && rma_rank() == -1 && rma_size() == -1, "left");
+    expect_ok(rma_init(), "init again");
+    expect(rma_rank() == rank && rma_size() == size, "the same place as before");
+  }
+}
+
+/// All calls outside init ... finalize say so.
+void refuse_everything() {
+  char byte = 0;
+  void* address = &byte;
+  std::uint64_t word = 0;
+  std::uint32_t half = 0;
+  rma_request_t request = RMA_REQUEST_NULL;
+  rma_team_t team = nullptr;
+  rma_mutexes_t mutexes = nullptr;
+  int number = 0;
+  std::size_t index = 0;
+  const std::size_t counts = 1;
+  const rma_iov_t iov = {&address, &address, 1, 1};
+  const std::map<std::string, rma_status_t> calls = {
+      {"rma_finalize", rma_finalize()},
+      {"rma_malloc", rma_malloc(team, 1, 0, nullptr, &address)},
+      {"rma_free", rma_free(team, nullptr)},
+      {"rma_malloc_local", rma_malloc_local(1, 0, &address)},
+      {"rma_free_local", rma_free_local(nullptr)},
+      {"rma_register", rma_register(&byte, 1)},
+      {"rma_unregister", rma_unregister(&byte)},
+      {"rma_map", rma_map(&byte, 1, 0, &address)},
+      {"rma_put", rma_put(&byte, &byte, 1, 0)},
+      {"rma_get_nb", rma_get_nb(&byte, &byte, 1, 0, &request)},
+      {"rma_acc_nbi", rma_acc_nbi(&word, &word, 1, RMA_LONG, nullptr, 0)},
+      {"rma_put_strided", rma_put_strided(&byte, nullptr, &byte, nullptr, &counts, 0, 0)},
+      {"rma_get_vector", rma_get_vector(&iov, 1, 0)},
+      {"rma_wait", rma_wait(&request)},
+      {"rma_test", rma_test(&request, &number)},
+      {"rma_wait_any", rma_wait_any(&request, 1, &index)},
+      {"rma_wait_all", rma_wait_all(&request, 1)},
+      {"rma_fence", rma_fence(0)},
+      {"rma_fence_all", rma_fence_all()},
+      {"rma_barrier", rma_barrier(team)},
+      {"rma_atomic64", rma_atomic64(RMA_SET, &word, 1, 0, nullptr, 0)},
+      {"rma_atomic32", rma_atomic32(RMA_SET, &half, 1, 0, nullptr, 0)},
+      {"rma_put_notify", rma_put_notify(&byte, &byte, 1, &word, 1, 0)},
+      {"rma_wait_until", rma_wait_until(&word, RMA_EQ, 0, nullptr)},
+      {"rma_test_until", rma_test_until(&word, RMA_EQ, 0, &number)},
+      {"rma_mutexes_create", rma_mutexes_create(team, 1, &mutexes)},
+      {"rma_mutexes_destroy", rma_mutexes_destroy(&mutexes)},
+      {"rma_lock", rma_lock(mutexes, 0, 0)},
+      {"rma_unlock", rma_unlock(mutexes, 0, 0)},
+      {"rma_team_create", rma_team_create(&number, 1, &team)},
+      {"rma_team_split", rma_team_split(team, 0, 0, &team)},
+      {"rma_team_free", rma_team_free(&team)},
+      {"rma_team_info", rma_team_info(team, &number, nullptr)},
+      {"rma_team_world_rank", rma_team_world_rank(team, 0, &number)},
+      {"rma_broadcast", rma_broadcast(team, &byte, 1, 0)},
+      {"rma_reduce", rma_reduce(team, &word, &word, 1, RMA_LONG, RMA_SUM, 0)},
+      {"rma_allreduce", rma_allreduce(team, &word, &word, 1, RMA_LONG, RMA_SUM)},
+      {"rma_allgather", rma_allgather(team, &byte, &byte, 1)},
+  };
+  for (const auto& [call, status] : calls) expect(status == RMA_ERR_NOT_INITIALIZED, call.c_str());
+  static_cast<void>(rma_fence(3));
+  expect(error_names("rma_fence") && error_names("rma_init"), "the text names the call and what to do");
+  expect(rma_initialized() == 0 && rma_rank() == -1 && rma_size() == -1, "nobody");
+  expect(rma_team_world() == nullptr && rma_same_host(0) == 0, "no world");
+  expect(byte == 0 && word == 0 && half == 0, "nothing was written");
+}
+
+/// 100,000 collective cycles: no leak, which would soon fill a heap of 16 MiB.
+void churn() {
+  for (int i = 0; i < 100'000; ++i) {
+    void* mine = nullptr;
+    const rma_status_t status =
+        rma_malloc(rma_team_world(), 1000 + static_cast<std::size_t>(i % 50) * 1000, 0, nullptr, &mine);
+    expect_ok(status, "malloc");
+    if (status != RMA_SUCCESS) return;
+    *static_cast<volatile char*>(mine) = 1;
+    expect_ok(rma_free(rma_team_world(), mine), "free");
+  }
+}
+
+/// One transfer of more than 4 GiB each way: rank 0 owns the memory, rank 1 moves its own zeros, marked in
+/// places that a 32-bit size would lose.
+void beyond_4_gib() {
+  const std::size_t bytes = (std::size_t{4} << 30) + 4096 + 3;
+  std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
+  const rma_status_t status =
+      rma_malloc(rma_team_world(), rma_rank() == 0 ? bytes : 0, 0, addresses.data(), nullptr);
+  expect_ok(status, "malloc");
+  if (status != RMA_SUCCESS) return;
+  auto* const there = static_cast<char*>(addresses[0]);
+  if (rma_rank() == 1) {
+    // Untouched pages of the source cost no memory: they all are the kernel's page of zeros.
+    auto* const data = static_cast<char*>(std::calloc(bytes, 1));
+    const std::size_t marks[] = {0, std::size_t{1} << 31, (std::size_t{4} << 30) - 1, std::size_t{4} << 30,
+                                 bytes - 1};
+    char mark = 1;
+    for (const std::size_t at : marks) data[at] = mark++;
+    expect_ok(rma_put(there, data, bytes, 0), "put");
+    for (const std::size_t at : marks) {
+      char byte = 0;
+      expect_ok(rma_get(&byte, there + at, 1, 0), "get of a byte");
+      expect(byte == data[at], "a marked byte arrived");
+    }
+    std::free(data);
+    // Back onto memory that is the target's as well: the second half of a get of everything but 4 KiB.
+    expect_ok(rma_get(there == nullptr ? nullptr : &mark, there + bytes - 1, 1, 0), "get of the last byte");
+    expect(mark == 5, "the last byte");
+  }
+  barrier();
+  if (rma_rank() == 0) {
+    expect(there[std::size_t{4} << 30] == 4 && there[(std::size_t{4} << 30) - 1] == 3 && there[0] == 1 &&
+               there[1] == 0,
+           "the owner sees the marks");
+  }
+  expect_ok(rma_free(rma_team_world(), rma_rank() == 0 ? there : nullptr), "free");
+}
+
+const std::map<std::string_view, std::function<void()>> kCases = {
+    {"traffic", some_traffic},
+    {"no_memory", no_memory},
+    {"cma_off", cma_off},
+    {"again", again},
+    {"churn", churn},
+    {"beyond_4_gib", beyond_4_gib},
+    {"outside",
+     [] {
+       expect_ok(rma_finalize(), "finalize");
+       refuse_everything();
+       expect_ok(rma_init(), "init");
+     }},
+    // The others wait for rank 1, which never comes.
+    {"killed",
+     [] {
+       barrier();
+       if (rma_rank() == 1) std::raise(SIGKILL);
+       barrier();
+     }},
+    {"exits_early",
+     [] {
+       barrier();
+       if (rma_rank() == 1) std::_Exit(3);
+       barrier();
+     }},
+    {"abort",
+     [] {
+       barrier();
+       if (rma_rank() == 2) rma_abort(9, "this job has seen enough");
+       barrier();
+     }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view name = argc == 2 ? argv[1] : "";
+  const auto found = kCases.find(name);
+  if (found == kCases.end()) {
+    std::fprintf(stderr, "no case '%s'\n", argc == 2 ? argv[1] : "");
+    return 2;
+  }
+  if (name == "outside") refuse_everything();
+  if (const rma_status_t status = rma_init(); status != RMA_SUCCESS) {
+    std::fprintf(stderr, "%s %s\n", rma_strerror(status), rma_last_error());
+    return 1;
+  }
+  found->second();
+  const int rank = rma_rank();
+  const int size = rma_size();
+  expect_ok(rma_finalize(), "finalize");
+  if (name == "outside") refuse_everything();
+  if (failures == 0) std::printf("rank %d of %d passed\n", rank, size);
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,162 @@
+"""Jobs with settings of their own, and jobs that fail: what they print and exit with.
+
+usage: job_cases.py CASE RMARUN PROGRAM
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import namedtuple
+
+Result = namedtuple("Result", "code out err")
+SKIPPED = 77
+
+
+class Job:
+    def __init__(self, rmarun, program):
+        self.rmarun, self.program = rmarun, program
+
+    def run(self, ranks, case, *, under_rmarun=True, **settings):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("RMA_")} | settings
+        launcher = [self.rmarun, "-n", str(ranks), "--timeout", "240"] if under_rmarun else []
+        done = subprocess.run(
+            launcher + [self.program, case],
+            env=environment, capture_output=True, text=True, timeout=280, stdin=subprocess.DEVNULL)
+        print(done.stdout, done.stderr, sep="", end="")
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def passes(self, ranks, case, **options):
+        result = self.run(ranks, case, **options)
+        expect(result.code == 0, f"exit code {result.code}")
+        for rank in range(ranks):
+            expect(f"rank {rank} of {ranks} passed" in result.out, f"rank {rank} says that it passed")
+        return result
+
+
+def expect(good, what):
+    if not good:
+        sys.exit(f"FAILED: {what}")
+
+
+def no_memory(job):
+    job.passes(3, "no_memory", RMA_HEAP_SIZE="16M")
+
+
+def cma_off(job):
+    job.passes(2, "cma_off", RMA_CMA="off")
+
+
+def check_counts(text, ranks):
+    """One JSON object a line and rank, which count the one put and get of 1000 bytes."""
+    objects = sorted((json.loads(line) for line in text.splitlines() if line.startswith("{")), key=lambda o: o["rank"])
+    expect([o["rank"] for o in objects] == list(range(ranks)), "one object per rank")
+    for counts in objects:
+        expect(counts["put_direct"] == 1 and counts["put_bytes"] == 1000, "the put is counted")
+        expect(counts["get_direct"] == 1 and counts["get_bytes"] == 1000, "the get is counted")
+        expect(counts["barrier"] >= 1, "the barrier is counted")
+
+
+def stats_json(job):
+    check_counts(job.passes(3, "traffic", RMA_STATS="json").err, 3)
+
+
+def stats_table(job):
+    result = job.passes(2, "traffic", RMA_STATS="table")
+    for rank in range(2):
+        expect(f"rma statistics of rank {rank}" in result.err, f"a table of rank {rank}")
+    rows = [line.split() for line in result.err.splitlines()]
+    expect(rows.count(["put_bytes", "1000"]) == 2, "bytes put, by rank")
+
+
+def stats_file(job):
+    with tempfile.TemporaryDirectory() as folder:
+        result = job.passes(2, "traffic", RMA_STATS="json", RMA_STATS_FILE=f"{folder}/counts.%r")
+        expect("{" not in result.err, "nothing on standard error")
+        expect(sorted(os.listdir(folder)) == ["counts.0", "counts.1"], "one file per rank")
+        texts = [open(f"{folder}/counts.{rank}", encoding="utf-8").read() for rank in range(2)]
+        check_counts("".join(texts), 2)
+
+
+def trace(job):
+    with tempfile.TemporaryDirectory() as folder:
+        job.passes(2, "traffic", RMA_TRACE=f"{folder}/trace.%r.json")
+        for rank in range(2):
+            with open(f"{folder}/trace.{rank}.json", encoding="utf-8") as file:
+                events = json.load(file)
+            puts = [event for event in events if event["name"] == "rma_put"]
+            expect(len(puts) == 1, "one event for the one put")
+            expect(puts[0]["args"] == {"target": 1 - rank, "bytes": 1000}, "its target and size")
+            expect(puts[0]["ph"] == "X" and puts[0]["pid"] == rank and puts[0]["dur"] >= 0, "a complete event")
+
+
+def refuses(job, words, **settings):
+    result = job.run(2, "traffic", **settings)
+    expect(result.code == 1, f"exit code {result.code}")
+    expect("passed" not in result.out, "no rank passes")
+    for word in ["RMA_ERR_SETTING", "rma_init", *words]:
+        expect(word in result.err, f"'{word}' in the text")
+
+
+def unknown_setting(job):
+    refuses(job, ["RMA_HEAP_SIZ", "RMA_HEAP_SIZE"], RMA_HEAP_SIZ="1G")
+
+
+def malformed_setting(job):
+    refuses(job, ["RMA_HEAP_SIZE", "12 potatoes"], RMA_HEAP_SIZE="12 potatoes")
+    refuses(job, ["RMA_CMA", "sometimes", "auto", "off"], RMA_CMA="sometimes")
+    refuses(job, ["RMA_MAX_REGIONS", "3"], RMA_MAX_REGIONS="3")
+
+
+def alone(job):
+    job.passes(1, "traffic", under_rmarun=False)
+    job.passes(1, "again", under_rmarun=False)
+    job.passes(1, "outside", under_rmarun=False)
+
+
+def again(job):
+    for ranks in (2, 5):
+        job.passes(ranks, "again")
+
+
+def outside(job):
+    job.passes(2, "outside")
+
+
+def ends(job, ranks, case, code, words):
+    result = job.run(ranks, case)
+    expect(result.code == code, f"exit code {result.code}, not {code}")
+    expect("passed" not in result.out, "no rank passes")
+    for word in words:
+        expect(word in result.err, f"'{word}' in the text")
+
+
+def killed(job):
+    ends(job, 4, "killed", 128 + 9, ["rank 1"])
+
+
+def exits_early(job):
+    ends(job, 4, "exits_early", 3, ["rank 1"])
+
+
+def abort(job):
+    ends(job, 4, "abort", 9, ["this job has seen enough"])
+
+
+def churn(job):
+    job.passes(3, "churn", RMA_HEAP_SIZE="16M")
+
+
+def beyond_4_gib(job):
+    with open("/proc/meminfo", encoding="ascii") as file:
+        available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable:"))
+    if available < 12 << 20:
+        print(f"needs 12 GiB of memory, {available >> 20} GiB are available")
+        sys.exit(SKIPPED)
+    job.passes(2, "beyond_4_gib", RMA_HEAP_SIZE="5G")
+
+
+if __name__ == "__main__":
+    chosen, launcher, client = sys.argv[1:]
+    globals()[chosen](Job(launcher, client))

@@ -1,0 +1,53 @@
+// Runs the tests on every rank of the job. A rank prints only its failures; all ranks fail when one does.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "harness.hpp"
+
+namespace {
+
+class Failures : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
+    const std::string where =
+        test != nullptr ? std::string(test->test_suite_name()) + "." + test->name() : "";
+    const std::string text = "rank " + std::to_string(rma_rank()) + " of " + std::to_string(rma_size()) +
+                             ", " + where + " (LIBRMA_TEST_SEED=" + std::to_string(multi::seed()) +
+                             "): " + (result.file_name() != nullptr ? result.file_name() : "?") + ":" +
+                             std::to_string(result.line_number()) + "\n" + result.message() + "\n";
+    std::fputs(text.c_str(), stderr);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new Failures);
+
+  if (rma_init() != RMA_SUCCESS) {
+    std::fprintf(stderr, "rma_init: %s\n", rma_last_error());
+    return 1;
+  }
+  int failed = RUN_ALL_TESTS();
+  const int run = testing::UnitTest::GetInstance()->test_to_run_count();
+  if (run == 0) failed = 1;  // a filter that fits nothing tests nothing
+
+  int failed_ranks = 0;
+  if (rma_allreduce(rma_team_world(), &failed_ranks, &failed, 1, RMA_INT, RMA_SUM) != RMA_SUCCESS) {
+    std::fprintf(stderr, "rma_allreduce: %s\n", rma_last_error());
+    failed_ranks = 1;
+  }
+  if (rma_rank() == 0) std::printf("%d tests on %d ranks, failed on %d\n", run, rma_size(), failed_ranks);
+  if (rma_finalize() != RMA_SUCCESS) {
+    std::fprintf(stderr, "rma_finalize: %s\n", rma_last_error());
+    return 1;
+  }
+  return failed_ranks == 0 ? 0 : 1;
+}

@@ -1,0 +1,183 @@
+// Put with notification and waiting for it: whoever sees the flag sees the data.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "harness.hpp"
+
+namespace multi {
+namespace {
+
+/// A zeroed word and a block of data at every rank.
+class Mailbox {
+ public:
+  explicit Mailbox(std::size_t bytes, Remote data = Remote::window)
+      : flags_(Remote::window, sizeof(std::uint64_t)), data_(data, bytes) {
+    std::fill(flags_.mine().begin(), flags_.mine().end(), std::byte{0});
+    std::fill(data_.mine().begin(), data_.mine().end(), std::byte{0});
+    barrier();
+  }
+  [[nodiscard]] std::uint64_t* flag(int rank) const {
+    return reinterpret_cast<std::uint64_t*>(flags_.at(rank));
+  }
+  [[nodiscard]] std::byte* data(int rank) const { return data_.at(rank); }
+  [[nodiscard]] std::span<std::byte> mine() const { return data_.mine(); }
+
+ private:
+  Memory flags_;
+  Memory data_;
+};
+
+/// All bytes are `value`'s lowest.
+bool holds(std::span<const std::byte> bytes, std::uint64_t value) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [&](std::byte byte) { return byte == static_cast<std::byte>(value); });
+}
+
+/// Blocks go around the ring of ranks `rounds` times; each rank checks what it was given before it passes it
+/// on.
+void ring(std::size_t bytes, std::uint64_t rounds, Remote kind) {
+  const Mailbox box(bytes, kind);
+  const int next = neighbour(1);
+  std::vector<std::byte> block(bytes);
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    if (me() != 0) {
+      EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_GE, round, nullptr)));
+      EXPECT_TRUE(holds(box.mine(), round)) << "round " << round;
+    }
+    std::fill(block.begin(), block.end(), static_cast<std::byte>(round));
+    EXPECT_TRUE(ok(rma_put_notify(box.data(next), block.data(), bytes, box.flag(next), round, next)));
+    if (me() == 0) {
+      std::uint64_t seen = 0;
+      EXPECT_TRUE(ok(rma_wait_until(box.flag(0), RMA_EQ, round, &seen)));
+      EXPECT_EQ(seen, round);
+      EXPECT_TRUE(holds(box.mine(), round)) << "round " << round;
+    }
+  }
+  barrier();
+}
+
+TEST(Notify, RingOfSmallBlocks) { ring(8, ranks() <= 4 ? 1000 : 100, Remote::window); }
+TEST(Notify, RingOfLargeBlocks) { ring(40'000, ranks() <= 4 ? 300 : 30, Remote::window); }
+TEST(Notify, RingThroughRegisteredMemory) { ring(5000, ranks() <= 4 ? 300 : 30, Remote::registered); }
+
+TEST(Notify, PingPongOfNeighbours) {
+  // Pairs (0, 1), (2, 3), ...; without a partner, with oneself.
+  const Mailbox box(256);
+  const int partner = (me() ^ 1) < ranks() ? me() ^ 1 : me();
+  std::vector<std::byte> block(256);
+  const std::uint64_t rounds = ranks() <= 4 ? 2000 : 200;
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    std::fill(block.begin(), block.end(), static_cast<std::byte>(round));
+    if (me() <= partner) {
+      EXPECT_TRUE(
+          ok(rma_put_notify(box.data(partner), block.data(), 256, box.flag(partner), round, partner)));
+    }
+    EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_EQ, round, nullptr)));
+    EXPECT_TRUE(holds(box.mine(), round)) << "round " << round;
+    if (me() > partner) {
+      EXPECT_TRUE(
+          ok(rma_put_notify(box.data(partner), block.data(), 256, box.flag(partner), round, partner)));
+    }
+  }
+  barrier();
+}
+
+TEST(Notify, AfterAStridedPut) {
+  constexpr std::size_t kRows = 50;
+  constexpr std::size_t kWidth = 24;
+  constexpr std::ptrdiff_t kStride = 40;
+  const Mailbox box(kRows * kStride);
+  const int next = neighbour(1);
+  const std::array<std::size_t, 2> counts = {kWidth, kRows};
+  const std::ptrdiff_t packed = kWidth;
+  std::vector<std::byte> block(kRows * kWidth);
+  for (std::uint64_t round = 1; round <= 100; ++round) {
+    std::fill(block.begin(), block.end(), static_cast<std::byte>(round));
+    EXPECT_TRUE(ok(rma_put_strided_notify(box.data(next), &kStride, block.data(), &packed, counts.data(), 1,
+                                          box.flag(next), round, next)));
+    EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_GE, round, nullptr)));
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const std::span<const std::byte> whole = box.mine().subspan(row * kStride, kStride);
+      EXPECT_TRUE(holds(whole.first(kWidth), round)) << "round " << round << " row " << row;
+      EXPECT_TRUE(holds(whole.subspan(kWidth), 0)) << "between the rows";
+    }
+    barrier();
+  }
+}
+
+TEST(Notify, WithoutData) {
+  const Mailbox box(8);
+  const int next = neighbour(1);
+  EXPECT_TRUE(ok(rma_put_notify(nullptr, nullptr, 0, box.flag(next), 5, next)));
+  EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_EQ, 5, nullptr)));
+  barrier();
+}
+
+TEST(Notify, EveryComparison) {
+  struct Case {
+    rma_compare_t compare;
+    bool below, equal, above;  // what holds of a word below, equal to, above the value
+  };
+  constexpr std::uint64_t kValue = std::uint64_t{1} << 63;  // unsigned: larger than kValue - 1
+  for (const Case& c :
+       {Case{RMA_EQ, false, true, false}, Case{RMA_NE, true, false, true}, Case{RMA_LT, true, false, false},
+        Case{RMA_LE, true, true, false}, Case{RMA_GT, false, false, true}, Case{RMA_GE, false, true, true}}) {
+    for (int offset = -1; offset <= 1; ++offset) {
+      const std::uint64_t word = kValue + static_cast<std::uint64_t>(offset);
+      const bool expected = offset < 0 ? c.below : (offset == 0 ? c.equal : c.above);
+      int met = -1;
+      EXPECT_TRUE(ok(rma_test_until(&word, c.compare, kValue, &met)));
+      EXPECT_EQ(met, expected ? 1 : 0) << "comparison " << c.compare << " offset " << offset;
+      if (!expected) continue;
+      std::uint64_t seen = 0;
+      EXPECT_TRUE(ok(rma_wait_until(&word, c.compare, kValue, &seen)));
+      EXPECT_EQ(seen, word);
+    }
+  }
+}
+
+TEST(Notify, AtomicsWakeAWaiter) {
+  const Mailbox box(8);
+  const int next = neighbour(1);
+  if (me() == 0) usleep(30'000);  // by now the others most likely sleep; nothing depends on it
+  if (me() != 0) EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_NE, 0, nullptr)));
+  EXPECT_TRUE(ok(rma_atomic64(RMA_FETCH_ADD, box.flag(next), 3, 0, nullptr, next)));
+  EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_EQ, 3, nullptr)));
+  barrier();
+}
+
+TEST(Notify, AStoreByThisProcessIsNoticed) {
+  alignas(8) std::uint64_t word = 0;  // memory that the library does not know
+  std::thread writer([&] {
+    usleep(20'000);
+    __atomic_store_n(&word, 7, __ATOMIC_RELEASE);
+  });
+  std::uint64_t seen = 0;
+  EXPECT_TRUE(ok(rma_wait_until(&word, RMA_EQ, 7, &seen)));
+  EXPECT_EQ(seen, 7U);
+  writer.join();
+}
+
+TEST(Notify, AllRanksNotifyOneWord) {
+  // Each counts on the word of rank 0 by an atomic, behind its data: when the count is full, all data are
+  // there.
+  constexpr std::size_t kBytes = 1000;
+  const Mailbox box(kBytes * static_cast<std::size_t>(ranks()));
+  const std::vector<std::byte> block(kBytes, static_cast<std::byte>(me() + 1));
+  EXPECT_TRUE(ok(rma_put(box.data(0) + kBytes * static_cast<std::size_t>(me()), block.data(), kBytes, 0)));
+  EXPECT_TRUE(ok(rma_atomic64(RMA_FETCH_ADD, box.flag(0), 1, 0, nullptr, 0)));
+  if (me() == 0) {
+    EXPECT_TRUE(ok(rma_wait_until(box.flag(0), RMA_GE, static_cast<std::uint64_t>(ranks()), nullptr)));
+    for (int rank = 0; rank < ranks(); ++rank) {
+      EXPECT_TRUE(holds(box.mine().subspan(kBytes * static_cast<std::size_t>(rank), kBytes),
+                        static_cast<std::uint64_t>(rank) + 1));
+    }
+  }
+  barrier();
+}
+
+}  // namespace
+}  // namespace multi
