@@ -23,10 +23,11 @@ std::uint64_t read_word(const std::uint64_t* flag) {
 std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_compare_t compare,
                               std::uint64_t value) {
   std::uint64_t seen = 0;
-  wait_until(job.doorbell(job.rank()), job.wait_policy(), [&] {
+  const auto met = [&] {
     seen = read_word(flag);
     return compare_words(seen, compare, value);
-  });
+  };
+  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Ringer::sometimes);
   return seen;
 }
 

@@ -22,9 +22,9 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Doorbell::sleep(std::uint32_t seen) {
+void Doorbell::sleep(std::uint32_t seen, Ringer ringer) {
   count(Counter::sleep);
-  futex(rings, FUTEX_WAIT, seen, &kLongestSleep);
+  futex(rings, FUTEX_WAIT, seen, ringer == Ringer::sometimes ? &kUntilNextLook : nullptr);
 }
 
 void Doorbell::wake() {

@@ -13,6 +13,12 @@ struct WaitPolicy {
   std::uint64_t yields = 0;
 };
 
+/// Who may make the condition true that a sleeper waits for.
+enum class Ringer : std::uint8_t {
+  always,    ///< only code that rings the doorbell: the sleeper sleeps until it is woken
+  sometimes  ///< also plain stores, which ring nothing: the sleeper looks again every hundredth of a second
+};
+
 /// Where threads of one process sleep and others, of any process that maps it, wake them. Lies in shared
 /// memory; all zero is its initial state.
 ///
@@ -52,10 +58,11 @@ inline void pause_processor() {
 #endif
 }
 
-/// Returns when `condition()` holds: polls, then yields, then sleeps at `doorbell`, which whoever makes the
-/// condition true is obliged to ring. What `condition` loads it loads with acquire order.
+/// Returns when `condition()` holds: polls, then yields, then sleeps at `doorbell`, which `ringer` rings.
+/// What `condition` loads it loads with acquire order.
 template <typename Condition>
-void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition) {
+void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
+                Ringer ringer = Ringer::always) {
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return;
     pause_processor();
@@ -70,7 +77,7 @@ void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& c
     const std::uint32_t seen = doorbell.rings.load(std::memory_order_acquire);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
-    doorbell.sleep(seen);
+    doorbell.sleep(seen, ringer);
   }
   doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
