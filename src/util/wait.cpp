@@ -12,9 +12,7 @@
 namespace rma {
 namespace {
 
-/// A sleeper looks again this often, so that a word written by plain stores, which ring no bell, is noticed
-/// too.
-constexpr timespec kLongestSleep = {.tv_sec = 0, .tv_nsec = 10'000'000};
+constexpr timespec kUntilNextLook = {.tv_sec = 0, .tv_nsec = 10'000'000};
 
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);

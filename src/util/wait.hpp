@@ -40,9 +40,8 @@ struct alignas(64) Doorbell {
     if (sleepers.load(std::memory_order_relaxed) != 0) wake();
   }
 
-  /// Sleeps until woken, or for a hundredth of a second, whichever is first, unless `rings` is no longer
-  /// `seen`.
-  void sleep(std::uint32_t seen);
+  /// Sleeps until woken, or until it is time to look again, unless `rings` is no longer `seen`.
+  void sleep(std::uint32_t seen, Ringer ringer);
 
  private:
   void wake();
