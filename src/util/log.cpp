@@ -4,13 +4,17 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 
 namespace rma {
 namespace {
 
-constexpr std::array<spdlog::level::level_enum, 5> kLevels = {
-    spdlog::level::trace, spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
+/// In the order of LogLevel, then off. Our own words: spdlog knows others besides.
+constexpr std::array<std::string_view, 6> kWords = {"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<spdlog::level::level_enum, 6> kLevels = {spdlog::level::trace, spdlog::level::debug,
+                                                              spdlog::level::info,  spdlog::level::warn,
+                                                              spdlog::level::err,   spdlog::level::off};
 
 /// A logger of our own, so that a program that uses spdlog itself keeps its own settings.
 spdlog::logger& logger() {
@@ -21,12 +25,12 @@ spdlog::logger& logger() {
 }  // namespace
 
 Status open_log(std::string_view least, int rank) {
-  const auto level = spdlog::level::from_str(std::string(least));
-  if (level == spdlog::level::off && least != "off") {
+  const auto* const word = std::find(kWords.begin(), kWords.end(), least);
+  if (word == kWords.end()) {
     return {RMA_ERR_SETTING,
             fmt::format("RMA_LOG={} is not valid: expected trace, debug, info, warn, error or off", least)};
   }
-  logger().set_level(level);
+  logger().set_level(kLevels[static_cast<std::size_t>(word - kWords.begin())]);
   logger().set_pattern(fmt::format("[rma %H:%M:%S.%f rank {} %l] %v", rank));
   return {};
 }
