@@ -1,0 +1,94 @@
+#include "util/statistics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace rma {
+namespace {
+
+constexpr auto kPuts = static_cast<std::size_t>(Counter::put_direct);
+constexpr auto kBytes = static_cast<std::size_t>(Counter::put_bytes);
+
+TEST(Statistics, ThreadsThatRunAndThreadsThatEndedAreInTheTotal) {
+  constexpr std::size_t kThreads = 4;
+  constexpr std::uint64_t kCounts = 5000;
+  const auto before = total_counts();
+  std::latch counted(kThreads);
+  std::latch leave(1);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (std::uint64_t n = 0; n < kCounts; ++n) {
+        count(Counter::put_direct);
+        count(Counter::put_bytes, 3);
+      }
+      counted.count_down();
+      leave.wait();
+    });
+  }
+  // Totals taken while others count never shrink.
+  std::uint64_t last = before[kPuts];
+  while (!counted.try_wait()) {
+    const std::uint64_t now = total_counts()[kPuts];
+    ASSERT_GE(now, last);
+    last = now;
+    std::this_thread::yield();
+  }
+  const auto running = total_counts();
+  leave.count_down();
+  for (std::thread& thread : threads) thread.join();
+  const auto ended = total_counts();
+  EXPECT_EQ(running[kPuts] - before[kPuts], kThreads * kCounts);
+  EXPECT_EQ(running[kBytes] - before[kBytes], 3 * kThreads * kCounts);
+  EXPECT_EQ(ended, running);
+}
+
+TEST(Statistics, EveryCounterHasANameOfItsOwnAndHelp) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    EXPECT_FALSE(counter_name(counter).empty());
+    EXPECT_FALSE(counter_help(counter).empty()) << counter_name(counter);
+    names.insert(counter_name(counter));
+  }
+  EXPECT_EQ(names.size(), kCounters);
+  EXPECT_EQ(counter_name(Counter::put_direct), "put_direct");
+  EXPECT_EQ(counter_name(Counter::sleep), "sleep");
+  EXPECT_EQ(counter_name(Counter::allocate), "allocate");
+}
+
+TEST(Statistics, TheTableHoldsWhatWasCountedSince) {
+  count(Counter::atomic, 1000);
+  const auto before = total_counts();
+  EXPECT_EQ(counts_table(3, before), "rma statistics of rank 3\n");
+  count(Counter::atomic, 12);
+  count(Counter::fence);
+  const std::string table = counts_table(3, before);
+  EXPECT_THAT(table, testing::ContainsRegex("\n  atomic +12\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("\n  fence +1\n"));
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("barrier")));
+}
+
+TEST(Statistics, TheJsonHoldsEveryCounterSince) {
+  count(Counter::notify, 1000);
+  const auto before = total_counts();
+  count(Counter::notify, 7);
+  const std::string text = counts_json(2, before);
+  ASSERT_TRUE(text.ends_with("}\n"));
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json.size(), kCounters + 1);
+  EXPECT_EQ(json.at("rank"), 2);
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    const auto counter = static_cast<Counter>(i);
+    EXPECT_EQ(json.at(std::string(counter_name(counter))), counter == Counter::notify ? 7 : 0);
+  }
+}
+
+}  // namespace
+}  // namespace rma

@@ -1,0 +1,136 @@
+#include "util/wait.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
+
+std::uint64_t sleeps() { return total_counts()[static_cast<std::size_t>(Counter::sleep)]; }
+
+/// A lost wake-up is a sleep without end: the alarm ends the program then.
+class Wait : public testing::Test {
+ protected:
+  void SetUp() override { alarm(120); }
+  void TearDown() override { alarm(0); }
+};
+
+TEST_F(Wait, AConditionThatHoldsIsNotWaitedFor) {
+  Doorbell bell;
+  const std::uint64_t before = sleeps();
+  wait_until(bell, kSleepAtOnce, [] { return true; });
+  wait_until(bell, {.spins = 5, .yields = 5}, [] { return true; });
+  EXPECT_EQ(sleeps(), before);
+  EXPECT_EQ(bell.sleepers, 0U);
+}
+
+TEST_F(Wait, PollsAndYieldsAsOftenAsThePolicySaysBeforeItSleeps) {
+  Doorbell bell;
+  const std::uint64_t before = sleeps();
+  std::uint64_t looks = 0;
+  // The 8th look is the last before it would sleep: 3 polls, 4 yields, and one more.
+  wait_until(bell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 8; });
+  EXPECT_EQ(sleeps(), before);
+  EXPECT_EQ(bell.sleepers, 0U);
+}
+
+TEST_F(Wait, NobodyIsRungForWhoDoesNotSleep) {
+  Doorbell bell;
+  bell.ring();
+  bell.ring_ordered();
+  EXPECT_EQ(bell.rings, 0U);
+}
+
+TEST_F(Wait, ASleeperIsWokenByTheRing) {
+  Doorbell bell;
+  std::atomic<bool> ready = false;
+  const std::uint64_t before = sleeps();
+  std::thread sleeper(
+      [&] { wait_until(bell, kSleepAtOnce, [&] { return ready.load(std::memory_order_acquire); }); });
+  while (sleeps() == before) std::this_thread::yield();
+  ready.store(true, std::memory_order_release);
+  bell.ring();
+  sleeper.join();
+  EXPECT_EQ(bell.sleepers, 0U);
+}
+
+/// Two threads hand a number back and forth, each asleep at its own bell whenever it is not its turn.
+void ping_pong(const WaitPolicy& policy, bool ordered) {
+  constexpr std::uint64_t kRounds = 8000;
+  Doorbell bells[2];
+  std::atomic<std::uint64_t> turn = 0;
+  const auto play = [&](std::uint64_t me) {
+    for (std::uint64_t round = me; round < kRounds; round += 2) {
+      wait_until(bells[me], policy, [&] { return turn.load(std::memory_order_acquire) == round; });
+      if (ordered) {
+        turn.fetch_add(1, std::memory_order_seq_cst);
+        bells[1 - me].ring_ordered();
+      } else {
+        turn.store(round + 1, std::memory_order_release);
+        bells[1 - me].ring();
+      }
+    }
+  };
+  std::thread other(play, 1);
+  play(0);
+  other.join();
+  EXPECT_EQ(turn, kRounds);
+  EXPECT_EQ(bells[0].sleepers, 0U);
+  EXPECT_EQ(bells[1].sleepers, 0U);
+}
+
+TEST_F(Wait, NoWakeUpIsLostOverManyRounds) { ping_pong(kSleepAtOnce, false); }
+TEST_F(Wait, NoWakeUpIsLostAfterAnOrderedStep) { ping_pong(kSleepAtOnce, true); }
+TEST_F(Wait, NoWakeUpIsLostBetweenPollingAndSleeping) { ping_pong({.spins = 20, .yields = 1}, false); }
+
+TEST_F(Wait, OneRingWakesAllWhoseConditionHolds) {
+  constexpr std::uint64_t kRounds = 500;
+  constexpr std::uint64_t kSleepers = 3;
+  Doorbell bell;
+  Doorbell back;
+  std::atomic<std::uint64_t> round = 0;
+  std::atomic<std::uint64_t> arrived = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < kSleepers; ++i) {
+    threads.emplace_back([&] {
+      for (std::uint64_t mine = 1; mine <= kRounds; ++mine) {
+        wait_until(bell, kSleepAtOnce, [&] { return round.load(std::memory_order_acquire) >= mine; });
+        arrived.fetch_add(1, std::memory_order_acq_rel);
+        back.ring();
+      }
+    });
+  }
+  for (std::uint64_t now = 1; now <= kRounds; ++now) {
+    round.store(now, std::memory_order_release);
+    bell.ring();
+    wait_until(back, kSleepAtOnce,
+               [&] { return arrived.load(std::memory_order_acquire) == now * kSleepers; });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(arrived, kRounds * kSleepers);
+}
+
+TEST_F(Wait, AConditionMadeTrueByAPlainStoreIsNoticedWhereThatIsAskedFor) {
+  Doorbell bell;
+  std::atomic<bool> ready = false;
+  const std::uint64_t before = sleeps();
+  std::thread sleeper([&] {
+    wait_until(
+        bell, kSleepAtOnce, [&] { return ready.load(std::memory_order_acquire); }, Ringer::sometimes);
+  });
+  while (sleeps() == before) std::this_thread::yield();
+  ready.store(true, std::memory_order_release);
+  sleeper.join();
+  EXPECT_EQ(bell.rings, 0U);
+}
+
+}  // namespace
+}  // namespace rma
