@@ -21,7 +21,7 @@ struct LoopbackFaults {
   rma_status_t failing_status = RMA_ERR_SYSTEM;
   std::uint32_t refused_posts = 0;  ///< this many posts get RMA_ERR_STATE; a poll ends the refusals
   std::uint64_t delay = 0;          ///< polls without a completion before it appears
-  std::optional<int> lost;          ///< posts to this peer get RMA_ERR_PEER_LOST
+  std::optional<int> lost = {};     ///< posts to this peer get RMA_ERR_PEER_LOST
 };
 
 /// What joins the endpoints of one test: their memory is the test's own. Ends after its endpoints.
