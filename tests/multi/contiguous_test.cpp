@@ -12,7 +12,7 @@ constexpr std::array<std::size_t, 16> kSizes = {0,   1,   3,    8,    15,    16,
                                                 255, 256, 1000, 4096, 32768, 65537, 262'143, (1U << 20) + 1};
 
 /// The largest transfer: many ranks on a small machine move less.
-std::size_t most_bytes() { return ranks() <= 4 ? kSizes.back() : 65'537; }
+std::size_t most_bytes() { return ranks() <= 4 ? kSizes.back() : 4096; }
 
 rma_status_t put(Mode mode, void* dst, const void* src, std::size_t bytes, int rank, rma_request_t& request) {
   if (mode == Mode::blocking) return rma_put(dst, src, bytes, rank);

@@ -1,5 +1,8 @@
 // One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints what the script looks for, or why not.
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -199,42 +202,65 @@ void churn() {
   }
 }
 
-/// One transfer of more than 4 GiB each way: rank 0 owns the memory, rank 1 moves its own zeros, marked in
-/// places that a 32-bit size would lose.
-void beyond_4_gib() {
-  const std::size_t bytes = (std::size_t{4} << 30) + 4096 + 3;
-  std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
-  const rma_status_t status =
-      rma_malloc(rma_team_world(), rma_rank() == 0 ? bytes : 0, 0, addresses.data(), nullptr);
-  expect_ok(status, "malloc");
-  if (status != RMA_SUCCESS) return;
-  auto* const there = static_cast<char*>(addresses[0]);
-  if (rma_rank() == 1) {
-    // Untouched pages of the source cost no memory: they all are the kernel's page of zeros.
-    auto* const data = static_cast<char*>(std::calloc(bytes, 1));
-    const std::size_t marks[] = {0, std::size_t{1} << 31, (std::size_t{4} << 30) - 1, std::size_t{4} << 30,
-                                 bytes - 1};
-    char mark = 1;
-    for (const std::size_t at : marks) data[at] = mark++;
-    expect_ok(rma_put(there, data, bytes, 0), "put");
-    for (const std::size_t at : marks) {
-      char byte = 0;
-      expect_ok(rma_get(&byte, there + at, 1, 0), "get of a byte");
-      expect(byte == data[at], "a marked byte arrived");
+/// One put and one get of more than 4 GiB, between rank 0's memory and memory of rank 1 that takes next to
+/// none: the source's untouched pages all are the kernel's page of zeros, and the sink's are the same few
+/// over and over, but for what lies past 4 GiB. Bytes that differ stand where a size of 32 bits would lose
+/// them.
+class Beyond4GiB {
+ public:
+  static void run() {
+    std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
+    const std::size_t wanted = rma_rank() == 0 ? kBytes : 0;
+    const rma_status_t status = rma_malloc(rma_team_world(), wanted, 0, addresses.data(), nullptr);
+    expect_ok(status, "malloc");
+    if (status != RMA_SUCCESS) return;
+    auto* const there = static_cast<char*>(addresses[0]);
+    if (rma_rank() == 1) put(there);
+    barrier();
+    if (rma_rank() == 0) {
+      for (const std::size_t at : kMarks) expect(there[at] == mark(at), "the owner sees the mark");
+      expect(there[1] == 0 && there[k4GiB / 2 + 1] == 0, "the owner sees what is between the marks");
     }
+    if (rma_rank() == 1) get(there);
+    expect_ok(rma_free(rma_team_world(), rma_rank() == 0 ? there : nullptr), "free");
+  }
+
+ private:
+  static constexpr std::size_t k4GiB = std::size_t{4} << 30;
+  static constexpr std::size_t kTail = 4096 + 3;
+  static constexpr std::size_t kBytes = k4GiB + kTail;
+  static constexpr std::size_t kFew = std::size_t{64} << 20;
+  static constexpr std::size_t kMarks[] = {0, k4GiB / 2, k4GiB - 1, k4GiB, kBytes - 1};
+  static char mark(std::size_t at) { return static_cast<char>(1 + at % 101); }
+
+  static void put(char* there) {
+    auto* const data = static_cast<char*>(std::calloc(kBytes, 1));
+    expect(data != nullptr, "address space for the source");
+    if (data == nullptr) return;
+    for (const std::size_t at : kMarks) data[at] = mark(at);
+    expect_ok(rma_put(there, data, kBytes, 0), "put");
     std::free(data);
-    // Back onto memory that is the target's as well: the second half of a get of everything but 4 KiB.
-    expect_ok(rma_get(there == nullptr ? nullptr : &mark, there + bytes - 1, 1, 0), "get of the last byte");
-    expect(mark == 5, "the last byte");
   }
-  barrier();
-  if (rma_rank() == 0) {
-    expect(there[std::size_t{4} << 30] == 4 && there[(std::size_t{4} << 30) - 1] == 3 && there[0] == 1 &&
-               there[1] == 0,
-           "the owner sees the marks");
+
+  static void get(const char* there) {
+    void* const range =
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int few = memfd_create("few", MFD_CLOEXEC);
+    expect(range != MAP_FAILED && few >= 0 && ftruncate(few, kFew) == 0, "address space for the sink");
+    auto* const sink = static_cast<char*>(range);
+    for (std::size_t at = 0; at < k4GiB; at += kFew) {
+      const void* const part = mmap(sink + at, kFew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, few, 0);
+      expect(part == sink + at, "a part of the sink");
+    }
+    std::memset(sink, 0x77, kFew);
+    expect_ok(rma_get(sink, there, kBytes, 0), "get");
+    expect(std::memchr(sink, 0x77, kFew) == nullptr, "the get has written all of the first 4 GiB");
+    expect(sink[k4GiB] == mark(k4GiB) && sink[k4GiB + 1] == 0 && sink[kBytes - 1] == mark(kBytes - 1),
+           "and what lies past them");
+    munmap(range, kBytes);
+    close(few);
   }
-  expect_ok(rma_free(rma_team_world(), rma_rank() == 0 ? there : nullptr), "free");
-}
+};
 
 const std::map<std::string_view, std::function<void()>> kCases = {
     {"traffic", some_traffic},
@@ -242,7 +268,7 @@ const std::map<std::string_view, std::function<void()>> kCases = {
     {"cma_off", cma_off},
     {"again", again},
     {"churn", churn},
-    {"beyond_4_gib", beyond_4_gib},
+    {"beyond_4_gib", Beyond4GiB::run},
     {"outside",
      [] {
        expect_ok(rma_finalize(), "finalize");

@@ -145,7 +145,7 @@ def abort(job):
 
 
 def churn(job):
-    job.passes(3, "churn", RMA_HEAP_SIZE="16M")
+    job.passes(2, "churn", RMA_HEAP_SIZE="16M")
 
 
 def beyond_4_gib(job):

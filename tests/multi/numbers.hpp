@@ -16,7 +16,7 @@
 namespace multi {
 
 inline constexpr std::array kTypes = {RMA_INT,    RMA_LONG,          RMA_LONG_LONG,     RMA_FLOAT,
-                               RMA_DOUBLE, RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE};
+                                      RMA_DOUBLE, RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE};
 inline constexpr std::array kIntegers = {RMA_INT, RMA_LONG, RMA_LONG_LONG};
 
 /// Calls work(T{}) with the element's C++ type, integers unsigned.

@@ -8,7 +8,7 @@
 namespace multi {
 namespace {
 
-constexpr std::size_t kBlock = 512;
+constexpr std::size_t kBlock = 128;
 constexpr std::size_t kMany = 300;
 
 /// kMany blocks to put to the next rank, and the requests of having done so.
