@@ -7,10 +7,6 @@ target_compile_options(rma_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -
 # Optimizing, g++ 12 takes some concatenations of strings for overlapping copies (GCC bug 105651). The second word is
 # for clang-tidy, which does not know the first.
 target_compile_options(rma_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Wno-restrict -Wno-unknown-warning-option>)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # g++ 12 sees overlap in std::string's own operator+ when it optimises (GCC bug 105651).
-  target_compile_options(rma_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
-endif()
 target_include_directories(rma_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 
 # rma_folder(NAME SOURCES file... [DEPENDS folder...] [LIBS library...]): one folder under src, as a static library
