@@ -27,8 +27,14 @@ void Device::transfer(Direction direction, rma_request_t operation, transport::R
                       transport::Local local) {
   const int rank = requests_.rank(operation);
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
-  rma_status_t status = connect(rank);
+  // Counts as outstanding itself, so that a fence that begins now waits for all its pieces.
+  peer.outstanding.fetch_add(1, std::memory_order_seq_cst);
   note_unfenced(rank);
+  rma_status_t status = connect(rank);
+  if (status != RMA_SUCCESS) {
+    requests_.add_part(operation);
+    requests_.finish_part(operation, status);
+  }
   while (status == RMA_SUCCESS && local.bytes > 0) {
     const std::size_t bytes = std::min<std::uint64_t>(local.bytes, transport_->limits().max_message);
     const transport::Local piece = {local.address, bytes, local.key};
@@ -43,16 +49,13 @@ void Device::transfer(Direction direction, rma_request_t operation, transport::R
     } while (status == RMA_ERR_STATE);
     if (status != RMA_SUCCESS) {
       ended({.cookie = operation, .peer = rank, .status = status, .bytes = 0});
-      return;
+      break;
     }
     local.address += bytes;
     local.bytes -= bytes;
     remote.address += bytes;
   }
-  if (status != RMA_SUCCESS) {  // connecting failed
-    requests_.add_part(operation);
-    requests_.finish_part(operation, status);
-  }
+  peer.outstanding.fetch_sub(1, std::memory_order_release);
 }
 
 void Device::write(rma_request_t operation, transport::Remote to, transport::Local from) {
@@ -76,24 +79,25 @@ void Device::progress() {
 
 void Device::ended(const transport::Completion& completion) {
   const rma_request_t operation = completion.cookie;
-  Peer& peer = peers_[static_cast<std::size_t>(requests_.rank(operation))];
-  if (requests_.finish_part(operation, completion.status)) {
-    if (requests_.left(operation)) close_left(operation);
-  }
+  Peer& peer = peers_[static_cast<std::size_t>(completion.peer)];
+  if (requests_.finish_part(operation, completion.status) == RequestTable::End::left) close_left(operation);
   // After the operation is closed, with release: a fence that sees 0 sees its failure.
   peer.outstanding.fetch_sub(1, std::memory_order_release);
 }
 
 void Device::close_left(rma_request_t operation) {
-  Peer& peer = peers_[static_cast<std::size_t>(requests_.rank(operation))];
+  const int rank = requests_.rank(operation);
+  Peer& peer = peers_[static_cast<std::size_t>(rank)];
   const rma_status_t status = requests_.close(operation);
   rma_status_t none = RMA_SUCCESS;  // the first failure stays
-  if (status != RMA_SUCCESS) peer.failure.compare_exchange_strong(none, status, std::memory_order_relaxed);
+  if (status == RMA_SUCCESS) return;
+  peer.failure.compare_exchange_strong(none, status, std::memory_order_seq_cst);
+  note_unfenced(rank);  // a fence may have passed already, where nothing was outstanding
 }
 
 void Device::leave(rma_request_t operation) {
   requests_.leave(operation);
-  if (requests_.finish_part(operation, RMA_SUCCESS)) close_left(operation);
+  if (requests_.finish_part(operation, RMA_SUCCESS) == RequestTable::End::left) close_left(operation);
 }
 
 bool Device::test(rma_request_t request) {
@@ -115,37 +119,43 @@ Status Device::finish(rma_request_t operation) {
 
 Status Device::fence(int rank) {
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
-  while (peer.outstanding.load(std::memory_order_acquire) != 0)
-    progress();  // pairs with the fetch_sub in ended
-  return failure(peer.failure.exchange(RMA_SUCCESS, std::memory_order_relaxed), rank);
+  // Pairs with the fetch_sub of who ends something; seq_cst for note_unfenced.
+  while (peer.outstanding.load(std::memory_order_seq_cst) != 0) progress();
+  return failure(peer.failure.exchange(RMA_SUCCESS, std::memory_order_seq_cst), rank);
 }
 
 void Device::note_unfenced(int rank) {
-  // A flag that is set already has its rank in the list; fence_all takes the list and clears the flags together.
+  // The caller has counted itself in `outstanding`, or recorded its failure, before it looks at the flag;
+  // fence_all clears the flag before it looks at those. All in one order (seq_cst), so that one of the two
+  // sees the other.
   std::atomic<bool>& listed = peers_[static_cast<std::size_t>(rank)].unfenced;
-  if (listed.load(std::memory_order_relaxed)) return;
+  if (listed.load(std::memory_order_seq_cst)) return;
   const std::lock_guard guard(unfenced_lock_);
-  if (listed.exchange(true, std::memory_order_relaxed)) return;
+  if (listed.load(std::memory_order_relaxed)) return;
   unfenced_.push_back(rank);
   any_unfenced_.store(true, std::memory_order_relaxed);
+  listed.store(true, std::memory_order_seq_cst);  // last: who finds it set finds any_unfenced_ set
 }
 
 Status Device::fence_all() {
-  if (!any_unfenced_.load(std::memory_order_relaxed)) return {};
+  // Cleared by the end of a fence_all only, so that nobody passes while another thread still waits.
+  if (!any_unfenced_.load(std::memory_order_acquire)) return {};  // pairs with the store below
+  const std::lock_guard one_at_a_time(fence_all_lock_);
   std::vector<int> ranks;
   {
     const std::lock_guard guard(unfenced_lock_);
     ranks.swap(unfenced_);
     for (const int rank : ranks) {
-      peers_[static_cast<std::size_t>(rank)].unfenced.store(false, std::memory_order_relaxed);
+      peers_[static_cast<std::size_t>(rank)].unfenced.store(false, std::memory_order_seq_cst);
     }
-    any_unfenced_.store(false, std::memory_order_relaxed);
   }
   Status first;
   for (const int rank : ranks) {
     Status status = fence(rank);
     if (first.ok()) first = std::move(status);
   }
+  const std::lock_guard guard(unfenced_lock_);
+  if (unfenced_.empty()) any_unfenced_.store(false, std::memory_order_release);
   return first;
 }
 

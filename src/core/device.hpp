@@ -57,8 +57,8 @@ class Device {
   struct Peer {
     std::mutex connect_lock;
     std::atomic<bool> connected = false;
-    std::atomic<std::uint32_t> outstanding = 0;  ///< posted and not completed
-    std::atomic<bool> unfenced = false;  ///< listed in unfenced_
+    std::atomic<std::uint32_t> outstanding = 0;       ///< posted and not completed, and transfers that post
+    std::atomic<bool> unfenced = false;               ///< listed in unfenced_
     std::atomic<rma_status_t> failure = RMA_SUCCESS;  ///< of operations left to the fence
   };
   enum class Direction : std::uint8_t { write, read };
@@ -76,7 +76,8 @@ class Device {
   const CardSource cards_;
   RequestTable requests_;
   std::vector<Peer> peers_;
-  std::mutex unfenced_lock_;
+  std::mutex fence_all_lock_;
+  std::mutex unfenced_lock_;   ///< taken after fence_all_lock_
   std::vector<int> unfenced_;  ///< ranks whose Peer::unfenced was set since the last fence_all
   std::atomic<bool> any_unfenced_ = false;
   std::mutex poll_lock_;  ///< one thread takes completions in; others look at what it finds

@@ -34,33 +34,42 @@ rma_request_t RequestTable::open(int rank) {
   }
   Slot& mine = (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
   mine.rank.store(rank, std::memory_order_relaxed);
-  mine.left.store(false, std::memory_order_relaxed);
   mine.status.store(RMA_SUCCESS, std::memory_order_relaxed);
   mine.pending.store(1, std::memory_order_relaxed);
-  return (std::uint64_t{mine.generation.load(std::memory_order_relaxed)} << 32U) | index;
+  const std::uint32_t generation = mine.generation.load(std::memory_order_relaxed) + 1;
+  mine.generation.store(generation, std::memory_order_release);  // pairs with the load in known()
+  return (std::uint64_t{generation} << 32U) | index;
 }
 
 void RequestTable::add_part(rma_request_t request) {
   slot(request).pending.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool RequestTable::finish_part(rma_request_t request, rma_status_t status) {
+void RequestTable::leave(rma_request_t request) {
+  slot(request).pending.fetch_or(kLeft, std::memory_order_relaxed);
+}
+
+RequestTable::End RequestTable::finish_part(rma_request_t request, rma_status_t status) {
   Slot& its = slot(request);
   if (status != RMA_SUCCESS) {
     rma_status_t none = RMA_SUCCESS;  // the first failure stays
     its.status.compare_exchange_strong(none, status, std::memory_order_relaxed);
   }
-  return its.pending.fetch_sub(1, std::memory_order_acq_rel) == 1;  // pairs with the load in complete()
+  // Pairs with the load in complete().
+  const std::uint32_t before = its.pending.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & ~kLeft) != 1) return End::pending;
+  return before == 1 ? End::complete : End::left;
 }
 
 bool RequestTable::known(rma_request_t request) const {
   const std::size_t chunk = index_of(request) / kChunkSlots;
   if (chunk >= kMaxChunks || chunks_[chunk].load(std::memory_order_acquire) == nullptr) return false;
-  return slot(request).generation.load(std::memory_order_acquire) == generation_of(request);
+  const std::uint32_t generation = generation_of(request);
+  return generation % 2 == 1 && slot(request).generation.load(std::memory_order_acquire) == generation;
 }
 
 bool RequestTable::complete(rma_request_t request) const {
-  return slot(request).pending.load(std::memory_order_acquire) == 0;
+  return (slot(request).pending.load(std::memory_order_acquire) & ~kLeft) == 0;
 }
 
 int RequestTable::rank(rma_request_t request) const {
@@ -70,9 +79,7 @@ int RequestTable::rank(rma_request_t request) const {
 rma_status_t RequestTable::close(rma_request_t request) {
   Slot& its = slot(request);
   const rma_status_t status = its.status.load(std::memory_order_relaxed);
-  std::uint32_t next = generation_of(request) + 1;
-  if (next == 0) next = 1;  // a handle is never RMA_REQUEST_NULL
-  its.generation.store(next, std::memory_order_release);
+  its.generation.store(generation_of(request) + 1, std::memory_order_release);
   const std::lock_guard guard(lock_);
   free_.push_back(index_of(request));
   return status;

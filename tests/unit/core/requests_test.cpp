@@ -1,0 +1,202 @@
+#include "core/requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "../seed.hpp"
+
+namespace rma {
+namespace {
+
+using End = RequestTable::End;
+
+TEST(RequestTable, AnOperationIsCompleteWhenAllItsPartsHaveEnded) {
+  RequestTable table;
+  const rma_request_t request = table.open(5);
+  ASSERT_NE(request, RMA_REQUEST_NULL);
+  EXPECT_TRUE(table.known(request));
+  EXPECT_EQ(table.rank(request), 5);
+  table.add_part(request);
+  table.add_part(request);
+  EXPECT_EQ(table.finish_part(request, RMA_SUCCESS), End::pending);
+  EXPECT_EQ(table.finish_part(request, RMA_SUCCESS), End::pending);
+  EXPECT_FALSE(table.complete(request));
+  EXPECT_EQ(table.finish_part(request, RMA_SUCCESS), End::complete);
+  EXPECT_TRUE(table.complete(request));
+  EXPECT_TRUE(table.known(request)) << "until it is closed";
+  EXPECT_EQ(table.close(request), RMA_SUCCESS);
+  EXPECT_FALSE(table.known(request));
+}
+
+TEST(RequestTable, TheFirstFailureIsTheOperations) {
+  RequestTable table;
+  const rma_request_t request = table.open(0);
+  for (int i = 0; i < 3; ++i) table.add_part(request);
+  table.finish_part(request, RMA_SUCCESS);
+  table.finish_part(request, RMA_ERR_ADDRESS);
+  table.finish_part(request, RMA_ERR_PEER_LOST);
+  table.finish_part(request, RMA_SUCCESS);
+  EXPECT_EQ(table.close(request), RMA_ERR_ADDRESS);
+  const rma_request_t next = table.open(0);
+  table.finish_part(next, RMA_SUCCESS);
+  EXPECT_EQ(table.close(next), RMA_SUCCESS) << "a slot that is used again begins anew";
+}
+
+TEST(RequestTable, AHandleGoesStaleWhenItsSlotIsUsedAgain) {
+  RequestTable table;
+  std::set<rma_request_t> given;
+  for (int i = 0; i < 1000; ++i) {
+    const rma_request_t request = table.open(i);
+    EXPECT_TRUE(given.insert(request).second) << "given before";
+    table.finish_part(request, RMA_SUCCESS);
+    EXPECT_EQ(table.close(request), RMA_SUCCESS);
+    for (const rma_request_t old : {request, *given.begin()}) ASSERT_FALSE(table.known(old));
+  }
+}
+
+TEST(RequestTable, AHandleThatWasNeverGivenIsNotKnown) {
+  RequestTable table;
+  EXPECT_FALSE(table.known(RMA_REQUEST_NULL));
+  EXPECT_FALSE(table.known(kCompleteRequest));
+  EXPECT_FALSE(table.known(1)) << "no slot exists yet";
+  const rma_request_t request = table.open(0);
+  table.finish_part(request, RMA_SUCCESS);
+  ASSERT_EQ(table.close(request), RMA_SUCCESS);
+  constexpr std::uint64_t kSlots = RequestTable::kMaxRequests + 2;
+  for (std::uint64_t generation = 0; generation < 8; ++generation) {
+    for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{1}, RequestTable::kChunkSlots - 1,
+                                      RequestTable::kChunkSlots, kSlots, std::uint64_t{0xffffffff}}) {
+      const rma_request_t forged = (generation << 32U) | index;
+      EXPECT_FALSE(table.known(forged)) << forged;
+      EXPECT_FALSE(table.known(forged | (std::uint64_t{1} << 63U)));
+    }
+  }
+}
+
+TEST(RequestTable, AnOperationLeftIsReportedToWhoEndsItsLastPart) {
+  RequestTable table;
+  const rma_request_t request = table.open(0);
+  table.add_part(request);
+  table.leave(request);
+  EXPECT_FALSE(table.complete(request));
+  EXPECT_EQ(table.finish_part(request, RMA_ERR_SYSTEM), End::pending);
+  EXPECT_EQ(table.finish_part(request, RMA_SUCCESS), End::left);
+  EXPECT_TRUE(table.complete(request));
+  EXPECT_EQ(table.close(request), RMA_ERR_SYSTEM);
+  const rma_request_t next = table.open(0);
+  EXPECT_EQ(table.finish_part(next, RMA_SUCCESS), End::complete) << "the next in the slot is not left";
+}
+
+TEST(RequestTable, AsManyAsItPromisesCanBeOpen) {
+  RequestTable table;
+  std::vector<rma_request_t> open;
+  open.reserve(RequestTable::kMaxRequests);
+  for (std::size_t i = 0; i < RequestTable::kMaxRequests; ++i)
+    open.push_back(table.open(static_cast<int>(i)));
+  EXPECT_EQ(table.open(0), RMA_REQUEST_NULL);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{255}, std::size_t{256}, open.size() - 1}) {
+    EXPECT_TRUE(table.known(open[i]));
+    EXPECT_EQ(table.rank(open[i]), static_cast<int>(i));
+  }
+  std::sort(open.begin(), open.end());
+  EXPECT_EQ(std::adjacent_find(open.begin(), open.end()), open.end()) << "no handle twice";
+  table.finish_part(open[777], RMA_SUCCESS);
+  EXPECT_EQ(table.close(open[777]), RMA_SUCCESS);
+  const rma_request_t again = table.open(3);
+  EXPECT_NE(again, RMA_REQUEST_NULL);
+  EXPECT_NE(again, open[777]);
+  EXPECT_EQ(table.open(0), RMA_REQUEST_NULL);
+}
+
+TEST(RequestTable, FollowsAModelThroughRandomSteps) {
+  struct Model {
+    rma_request_t request;
+    int rank;
+    int parts;
+    rma_status_t status;
+    bool left;
+  };
+  std::mt19937_64 random(test_seed());
+  RequestTable table;
+  std::vector<Model> open;
+  for (int step = 0; step < 20000; ++step) {
+    if (open.empty() || (open.size() < 600 && random() % 3 == 0)) {
+      const int rank = static_cast<int>(random() % 100);
+      open.push_back({table.open(rank), rank, 1, RMA_SUCCESS, random() % 2 == 0});
+      if (open.back().left) table.leave(open.back().request);
+      for (std::uint64_t more = random() % 3; more > 0; --more, ++open.back().parts)
+        table.add_part(open.back().request);
+      continue;
+    }
+    const std::size_t at = random() % open.size();
+    Model& its = open[at];
+    ASSERT_TRUE(table.known(its.request));
+    ASSERT_EQ(table.rank(its.request), its.rank);
+    ASSERT_FALSE(table.complete(its.request));
+    const rma_status_t status = random() % 4 == 0 ? RMA_ERR_ADDRESS : RMA_SUCCESS;
+    if (its.status == RMA_SUCCESS) its.status = status;
+    const End expected = --its.parts > 0 ? End::pending : its.left ? End::left : End::complete;
+    ASSERT_EQ(table.finish_part(its.request, status), expected);
+    if (its.parts > 0) continue;
+    ASSERT_EQ(table.close(its.request), its.status);
+    ASSERT_FALSE(table.known(its.request));
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+/// One thread issues operations that wait for themselves, and operations that are left, in the same slots;
+/// another ends their parts. Each is to be closed once, by the right one.
+TEST(RequestTable, WhoEndsTheLastPartNeverTakesTheNextOperationForTheOneThatEnded) {
+  constexpr std::uint64_t kOperations = 100000;
+  RequestTable table;
+  std::atomic<rma_request_t> posted = RMA_REQUEST_NULL;
+  std::atomic<bool> over = false;
+  std::uint64_t closed_left = 0;
+  std::thread device([&] {
+    while (true) {
+      const rma_request_t request = posted.exchange(RMA_REQUEST_NULL, std::memory_order_acq_rel);
+      if (request == RMA_REQUEST_NULL) {
+        if (over.load(std::memory_order_acquire)) return;
+        std::this_thread::yield();
+        continue;
+      }
+      if (table.finish_part(request, RMA_ERR_ADDRESS) != End::left) continue;
+      ++closed_left;
+      EXPECT_EQ(table.close(request), RMA_ERR_ADDRESS);
+    }
+  });
+  const auto post = [&](rma_request_t request) {
+    table.add_part(request);
+    rma_request_t none = RMA_REQUEST_NULL;
+    while (!posted.compare_exchange_weak(none, request, std::memory_order_acq_rel)) {
+      none = RMA_REQUEST_NULL;
+      std::this_thread::yield();
+    }
+  };
+  std::uint64_t closed_by_issuer = 0;
+  for (std::uint64_t i = 0; i < kOperations; ++i) {
+    const rma_request_t waited = table.open(0);
+    post(waited);
+    table.finish_part(waited, RMA_SUCCESS);
+    while (!table.complete(waited)) std::this_thread::yield();
+    ASSERT_EQ(table.close(waited), RMA_ERR_ADDRESS);
+    const rma_request_t left = table.open(0);
+    table.leave(left);
+    post(left);
+    if (table.finish_part(left, RMA_SUCCESS) == End::left) {
+      ++closed_by_issuer;
+      ASSERT_EQ(table.close(left), RMA_ERR_ADDRESS);
+    }
+  }
+  over.store(true, std::memory_order_release);
+  device.join();
+  EXPECT_EQ(closed_left + closed_by_issuer, kOperations);
+}
+
+}  // namespace
+}  // namespace rma
