@@ -3,6 +3,7 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "atomics/types.hpp"
+#include "core/operation.hpp"
 
 namespace rma {
 namespace {
@@ -37,8 +38,8 @@ rma_status_t rma_acc_nb(void* dst, const void* src, size_t count, rma_type_t typ
                         int rank, rma_request_t* request) {
   return rma::call(__func__, rank, rma::bytes_of(count, type), [&](Runtime& runtime) {
     if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
-    *request = RMA_REQUEST_NULL;
-    return rma::accumulate(runtime, dst, src, count, type, scale, rank);
+    return rma::complete({rma::Ending::Kind::request, request},
+                         rma::accumulate(runtime, dst, src, count, type, scale, rank));
   });
 }
 

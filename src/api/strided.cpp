@@ -120,8 +120,9 @@ rma_status_t rma_acc_strided_nb(void* dst, const ptrdiff_t* dst_strides, const v
                                 rma_type_t type, const void* scale, int rank, rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
-    *request = RMA_REQUEST_NULL;
-    return rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale);
+    return rma::complete(
+        {rma::Ending::Kind::request, request},
+        rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale));
   });
 }
 

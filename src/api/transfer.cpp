@@ -28,12 +28,12 @@ namespace {
   if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) [[unlikely]]
     return status;
   if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
-  if (bytes == 0) return {};
+  if (bytes == 0) return complete(ending);
   count(Counter::put_bytes, bytes);
   if (std::byte* const here = runtime.job->direct(dst, bytes, rank); here != nullptr) [[likely]] {
     count(Counter::put_direct);
     copy_bytes(here, src, bytes);
-    return {};
+    return complete(ending);
   }
   return put_elsewhere(runtime, dst, src, bytes, rank, ending);
 }
@@ -43,12 +43,12 @@ namespace {
   if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) [[unlikely]]
     return status;
   if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
-  if (bytes == 0) return {};
+  if (bytes == 0) return complete(ending);
   count(Counter::get_bytes, bytes);
   if (std::byte* const here = runtime.job->direct(src, bytes, rank); here != nullptr) [[likely]] {
     count(Counter::get_direct);
     copy_bytes(dst, here, bytes);
-    return {};
+    return complete(ending);
   }
   return get_elsewhere(runtime, dst, src, bytes, rank, ending);
 }

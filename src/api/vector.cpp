@@ -80,8 +80,8 @@ rma_status_t rma_acc_vector_nb(const rma_iov_t* iov, size_t count, rma_type_t ty
                                int rank, rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
-    *request = RMA_REQUEST_NULL;
-    return rma::accumulate(runtime, iov, count, type, scale, rank);
+    return rma::complete({rma::Ending::Kind::request, request},
+                         rma::accumulate(runtime, iov, count, type, scale, rank));
   });
 }
 

@@ -47,8 +47,7 @@ Status Operation::get(void* dst, const void* src, std::size_t bytes) {
 }
 
 Status Operation::end(const Ending& ending) {
-  if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
-  if (flying_ == RMA_REQUEST_NULL) return {};
+  if (flying_ == RMA_REQUEST_NULL) return complete(ending);
   const rma_request_t operation = std::exchange(flying_, RMA_REQUEST_NULL);
   switch (ending.kind) {
     case Ending::Kind::blocking:

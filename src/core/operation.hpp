@@ -19,6 +19,14 @@ struct Ending {
   rma_request_t* request = nullptr;
 };
 
+/// The result, and the request where one was asked for, of an operation that was over when it was issued.
+inline Status complete(const Ending& ending, Status status = {}) {
+  if (ending.kind == Ending::Kind::request) {
+    *ending.request = status.ok() ? kCompleteRequest : RMA_REQUEST_NULL;
+  }
+  return status;
+}
+
 /// One put or get on its way, of any number of contiguous parts to one rank, each by whatever path its memory
 /// has. What is mapped is copied at once; other parts fly until end(). Used by one thread.
 class Operation {
@@ -33,7 +41,7 @@ class Operation {
   [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(void* dst, const void* src, std::size_t bytes);
 
-  /// Everything has been issued. `*ending.request` is RMA_REQUEST_NULL when it is complete already.
+  /// Everything has been issued. `*ending.request` is kCompleteRequest when it is complete already.
   [[nodiscard]] Status end(const Ending& ending);
 
  private:

@@ -11,6 +11,10 @@
 
 namespace rma {
 
+/// The request of an operation that was complete when it was issued, and that a wait makes null as any other:
+/// a wait for any of several counts it. No slot has it, because no slot's handle has generation 0.
+constexpr rma_request_t kCompleteRequest = 1;
+
 /// The nonblocking operations under way. Each has a slot, whose handle (slot and generation) goes stale when
 /// the operation is closed, so that a handle waited for twice is told from one that a later operation reuses.
 ///
@@ -28,19 +32,19 @@ class RequestTable {
   [[nodiscard]] rma_request_t open(int rank);
   /// One more part is under way.
   void add_part(rma_request_t request);
-  /// One part has ended, well or not. True when it was the last.
-  bool finish_part(rma_request_t request, rma_status_t status);
+  /// How things stand after a part has ended. Only whoever ended the last part learns of `left`: once a part
+  /// was the last, the slot may be another operation's.
+  enum class End : std::uint8_t { pending, complete, left };
+  /// One part has ended, well or not.
+  End finish_part(rma_request_t request, rma_status_t status);
 
   /// A handle of an open operation.
   [[nodiscard]] bool known(rma_request_t request) const;
   /// All its parts have ended.
   [[nodiscard]] bool complete(rma_request_t request) const;
   /// Nobody will wait for this operation: whoever ends its last part closes it. Said before the issuer's own
-  /// part ends, whose release order makes it visible to the one that ends the last.
-  void leave(rma_request_t request) { slot(request).left.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool left(rma_request_t request) const {
-    return slot(request).left.load(std::memory_order_relaxed);
-  }
+  /// part ends.
+  void leave(rma_request_t request);
   /// The operation's target.
   [[nodiscard]] int rank(rma_request_t request) const;
   /// Ends an operation that is complete; returns the first failure of its parts. One thread
@@ -53,13 +57,14 @@ class RequestTable {
 
  private:
   struct Slot {
-    std::atomic<std::uint32_t> generation = 1;
-    std::atomic<std::uint32_t> pending = 0;
+    std::atomic<std::uint32_t> generation = 0;  ///< odd while an operation has the slot
+    std::atomic<std::uint32_t> pending = 0;     ///< parts, and kLeft
     std::atomic<rma_status_t> status = RMA_SUCCESS;
     std::atomic<int> rank = -1;
-    std::atomic<bool> left = false;
   };
   using Chunk = std::array<Slot, kChunkSlots>;
+
+  static constexpr std::uint32_t kLeft = std::uint32_t{1} << 31U;
 
   [[nodiscard]] Slot& slot(rma_request_t request) const;
 

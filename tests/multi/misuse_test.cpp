@@ -260,6 +260,7 @@ TEST_F(Misuse, NothingToMoveNeedsNoPointers) {
   EXPECT_TRUE(ok(rma_get_vector(&empty, 1, target_)));
   rma_request_t request = 77;
   EXPECT_TRUE(ok(rma_put_nb(nullptr, nullptr, 0, target_, &request)));
+  EXPECT_TRUE(ok(rma_wait(&request)));
   EXPECT_EQ(request, RMA_REQUEST_NULL);
 }
 

@@ -75,11 +75,11 @@ TEST_F(Transfer, EverySegmentSizeAndDepthPutsAndGets) {
       layout.apply(expected, source);
 
       std::byte* const remote = heap(most);
-      rma_request_t request = 1;
+      rma_request_t request = RMA_REQUEST_NULL;
       ASSERT_TRUE(put_strided(*job, *device, remote, source.data(), shape.value(), 0,
                               {.kind = Ending::Kind::request, .request = &request})
                       .ok());
-      EXPECT_EQ(request, RMA_REQUEST_NULL);
+      EXPECT_EQ(request, kCompleteRequest);
       ASSERT_EQ(Bytes(remote, remote + most), expected);
 
       std::copy(source.begin(), source.end(), remote);
