@@ -10,17 +10,20 @@
 namespace {
 
 class Failures : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo& test) override {
+    where_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-    const std::string where =
-        test != nullptr ? std::string(test->test_suite_name()) + "." + test->name() : "";
     const std::string text = "rank " + std::to_string(rma_rank()) + " of " + std::to_string(rma_size()) +
-                             ", " + where + " (LIBRMA_TEST_SEED=" + std::to_string(multi::seed()) +
+                             ", " + where_ + " (LIBRMA_TEST_SEED=" + std::to_string(multi::seed()) +
                              "): " + (result.file_name() != nullptr ? result.file_name() : "?") + ":" +
                              std::to_string(result.line_number()) + "\n" + result.message() + "\n";
     std::fputs(text.c_str(), stderr);
   }
+
+  // Noted where a test starts: GoogleTest holds the lock of current_test_info() when it reports a failure.
+  std::string where_;
 };
 
 }  // namespace
