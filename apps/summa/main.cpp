@@ -79,7 +79,10 @@ int run(int argc, char** argv) {
   }
   if (rma::rank() == 0) {
     std::fputs((options.json ? as_json(options, grid, runs) : as_text(options, grid, runs)).c_str(), stdout);
+    std::fflush(stdout);
   }
+  // The first rank that exits with a failure ends the job; not before all of the report is out.
+  world.barrier();
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
