@@ -2,9 +2,9 @@
  * @file direct.h
  * The inlined path to memory that is mapped here: one bounds check, then the access itself.
  *
- * The library publishes, for each rank, where that rank's heap stands in its owner's address space and how far
- * away it is mapped here. An address outside goes to the library, which knows every other path. These inlined
- * accesses are not counted in the statistics.
+ * The library publishes, for each rank, where that rank's heap stands in its owner's address space and how
+ * far away it is mapped here. An address outside goes to the library, which knows every other path. These
+ * inlined accesses are not counted in the statistics.
  */
 #ifndef RMA_DIRECT_H
 #define RMA_DIRECT_H

@@ -9,17 +9,18 @@
 
 #include "util/status.hpp"
 
-// The contract between the runtime and whatever carries its bytes, written with verbs in mind: a process posts work
-// to a peer and finds out by polling that it is complete. A transport knows nothing of what ranks, messages and
-// memory mean to the job, and has no policy: what is too large is refused, what does not fit now is RMA_ERR_STATE.
+// The contract between the runtime and whatever carries its bytes, written with verbs in mind: a process
+// posts work to a peer and finds out by polling that it is complete. A transport knows nothing of what ranks,
+// messages and memory mean to the job, and has no policy: what is too large is refused, what does not fit now
+// is RMA_ERR_STATE.
 
 namespace rma::transport {
 
 /// What a device can do, asked when it is opened and never assumed.
 struct Limits {
-  std::uint64_t max_message = 0;      ///< bytes in one write or read
-  std::uint32_t max_gather = 1;       ///< local pieces of one write or read
-  std::uint32_t max_inline = 0;       ///< bytes that a write copies at posting, so that its source is free at once
+  std::uint64_t max_message = 0;  ///< bytes in one write or read
+  std::uint32_t max_gather = 1;   ///< local pieces of one write or read
+  std::uint32_t max_inline = 0;  ///< bytes that a write copies at posting, so that its source is free at once
   std::uint32_t max_outstanding = 0;  ///< operations to one peer that may be posted and not yet polled
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
   bool needs_registration = true;     ///< local pieces must carry the key of a registration
@@ -74,8 +75,8 @@ class Transport {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual const Limits& limits() const = 0;
 
-  /// Makes [address, address + bytes) usable as local pieces and by peers. RMA_ERR_NO_MEMORY is an ordinary answer
-  /// (a limit is reached): the memory is then reached in another way.
+  /// Makes [address, address + bytes) usable as local pieces and by peers. RMA_ERR_NO_MEMORY is an ordinary
+  /// answer (a limit is reached): the memory is then reached in another way.
   [[nodiscard]] virtual Result<Registration> register_memory(std::byte* address, std::size_t bytes) = 0;
   virtual void deregister_memory(const Registration& registration) = 0;
 
@@ -84,16 +85,17 @@ class Transport {
   /// Makes `peer` reachable. Idempotent.
   [[nodiscard]] virtual Status connect(int peer, std::span<const std::byte> card) = 0;
 
-  /// Posts one operation; `pieces` may be reused at return, what they point to only after completion. Not more than
-  /// the limits allow. RMA_ERR_STATE: max_outstanding is reached, poll and try again. RMA_ERR_PEER_LOST: the peer
-  /// is gone. A post that fails has no completion.
-  [[nodiscard]] virtual rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
-                                                PostFlags flags) = 0;
-  [[nodiscard]] virtual rma_status_t post_read(int peer, std::span<const Local> pieces, Remote from, Cookie cookie,
-                                               PostFlags flags) = 0;
+  /// Posts one operation; `pieces` may be reused at return, what they point to only after completion. Not
+  /// more than the limits allow. RMA_ERR_STATE: max_outstanding is reached, poll and try again.
+  /// RMA_ERR_PEER_LOST: the peer is gone. A post that fails has no completion.
+  [[nodiscard]] virtual rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces,
+                                                Cookie cookie, PostFlags flags) = 0;
+  [[nodiscard]] virtual rma_status_t post_read(int peer, std::span<const Local> pieces, Remote from,
+                                               Cookie cookie, PostFlags flags) = 0;
   /// RMA_FETCH_ADD and RMA_COMPARE_SWAP on 8 aligned bytes; the old value lands in `old`, of 8 bytes.
-  [[nodiscard]] virtual rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
-                                                 std::uint64_t compare, Local old, Cookie cookie) = 0;
+  [[nodiscard]] virtual rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target,
+                                                 std::uint64_t operand, std::uint64_t compare, Local old,
+                                                 Cookie cookie) = 0;
   /// A message into the oldest receive that the peer has posted; its completion there carries the size.
   [[nodiscard]] virtual rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
                                                PostFlags flags) = 0;
@@ -103,8 +105,9 @@ class Transport {
   /// Fills `completions` from the front; returns how many.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
 
-  /// For a thread that wants to sleep: after arm(), event_fd() becomes readable at the next completion, unless
-  /// arm() returned false, which means that there is one already. -1 where completions never come by themselves.
+  /// For a thread that wants to sleep: after arm(), event_fd() becomes readable at the next completion,
+  /// unless arm() returned false, which means that there is one already. -1 where completions never come by
+  /// themselves.
   [[nodiscard]] virtual int event_fd() const = 0;
   [[nodiscard]] virtual bool arm() = 0;
 };
