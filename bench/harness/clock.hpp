@@ -4,9 +4,8 @@
  */
 #pragma once
 
-#include <time.h>
-
 #include <cstddef>
+#include <ctime>
 #include <vector>
 
 namespace rma::bench {

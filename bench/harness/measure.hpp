@@ -57,9 +57,9 @@ class Measure {
         count = more(count, elapsed);
         elapsed = time_batch(count, op);
       }
-      std::vector<double> samples;
-      for (int i = 0; i < options_.repetitions; ++i) {
-        samples.push_back(time_batch(count, op) / static_cast<double>(count * operations));
+      std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
+      for (double& sample : samples) {
+        sample = time_batch(count, op) / static_cast<double>(count * operations);
       }
       record(std::move(name), "ns", std::move(samples));
     }
@@ -76,9 +76,9 @@ class Measure {
       count = more(count, elapsed);
       elapsed = slowest(time_together(count, op));
     }
-    std::vector<double> samples;
-    for (int i = 0; i < options_.repetitions; ++i) {
-      samples.push_back(slowest(time_together(count, op)) / static_cast<double>(count * operations));
+    std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
+    for (double& sample : samples) {
+      sample = slowest(time_together(count, op)) / static_cast<double>(count * operations);
     }
     record(std::move(name), "ns", std::move(samples));
   }

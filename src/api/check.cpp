@@ -45,9 +45,9 @@ Status check_accumulate(const Runtime& runtime, const void* dst, const void* src
     return {RMA_ERR_SIZE,
             fmt::format("{} elements of {} bytes are more than any memory", count, type_size(type))};
   }
-  if (Status status = check_transfer(runtime, dst, src, count * type_size(type), rank); !status.ok())
-    return status;
-  return count == 0 ? Status() : check_aligned(dst, type_alignment(type));
+  Status status = check_transfer(runtime, dst, src, count * type_size(type), rank);
+  if (status.ok() && count > 0) status = check_aligned(dst, type_alignment(type));
+  return status;
 }
 
 Status check_strided(const Runtime& runtime, const void* dst, const ptrdiff_t* dst_strides, const void* src,

@@ -45,8 +45,11 @@ Status create(Runtime& runtime, rma_team_t handle, std::size_t count, rma_mutexe
     }
     members.push_back(offer.member);
   }
-  mutexes = runtime.mutexes.add(
-      {.set = std::make_unique<MutexSet>(*runtime.job, members), .team = handle, .memory = memory.value()});
+  MutexHolder holder;
+  holder.set = std::make_unique<MutexSet>(*runtime.job, members);
+  holder.team = handle;
+  holder.memory = memory.value();
+  mutexes = runtime.mutexes.add(std::move(holder));
   return {};
 }
 

@@ -9,7 +9,6 @@
 
 using rma::Runtime;
 using rma::Status;
-using rma::Team;
 
 extern "C" {
 
