@@ -3,10 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <complex>
-#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ std::vector<T> combined(rma_type_t type, rma_reduction_t op, std::vector<T> into
   const Reduction reduction = Reduction::of(type, op);
   EXPECT_EQ(reduction.element_bytes, sizeof(T));
   std::vector<std::byte> odd(from.size() * sizeof(T) + 1);
-  std::memcpy(odd.data() + 1, from.data(), from.size() * sizeof(T));
+  std::ranges::copy(std::as_bytes(std::span(from)), odd.begin() + 1);
   reduction.combine(reinterpret_cast<std::byte*>(into.data()), odd.data() + 1, into.size());
   return into;
 }
