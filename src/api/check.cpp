@@ -41,11 +41,12 @@ Status check_member(const Runtime& runtime, rma_team_t team, int team_rank) {
 Status check_accumulate(const Runtime& runtime, const void* dst, const void* src, std::size_t count,
                         rma_type_t type, int rank) {
   if (Status status = check_type(type); !status.ok()) return status;
-  if (count > std::numeric_limits<std::size_t>::max() / type_size(type)) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, type_size(type), &bytes)) {
     return {RMA_ERR_SIZE,
             fmt::format("{} elements of {} bytes are more than any memory", count, type_size(type))};
   }
-  Status status = check_transfer(runtime, dst, src, count * type_size(type), rank);
+  Status status = check_transfer(runtime, dst, src, bytes, rank);
   if (status.ok() && count > 0) status = check_aligned(dst, type_alignment(type));
   return status;
 }

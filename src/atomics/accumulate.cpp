@@ -27,7 +27,7 @@ Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, st
   const std::size_t part = kernel_.part_bytes();
   while (bytes > 0) {
     const std::size_t room = std::min(bytes, StripeLocks::left_in_stripe(address));
-    std::size_t piece = room - room % element;
+    std::size_t piece = room & ~(element - 1);  // whole elements
     if (piece != 0) {
       cursor_.hold(address, piece);
       Status status = access(address, piece, [&](std::byte* here) { kernel_.run(here, src, piece); });

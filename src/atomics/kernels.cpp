@@ -1,5 +1,6 @@
 #include "atomics/kernels.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "atomics/types.hpp"
@@ -22,19 +23,66 @@ void store(std::byte* at, T value) {
 // The loops below are written for the compiler to make vector code of: no branches, no calls.
 
 template <typename T>
-void add(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* /*scale*/) {
+[[gnu::always_inline]] inline void add_loop(std::byte* dst, const std::byte* src, std::size_t count) {
   for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
     store(dst + i, static_cast<T>(load<T>(dst + i) + load<T>(src + i)));
   }
 }
 
 template <typename T>
-void add_scaled(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale) {
-  const T factor = load<T>(scale);
+[[gnu::always_inline]] inline void add_scaled_loop(std::byte* dst, const std::byte* src, std::size_t count,
+                                                   T factor) {
   for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
     store(dst + i, static_cast<T>(load<T>(dst + i) + factor * load<T>(src + i)));
   }
 }
+
+template <typename T>
+void add(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* /*scale*/) {
+  add_loop<T>(dst, src, count);
+}
+
+template <typename T>
+void add_scaled(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale) {
+  add_scaled_loop<T>(dst, src, count, load<T>(scale));
+}
+
+#if defined(__x86_64__)
+// The same for processors with vectors twice as long. Not with fused multiplication: results do not depend on
+// the processor.
+
+template <typename T>
+[[gnu::target("avx2")]] void add_avx2(std::byte* dst, const std::byte* src, std::size_t count,
+                                      const std::byte* /*scale*/) {
+  add_loop<T>(dst, src, count);
+}
+
+template <typename T>
+[[gnu::target("avx2")]] void add_scaled_avx2(std::byte* dst, const std::byte* src, std::size_t count,
+                                             const std::byte* scale) {
+  add_scaled_loop<T>(dst, src, count, load<T>(scale));
+}
+
+const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+
+template <typename T>
+auto best_add() {
+  return has_avx2 ? add_avx2<T> : add<T>;
+}
+template <typename T>
+auto best_add_scaled() {
+  return has_avx2 ? add_scaled_avx2<T> : add_scaled<T>;
+}
+#else
+template <typename T>
+auto best_add() {
+  return add<T>;
+}
+template <typename T>
+auto best_add_scaled() {
+  return add_scaled<T>;
+}
+#endif
 
 template <typename T>
 void add_scaled_complex(std::byte* dst, const std::byte* src, std::size_t count, const std::byte* scale) {
@@ -63,9 +111,9 @@ Kernel::Kernel(rma_type_t type, const void* scale)
 
   const auto choose = [&]<typename T>(T /*part*/) {
     add_ = add<T>;
-    function_ = add_scaled<T>;
+    function_ = best_add_scaled<T>();
     if (scale == nullptr || is_one<T>(scale_.data(), complex)) {
-      function_ = add<T>;
+      function_ = best_add<T>();
       element_bytes_ = part_bytes_;
     } else if (complex) {
       function_ = add_scaled_complex<T>;
@@ -90,6 +138,7 @@ Kernel::Kernel(rma_type_t type, const void* scale)
       choose(0.0);
       break;
   }
+  element_shift_ = std::countr_zero(element_bytes_);
 }
 
 void Kernel::product(std::byte* dst, const std::byte* src) const {

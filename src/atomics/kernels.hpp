@@ -16,7 +16,7 @@ class Kernel {
   /// `scale` is one element of the (valid) type, copied, or null for 1.
   Kernel(rma_type_t type, const void* scale);
 
-  /// Bytes of what run() treats as one element.
+  /// Bytes of what run() treats as one element, a power of two.
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
   /// Bytes of a real part: what `dst` is aligned to. Equals element_bytes() unless the arithmetic is complex.
   [[nodiscard]] std::size_t part_bytes() const { return part_bytes_; }
@@ -24,7 +24,7 @@ class Kernel {
   /// For `bytes` bytes, a multiple of element_bytes(). `src` needs no alignment, and is disjoint from `dst`
   /// or the same.
   void run(std::byte* dst, const std::byte* src, std::size_t bytes) const {
-    function_(dst, src, bytes / element_bytes_, scale_.data());
+    function_(dst, src, bytes >> element_shift_, scale_.data());  // a division would cost as much as all else
   }
 
   /// Complex arithmetic only: scale * (the element at src), to be added part by part by add_part().
@@ -40,6 +40,7 @@ class Kernel {
   Function function_ = nullptr;
   Function add_ = nullptr;  ///< of parts, with the factor 1
   std::size_t element_bytes_ = 0;
+  int element_shift_ = 0;  ///< log2(element_bytes_)
   std::size_t part_bytes_ = 0;
   alignas(kMostElementBytes) std::array<std::byte, kMostElementBytes> scale_ = {};
 };

@@ -41,11 +41,13 @@ class alignas(64) SharedLock {
 };
 static_assert(sizeof(SharedLock) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// The locks over one process's memory: each 4 KiB of its addresses has one, shared with whatever else hashes
-/// to it. Lies in the owner's memory, and addresses are the owner's, so that all processes agree.
+/// The locks over one process's memory: each 16 KiB of its addresses has one, shared with whatever else
+/// hashes to it. Lies in the owner's memory, and addresses are the owner's, so that all processes agree.
 class StripeLocks {
  public:
-  static constexpr std::size_t kStripeBytes = 4096;
+  /// Small enough for neighbours to work side by side; large enough that taking the locks of a long
+  /// accumulate, each of which waits until all stores before it are done, costs little beside the additions.
+  static constexpr std::size_t kStripeBytes = 16384;
   static constexpr unsigned kLockBits = 10;
 
   /// The lock of the stripe that `address` lies in.
@@ -96,7 +98,7 @@ class LockCursor {
 
  private:
   static constexpr std::size_t kMostPieces = 256;
-  static constexpr std::size_t kMostBytes = 4 * StripeLocks::kStripeBytes;
+  static constexpr std::size_t kMostBytes = StripeLocks::kStripeBytes;
 
   StripeLocks& locks_;
   const WaitPolicy& policy_;

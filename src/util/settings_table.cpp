@@ -38,7 +38,7 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{
           "RMA_SPIN", &Settings::spins, "2000", 0, 1000000, "polls",
           "Polls before a waiting rank yields or sleeps; none when there are more ranks than processors"},
-      SettingInfo{"RMA_YIELDS", &Settings::yields, "4", 0, 1000000, "yields",
+      SettingInfo{"RMA_YIELDS", &Settings::yields, "64", 0, 1000000, "yields",
                   "Times a waiting rank gives its processor away before it sleeps"},
       SettingInfo{"RMA_COLL_FLAT_RANKS", &Settings::flat_ranks, "8", 1, 4096, "ranks",
                   "Teams up to this size meet by one flag per member, larger ones by a counter"},

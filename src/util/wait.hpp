@@ -57,6 +57,10 @@ inline void pause_processor() {
 #endif
 }
 
+/// The first polls come without a pause, which would add its own length to a short wait: for half a
+/// microsecond or so. Longer ones leave the core to its other hardware thread.
+constexpr std::uint64_t kEagerPolls = 1024;
+
 /// Returns when `condition()` holds: polls, then yields, then sleeps at `doorbell`, which `ringer` rings.
 /// What `condition` loads it loads with acquire order.
 template <typename Condition>
@@ -64,7 +68,7 @@ void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& c
                 Ringer ringer = Ringer::always) {
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return;
-    pause_processor();
+    if (i >= kEagerPolls) pause_processor();
   }
   for (std::uint64_t i = 0; i < policy.yields; ++i) {
     if (condition()) return;

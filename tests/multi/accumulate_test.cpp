@@ -8,7 +8,7 @@
 namespace multi {
 namespace {
 
-constexpr std::size_t kRoom = 6144;  // more than one stripe of locks, if they lock by stripes
+constexpr std::size_t kRoom = 20480;  // more than one stripe of locks, if they lock by stripes
 
 /// One rank's draws for one target. The initiator gives them to the library, the owner to a model.
 class Draws {

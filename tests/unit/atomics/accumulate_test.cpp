@@ -68,7 +68,7 @@ TEST_F(Accumulate, RefusesOtherMemoryAndLeavesIt) {
 }
 
 TEST_F(Accumulate, LosesNothingAmongThreads) {
-  constexpr std::size_t kCount = 1500;  // three stripes
+  constexpr std::size_t kCount = 2 * kStripe / sizeof(double) + 200;
   constexpr int kRounds = 300;
   auto* const y = heap<double>(kCount);
   std::vector<std::thread> threads;
