@@ -8,17 +8,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "util/memory_limit.hpp"
+
 namespace rma {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
 
-/// What RMA_HEAP_SIZE=0 stands for: half of the machine's memory, divided by its ranks.
+/// What RMA_HEAP_SIZE=0 stands for: half of the memory that the job may use here, divided by its local ranks.
 std::uint64_t automatic_heap_size(std::size_t local_ranks) {
-  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
-  return std::max(kUnit, pages * page_bytes / 2 / local_ranks / kUnit * kUnit);
+  return std::max(kUnit, usable_memory() / 2 / local_ranks / kUnit * kUnit);
 }
 
 /// Processors that this process may run on.

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <hwloc.h>
-#include <unistd.h>
 
 #include <memory>
 
 #include "rma/rma.h"
 #include "transport/shm/cma_transport.hpp"
+#include "util/memory_limit.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 
@@ -33,8 +33,7 @@ struct Machine {
 
 Machine look() {
   Machine machine;
-  machine.memory_bytes =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  machine.memory_bytes = usable_memory();
   machine.cma = transport::CmaTransport::available();
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return machine;

@@ -1,0 +1,75 @@
+#include "util/memory_limit.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace rma {
+namespace {
+
+/// A file system of the few files that are read.
+class ControlGroup : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "rma-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void write(const std::string& file, const std::string& text) const {
+    std::filesystem::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text << '\n';
+  }
+  [[nodiscard]] std::uint64_t limit() const { return control_group_limit(root_); }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(ControlGroup, NoneIsNoLimit) {
+  EXPECT_EQ(limit(), UINT64_MAX);
+  write("proc/self/cgroup", "0::/user\nnonsense\n7:");
+  EXPECT_EQ(limit(), UINT64_MAX);
+  write("sys/fs/cgroup/user/memory.max", "max");
+  EXPECT_EQ(limit(), UINT64_MAX);
+}
+
+TEST_F(ControlGroup, TheLowestOfAllAroundCounts) {
+  write("proc/self/cgroup", "0::/jobs/mine/step");
+  write("sys/fs/cgroup/jobs/memory.max", "5000000");
+  write("sys/fs/cgroup/jobs/mine/memory.max", "3000000");
+  write("sys/fs/cgroup/jobs/mine/step/memory.max", "max");
+  EXPECT_EQ(limit(), 3000000U);
+  write("sys/fs/cgroup/jobs/memory.max", "1000000");
+  EXPECT_EQ(limit(), 1000000U);
+  write("sys/fs/cgroup/others/memory.max", "5");
+  EXPECT_EQ(limit(), 1000000U);
+}
+
+TEST_F(ControlGroup, OfTheFirstVersionToo) {
+  write("proc/self/cgroup", "4:cpu,memory:/a/b\n3:memoryless:/c\n0::/");
+  write("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712");
+  write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4096000");
+  write("sys/fs/cgroup/memory/c/memory.limit_in_bytes", "5");
+  EXPECT_EQ(limit(), 4096000U);
+}
+
+TEST_F(ControlGroup, AContainersOwnIsTheMount) {
+  write("proc/self/cgroup", "0::/system.slice/container-1234");
+  write("sys/fs/cgroup/memory.max", "2000000");
+  EXPECT_EQ(limit(), 2000000U);
+}
+
+TEST(UsableMemory, IsNoMoreThanTheMachines) {
+  const auto machine =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  EXPECT_GT(usable_memory(), 0U);
+  EXPECT_LE(usable_memory(), machine);
+}
+
+}  // namespace
+}  // namespace rma
