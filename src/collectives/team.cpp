@@ -115,6 +115,11 @@ Result<Team*> Teams::join(std::vector<int> ranks) {
                       first, bytes, ranks.size()));
     }
     std::byte* const here = job_.direct(reinterpret_cast<const void*>(address), bytes, first);
+    if (here == nullptr || address % kCacheLine != 0) {
+      return Status(
+          RMA_ERR_STATE,
+          fmt::format("what rank {} posted for a team of {} ranks is not in its heap", first, ranks.size()));
+    }
     block = std::launder(reinterpret_cast<TeamBlock*>(here));
   }
   const auto me = std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin();

@@ -13,8 +13,6 @@
 namespace rma {
 namespace {
 
-constexpr std::size_t kCacheLine = 64;
-
 /// What RMA_HEAP_SIZE=0 stands for: half of the memory that the job may use here, divided by its local ranks.
 std::uint64_t automatic_heap_size(std::size_t local_ranks) {
   constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
@@ -101,7 +99,7 @@ Status Job::start() {
 }
 
 Result<std::byte*> Job::provide(Service service, std::size_t bytes) {
-  auto block = allocator_->allocate(MemoryKind::internal, bytes, kCacheLine);
+  auto block = allocator_->allocate(MemoryKind::internal, bytes, ProcessCard::kBlockAlignment);
   if (!block.ok()) return std::move(block).status().within("memory that ranks share");
   std::memset(block.value(), 0, bytes);
   card_.services[static_cast<std::size_t>(service)] = {

@@ -32,7 +32,8 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
   std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
   bool sensible = card.base != 0 && card.base <= std::numeric_limits<std::uint64_t>::max() - card.bytes;
   for (const ServiceBlock& block : card.services) {
-    sensible = sensible && block.bytes <= card.bytes && block.offset <= card.bytes - block.bytes;
+    sensible = sensible && block.offset % kBlockAlignment == 0 && block.bytes <= card.bytes &&
+               block.offset <= card.bytes - block.bytes;
   }
   if (!sensible) return Status(RMA_ERR_LAUNCH, fmt::format("rank {}'s card is damaged", rank));
   return card;

@@ -11,7 +11,7 @@
 namespace rma {
 
 /// Blocks of internal memory that each process offers to the others of its host, one per user of the core.
-enum class Service : std::uint8_t { doorbell, regions, accumulate, mutexes, teams, count_ };
+enum class Service : std::uint8_t { doorbell, regions, accumulate, teams, count_ };
 inline constexpr std::size_t kServices = static_cast<std::size_t>(Service::count_);
 
 /// Where a service's block lies in its owner's heap window. No bytes: not offered.
@@ -23,7 +23,8 @@ struct ServiceBlock {
 /// What a process tells the others about itself: a wire format, checked when read.
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
-  static constexpr std::uint32_t kVersion = 1;  ///< of this format and of all shared structures
+  static constexpr std::uint32_t kVersion = 1;        ///< of this format and of all shared structures
+  static constexpr std::size_t kBlockAlignment = 64;  ///< of the services' blocks in their window
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;

@@ -85,6 +85,8 @@ TEST(ProcessCard, WithBlocksOutsideItsWindowIsRefused) {
       EXPECT_THAT(std::string(status.text()), HasSubstr("rank 3"));
     }
     ProcessCard card = sample();
+    card.services[i] = {.offset = 60, .bytes = 64};
+    EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "its words would not be aligned";
     card.services[i] = {.offset = window - 64, .bytes = 64};
     EXPECT_TRUE(ProcessCard::decode(card.encode(), 3).ok()) << "up to the end";
   }
