@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string>
 
 #include "report.hpp"
 
@@ -26,5 +27,10 @@ int main(int argc, char** argv) {
     text = settings ? rma::info::settings_text() : rma::info::machine_text();
   }
   std::fputs(text.c_str(), stdout);
-  return 0;
+  if (markdown) return 0;
+  const std::string wrong = rma::info::environment_error();
+  if (wrong.empty()) return 0;
+  std::fflush(stdout);
+  std::fprintf(stderr, "rma-info: the environment is wrong, the defaults are shown: %s\n", wrong.c_str());
+  return 1;
 }

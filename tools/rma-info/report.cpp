@@ -47,6 +47,11 @@ Machine look() {
 
 }  // namespace
 
+std::string environment_error() {
+  const auto settings = read_settings();
+  return settings.ok() ? "" : std::string(settings.status().text());
+}
+
 nlohmann::ordered_json settings_json() {
   const Settings settings = in_force();
   auto list = nlohmann::ordered_json::array();
@@ -62,8 +67,6 @@ nlohmann::ordered_json settings_json() {
 
 std::string settings_text() {
   std::string text;
-  const auto checked = read_settings();
-  if (!checked.ok()) text += fmt::format("The environment is wrong: {}\n\n", checked.status().text());
   const Settings settings = in_force();
   for (const SettingInfo& info : setting_table()) {
     text += fmt::format("{} = {}\n    {}\n    {}; default {}\n", info.name, setting_text(info, settings),

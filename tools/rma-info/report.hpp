@@ -5,6 +5,9 @@
 
 namespace rma::info {
 
+/// What is wrong with the settings in this environment; empty when nothing is.
+[[nodiscard]] std::string environment_error();
+
 /// The settings in force (or, where the environment is wrong, the defaults) with their meaning.
 [[nodiscard]] nlohmann::ordered_json settings_json();
 [[nodiscard]] std::string settings_text();
