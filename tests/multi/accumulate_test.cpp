@@ -127,7 +127,7 @@ TEST(Accumulate, OppositeDirections) {
   // Two vectors of pieces over the same places in opposite order: whoever holds the lock of one place while
   // it waits for that of another would never end.
   constexpr std::size_t kPieces = 64;
-  constexpr std::size_t kDistance = 4096;
+  constexpr std::size_t kDistance = 16384;  // no two under one lock, if they lock by stripes
   const Memory memory(Remote::window, kPieces * kDistance);
   std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
   barrier();

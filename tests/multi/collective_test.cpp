@@ -25,7 +25,7 @@ std::vector<std::byte> draw_elements(Random& random, rma_type_t type, rma_reduct
   with_type(type, [&](auto zero) {
     using T = decltype(zero);
     for (std::size_t i = 0; i < count; ++i) {
-      const T element = op == RMA_PROD ? draw_number<T>(random, -1, 1) : draw_number<T>(random, -1000, 1000);
+      const T element = op == RMA_PROD ? draw_number<T>(random, 1, 2) : draw_number<T>(random, -1000, 1000);
       std::memcpy(result.data() + i * sizeof(T), &element, sizeof element);
     }
   });
@@ -187,10 +187,11 @@ TEST(Collective, ReduceToEveryRoot) {
   std::size_t turn = 0;
   for (int root = 0; root < ranks(); ++root) {
     for (const rma_type_t type : kTypes) {
-      const rma_reduction_t op = kOperators[turn % kOperators.size()];
-      const std::size_t count = kCounts[turn % (ranks() <= 4 ? 6 : 4)];
-      ++turn;
-      if (defined(type, op)) reduce_once(world, turn, type, op, count, root);
+      for (const rma_reduction_t op : kOperators) {
+        const std::size_t count = kCounts[turn % (ranks() <= 4 ? 6 : 4)];
+        ++turn;
+        if (defined(type, op)) reduce_once(world, turn, type, op, count, root);
+      }
     }
   }
 }

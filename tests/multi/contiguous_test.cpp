@@ -41,7 +41,7 @@ std::array<int, 3> targets(Random& random) {
 /// Calls work(target, size) for all sizes, each time another of the targets.
 template <typename Work>
 void each_size(Random& random, std::size_t unit, const Work& work) {
-  std::size_t turn = 0;
+  std::size_t turn = random.below(3);  // else a size would always have the same one
   for (const std::size_t size : kSizes) {
     if (size > most_bytes()) continue;
     SCOPED_TRACE(testing::Message() << size << " bytes");
@@ -70,7 +70,7 @@ TEST(Contiguous, Put) {
       each_size(random, 1, [&](int target, std::size_t size) {
         const std::size_t to = random.below(slices.bytes() - size + 1);
         const std::size_t from = random.below(slices.bytes() - size + 1);
-        rma_request_t request = RMA_REQUEST_NULL;
+        rma_request_t request = 77;  // what no wait accepts
         EXPECT_TRUE(ok(put(mode, slices.at(target) + to, source.data() + from, size, target, request)));
         complete(mode, request, target);
         std::copy_n(source.data() + from, size, slices.model(target).data() + to);
@@ -91,7 +91,7 @@ TEST(Contiguous, Get) {
       each_size(random, 1, [&](int target, std::size_t size) {
         const std::size_t to = random.below(slices.bytes() - size + 1);
         const std::size_t from = random.below(slices.bytes() - size + 1);
-        rma_request_t request = RMA_REQUEST_NULL;
+        rma_request_t request = 77;  // what no wait accepts
         EXPECT_TRUE(ok(get(mode, sink.data() + to, slices.at(target) + from, size, target, request)));
         complete(mode, request, target);
         std::copy_n(slices.model(target).data() + from, size, expected.data() + to);
@@ -120,7 +120,7 @@ TEST(Contiguous, Accumulate) {
           const std::size_t to = random.below((room - size) / part_bytes(type) + 1) * part_bytes(type);
           // A complex number at a place that holds the other part of one before is as good.
           const Scale scale(random, type);
-          rma_request_t request = RMA_REQUEST_NULL;
+          rma_request_t request = 77;  // what no wait accepts
           EXPECT_TRUE(ok(acc(mode, slices.at(target) + to, first, size / type_bytes(type), type, scale.get(),
                              target, request)));
           complete(mode, request, target);

@@ -106,6 +106,7 @@ TEST(Request, HeapTransfersAreCompleteAtOnce) {
   std::vector<std::byte> source(64, std::byte{7});
   rma_request_t request = RMA_REQUEST_NULL;
   EXPECT_TRUE(ok(rma_put_nb(slices.at(neighbour(1)), source.data(), 64, neighbour(1), &request)));
+  EXPECT_NE(request, RMA_REQUEST_NULL) << "a wait for any counts it";
   int done = 0;
   EXPECT_TRUE(ok(rma_test(&request, &done)));
   EXPECT_EQ(done, 1);

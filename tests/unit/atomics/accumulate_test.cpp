@@ -92,6 +92,7 @@ TEST_F(Accumulate, LosesNothingAmongThreads) {
 TEST_F(Accumulate, LosesNothingAtTheBorderOfTwoStripes) {
   auto* const memory = heap<double>(2 * kStripe / sizeof(double));
   double* const y = memory + kStripe / sizeof(double) - 1;  // real part in one stripe, imaginary in the next
+  ASSERT_EQ(StripeLocks::left_in_stripe(reinterpret_cast<std::uintptr_t>(y)), sizeof(double));
   constexpr int kRounds = 2000;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -128,7 +129,7 @@ TEST_F(Accumulate, DoesNotWaitForOtherStripes) {
 }
 
 TEST_F(Accumulate, ManyPiecesInAnyOrder) {
-  constexpr std::size_t kCount = 4096;
+  constexpr std::size_t kCount = 4 * kStripe / sizeof(int);
   constexpr std::size_t kPieces = 5000;
   auto* const y = heap<int>(kCount);
   std::vector<int> expected(kCount);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "atomics/accumulate.hpp"
+#include "atomics/stripe_locks.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
 #include "transport/shm/cma_transport.hpp"
@@ -39,10 +40,10 @@ class JobOfOne : public testing::Test {
     ASSERT_TRUE(connected.ok()) << connected.text();
   }
 
-  /// Zeroed heap memory, aligned to a page.
+  /// Zeroed heap memory that starts a stripe of locks.
   template <typename T>
   T* heap(std::size_t count) {
-    auto block = job->allocator().allocate(MemoryKind::local, count * sizeof(T), 4096);
+    auto block = job->allocator().allocate(MemoryKind::local, count * sizeof(T), StripeLocks::kStripeBytes);
     EXPECT_TRUE(block.ok()) << block.status().text();
     T* const memory = reinterpret_cast<T*>(block.value());
     std::fill_n(memory, count, T{});

@@ -63,7 +63,7 @@ TEST(RequestTable, AHandleThatWasNeverGivenIsNotKnown) {
   RequestTable table;
   EXPECT_FALSE(table.known(RMA_REQUEST_NULL));
   EXPECT_FALSE(table.known(kCompleteRequest));
-  EXPECT_FALSE(table.known(1)) << "no slot exists yet";
+  EXPECT_FALSE(table.known(std::uint64_t{1} << 32U)) << "no slot exists yet";
   const rma_request_t request = table.open(0);
   table.finish_part(request, RMA_SUCCESS);
   ASSERT_EQ(table.close(request), RMA_SUCCESS);

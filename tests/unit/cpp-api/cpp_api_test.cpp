@@ -1,10 +1,11 @@
-// The C++ interface in a job of one: every part of it compiles, hands its arguments on in the right order and
-// units, owns what it says it owns, and throws what it says it throws. What the operations do between ranks
-// is tested elsewhere.
+// The C++ interface in a job of one: every part of it compiles, hands its arguments on in the units
+// promised, owns what it says it owns, and throws what it says it throws. What the operations do between
+// ranks is tested elsewhere.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstdint>
@@ -113,14 +114,21 @@ TEST_F(CppApi, ContiguousTransfers) {
   EXPECT_EQ(copy, source);
   rma::put(remote + 1, 20);  // 8 bytes, inlined
   EXPECT_EQ(rma::get(rma::GlobalPtr<const long>(remote + 1)), 20);
+  std::ranges::fill(array, 0L);
   rma::Request put = rma::put_nb(remote, source);
   put.wait();
   EXPECT_TRUE(put.is_null());
+  EXPECT_TRUE(std::ranges::equal(array, source));
+  std::ranges::fill(array, 0L);
   rma::put_nbi(remote, source);
   rma::fence(0);
+  EXPECT_TRUE(std::ranges::equal(array, source));
+  std::ranges::fill(copy, 0L);
   rma::Request get = rma::get_nb(copy, remote);
   while (!get.test()) {
   }
+  EXPECT_EQ(copy, source);
+  std::ranges::fill(copy, 0L);
   rma::get_nbi(copy, remote);
   rma::fence_all();
   EXPECT_EQ(copy, source);
@@ -155,10 +163,10 @@ TEST_F(CppApi, AccumulateScales) {
   const std::vector<std::complex<double>> source{{1, 1}, {2, 0}};
   rma::accumulate(array.global(), source);
   rma::accumulate_nb(array.global(), source, {0, 1}).wait();
-  rma::accumulate_nbi(array.global(), source, -1.0);
+  rma::accumulate_nbi(array.global(), source, 2.0);
   rma::fence_all();
-  EXPECT_EQ(array[0], std::complex<double>(0, 1));  // 1 + i * (1 + i)
-  EXPECT_EQ(array[1], std::complex<double>(1, 2));
+  EXPECT_EQ(array[0], std::complex<double>(3, 4));  // 1 + (1 + i + 2) * (1 + i)
+  EXPECT_EQ(array[1], std::complex<double>(7, 2));  // 1 + (1 + i + 2) * 2
 }
 
 TEST_F(CppApi, StridedInElements) {

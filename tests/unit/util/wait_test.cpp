@@ -39,6 +39,11 @@ TEST_F(Wait, PollsAndYieldsAsOftenAsThePolicySaysBeforeItSleeps) {
   // The 8th look is the last before it would sleep: 3 polls, 4 yields, and one more.
   wait_until(bell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 8; });
   EXPECT_EQ(sleeps(), before);
+  // The 9th comes once it has announced itself; then it sleeps, and looks again by itself.
+  looks = 0;
+  wait_until(
+      bell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 10; }, Ringer::sometimes);
+  EXPECT_EQ(sleeps(), before + 1);
   EXPECT_EQ(bell.sleepers, 0U);
 }
 
