@@ -29,7 +29,8 @@ typedef struct rma_direct_table {
 } rma_direct_table_t;
 extern rma_direct_table_t rma_direct;
 
-/** Where 8 bytes at `address` of `rank` are mapped here, or null when they are not (or `rank` is none). */
+/** Where `bytes` bytes at `address` of `rank` are mapped here, or null when they are not (or `rank` is none).
+ */
 static inline void* rma_direct_address(const void* address, size_t bytes, int rank) {
   if ((size_t)(unsigned)rank >= rma_direct.count) return NULL;
   const rma_direct_peer_t* const peer = &rma_direct.peers[rank];
@@ -54,13 +55,15 @@ static inline rma_status_t rma_get8(uint64_t* dst, const uint64_t* src, int rank
   return RMA_SUCCESS;
 }
 
-/** rma_atomic64(RMA_FETCH_ADD, ...), inlined. */
+/** As rma_atomic64(RMA_FETCH_ADD, ...), inlined, except that it wakes nobody who sleeps in rma_wait_until on
+ * the word: that thread looks again within 10 ms. */
 static inline rma_status_t rma_fetch_add8(uint64_t* target, uint64_t operand, uint64_t* old, int rank) {
   void* const here = rma_direct_address(target, sizeof operand, rank);
   if (here == NULL || ((uintptr_t)target & 7) != 0) {
     return rma_atomic64(RMA_FETCH_ADD, target, operand, 0, old, rank);
   }
-  *old = __atomic_fetch_add((uint64_t*)here, operand, __ATOMIC_SEQ_CST);
+  const uint64_t before = __atomic_fetch_add((uint64_t*)here, operand, __ATOMIC_SEQ_CST);
+  if (old != NULL) *old = before;
   return RMA_SUCCESS;
 }
 
