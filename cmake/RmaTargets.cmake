@@ -29,8 +29,8 @@ function(rma_program name)
   target_link_libraries(${name} PRIVATE rma_flags ${arg_LIBS})
 endfunction()
 
-# rma_unit_test(NAME SOURCES file... LIBS library...): a GoogleTest program of one process; each of its tests becomes
-# a ctest with the label `unit`.
+# rma_unit_test(NAME SOURCES file... LIBS library...): a GoogleTest program of one process, and one ctest,
+# unit.NAME, that runs all of it, with the label `unit`.
 function(rma_unit_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(test-${name} ${arg_SOURCES})

@@ -18,5 +18,5 @@ case ${1:-} in
 esac
 
 scripts/build.sh release
-# A test of several ranks counts as so many processors (its PROCESSORS property), so on a small machine it runs alone.
+# A test of several ranks counts as two processors (its PROCESSORS property), so on a small machine it runs alone.
 exec ctest --preset release --parallel "$(nproc)" --no-tests=error "$@" < /dev/null

@@ -28,7 +28,7 @@ Parsed parse_options(int argc, char** argv, const std::string& backend,
   app.add_flag("--list", options.list, "List the suites and leave");
   app.add_option("--json", options.json, "Write the results as JSON to this file (- for standard output)");
   app.add_flag("--quick", options.quick,
-               "Run every row once or twice: shows that it works, measures nothing");
+               "Take at most three very short samples of each row: shows that it works, measures nothing");
   app.add_option("--repetitions", options.repetitions, "Samples of each row")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

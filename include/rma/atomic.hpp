@@ -50,7 +50,8 @@ T atomic(rma_atomic_op_t op, GlobalPtr<T> target, T operand, T compare) {
 }  // namespace detail
 
 /** Adds `operand` (wrapping around) and returns the value before. 8 bytes that are mapped here: inlined down
- * to the processor's own atomic. */
+ * to the processor's own atomic, which wakes nobody in wait_until: who sleeps there looks again within 10 ms.
+ */
 template <AtomicInteger T>
 T fetch_add(GlobalPtr<T> target, std::type_identity_t<T> operand) {
   if constexpr (sizeof(T) == sizeof(std::uint64_t)) {

@@ -22,9 +22,9 @@ class Mutex {
   Mutex(rma_mutexes_t mutexes, std::size_t index, int rank) noexcept
       : mutexes_(mutexes), index_(index), rank_(rank) {}
 
-  /** Throws Error (RMA_ERR_STATE) when this process holds it. */
+  /** Throws Error (RMA_ERR_STATE) when this thread holds it. */
   void lock() { check(rma_lock(mutexes_, index_, rank_)); }
-  /** Throws Error (RMA_ERR_STATE) when this process does not hold it. */
+  /** Throws Error (RMA_ERR_STATE) when this thread does not hold it. */
   void unlock() { check(rma_unlock(mutexes_, index_, rank_)); }
 
  private:

@@ -15,9 +15,9 @@
 namespace rma::inline v0 {
 
 /**
- * One nonblocking operation under way, or none. Can be moved, not copied; destroying it, or assigning to it,
- * waits first, because the buffers of the operation are about to go as well. An error found there is lost:
- * call wait() where it matters.
+ * One nonblocking operation that is still to be waited for, under way or complete, or none. Can be moved, not
+ * copied; destroying it, or assigning to it, waits first, because the buffers of the operation are about to
+ * go as well. An error found there is lost: call wait() where it matters.
  */
 class Request {
  public:

@@ -41,7 +41,8 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_YIELDS", &Settings::yields, "64", 0, 1000000, "yields",
                   "Times a waiting rank gives its processor away before it sleeps"},
       SettingInfo{"RMA_COLL_FLAT_RANKS", &Settings::flat_ranks, "8", 1, 4096, "ranks",
-                  "Teams up to this size meet by one flag per member, larger ones by a counter"},
+                  "Teams up to this size meet by one flag per member; larger ones, and all where ranks do "
+                  "not poll, by a counter"},
       SettingInfo{"RMA_COLL_DIRECT", &Settings::direct_collective, "32K", 0, kTebi, "bytes",
                   "Collectives from this size on read the other members' buffers in place"},
       SettingInfo{"RMA_LOG", &Settings::log, "warn", 0, 0, "",
