@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Network devices that one process uses together at most.
+inline constexpr std::size_t kMaxRails = 4;
+
+/// Memory that the network's devices may read and write.
+struct Registered {
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  std::array<std::uint32_t, kMaxRails> local = {};   ///< what this process names it by, per rail
+  std::array<std::uint32_t, kMaxRails> remote = {};  ///< what others name it by, per rail
+};
+
+/// Whoever can register memory with the network's devices; the allocator and the registration cache are
+/// handed one, so that they need to know no device. Thread-safe.
+class Registrar {
+ public:
+  Registrar() = default;
+  Registrar(const Registrar&) = delete;
+  Registrar& operator=(const Registrar&) = delete;
+  virtual ~Registrar() = default;
+
+  /// Registers [address, address + bytes) with every rail, or with none. RMA_ERR_NO_MEMORY is an ordinary
+  /// answer: a limit is reached. RMA_ERR_ADDRESS: not all of it is mapped (or it is read-only).
+  [[nodiscard]] virtual Result<Registered> add(std::byte* address, std::size_t bytes) = 0;
+  /// Takes back one add().
+  virtual void remove(const Registered& registered) = 0;
+};
+
+}  // namespace rma
