@@ -59,7 +59,18 @@ struct PostFlags {
   bool unsignalled = false;  ///< report no success; a failure is always reported
 };
 
-/// The end of one posted operation, or (kind `event`) of something at the peer.
+enum class Direction : std::uint8_t { write, read };
+
+/// One operation to be posted: `pieces` go to `remote`, or come from there, in their order.
+struct Work {
+  Direction direction = Direction::write;
+  Remote remote;
+  std::span<const Local> pieces;
+  Cookie cookie = 0;
+  PostFlags flags;
+};
+
+/// The end of one posted operation, or of a receive.
 struct Completion {
   Cookie cookie = 0;
   int peer = -1;
@@ -82,16 +93,31 @@ class Transport {
 
   /// What a peer needs to connect here. Checked by the receiver before use.
   [[nodiscard]] virtual std::span<const std::byte> card() const = 0;
-  /// Makes `peer` reachable. Idempotent.
+  /// Makes `peer` reachable. Idempotent. RMA_ERR_PEER_LOST when it does not answer.
   [[nodiscard]] virtual Status connect(int peer, std::span<const std::byte> card) = 0;
+  /// Gives `peer` up: what is posted to it ends with RMA_ERR_PEER_LOST, and so does every later post.
+  virtual void fail(int peer) = 0;
 
-  /// Posts one operation; `pieces` may be reused at return, what they point to only after completion. Not
-  /// more than the limits allow. RMA_ERR_STATE: max_outstanding is reached, poll and try again.
-  /// RMA_ERR_PEER_LOST: the peer is gone. A post that fails has no completion.
-  [[nodiscard]] virtual rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces,
-                                                Cookie cookie, PostFlags flags) = 0;
-  [[nodiscard]] virtual rma_status_t post_read(int peer, std::span<const Local> pieces, Remote from,
-                                               Cookie cookie, PostFlags flags) = 0;
+  /// Posts work to one peer, in order and in one go where the device can; `*posted` says how many of it were
+  /// taken. What stands in `work` may be reused at return, what its pieces point to only after completion.
+  /// Not more than the limits allow. RMA_ERR_STATE: max_outstanding is reached, poll and post the rest.
+  /// RMA_ERR_PEER_LOST: the peer is gone. What was not taken has no completion.
+  [[nodiscard]] virtual rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) = 0;
+
+  [[nodiscard]] rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
+                                        PostFlags flags) {
+    const Work work = {
+        .direction = Direction::write, .remote = to, .pieces = pieces, .cookie = cookie, .flags = flags};
+    std::size_t posted = 0;
+    return post(peer, {&work, 1}, &posted);
+  }
+  [[nodiscard]] rma_status_t post_read(int peer, std::span<const Local> pieces, Remote from, Cookie cookie,
+                                       PostFlags flags) {
+    const Work work = {
+        .direction = Direction::read, .remote = from, .pieces = pieces, .cookie = cookie, .flags = flags};
+    std::size_t posted = 0;
+    return post(peer, {&work, 1}, &posted);
+  }
   /// RMA_FETCH_ADD and RMA_COMPARE_SWAP on 8 aligned bytes; the old value lands in `old`, of 8 bytes.
   [[nodiscard]] virtual rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target,
                                                  std::uint64_t operand, std::uint64_t compare, Local old,

@@ -121,29 +121,35 @@ void LoopbackTransport::complete(int peer, Cookie cookie, rma_status_t status, b
                   .silent = unsignalled && status == RMA_SUCCESS});
 }
 
-rma_status_t LoopbackTransport::post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
-                                           PostFlags flags) {
+void LoopbackTransport::fail(int peer) {
   const std::lock_guard guard(fabric_.lock_);
-  if (const rma_status_t status = admit(peer, pieces, flags); status != RMA_SUCCESS) return status;
-  const bool good =
-      (flags.inline_data || usable(pieces)) && peers_[peer]->covered(to.address, total(pieces), to.key);
-  if (good && faults_.failing_post != 1) {
-    std::byte* there = pointer(to.address);
-    for (const Local& piece : pieces) there = std::copy_n(piece.address, piece.bytes, there);
+  faults_.lost = peer;
+}
+
+rma_status_t LoopbackTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
+  const std::lock_guard guard(fabric_.lock_);
+  *posted = 0;
+  for (const Work& one : work) {
+    if (const rma_status_t status = post_one(peer, one); status != RMA_SUCCESS) return status;
+    ++*posted;
   }
-  complete(peer, cookie, good ? RMA_SUCCESS : RMA_ERR_ADDRESS, flags.unsignalled);
   return RMA_SUCCESS;
 }
 
-rma_status_t LoopbackTransport::post_read(int peer, std::span<const Local> pieces, Remote from, Cookie cookie,
-                                          PostFlags flags) {
-  const std::lock_guard guard(fabric_.lock_);
+/// The caller holds the lock.
+rma_status_t LoopbackTransport::post_one(int peer, const Work& work) {
+  const auto [direction, remote, pieces, cookie, flags] = work;
   if (const rma_status_t status = admit(peer, pieces, flags); status != RMA_SUCCESS) return status;
-  const bool good = usable(pieces) && peers_[peer]->covered(from.address, total(pieces), from.key);
+  const bool local_good = (flags.inline_data && direction == Direction::write) || usable(pieces);
+  const bool good = local_good && peers_[peer]->covered(remote.address, total(pieces), remote.key);
   if (good && faults_.failing_post != 1) {
-    const std::byte* there = pointer(from.address);
+    std::byte* there = pointer(remote.address);
     for (const Local& piece : pieces) {
-      std::copy_n(there, piece.bytes, piece.address);
+      if (direction == Direction::write) {
+        std::copy_n(piece.address, piece.bytes, there);
+      } else {
+        std::copy_n(there, piece.bytes, piece.address);
+      }
       there += piece.bytes;
     }
   }

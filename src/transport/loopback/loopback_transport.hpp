@@ -57,10 +57,8 @@ class LoopbackTransport final : public Transport {
   void deregister_memory(const Registration& registration) override;
   [[nodiscard]] std::span<const std::byte> card() const override { return card_; }
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
-  [[nodiscard]] rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
-                                        PostFlags flags) override;
-  [[nodiscard]] rma_status_t post_read(int peer, std::span<const Local> pieces, Remote from, Cookie cookie,
-                                       PostFlags flags) override;
+  void fail(int peer) override;
+  [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
   [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
@@ -80,6 +78,7 @@ class LoopbackTransport final : public Transport {
   };
   LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits);
 
+  [[nodiscard]] rma_status_t post_one(int peer, const Work& work);
   [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, PostFlags flags);
   [[nodiscard]] bool covered(std::uintptr_t address, std::size_t bytes, Key key) const;
   [[nodiscard]] bool usable(std::span<const Local> pieces) const;

@@ -44,7 +44,7 @@ CmaTransport::CmaTransport(int peers, bool allowed)
               .needs_registration = false,
               .ordered = true},
       card_(card_of(getpid())),
-      processes_(static_cast<std::size_t>(peers), 0) {}
+      processes_(static_cast<std::size_t>(peers)) {}
 
 bool CmaTransport::available() {
   char from = 1;
@@ -73,12 +73,27 @@ Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
     return {RMA_ERR_LAUNCH, fmt::format("the cma card of peer {} has {} bytes", peer, card.size())};
   }
   std::memcpy(&process, card.data(), sizeof process);
-  processes_[static_cast<std::size_t>(peer)] = process;
+  // Relaxed: whoever posts has learnt in another way that this has returned.
+  processes_[static_cast<std::size_t>(peer)].store(process, std::memory_order_relaxed);
   return {};
 }
 
-rma_status_t CmaTransport::move(Direction direction, int peer, std::span<const Local> pieces, Remote remote,
-                                Cookie cookie, PostFlags flags) {
+void CmaTransport::fail(int peer) {
+  processes_[static_cast<std::size_t>(peer)].store(0, std::memory_order_relaxed);
+}
+
+rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
+  *posted = 0;
+  for (const Work& one : work) {
+    if (const rma_status_t status = move(peer, one); status != RMA_SUCCESS) return status;
+    ++*posted;
+  }
+  return RMA_SUCCESS;
+}
+
+rma_status_t CmaTransport::move(int peer, const Work& work) {
+  const auto [direction, remote, pieces, cookie, flags] = work;
+  const pid_t process = processes_[static_cast<std::size_t>(peer)].load(std::memory_order_relaxed);
   if (!allowed_) return RMA_ERR_UNSUPPORTED;
   std::array<iovec, kMaxGather> local = {};
   if (pieces.size() > local.size()) return RMA_ERR_ARGUMENT;
@@ -90,8 +105,7 @@ rma_status_t CmaTransport::move(Direction direction, int peer, std::span<const L
   if (bytes > kMaxMessage) return RMA_ERR_SIZE;
   const iovec there = {.iov_base = reinterpret_cast<void*>(remote.address), .iov_len = bytes};
   const auto call = direction == Direction::read ? process_vm_readv : process_vm_writev;
-  const ssize_t moved =
-      call(processes_[static_cast<std::size_t>(peer)], local.data(), pieces.size(), &there, 1, 0);
+  const ssize_t moved = call(process, local.data(), pieces.size(), &there, 1, 0);
   rma_status_t status = RMA_SUCCESS;
   if (moved < 0) {
     status = status_of(errno);
@@ -102,16 +116,6 @@ rma_status_t CmaTransport::move(Direction direction, int peer, std::span<const L
   const std::lock_guard guard(lock_);
   completed_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});
   return RMA_SUCCESS;
-}
-
-rma_status_t CmaTransport::post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
-                                      PostFlags flags) {
-  return move(Direction::write, peer, pieces, to, cookie, flags);
-}
-
-rma_status_t CmaTransport::post_read(int peer, std::span<const Local> pieces, Remote from, Cookie cookie,
-                                     PostFlags flags) {
-  return move(Direction::read, peer, pieces, from, cookie, flags);
 }
 
 rma_status_t CmaTransport::post_atomic(int /*peer*/, rma_atomic_op_t /*op*/, Remote /*target*/,

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -31,10 +32,8 @@ class CmaTransport final : public Transport {
   void deregister_memory(const Registration& registration) override;
   [[nodiscard]] std::span<const std::byte> card() const override { return card_; }
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
-  [[nodiscard]] rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
-                                        PostFlags flags) override;
-  [[nodiscard]] rma_status_t post_read(int peer, std::span<const Local> pieces, Remote from, Cookie cookie,
-                                       PostFlags flags) override;
+  void fail(int peer) override;
+  [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
   [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
@@ -45,14 +44,13 @@ class CmaTransport final : public Transport {
   [[nodiscard]] bool arm() override;
 
  private:
-  enum class Direction : std::uint8_t { read, write };
-  rma_status_t move(Direction direction, int peer, std::span<const Local> pieces, Remote remote,
-                    Cookie cookie, PostFlags flags);
+  [[nodiscard]] rma_status_t move(int peer, const Work& work);
 
   const bool allowed_;
   Limits limits_;
   std::vector<std::byte> card_;
-  std::vector<pid_t> processes_;  ///< by peer; written by connect, before any operation to that peer
+  std::vector<std::atomic<pid_t>>
+      processes_;  ///< by peer; written by connect, before any operation to that peer, and fail
   std::mutex lock_;
   std::vector<Completion> completed_;  ///< guarded by lock_
 };
