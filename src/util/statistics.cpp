@@ -31,6 +31,10 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"collective", "collectives other than barriers"},
     {"sleep", "times a waiting thread went to sleep"},
     {"allocate", "allocations"},
+    {"registration_hits", "local buffers found in the registration cache"},
+    {"registration_misses", "local buffers that had to be registered"},
+    {"registration_evictions", "registrations the cache gave up for room"},
+    {"registration_invalidations", "registrations dropped because their memory was unmapped"},
 }};
 
 /// Counts of threads outlive them, so that totals never shrink. A deque never moves its elements.

@@ -27,6 +27,10 @@ enum class Counter : std::uint8_t {
   collective,
   sleep,
   allocate,
+  registration_hits,
+  registration_misses,
+  registration_evictions,
+  registration_invalidations,
   count_  // how many there are
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);
