@@ -2,15 +2,19 @@
 # The one list of Debian packages that this project needs, by group. Everything else that needs the list asks here.
 #
 # usage: scripts/packages.sh [GROUP...]
-#   build  to build the library, its programs and its tests (the default)
-#   ci     what .ci/run needs besides
-#   peers  the libraries that bench/compare.sh measures against
+#   build    to build the library, its programs and its tests (the default)
+#   ci       what .ci/run needs besides
+#   cluster  to run scripts/cluster.sh and the tests that use it
+#   peers    the libraries that bench/compare.sh measures against
 set -euo pipefail
 
 build='build-essential g++ cmake ninja-build pkg-config python3 git
-  libpmix-dev libjemalloc-dev libhwloc-dev libopenblas-dev
+  libpmix-dev libibverbs-dev libjemalloc-dev libhwloc-dev libopenblas-dev
   libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev'
 ci='ccache clang-format clang-tidy'
+cluster='qemu-system-x86 busybox-static cpio kmod iproute2 openssh-server openssh-client
+  rdma-core ibverbs-providers ibverbs-utils perftest openmpi-bin
+  munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins'
 peers='openmpi-bin libopenmpi-dev mpich libmpich-dev'
 
 [ $# -gt 0 ] || set -- build
@@ -18,10 +22,11 @@ for group in "$@"; do
   case $group in
     build) printf '%s\n' $build ;;
     ci) printf '%s\n' $ci ;;
+    cluster) printf '%s\n' $cluster ;;
     peers) printf '%s\n' $peers ;;
     -h | --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" ;;
     *)
-      echo "packages.sh: unknown group '$group'; the groups are build, ci and peers" >&2
+      echo "packages.sh: unknown group '$group'; the groups are build, ci, cluster and peers" >&2
       exit 2
       ;;
   esac

@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# Boots a cluster of emulated hosts with real kernel RDMA devices (Soft-RoCE) on this machine, runs a job over all of
+# them, shows its output as it comes and returns its exit code. Nothing is left behind. docs/cluster.md tells more.
+#
+# usage: scripts/cluster.sh [OPTION...] -- PROG [ARG...]           one job, by mpirun
+#        scripts/cluster.sh [OPTION...] --script FILE [ARG...]     a script on host 1, which has the commands
+#                                                                  cluster-run and cluster-fault: many jobs in one boot
+#   --hosts N            1 to 8 (default 2)
+#   --ranks-per-host M   ranks of the job on each (default 1)
+#   --rails 1|2          RDMA devices of each host: rxe0, rxe1 (default 1)
+#   --memlock KB         what each process may register (ulimit -l; default unlimited)
+#   --netem SPEC         what tc's netem does to RDMA packets, for example 'loss 1%'
+#   --env NAME[=VALUE]   a variable for the job, or the script; RMA_*, LIBRMA_* and OMPI_MCA_* go along anyway
+#   --timeout S          end it all after S seconds, with exit code 124 (default 600)
+#   --memory MB          of each host (default 1536)
+#   --cpus C             processors of each host (default 1)
+#   --results DIR        an existing directory that the hosts can write to, at the same path and as $CLUSTER_SHARE
+# Exit codes: the job's; 77 where emulation is not possible here; 124 after the time limit; 125 if the cluster failed.
+set -euo pipefail
+parts=$(cd "$(dirname "$0")/cluster" && pwd)
+root=$(dirname "$(dirname "$parts")")
+PATH=$PATH:/usr/sbin:/sbin
+
+hosts=2 ranks=1 rails=1 memlock=unlimited netem= limit=600 memory=1536 cpus=1 results= script= variables=()
+
+fail() {
+  echo "cluster: $*" >&2
+  exit 125
+}
+impossible() {
+  echo "cluster: $*" >&2
+  exit 77
+}
+refuse() {
+  echo "cluster: $*; try --help" >&2
+  exit 2
+}
+# number OPTION VALUE LEAST MOST
+number() {
+  [[ $2 =~ ^[0-9]{1,9}$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || refuse "$1 takes a number from $3 to $4, not '$2'"
+}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    --)
+      shift
+      break
+      ;;
+    --*) [ $# -ge 2 ] || refuse "$1 needs a value" ;;
+  esac
+  case $1 in
+    --hosts) number "$1" "$2" 1 8 && hosts=$2 ;;
+    --ranks-per-host) number "$1" "$2" 1 256 && ranks=$2 ;;
+    --rails) number "$1" "$2" 1 2 && rails=$2 ;;
+    --memlock) number "$1" "$2" 0 999999999 && memlock=$2 ;;
+    --netem) netem=$2 ;;
+    --env) variables+=("$2") ;;
+    --timeout) number "$1" "$2" 1 86400 && limit=$2 ;;
+    --memory) number "$1" "$2" 256 65536 && memory=$2 ;;
+    --cpus) number "$1" "$2" 1 64 && cpus=$2 ;;
+    --results) results=$(cd "$2" && pwd) || refuse "--results: there is no directory '$2'" ;;
+    --script)
+      script=$2
+      shift 2
+      break
+      ;;
+    *) refuse "unknown option '$1'" ;;
+  esac
+  shift 2
+done
+if [ -n "$script" ]; then
+  [ -r "$script" ] || refuse "--script: cannot read '$script'"
+  script=$(realpath "$script")
+else
+  [ $# -gt 0 ] || refuse 'no program was given'
+  command -v "$1" > /dev/null || refuse "there is no program '$1'"
+fi
+
+# --- what this machine must have ------------------------------------------------------------------------------------
+[ "$(uname -m)" = x86_64 ] || impossible "hosts are emulated on x86_64 only, and this is $(uname -m)"
+for program in qemu-system-x86_64 busybox cpio modprobe sshd ssh-keygen rdma mpirun ibv_devices apt-get; do
+  command -v "$program" > /dev/null ||
+    impossible "$program is missing here; '$root/scripts/setup.sh cluster' installs what is needed"
+done
+available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
+# A host's memory is taken as it is touched; this much is used by booting and a small job.
+needed=$((hosts * 400))
+[ "$available" -ge "$needed" ] || impossible "$hosts hosts need $needed MB of memory, and $available MB are available"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/rma-cluster.XXXXXX")
+pids=()
+cleanup() {
+  trap '' INT TERM HUP
+  [ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}" 2> /dev/null || true
+  wait 2> /dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+progress() {
+  [ ! -t 2 ] || printf '\r\033[Kcluster: %s' "$*" >&2
+}
+
+# --- what the hosts boot, and what they are told -------------------------------------------------------------------
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/librma/cluster
+images=$("$parts/kernel.sh" "$cache") || exit
+read -r kernel initramfs <<< "$images"
+
+share=$work/share
+mkdir "$share"
+ssh-keygen -q -t ed25519 -N '' -f "$share/key"
+{
+  echo "export CLUSTER_HOSTS=$hosts CLUSTER_RANKS=$ranks CLUSTER_RAILS=$rails"
+  echo "CLUSTER_MEMLOCK=$memlock"
+  printf 'CLUSTER_NETEM=%q\n' "$netem"
+} > "$share/settings"
+{
+  for name in $(compgen -e); do
+    case $name in RMA_* | LIBRMA_* | OMPI_MCA_*) printf 'export %s=%q\n' "$name" "${!name}" ;; esac
+  done
+  options=()
+  for variable in ${variables[@]+"${variables[@]}"}; do
+    name=${variable%%=*}
+    if [ "$name" = "$variable" ]; then variable=$name=${!name-}; fi
+    printf 'export %s=%q\n' "$name" "${variable#*=}"
+    options+=(--env "$name")
+  done
+  printf 'cd %q || exit 125\n' "$PWD"
+  if [ -n "$script" ]; then
+    printf '%q ' exec bash "$script" "$@"
+  else
+    printf '%q ' exec cluster-run --timeout "$limit" ${options[@]+"${options[@]}"} -- "$@"
+  fi
+} > "$share/job"
+
+# --- boot ------------------------------------------------------------------------------------------------------------
+# Hardware acceleration where it works: some machines have a /dev/kvm that fails as soon as a processor is made.
+accelerator=(-accel tcg,thread=multi -cpu max)
+if [ -w /dev/kvm ] && (echo quit | timeout 10 qemu-system-x86_64 -accel kvm -cpu host -m 64 -S -display none \
+  -serial none -monitor stdio) > /dev/null 2>&1; then
+  accelerator=(-accel kvm -cpu host)
+fi
+
+# start NODE OPTION...: an emulated host. It ends with this script, however that ends.
+start() {
+  local node=$1
+  shift
+  setpriv --pdeathsig KILL qemu-system-x86_64 "${accelerator[@]}" -smp "$cpus" -m "$memory" -display none \
+    -monitor none -no-reboot -nodefaults -kernel "$kernel" -initrd "$initramfs" -serial "file:$work/console$node" \
+    -append "console=ttyS0 quiet panic=-1 CLUSTER_NODE=$node CLUSTER_SHARE=$share CLUSTER_PARTS=$parts" \
+    -fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
+    -device virtio-9p-pci,fsdev=host,mount_tag=host \
+    -fsdev "local,id=share,path=$share,security_model=none" -device virtio-9p-pci,fsdev=share,mount_tag=share \
+    "$@" < /dev/null > "$work/emulator$node" 2>&1 &
+  pids+=($!)
+}
+# card NODE NETWORK: a network card; the networks are 0 (control) and the rails 1 and 2.
+card() {
+  echo -device "virtio-net-pci,netdev=n$2,mac=52:54:00:00:0$2:0$1,romfile="
+}
+
+# Host 1's emulator is the switch of every network: one port for its own card, one cable to each other host.
+networks=$(seq 0 "$rails")
+options=()
+for network in $networks; do
+  options+=(-netdev "hubport,id=n$network,hubid=$network" $(card 1 "$network"))
+  for ((i = 2; i <= hosts; i++)); do
+    options+=(-netdev "stream,id=s$network.$i,server=on,addr.type=unix,addr.path=$work/wire$network.$i"
+      -netdev "hubport,id=p$network.$i,hubid=$network,netdev=s$network.$i")
+  done
+done
+mkfifo "$work"/{out,err}.{in,out}
+cat "$work/out.out" &
+readers=($!)
+cat "$work/err.out" >&2 &
+readers+=($!)
+pids+=("${readers[@]}")
+progress "booting $hosts hosts"
+start 1 "${options[@]}" -device virtio-serial-pci \
+  -chardev "pipe,id=out,path=$work/out" -device virtserialport,chardev=out,nr=1 \
+  -chardev "pipe,id=err,path=$work/err" -device virtserialport,chardev=err,nr=2
+first=$!
+for ((i = 2; i <= hosts; i++)); do
+  options=()
+  for network in $networks; do
+    until [ -S "$work/wire$network.$i" ]; do
+      kill -0 "$first" 2> /dev/null || fail "host 1 did not start: $(tail -n 3 "$work/emulator1")"
+      sleep 0.05
+    done
+    options+=(-netdev "stream,id=n$network,server=off,addr.type=unix,addr.path=$work/wire$network.$i"
+      $(card "$i" "$network"))
+  done
+  start "$i" "${options[@]}"
+done
+
+# what_failed NODE: the end of what a host said.
+what_failed() {
+  tail -n 15 "$work/emulator$1" "$work/console$1" 2> /dev/null | tr -d '\r' >&2
+}
+emulators=("${pids[@]:2}")
+deadline=$((SECONDS + 120))
+until [ -e "$share/ready" ]; do
+  for ((i = 1; i <= hosts; i++)); do
+    kill -0 "${emulators[i - 1]}" 2> /dev/null && continue
+    what_failed "$i"
+    fail "host $i ended while booting; its last words are above"
+  done
+  if [ $SECONDS -ge $deadline ]; then
+    what_failed 1
+    fail 'the hosts did not come up in 120 s; the last words of host 1 are above'
+  fi
+  progress "booting $hosts hosts, $(find "$share" -name 'up.*' | wc -l) up"
+  sleep 0.1
+done
+[ ! -t 2 ] || printf '\r\033[K' >&2
+
+# --- the job ---------------------------------------------------------------------------------------------------------
+sleep "$limit" &
+timer=$!
+pids+=("$timer")
+ended=
+wait -n -p ended "$first" "$timer" || true
+if [ "$ended" = "$timer" ]; then
+  echo "cluster: ended after the time limit of $limit s (--timeout)" >&2
+  exit 124
+fi
+wait "${readers[@]}"
+if [ ! -e "$share/status" ]; then
+  what_failed 1
+  fail 'host 1 ended before the job did; its last words are above'
+fi
+exit "$(cat "$share/status")"
