@@ -3,6 +3,7 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(pmix REQUIRED IMPORTED_TARGET pmix)
+pkg_check_modules(verbs REQUIRED IMPORTED_TARGET libibverbs)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)

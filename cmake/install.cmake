@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 # What librma.a leaves to the program that links it. Plain names: they are right for any build tool.
-set(rma_static_libs spdlog fmt pmix hwloc stdc++ m pthread)
+set(rma_static_libs spdlog fmt pmix ibverbs hwloc stdc++ m pthread)
 list(TRANSFORM rma_static_libs PREPEND "-l" OUTPUT_VARIABLE rma_static_flags)
 list(JOIN rma_static_flags " " rma_static_flags)
 

@@ -50,7 +50,7 @@ struct Remote {
   Key key = 0;
 };
 
-/// Which operation a completion belongs to. The poster chooses it; 0 is as good as any other.
+/// Which operation a completion belongs to. The poster chooses it, below 2^63; 0 is as good as any other.
 using Cookie = std::uint64_t;
 
 /// Per-operation wishes.
@@ -132,8 +132,8 @@ class Transport {
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
 
   /// For a thread that wants to sleep: after arm(), event_fd() becomes readable at the next completion,
-  /// unless arm() returned false, which means that there is one already. -1 where completions never come by
-  /// themselves.
+  /// unless arm() returned false, which means that there is one already. What came before arm() may not
+  /// ring: poll once more before sleeping. -1 where completions never come by themselves.
   [[nodiscard]] virtual int event_fd() const = 0;
   [[nodiscard]] virtual bool arm() = 0;
 };

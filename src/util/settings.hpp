@@ -14,7 +14,15 @@ namespace rma {
 
 enum class HugePagesSetting : std::uint8_t { off, transparent, hugetlb };
 enum class CmaSetting : std::uint8_t { automatic, off };
+enum class CollectiveSetting : std::uint8_t { automatic, mail };
+enum class ShmSetting : std::uint8_t { automatic, off };
+enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
+enum class AtomicDomainSetting : std::uint8_t { automatic, cpu, nic };
+enum class LocalBufferSetting : std::uint8_t { cache, register_each, pipeline, bounce };
 enum class StatisticsSetting : std::uint8_t { off, table, json };
+
+/// RMA_GID_INDEX when the library is to choose.
+inline constexpr std::uint64_t kAnyGid = 256;
 
 /// Every tunable of the runtime, with the values in force. Declared, documented and read from the environment
 /// through one table (settings_table.cpp); the numbers here are only what the table overwrites.
@@ -27,6 +35,27 @@ struct Settings {
   std::uint64_t yields = 0;
   std::uint64_t flat_ranks = 0;
   std::uint64_t direct_collective = 0;
+  CollectiveSetting collective_algorithm = CollectiveSetting::automatic;
+  ShmSetting shm = ShmSetting::automatic;
+  NetworkSetting network = NetworkSetting::automatic;
+  AtomicDomainSetting atomic_domain = AtomicDomainSetting::automatic;
+  std::string devices;
+  std::uint64_t gid_index = 0;
+  std::uint64_t peer_timeout = 0;
+  std::uint64_t queue_depth = 0;
+  std::uint64_t completions = 0;
+  std::uint64_t receive_factor = 0;
+  std::uint64_t receive_base = 0;
+  std::uint64_t extent_bytes = 0;
+  LocalBufferSetting local_buffers = LocalBufferSetting::cache;
+  std::uint64_t inline_bytes = 0;
+  std::uint64_t bounce_bytes = 0;
+  std::uint64_t bounce_buffers = 0;
+  std::uint64_t pipeline_bytes = 0;
+  std::uint64_t cache_bytes = 0;
+  std::uint64_t cache_entries = 0;
+  std::uint64_t stripe_bytes = 0;
+  std::uint64_t piece_bytes = 0;
   std::string log;
   StatisticsSetting statistics = StatisticsSetting::off;
   std::string statistics_file;

@@ -11,6 +11,11 @@ namespace {
 constexpr std::uint64_t kTebi = std::uint64_t{1} << 40;
 constexpr std::array<std::string_view, 3> kHugePages = {"off", "transparent", "hugetlb"};
 constexpr std::array<std::string_view, 2> kCma = {"auto", "off"};
+constexpr std::array<std::string_view, 2> kCollective = {"auto", "mail"};
+constexpr std::array<std::string_view, 2> kShm = {"auto", "off"};
+constexpr std::array<std::string_view, 3> kNetwork = {"auto", "off", "verbs"};
+constexpr std::array<std::string_view, 3> kAtomicDomain = {"auto", "cpu", "nic"};
+constexpr std::array<std::string_view, 4> kLocalBuffers = {"cache", "register", "pipeline", "bounce"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
 template <auto member>
@@ -45,6 +50,56 @@ std::span<const SettingInfo> setting_table() {
                   "not poll, by a counter"},
       SettingInfo{"RMA_COLL_DIRECT", &Settings::direct_collective, "32K", 0, kTebi, "bytes",
                   "Collectives from this size on read the other members' buffers in place"},
+      SettingInfo{"RMA_COLL_ALGORITHM", choice<&Settings::collective_algorithm>(kCollective), "auto", 0, 0,
+                  "",
+                  "How teams meet: auto in shared memory where all members share a host, else by mail (puts "
+                  "with notification); mail always so. The same on all ranks"},
+      SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "",
+                  "Map the memory of other ranks of the same host; off sends everything through the network"},
+      SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetwork), "auto", 0, 0, "",
+                  "Network between ranks that are not mapped: auto opens verbs where there are such, verbs "
+                  "always"},
+      SettingInfo{"RMA_ATOMIC_DOMAIN", choice<&Settings::atomic_domain>(kAtomicDomain), "auto", 0, 0, "",
+                  "Who executes 8-byte atomics: the processor (auto on one host) or the network device (auto "
+                  "on several). The same on all ranks"},
+      SettingInfo{"RMA_DEVICES", &Settings::devices, "", 0, 0, "",
+                  "RDMA devices to use, as in mlx5_0,mlx5_1:2; empty takes every usable port (rma-info lists "
+                  "them)"},
+      SettingInfo{"RMA_GID_INDEX", &Settings::gid_index, "256", 0, kAnyGid, "index",
+                  "Entry of the ports' GID tables to use with RoCE; 256 chooses RoCE v2 with an IPv4 address "
+                  "where there is one"},
+      SettingInfo{"RMA_PEER_TIMEOUT", &Settings::peer_timeout, "10", 1, 3600, "seconds",
+                  "A rank that is silent for so long while something waits for it is lost"},
+      SettingInfo{"RMA_QP_DEPTH", &Settings::queue_depth, "128", 16, 16384, "operations",
+                  "Operations to one rank that a network device holds at once, per rail"},
+      SettingInfo{"RMA_CQ_DEPTH", &Settings::completions, "4096", 64, 1048576, "operations",
+                  "Operations to all ranks that a network device holds at once"},
+      SettingInfo{"RMA_SRQ_FACTOR", &Settings::receive_factor, "8", 0, 4096, "receives",
+                  "k in log2(ranks) * k + b, the number of receives that the shared queue is filled with"},
+      SettingInfo{"RMA_SRQ_BASE", &Settings::receive_base, "16", 1, 65536, "receives",
+                  "b of the same formula"},
+      SettingInfo{
+          "RMA_EXTENT", &Settings::extent_bytes, "1M", 4096, kTebi, "bytes",
+          "The heap grows by multiples of this, each registered in one piece, where there is a network"},
+      SettingInfo{"RMA_LOCAL_BUFFERS", choice<&Settings::local_buffers>(kLocalBuffers), "cache", 0, 0, "",
+                  "How buffers outside the heap are made usable for large transfers: registered once and "
+                  "remembered, registered each time, registered piece by piece while others fly, or copied"},
+      SettingInfo{"RMA_INLINE", &Settings::inline_bytes, "192", 0, 65536, "bytes",
+                  "Puts up to this size travel in the request itself, as far as the device can"},
+      SettingInfo{"RMA_BOUNCE", &Settings::bounce_bytes, "8K", 64, 1048576, "bytes",
+                  "Buffers outside the heap up to this size are copied through registered ones"},
+      SettingInfo{"RMA_BOUNCE_BUFFERS", &Settings::bounce_buffers, "64", 4, 65536, "buffers",
+                  "Registered buffers of RMA_BOUNCE bytes"},
+      SettingInfo{"RMA_PIPELINE", &Settings::pipeline_bytes, "256K", 4096, kTebi, "bytes",
+                  "Piece by which RMA_LOCAL_BUFFERS=pipeline registers"},
+      SettingInfo{"RMA_REG_CACHE_BYTES", &Settings::cache_bytes, "1G", 0, 64 * kTebi, "bytes",
+                  "Most memory outside the heap that is kept registered while not in use"},
+      SettingInfo{"RMA_REG_CACHE_ENTRIES", &Settings::cache_entries, "1024", 1, 1048576, "registrations",
+                  "Most registrations that are kept while not in use"},
+      SettingInfo{"RMA_STRIPE", &Settings::stripe_bytes, "128K", 4096, kTebi, "bytes",
+                  "Transfers from this size on are divided among the rails"},
+      SettingInfo{"RMA_PIECE", &Settings::piece_bytes, "1M", 4096, std::uint64_t{1} << 30, "bytes",
+                  "Most bytes of one RDMA request; larger transfers are cut"},
       SettingInfo{"RMA_LOG", &Settings::log, "warn", 0, 0, "",
                   "Least serious message to print: trace, debug, info, warn, error or off"},
       SettingInfo{"RMA_STATS", choice<&Settings::statistics>(kStatistics), "off", 0, 0, "",

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "transport/verbs/greeting.hpp"
+#include "transport/verbs/objects.hpp"
+#include "util/status.hpp"
+
+namespace rma::transport {
+
+/// An unreliable-datagram queue pair for greetings: what is sent may be lost, as may what arrives while all
+/// receives are taken.
+class Datagrams {
+ public:
+  using Receiver = std::function<void(std::span<const std::byte>)>;
+
+  Datagrams(const Port& port, ibv_pd* domain) : port_(port), domain_(domain) {}
+
+  /// Makes the queue pair and posts its receives. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  [[nodiscard]] Status open(ibv_context* context);
+
+  [[nodiscard]] const DatagramAddress& address() const { return address_; }
+  /// Becomes readable when serve() has something to do.
+  [[nodiscard]] int event_fd() const { return channel_->fd; }
+  /// Takes in what has arrived, and arms event_fd() again. For one thread.
+  void serve(const Receiver& receiver);
+
+  /// Thread-safe. Without a free buffer the datagram is lost, as any may be.
+  void send(const DatagramAddress& to, const Greeting& greeting);
+
+ private:
+  static constexpr std::size_t kReceives = 64;
+  static constexpr std::size_t kSends = 16;
+  static constexpr std::size_t kHeader = 40;  ///< the global routing header, in front of every datagram
+  static constexpr std::size_t kSlot = 256;
+  static_assert(kHeader + sizeof(Greeting) <= kSlot);
+
+  [[nodiscard]] std::byte* slot(std::size_t index) { return memory_.data() + index * kSlot; }
+  [[nodiscard]] bool post_receive(std::size_t index);
+  [[nodiscard]] ibv_ah* handle_for(const DatagramAddress& to);
+  void reap();
+
+  const Port& port_;
+  ibv_pd* const domain_;
+  std::vector<std::byte> memory_;  ///< kReceives slots, then kSends
+  MemoryRegion region_;
+  EventChannel channel_;
+  CompletionQueue received_;
+  CompletionQueue sent_;
+  QueuePair queue_pair_;
+  DatagramAddress address_;
+  std::mutex send_lock_;  ///< of the following
+  std::vector<std::size_t> free_sends_;
+  std::map<std::pair<Gid, std::uint16_t>, AddressHandle> handles_;
+};
+
+}  // namespace rma::transport

@@ -1,0 +1,184 @@
+#include "transport/verbs/ports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <span>
+
+namespace rma::transport {
+namespace {
+
+/// The list of devices, which is freed as it was made.
+class DeviceList {
+ public:
+  DeviceList() : list_(ibv_get_device_list(&count_)) {}
+  ~DeviceList() {
+    if (list_ != nullptr) ibv_free_device_list(list_);
+  }
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+
+  [[nodiscard]] std::span<ibv_device* const> devices() const {
+    return {list_, list_ == nullptr ? 0 : static_cast<std::size_t>(count_)};
+  }
+
+ private:
+  int count_ = 0;
+  ibv_device** list_;
+};
+
+/// One word of PortChoice::devices.
+struct Wanted {
+  std::string_view device;
+  int port = 0;  ///< 0: all of them
+  bool found = false;
+};
+
+Result<std::vector<Wanted>> parse(std::string_view text) {
+  std::vector<Wanted> wanted;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::size_t colon = word.find(':');
+    Wanted one = {.device = word.substr(0, colon)};
+    if (colon != std::string_view::npos) {
+      const std::string_view number = word.substr(colon + 1);
+      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), one.port);
+      if (error != std::errc() || end != number.data() + number.size() || one.port < 1) one.device = {};
+    }
+    if (one.device.empty()) {
+      return Status(RMA_ERR_SETTING,
+                    fmt::format("RMA_DEVICES has '{}': expected names as in 'mlx5_0,mlx5_1:2'", word));
+    }
+    wanted.push_back(one);
+  }
+  return wanted;
+}
+
+/// Preferred first: RoCE v2 of an IPv4 address, which routers know; of an IPv6 address; link-local; RoCE v1.
+int rank_of(const ibv_gid_entry& entry) {
+  static constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  const bool ipv4 = std::memcmp(entry.gid.raw, kMapped.data(), kMapped.size()) == 0;
+  const bool link_local = entry.gid.raw[0] == 0xfe && (entry.gid.raw[1] & 0xc0U) == 0x80;
+  const bool routable = entry.gid_type == IBV_GID_TYPE_ROCE_V2;
+  return (routable ? 0 : 4) + (ipv4 ? 0 : link_local ? 2 : 1);
+}
+
+std::string type_name(std::uint32_t type) {
+  switch (type) {
+    case IBV_GID_TYPE_ROCE_V1:
+      return "RoCE v1";
+    case IBV_GID_TYPE_ROCE_V2:
+      return "RoCE v2";
+    default:
+      return "IB";
+  }
+}
+
+/// Fills in the port's GID; says why it has none that can be used.
+void choose_gid(ibv_context* context, const PortChoice& choice, int table_length, Port& port) {
+  std::optional<ibv_gid_entry> best;
+  for (int index = 0; index < table_length; ++index) {
+    if (choice.gid_index && *choice.gid_index != index) continue;
+    ibv_gid_entry entry = {};
+    if (ibv_query_gid_ex(context, port.number, static_cast<std::uint32_t>(index), &entry, 0) != 0) continue;
+    if (!best || rank_of(entry) < rank_of(*best)) best = entry;
+  }
+  if (best) {
+    port.gid = best->gid;
+    port.gid_index = static_cast<std::uint8_t>(best->gid_index);
+    port.gid_type = type_name(best->gid_type);
+  } else if (choice.gid_index) {
+    port.unusable = fmt::format("it has no GID number {} (RMA_GID_INDEX)", *choice.gid_index);
+  } else if (port.ethernet) {
+    port.unusable = "it has no GID: give its network interface an address";
+  }
+}
+
+Port describe(ibv_context* context, const char* name, std::uint8_t number, const ibv_device_attr& attributes,
+              const PortChoice& choice) {
+  Port port;
+  port.device = name;
+  port.number = number;
+  port.attributes = attributes;
+  ibv_port_attr its = {};
+  if (const int error = ibv_query_port(context, number, &its); error != 0) {
+    port.unusable = fmt::format("it cannot be asked: {}", std::strerror(error));
+    return port;
+  }
+  port.ethernet = its.link_layer == IBV_LINK_LAYER_ETHERNET;
+  port.lid = its.lid;
+  port.mtu = its.active_mtu;
+  port.max_message = its.max_msg_sz;
+  choose_gid(context, choice, its.gid_tbl_len, port);
+  if (its.state != IBV_PORT_ACTIVE) {
+    port.unusable = fmt::format("it is {}", ibv_port_state_str(its.state));
+  } else if (port.unusable.empty() && attributes.max_srq == 0) {
+    port.unusable = "the device has no shared receive queues";
+  }
+  return port;
+}
+
+void apply(std::vector<Wanted>& wanted, Port& port) {
+  if (wanted.empty()) return;
+  const auto it = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& one) {
+    return one.device == port.device && (one.port == 0 || one.port == port.number);
+  });
+  if (it != wanted.end()) {
+    it->found = true;
+  } else {
+    port.unusable = "RMA_DEVICES does not name it";
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Port>> find_ports(const PortChoice& choice) {
+  auto wanted = parse(choice.devices);
+  if (!wanted.ok()) return std::move(wanted).status();
+  std::vector<Port> ports;
+  const DeviceList list;
+  for (ibv_device* const device : list.devices()) {
+    const char* const name = ibv_get_device_name(device);
+    const Context context(ibv_open_device(device));
+    ibv_device_attr attributes = {};
+    if (context == nullptr || ibv_query_device(context.get(), &attributes) != 0) {
+      Port& port = ports.emplace_back();
+      port.device = name;
+      port.unusable = fmt::format("it cannot be opened: {}", std::strerror(errno));
+      apply(wanted.value(), port);
+      continue;
+    }
+    for (std::uint8_t number = 1; number <= attributes.phys_port_cnt; ++number) {
+      ports.push_back(describe(context.get(), name, number, attributes, choice));
+      apply(wanted.value(), ports.back());
+    }
+  }
+  for (const Wanted& one : wanted.value()) {
+    if (!one.found) {
+      return Status(
+          RMA_ERR_SETTING,
+          fmt::format("RMA_DEVICES names {}{}, which this host does not have; rma-info lists those it has",
+                      one.device, one.port == 0 ? "" : fmt::format(":{}", one.port)));
+    }
+  }
+  std::stable_sort(ports.begin(), ports.end(),
+                   [](const Port& a, const Port& b) { return a.device < b.device; });
+  return ports;
+}
+
+Result<Context> open_device(std::string_view name) {
+  const DeviceList list;
+  for (ibv_device* const device : list.devices()) {
+    if (name != ibv_get_device_name(device)) continue;
+    Context context(ibv_open_device(device));
+    if (context != nullptr) return context;
+    return system_failure(RMA_ERR_SYSTEM, fmt::format("opening RDMA device {}", name), errno);
+  }
+  return Status(RMA_ERR_SYSTEM, fmt::format("RDMA device {} is gone", name));
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "transport/transport.hpp"
+#include "transport/verbs/connection.hpp"
+#include "transport/verbs/datagrams.hpp"
+#include "transport/verbs/objects.hpp"
+#include "transport/verbs/ports.hpp"
+#include "transport/verbs/service_thread.hpp"
+#include "transport/verbs/switchboard.hpp"
+
+namespace rma::transport {
+
+/// What a verbs transport is to be like.
+struct VerbsOptions {
+  int rank = 0;
+  int ranks = 1;
+  Secret secret = {};                    ///< of this process; its callers learn it from its card
+  std::uint32_t queue_depth = 0;         ///< operations to one peer that may be posted and not yet polled
+  std::uint32_t completions = 0;         ///< the same for all peers together
+  std::uint32_t receives = 0;            ///< messages that may arrive before they are polled
+  std::chrono::milliseconds timeout{0};  ///< a peer that is silent for so long is lost
+};
+
+/// One port of an RDMA device: reliable connections to peers, made when they are first used. Thread-safe.
+class VerbsTransport final : public Transport, public Switchboard::Exchange {
+ public:
+  /// Opens `port`, which is usable. `service` is not started yet, and must stop before the transport ends: it
+  /// answers those that connect. RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY.
+  [[nodiscard]] static Result<std::unique_ptr<VerbsTransport>> open(const Port& port,
+                                                                    const VerbsOptions& options,
+                                                                    ServiceThread& service);
+  ~VerbsTransport() override;
+
+  [[nodiscard]] const Port& port() const { return port_; }
+
+  [[nodiscard]] std::string_view name() const override { return port_.device; }
+  [[nodiscard]] const Limits& limits() const override { return limits_; }
+  [[nodiscard]] Result<Registration> register_memory(std::byte* address, std::size_t bytes) override;
+  void deregister_memory(const Registration& registration) override;
+  [[nodiscard]] std::span<const std::byte> card() const override { return card_; }
+  [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
+  void fail(int peer) override;
+  [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
+  [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
+                                         std::uint64_t compare, Local old, Cookie cookie) override;
+  [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
+                                       PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_receive(Local buffer, Cookie cookie) override;
+  [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
+  [[nodiscard]] int event_fd() const override { return channel_->fd; }
+  [[nodiscard]] bool arm() override;
+
+ private:
+  VerbsTransport(Port port, const VerbsOptions& options);
+  [[nodiscard]] Status start(ServiceThread& service);
+  [[nodiscard]] Status make_queues();
+  void serve_device_event();
+
+  [[nodiscard]] Result<Endpoint> local_end(int peer) override;
+  [[nodiscard]] Status bind(int peer, const Endpoint& end) override;
+  void send(const DatagramAddress& to, const Greeting& greeting) override { datagrams_->send(to, greeting); }
+
+  [[nodiscard]] Connection* connection(int peer) const {
+    // Acquire pairs with the store in local_end().
+    return connections_[static_cast<std::size_t>(peer)].load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::size_t poll_queue(ibv_cq* queue, std::span<Completion> completions);
+  [[nodiscard]] bool ended(const ibv_wc& work, Completion& completion);
+  [[nodiscard]] int peer_of(std::uint32_t queue_pair);
+
+  const Port port_;
+  const VerbsOptions options_;
+  Limits limits_;
+  std::vector<std::byte> card_;
+  Context context_;
+  ProtectionDomain domain_;
+  EventChannel channel_;
+  CompletionQueue data_completions_;
+  CompletionQueue control_completions_;
+  SharedReceives data_receives_;
+  SharedReceives control_receives_;
+  std::unique_ptr<Credits> data_credits_;
+  std::unique_ptr<Credits> control_credits_;
+  std::unique_ptr<Datagrams> datagrams_;
+  std::unique_ptr<Switchboard> switchboard_;
+  std::unique_ptr<ConnectionParts> parts_;
+  std::vector<std::atomic<Connection*>> connections_;  ///< by peer; owned
+  std::mutex regions_lock_;
+  std::map<Key, MemoryRegion> regions_;  ///< by local key
+  std::mutex peers_lock_;
+  std::map<std::uint32_t, int> peers_;  ///< by number of the control queue pair
+};
+
+}  // namespace rma::transport
