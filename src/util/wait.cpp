@@ -12,7 +12,11 @@
 namespace rma {
 namespace {
 
-constexpr timespec kUntilNextLook = {.tv_sec = 0, .tv_nsec = 10'000'000};
+std::int64_t monotonic_nanoseconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);
@@ -20,9 +24,16 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Doorbell::sleep(std::uint32_t seen, Ringer ringer) {
+void Doorbell::Sleeper::sleep(std::uint32_t seen) {
   count(Counter::sleep);
-  futex(rings, FUTEX_WAIT, seen, ringer == Ringer::sometimes ? &kUntilNextLook : nullptr);
+  if (ringer_ == Ringer::always) {
+    futex(doorbell_.rings, FUTEX_WAIT, seen, nullptr);
+    return;
+  }
+  const std::int64_t now = monotonic_nanoseconds();
+  if (since_ == 0) since_ = now;
+  const timespec nap = {.tv_sec = 0, .tv_nsec = nap_after(now - since_)};
+  futex(doorbell_.rings, FUTEX_WAIT, seen, &nap);
 }
 
 void Doorbell::wake() {

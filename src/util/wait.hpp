@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -16,8 +17,19 @@ struct WaitPolicy {
 /// Who may make the condition true that a sleeper waits for.
 enum class Ringer : std::uint8_t {
   always,    ///< only code that rings the doorbell: the sleeper sleeps until it is woken
-  sometimes  ///< also plain stores, which ring nothing: the sleeper looks again every hundredth of a second
+  sometimes  ///< also plain stores and devices, which ring nothing: the sleeper looks again after each
+             ///< nap_after()
 };
+
+/// How long a thread that has waited `asleep` nanoseconds since it first slept naps before it looks again: an
+/// eighth of that, so that it notices within an eighth of the time that it had to wait, at least 50
+/// microseconds, and at most 10 ms, which is often enough for any wait and costs no processor time to speak
+/// of.
+constexpr std::int64_t nap_after(std::int64_t asleep) {
+  constexpr std::int64_t kShortest = 50'000;
+  constexpr std::int64_t kLongest = 10'000'000;
+  return std::clamp(asleep / 8, kShortest, kLongest);
+}
 
 /// Where threads of one process sleep and others, of any process that maps it, wake them. Lies in shared
 /// memory; all zero is its initial state.
@@ -31,7 +43,7 @@ struct alignas(64) Doorbell {
 
   /// Wakes whoever sleeps here. The caller has made the condition true before, with any store.
   void ring() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fetch_add in sleep_until
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fetch_add in wait_until
     ring_ordered();
   }
 
@@ -40,8 +52,18 @@ struct alignas(64) Doorbell {
     if (sleepers.load(std::memory_order_relaxed) != 0) wake();
   }
 
-  /// Sleeps until woken, or until it is time to look again, unless `rings` is no longer `seen`.
-  void sleep(std::uint32_t seen, Ringer ringer);
+  /// A thread that sleeps here until its condition holds, and for how long it has.
+  class Sleeper {
+   public:
+    Sleeper(Doorbell& doorbell, Ringer ringer) : doorbell_(doorbell), ringer_(ringer) {}
+    /// Sleeps until woken, or until it is time to look again, unless `rings` is no longer `seen`.
+    void sleep(std::uint32_t seen);
+
+   private:
+    Doorbell& doorbell_;
+    const Ringer ringer_;
+    std::int64_t since_ = 0;  ///< when it first slept, on the monotonic clock; 0: not yet
+  };
 
  private:
   void wake();
@@ -75,12 +97,13 @@ void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& c
     sched_yield();
   }
   if (condition()) return;
+  Doorbell::Sleeper sleeper(doorbell, ringer);
   doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring
   while (true) {
     const std::uint32_t seen = doorbell.rings.load(std::memory_order_acquire);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
-    doorbell.sleep(seen, ringer);
+    sleeper.sleep(seen);
   }
   doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -123,6 +123,14 @@ TEST_F(Wait, OneRingWakesAllWhoseConditionHolds) {
   EXPECT_EQ(arrived, kRounds * kSleepers);
 }
 
+TEST(Nap, IsAnEighthOfTheWaitSoFarWithinBounds) {
+  EXPECT_EQ(nap_after(0), 50'000);
+  EXPECT_EQ(nap_after(400'000), 50'000);
+  EXPECT_EQ(nap_after(1'600'000), 200'000);
+  EXPECT_EQ(nap_after(80'000'000), 10'000'000);
+  EXPECT_EQ(nap_after(60'000'000'000), 10'000'000);
+}
+
 TEST_F(Wait, AConditionMadeTrueByAPlainStoreIsNoticedWhereThatIsAskedFor) {
   Doorbell bell;
   std::atomic<bool> ready = false;
