@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that the Debian packages of the named groups are installed. As root it installs what is missing;
-# otherwise it prints the one line that does, and fails. Where nothing is missing it touches nothing.
+# otherwise it prints the one line that does, and fails. Where nothing is missing it touches nothing. Services that come
+# with a package (the cluster's ssh and Slurm servers) are not started on this machine.
 #
 # usage: scripts/setup.sh [GROUP...]     (the groups of scripts/packages.sh; the default is build)
 set -euo pipefail
@@ -35,6 +36,13 @@ echo "setup: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# Debian asks this program before it starts a service. A machine that has one of its own keeps it.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+  trap 'rm -f "$log" $policy' EXIT
+  printf '#!/bin/sh\nexit 101\n' > $policy
+  chmod +x $policy
+fi
 if ! { apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1 < /dev/null; then
   tail -n 30 "$log" >&2
   echo 'setup: apt-get failed; its last lines are above' >&2

@@ -1,0 +1,52 @@
+# What the scripts of this folder share: source it first, call `finish` last.
+#
+#   step NAME COMMAND...         runs it and prints one line: passed or FAILED, the name, the seconds. Its output is
+#                                shown where it fails, or with VERBOSE=1 in the environment. A failed step fails the
+#                                script at its end, and the steps behind it still run.
+#   expect_exit CODE COMMAND...  succeeds if the command's exit code is this one
+#   expect_text REGEX COMMAND... succeeds if the command prints a line that matches (grep -E), whatever it exits with
+#   finish                       a summary; exits with 1 if a step failed, or if there was none
+steps=0
+failures=()
+
+step() {
+  local name=$1 log started=${EPOCHREALTIME/./} status=0 seconds
+  shift
+  log=$(mktemp)
+  "$@" > "$log" 2>&1 || status=$?
+  seconds=$(((${EPOCHREALTIME/./} - started) / 100000))
+  steps=$((steps + 1))
+  printf '%s  %s  %d.%d s\n' "$([ $status -eq 0 ] && echo 'passed' || echo 'FAILED')" "$name" \
+    $((seconds / 10)) $((seconds % 10))
+  if [ $status -ne 0 ]; then
+    failures+=("$name")
+    echo "        exit code $status of: $*"
+  fi
+  if [ $status -ne 0 ] || [ "${VERBOSE:-0}" != 0 ]; then tail -n 100 "$log" | sed 's/^/        /'; fi
+  rm -f "$log"
+}
+
+expect_exit() {
+  local expected=$1 status=0
+  shift
+  "$@" || status=$?
+  [ $status -eq "$expected" ] && return
+  echo "the exit code is $status, not $expected"
+  return 1
+}
+
+expect_text() {
+  local expected=$1 output
+  shift
+  output=$("$@" 2>&1) || true
+  printf '%s\n' "$output"
+  grep -qE -- "$expected" <<< "$output" && return
+  echo "no line matches '$expected'"
+  return 1
+}
+
+finish() {
+  echo "$((steps - ${#failures[@]})) of $steps steps passed"
+  [ $steps -gt 0 ] && [ ${#failures[@]} -eq 0 ]
+  exit
+}
