@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Jobs under Slurm, which most clusters have: `srun --mpi=pmix`. For cluster.sh --hosts 2; the argument is the folder
+# with the programs. Slurm is started here, by hand: its services are nobody's business but this test's.
+. "$(dirname "$0")/lib.sh"
+programs=$1
+
+# What every host runs. As root, with everything it writes in memory, and without control groups, which need systemd.
+start_host='
+mkdir -p -m 755 /run/munge /run/slurm/spool
+install -m 400 "$CLUSTER_SHARE/munge.key" /run/munge/munge.key
+munged --key-file=/run/munge/munge.key --socket=/run/munge/munge.socket.2 --pid-file=/run/munge/munged.pid \
+  --log-file=/run/munge/munged.log --seed-file=/run/munge/munged.seed --num-threads=2 &&
+  slurmd -f "$CLUSTER_SHARE/slurm.conf"'
+
+start_slurm() {
+  local i
+  (umask 077 && head -c 128 /dev/urandom > "$CLUSTER_SHARE/munge.key")
+  # More processors than there are, so that ranks may share one.
+  cat > "$CLUSTER_SHARE/slurm.conf" << CONFIG
+ClusterName=emulated
+SlurmctldHost=node1
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+MpiDefault=pmix
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+StateSaveLocation=/run/slurm/state
+SlurmdSpoolDir=/run/slurm/spool
+SlurmctldPidFile=/run/slurm/slurmctld.pid
+SlurmdPidFile=/run/slurm/slurmd.pid
+SlurmctldLogFile=/run/slurm/slurmctld.log
+SlurmdLogFile=/run/slurm/slurmd.log
+ReturnToService=2
+NodeName=node[1-$CLUSTER_HOSTS] CPUs=8 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+CONFIG
+  echo 'CgroupPlugin=cgroup/v1' > "$CLUSTER_SHARE/cgroup.conf"
+  for ((i = CLUSTER_HOSTS; i >= 1; i--)); do ssh "node$i" "$start_host" || return; done
+  mkdir -p /run/slurm/state
+  slurmctld -f "$SLURM_CONF" || return
+  for ((i = 0; i < 300; i++)); do
+    [ "$(sinfo --noheader --states=idle -o %D 2> /dev/null)" != "$CLUSTER_HOSTS" ] || return 0
+    sleep 0.2
+  done
+  tail -n 20 /run/slurm/*.log
+  return 1
+}
+export SLURM_CONF=$CLUSTER_SHARE/slurm.conf CLUSTER_LAUNCHER=srun
+
+step 'Slurm starts' start_slurm
+step 'four ranks of two hosts' expect_text 'round 0 rank 3 of 4 local 2' \
+  cluster-run -n 2 -- "$programs/launcher-client" exchange
+step 'the exit code of one rank' expect_exit 23 cluster-run -n 2 -- sh -c 'test $PMIX_RANK != 3 || exit 23'
+finish
