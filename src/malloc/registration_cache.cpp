@@ -122,25 +122,21 @@ Result<RegistrationCache::Use> RegistrationCache::add(const AddressSpan& wanted,
   {
     const std::lock_guard lock(mutex_);
     busy_.splice(busy_.end(), made);
-    // From here on, notes about the entry's span are held against it, and then it is watched, and only then
-    // registered. So whatever of it is unmapped after being registered is noted, and whatever was unmapped
-    // before is not registered.
+    // From here on, notes about the entry's span are held against it; then it is watched, and only then
+    // registered. So what of it is unmapped after being registered is noted, here or in kept_, and what was
+    // unmapped before is not registered. Other threads may well unmap, and map anew, what only the merging
+    // took in: then the entry serves this one use, whose own memory is as the caller sees it.
     if (keep) begin_locked(entry, wanted, farewell);
   }
   part_with(farewell);
 
   bool watched = false;
   Status added = add_entry(entry, wanted, watched);
-  // Memory of the entry that only its neighbours needed may have been unmapped and mapped again unwatched
-  // while it was registered. All that was unmapped is noted once the watch has settled; then the entry is no
-  // longer counted, and serves this one use, whose own memory is as the caller sees it.
-  std::optional<std::uint64_t> position;
-  if (added.ok() && watched && pages_->contain(entry->span)) position = watch_->settle();
+  const bool kept = added.ok() && watched && pages_->contain(entry->span);
   {
     const std::lock_guard lock(mutex_);
-    if (position) invalidate_locked(*position, farewell);
     if (entry->counted) {
-      if (position) {
+      if (kept) {
         keep_locked(entry, farewell);
       } else {
         drop_locked(entry, farewell);

@@ -222,6 +222,22 @@ TEST_F(RegistrationCacheTest, UnmappedWhileInUse) {
   unmap_pages(memory, 8);
 }
 
+// Registering takes in a neighbour's pages, which are their owner's to unmap at any time.
+TEST_F(RegistrationCacheTest, MergedMemoryRemappedWhileItIsRegistered) {
+  for (const bool noted_by_another : {false, true}) {
+    std::byte* memory = map_pages(8);
+    get_pages(memory, 4);
+    registrar_.set_after_next_add([&] {
+      map_pages(2, memory);
+      if (noted_by_another) cache_->reclaim();
+    });
+    const Use both = get_pages(memory + 2 * page_bytes(), 4);
+    EXPECT_EQ(both.registered().bytes, 6 * page_bytes());
+    get_pages(memory, 2);
+    unmap_pages(memory, 8);
+  }
+}
+
 TEST_F(RegistrationCacheTest, ReclaimEndsWhatWasUnmapped) {
   std::byte* memory = map_pages(8);
   get_pages(memory, 2);

@@ -99,6 +99,29 @@ TEST_F(RegistrationCacheTest, ALargerRangeReplacesWhatItContains) {
   unmap_pages(memory, 64);
 }
 
+// What two threads register at the same time may be the same memory.
+TEST_F(RegistrationCacheTest, ASmallerRangeRegisteredMeanwhileIsReplaced) {
+  std::byte* memory = map_pages(8);
+  registrar_.set_after_next_add([&] { get_pages(memory + 2 * page_bytes(), 2); });
+  get_pages(memory, 8);
+  EXPECT_EQ(registrar_.live(), 1U);
+  get_pages(memory + 3 * page_bytes(), 3);
+  EXPECT_EQ(hits(), 1U);
+  unmap_pages(memory, 8);
+}
+
+TEST_F(RegistrationCacheTest, ALargerRangeRegisteredMeanwhileIsKept) {
+  std::byte* memory = map_pages(8);
+  registrar_.set_after_next_add([&] { get_pages(memory, 8); });
+  Use small = get_pages(memory + 2 * page_bytes(), 2);
+  EXPECT_EQ(registrar_.live(), 2U);
+  small.release();
+  EXPECT_EQ(registrar_.live(), 1U);
+  get_pages(memory, 8);
+  EXPECT_EQ(hits(), 1U);
+  unmap_pages(memory, 8);
+}
+
 TEST_F(RegistrationCacheTest, WalkingOverMemoryWithOverlapRegistersEachPageAFewTimes) {
   constexpr std::size_t kSteps = 64;
   std::byte* memory = map_pages(4 * kSteps + 1);

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "malloc/registrar.hpp"
@@ -68,10 +70,16 @@ class TagRegistrar final : public Registrar {
       if (::pread(memory_, &tag, sizeof(tag), static_cast<off_t>(offset)) != sizeof(tag)) return not_mapped();
       tags.push_back(tag);
     }
-    const std::lock_guard lock(mutex_);
-    Registered registered{.address = address, .bytes = bytes, .local = {++last_key_}, .remote = {last_key_}};
-    used_ += bytes;
-    live_.emplace(last_key_, std::move(tags));
+    Registered registered{.address = address, .bytes = bytes, .local = {}, .remote = {}};
+    std::function<void()> now;
+    {
+      const std::lock_guard lock(mutex_);
+      registered.local[0] = registered.remote[0] = ++last_key_;
+      used_ += bytes;
+      live_.emplace(last_key_, std::move(tags));
+      now = std::exchange(after_next_add_, nullptr);
+    }
+    if (now) now();
     return registered;
   }
 
@@ -112,6 +120,8 @@ class TagRegistrar final : public Registrar {
     const std::lock_guard lock(mutex_);
     return used_;
   }
+  /// What other threads do at the end of the next add(), before it returns.
+  void set_after_next_add(std::function<void()> what) { after_next_add_ = std::move(what); }
   void set_limit(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     limit_ = bytes;
@@ -129,6 +139,7 @@ class TagRegistrar final : public Registrar {
   std::mutex mutex_;
   std::map<std::uint32_t, std::vector<std::uint64_t>> live_;
   std::uint32_t last_key_ = 0;
+  std::function<void()> after_next_add_;
   std::size_t used_ = 0;
   std::size_t limit_ = SIZE_MAX;
   std::atomic<std::uint64_t> adds_{0};
