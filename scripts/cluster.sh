@@ -14,7 +14,7 @@
 #   --timeout S          end it all after S seconds, with exit code 124 (default 600)
 #   --memory MB          of each host (default 1536)
 #   --cpus C             processors of each host (default 1)
-#   --results DIR        an existing directory that the hosts can write to, at the same path and as $CLUSTER_SHARE
+#   --results DIR        an existing directory that the hosts can write to, at the same path, $CLUSTER_RESULTS there
 # Exit codes: the job's; 77 where emulation is not possible here; 124 after the time limit; 125 if the cluster failed.
 set -euo pipefail
 parts=$(cd "$(dirname "$0")/cluster" && pwd)
@@ -141,11 +141,30 @@ ssh-keygen -q -t ed25519 -N '' -f "$share/key"
 } > "$share/job"
 
 # --- boot ------------------------------------------------------------------------------------------------------------
-# Hardware acceleration where it works: some machines have a /dev/kvm that fails as soon as a processor is made.
+# Hardware acceleration where it works: some machines have a /dev/kvm that fails, or never gets anywhere. So the kernel
+# is booted with it once, to its end (without an init it panics, which ends the emulator), and the answer is kept.
+accelerated() {
+  local answer
+  answer=$cache/kvm-$(cat /proc/sys/kernel/random/boot_id)
+  [ -w /dev/kvm ] || return
+  if [ ! -e "$answer" ]; then
+    rm -f "$cache"/kvm-*
+    timeout 15 qemu-system-x86_64 -accel kvm -cpu host -m 256 -display none -monitor none -no-reboot -nodefaults \
+      -kernel "$kernel" -append 'quiet panic=-1' < /dev/null > /dev/null 2>&1 && echo yes > "$answer" || echo no > "$answer"
+  fi
+  [ "$(cat "$answer")" = yes ]
+}
 accelerator=(-accel tcg,thread=multi -cpu max)
-if [ -w /dev/kvm ] && (echo quit | timeout 10 qemu-system-x86_64 -accel kvm -cpu host -m 64 -S -display none \
-  -serial none -monitor stdio) > /dev/null 2>&1; then
-  accelerator=(-accel kvm -cpu host)
+! accelerated 2> /dev/null || accelerator=(-accel kvm -cpu host)
+
+# Where the emulators and the kernel's command line take paths, these have a meaning.
+case $root$work$results in
+  *[[:space:],]*) fail "cannot work where paths have spaces or commas in them: $root, $work, $results" ;;
+esac
+exports=()
+if [ -n "$results" ]; then
+  exports=(-fsdev "local,id=results,path=$results,security_model=none"
+    -device virtio-9p-pci,fsdev=results,mount_tag=results)
 fi
 
 # start NODE OPTION...: an emulated host. It ends with this script, however that ends.
@@ -154,11 +173,11 @@ start() {
   shift
   setpriv --pdeathsig KILL qemu-system-x86_64 "${accelerator[@]}" -smp "$cpus" -m "$memory" -display none \
     -monitor none -no-reboot -nodefaults -kernel "$kernel" -initrd "$initramfs" -serial "file:$work/console$node" \
-    -append "console=ttyS0 quiet panic=-1 CLUSTER_NODE=$node CLUSTER_SHARE=$share CLUSTER_PARTS=$parts" \
+    -append "console=ttyS0 quiet panic=-1 CLUSTER_NODE=$node CLUSTER_SHARE=$share CLUSTER_PARTS=$parts CLUSTER_RESULTS=$results" \
     -fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
     -device virtio-9p-pci,fsdev=host,mount_tag=host \
     -fsdev "local,id=share,path=$share,security_model=none" -device virtio-9p-pci,fsdev=share,mount_tag=share \
-    "$@" < /dev/null > "$work/emulator$node" 2>&1 &
+    "${exports[@]}" "$@" < /dev/null > "$work/emulator$node" 2>&1 &
   pids+=($!)
 }
 # card NODE NETWORK: a network card; the networks are 0 (control) and the rails 1 and 2.

@@ -61,7 +61,8 @@ if [ ! -f "$initramfs" ]; then
     basename "$file"
   done > "$root/modules/order"
   (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) > "$work/initramfs"
-  rm -f "$cache"/initramfs-*
+  # Those of older recipes; not at once, for another checkout may be about to boot one.
+  find "$cache" -name "initramfs-*" -mtime +0 -delete
   mv "$work/initramfs" "$initramfs"
 fi
 echo "$cache/kernel/boot/vmlinuz-$version $initramfs"
