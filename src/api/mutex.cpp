@@ -34,6 +34,7 @@ Status create(Runtime& runtime, rma_team_t handle, std::size_t count, rma_mutexe
                                  .count = count},
                       .failed = !memory.ok()};
   std::vector<Offer> offers(static_cast<std::size_t>(team.size()));
+  // After a failure the memory stays: members that noticed nothing may use it.
   if (Status status = allgather(team, std::span(offers), mine); !status.ok()) return status;
   std::vector<MutexSet::Member> members;
   for (const Offer& offer : offers) {

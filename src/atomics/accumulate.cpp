@@ -1,5 +1,7 @@
 #include "atomics/accumulate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -19,6 +21,14 @@ Status Accumulator::accumulate(void* dst, const void* src, std::size_t bytes, rm
   count(Counter::accumulate);
   return Accumulation(*this, type, scale, rank).add(dst, src, bytes);
 }
+
+Accumulation::Accumulation(Accumulator& accumulator, rma_type_t type, const void* scale, int rank)
+    : accumulator_(accumulator),
+      rank_(rank),
+      kernel_(type, scale),
+      // Locks that are not mapped are not taken either: add() refuses.
+      cursor_(accumulator.locks(accumulator.job().mapped(rank) ? rank : accumulator.job().rank()),
+              accumulator.job().wait_policy()) {}
 
 template <typename Access>
 Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, std::size_t bytes,
@@ -54,6 +64,10 @@ Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, st
 
 Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
   const Path path = accumulator_.job().resolve(dst, bytes, rank_);
+  if (path.here == nullptr && !accumulator_.job().mapped(rank_)) {
+    return {RMA_ERR_UNSUPPORTED,
+            fmt::format("rank {} is on another host, and this version accumulates on this host only", rank_)};
+  }
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
   const auto address = reinterpret_cast<std::uintptr_t>(dst);
   const auto* const from = static_cast<const std::byte*>(src);

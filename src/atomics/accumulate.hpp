@@ -21,7 +21,8 @@ class Accumulator {
 
   /// dst[i] += scale * src[i] for `bytes` bytes of elements, each atomic with respect to all other
   /// accumulates. `type` is valid, `bytes` a multiple of its size, `dst` aligned to its type_alignment(), and
-  /// `scale` null or one element. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST and what else the device reports.
+  /// `scale` null or one element. RMA_ERR_ADDRESS; RMA_ERR_UNSUPPORTED for a rank on another host;
+  /// RMA_ERR_PEER_LOST and what else the device reports.
   [[nodiscard]] Status accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
                                   const void* scale, int rank);
 
@@ -43,11 +44,7 @@ class Accumulator {
 /// to be used in one go, by one thread, and destroyed at once.
 class Accumulation {
  public:
-  Accumulation(Accumulator& accumulator, rma_type_t type, const void* scale, int rank)
-      : accumulator_(accumulator),
-        rank_(rank),
-        kernel_(type, scale),
-        cursor_(accumulator.locks(rank), accumulator.job().wait_policy()) {}
+  Accumulation(Accumulator& accumulator, rma_type_t type, const void* scale, int rank);
   Accumulation(const Accumulation&) = delete;
   Accumulation& operator=(const Accumulation&) = delete;
 

@@ -71,9 +71,8 @@ MutexSet::MutexSet(const Job& job, std::span<const Member> members)
     : job_(job), blocks_(static_cast<std::size_t>(job.size())) {
   for (const Member& member : members) {
     std::byte* const here = job.direct(member.address, member.count * sizeof(TicketMutex), member.rank);
-    Block& block = blocks_[static_cast<std::size_t>(member.rank)];
-    block.member = true;
-    if (here != nullptr) block.mutexes = {reinterpret_cast<TicketMutex*>(here), member.count};
+    blocks_[static_cast<std::size_t>(member.rank)] = {
+        .member = true, .count = member.count, .mutexes = reinterpret_cast<TicketMutex*>(here)};
   }
 }
 
@@ -87,12 +86,18 @@ Result<TicketMutex*> MutexSet::find(std::size_t index, int rank) const {
   if (rank < 0 || rank >= job_.size() || !blocks_[static_cast<std::size_t>(rank)].member) {
     return Status(RMA_ERR_RANK, fmt::format("rank {} is not in the team that created these mutexes", rank));
   }
-  const std::span<TicketMutex> mutexes = blocks_[static_cast<std::size_t>(rank)].mutexes;
-  if (index >= mutexes.size()) {
+  const Block& block = blocks_[static_cast<std::size_t>(rank)];
+  if (index >= block.count) {
     return Status(RMA_ERR_ARGUMENT, fmt::format("there is no mutex {} of rank {}, which created {} of them",
-                                                index, rank, mutexes.size()));
+                                                index, rank, block.count));
   }
-  return &mutexes[index];
+  if (block.mutexes == nullptr) {
+    return Status(
+        RMA_ERR_UNSUPPORTED,
+        fmt::format("mutex {} of rank {} is on another host, and this version locks on this host only", index,
+                    rank));
+  }
+  return &block.mutexes[index];
 }
 
 Status MutexSet::lock(std::size_t index, int rank) {
@@ -123,7 +128,8 @@ Status MutexSet::unlock(std::size_t index, int rank) {
 }
 
 Status MutexSet::check_idle() const {
-  const std::span<TicketMutex> own = blocks_[static_cast<std::size_t>(job_.rank())].mutexes;
+  const Block& block = blocks_[static_cast<std::size_t>(job_.rank())];
+  const std::span<TicketMutex> own(block.mutexes, block.count);
   const auto busy =
       std::find_if(own.begin(), own.end(), [](const TicketMutex& mutex) { return !mutex.idle(); });
   if (busy == own.end()) return {};

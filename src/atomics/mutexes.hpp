@@ -48,11 +48,10 @@ class MutexSet {
   /// Frees it, when no member will use it any more.
   static void release(Job& job, void* address);
 
-  /// `members` are mapped here.
   MutexSet(const Job& job, std::span<const Member> members);
 
   /// RMA_ERR_RANK when `rank` is no member, RMA_ERR_ARGUMENT when it has no such mutex, RMA_ERR_STATE when
-  /// this thread holds it.
+  /// this thread holds it, RMA_ERR_UNSUPPORTED when it lies on another host.
   [[nodiscard]] Status lock(std::size_t index, int rank);
   /// As lock(); RMA_ERR_STATE when this thread does not hold it.
   [[nodiscard]] Status unlock(std::size_t index, int rank);
@@ -63,7 +62,8 @@ class MutexSet {
  private:
   struct Block {
     bool member = false;
-    std::span<TicketMutex> mutexes;
+    std::size_t count = 0;
+    TicketMutex* mutexes = nullptr;  ///< null where not mapped here, and for a count of 0
   };
 
   [[nodiscard]] Result<TicketMutex*> find(std::size_t index, int rank) const;
