@@ -41,7 +41,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation) {
   auto accumulator = Accumulator::create(*runtime->job, *runtime->device);
   if (!accumulator.ok()) return std::move(accumulator).status();
   runtime->accumulator = std::move(accumulator).value();
-  auto teams = Teams::create(*runtime->job);
+  auto teams = Teams::create(*runtime->job, *runtime->device);
   if (!teams.ok()) return std::move(teams).status();
   runtime->teams = std::move(teams).value();
 

@@ -6,12 +6,14 @@ namespace rma {
 
 Status barrier(Team& team) {
   count(Counter::barrier);
+  if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->barrier();
   team.exchange().barrier();
   return {};
 }
 
 Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
   count(Counter::collective);
+  if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->broadcast(buffer, bytes, root);
   team.exchange().broadcast(buffer, bytes, root);
   return {};
 }
@@ -19,6 +21,8 @@ Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
 Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
               rma_reduction_t op, int root) {
   count(Counter::collective);
+  if (MailExchange* const mail = team.mail(); mail != nullptr)
+    return mail->reduce(dst, src, elements, Reduction::of(type, op), root);
   team.exchange().reduce(dst, src, elements, Reduction::of(type, op), root);
   return {};
 }
@@ -26,12 +30,15 @@ Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_
 Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
                  rma_reduction_t op) {
   count(Counter::collective);
+  if (MailExchange* const mail = team.mail(); mail != nullptr)
+    return mail->allreduce(dst, src, elements, Reduction::of(type, op));
   team.exchange().allreduce(dst, src, elements, Reduction::of(type, op));
   return {};
 }
 
 Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
   count(Counter::collective);
+  if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->allgather(dst, src, bytes);
   team.exchange().allgather(dst, src, bytes);
   return {};
 }

@@ -10,8 +10,8 @@
 
 // Collective operations on a team. All are called by one thread of each member, with sizes, types, operators
 // and roots that agree. Arguments have been checked: roots are team ranks, sizes do not overflow, and
-// check_reduction() accepted type and operator. Processes that share a host cannot fail here; the Status is
-// for those that will meet over a network.
+// check_reduction() accepted type and operator. Members that share a host cannot fail here; others return
+// RMA_ERR_PEER_LOST when a member is gone, and the team is unusable then.
 
 namespace rma {
 
@@ -23,7 +23,8 @@ namespace rma {
 [[nodiscard]] Status broadcast(Team& team, void* buffer, std::size_t bytes, int root);
 
 /// Element-wise reduction to the root's `dst` (unused elsewhere, may be null). `dst` and `src` are equal or
-/// disjoint. Elements are combined in the order of team ranks: (((e0 op e1) op e2) ...).
+/// disjoint. Elements are combined in an order that depends only on the team: by team rank, (((e0 op e1) op
+/// e2) ...), on one host, and as MailExchange says otherwise.
 [[nodiscard]] Status reduce(Team& team, void* dst, const void* src, std::size_t count, rma_type_t type,
                             rma_reduction_t op, int root);
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "collectives/board.hpp"
@@ -15,7 +17,20 @@ namespace rma {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
-static_assert(sizeof(TeamBoard) % kCacheLine == 0, "the world team's block follows rank 0's board");
+static_assert(sizeof(TeamBoard) % kCacheLine == 0, "aligned blocks follow the board");
+
+std::vector<int> all_ranks(const Job& job) {
+  std::vector<int> ranks(static_cast<std::size_t>(job.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+/// All processes of the job meet in memory.
+bool world_meets_in_memory(const Job& job) {
+  return job.settings().collective_algorithm == CollectiveSetting::automatic &&
+         job.settings().shm == ShmSetting::automatic &&
+         job.local_ranks().size() == static_cast<std::size_t>(job.size());
+}
 
 TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id) {
   return {.members = static_cast<std::uint32_t>(members),
@@ -29,25 +44,50 @@ TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id) {
 constinit thread_local Teams::Known Teams::this_threads_known;
 constinit std::atomic<std::uint64_t> Teams::epoch = 1;
 
+Teams::Teams(Job& job, Device& device, TeamBoard& board)
+    : job_(job),
+      device_(device),
+      board_(board),
+      lines_(job, device, all_ranks(job), kBehindBoard),
+      meeting_(world_meets_in_memory(job)
+                   ? std::span<Meeting::Line>()
+                   : std::span(std::launder(reinterpret_cast<Meeting::Line*>(&board + 1)),
+                               static_cast<std::size_t>(job.size())),
+               job.rank(), lines_) {}
+
 Teams::~Teams() = default;
 
-Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
+Result<std::unique_ptr<Teams>> Teams::create(Job& job, Device& device) {
   const auto size = static_cast<std::uint32_t>(job.size());
-  const std::size_t world_bytes = job.rank() == 0 ? TeamBlock::bytes_for(size) : 0;
-  auto memory = job.provide(Service::teams, sizeof(TeamBoard) + world_bytes);
+  const bool in_memory = world_meets_in_memory(job);
+  std::size_t bytes = world_mail_at(job) + MailBlock::bytes_for(job.size());
+  if (in_memory) bytes = kBehindBoard + (job.rank() == 0 ? TeamBlock::bytes_for(size) : 0);
+  auto memory = job.provide(Service::teams, bytes);
   if (!memory.ok()) return std::move(memory).status();
   auto* const board = new (memory.value()) TeamBoard;
-  if (job.rank() == 0) TeamBlock::make(memory.value() + sizeof(TeamBoard), shape_for(job, size, 0));
-  return std::unique_ptr<Teams>(new Teams(job, *board));
+  std::byte* const behind = memory.value() + kBehindBoard;
+  if (!in_memory) {
+    std::uninitialized_value_construct_n(reinterpret_cast<Meeting::Line*>(behind), size);
+    MailBlock::make(memory.value() + world_mail_at(job), job.size());
+  } else if (job.rank() == 0) {
+    TeamBlock::make(behind, shape_for(job, size, 0));
+  }
+  return std::unique_ptr<Teams>(new Teams(job, device, *board));
 }
 
 Status Teams::start() {
-  std::vector<int> ranks(static_cast<std::size_t>(job_.size()));
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank] = static_cast<int>(rank);
-  if (Status status = check(ranks); !status.ok()) return std::move(status).within("world team");
-  std::byte* const memory = job_.service(Service::teams, 0).data() + sizeof(TeamBoard);
-  TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
-  world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), job_.rank(), block));
+  std::vector<int> ranks = all_ranks(job_);
+  const int me = job_.rank();
+  if (world_meets_in_memory(job_)) {
+    std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindBoard;
+    TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
+    world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, block));
+    return {};
+  }
+  const std::size_t offset = world_mail_at(job_);
+  std::byte* const memory = job_.service(Service::teams, me).data() + offset;
+  auto mailed = std::make_unique<Team::Mailed>(job_, device_, ranks, offset, memory, me);
+  world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, 0, std::move(mailed)));
   return {};
 }
 
@@ -69,10 +109,6 @@ Status Teams::check(std::span<const int> ranks) const {
       return {RMA_ERR_ARGUMENT, fmt::format("rank {} is listed twice; list each member once", rank)};
     }
     listed[static_cast<std::size_t>(rank)] = true;
-    if (!job_.mapped(rank)) {
-      return {RMA_ERR_UNSUPPORTED,
-              fmt::format("rank {} is on another host; a team's members share one", rank)};
-    }
   }
   if (!listed[static_cast<std::size_t>(job_.rank())]) {
     return {RMA_ERR_RANK,
@@ -86,7 +122,57 @@ Result<Team*> Teams::create(std::span<const int> ranks) {
   return join({ranks.begin(), ranks.end()});
 }
 
+bool Teams::meet_in_memory(std::span<const int> ranks) const {
+  return job_.settings().collective_algorithm == CollectiveSetting::automatic &&
+         std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return job_.mapped(rank); });
+}
+
 Result<Team*> Teams::join(std::vector<int> ranks) {
+  const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
+  return meet_in_memory(ranks) ? join_in_memory(std::move(ranks), member)
+                               : join_by_mail(std::move(ranks), member);
+}
+
+Result<Team*> Teams::join_by_mail(std::vector<int> ranks, int member) {
+  const auto members = static_cast<int>(ranks.size());
+  auto memory = job_.allocator().allocate(MemoryKind::internal, MailBlock::bytes_for(members), kCacheLine);
+  Meeting::Card card;
+  if (memory.ok()) {
+    // Before anybody knows where it is.
+    MailBlock::make(memory.value(), members);
+    card.block = reinterpret_cast<std::uintptr_t>(memory.value());
+  } else {
+    card.verdict = Verdict{.code = memory.status().code(), .rank = job_.rank()}.word();
+  }
+  if (member == 0) card.id = next_id();
+  const Meeting::Outcome outcome = meeting_.meet(ranks, member, card);
+  if (!memory.ok()) {
+    return std::move(memory).status().within(fmt::format("mail of a team of {} ranks", members));
+  }
+  if (outcome.verdict.code == RMA_ERR_PEER_LOST) {
+    // Others may use the team, and this block, until they notice. So it stays.
+    return Status(RMA_ERR_PEER_LOST, fmt::format("rank {} lost a rank of the team of {} that was to be made",
+                                                 outcome.verdict.rank, members));
+  }
+  if (!outcome.verdict.ok()) {
+    static_cast<void>(job_.allocator().free(MemoryKind::internal, memory.value()).ok());
+    return Status(
+        outcome.verdict.code,
+        fmt::format("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
+                    "RMA_HEAP_SIZE",
+                    outcome.verdict.rank, MailBlock::bytes_for(members), members));
+  }
+  auto mailed = std::make_unique<Team::Mailed>(job_, device_, ranks, 0, memory.value(), member);
+  for (const auto& [partner, block] : outcome.blocks) mailed->carrier.place(partner, block);
+  return add(std::unique_ptr<Team>(new Team(job_, std::move(ranks), member, outcome.id, std::move(mailed))));
+}
+
+std::uint64_t Teams::next_id() {
+  const std::uint64_t number = made_.fetch_add(1, std::memory_order_relaxed) + std::uint64_t{1};
+  return static_cast<std::uint64_t>(job_.rank()) << 32U | number;
+}
+
+Result<Team*> Teams::join_in_memory(std::vector<int> ranks, int member) {
   const int first = ranks.front();
   const std::size_t bytes = TeamBlock::bytes_for(static_cast<std::uint32_t>(ranks.size()));
   const TeamKey key = TeamKey::of(ranks);
@@ -94,9 +180,7 @@ Result<Team*> Teams::join(std::vector<int> ranks) {
   if (first == job_.rank()) {
     auto memory = job_.allocator().allocate(MemoryKind::internal, bytes, kCacheLine);
     if (memory.ok()) {
-      const std::uint64_t number = made_.fetch_add(1, std::memory_order_relaxed) + std::uint64_t{1};
-      const std::uint64_t id = static_cast<std::uint64_t>(first) << 32U | number;
-      block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), id));
+      block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id()));
     }
     if (ranks.size() > 1) {
       board_.post(key, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint32_t>(ranks.size() - 1),
@@ -122,8 +206,7 @@ Result<Team*> Teams::join(std::vector<int> ranks) {
     }
     block = std::launder(reinterpret_cast<TeamBlock*>(here));
   }
-  const auto me = std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin();
-  return add(std::unique_ptr<Team>(new Team(job_, std::move(ranks), static_cast<int>(me), *block)));
+  return add(std::unique_ptr<Team>(new Team(job_, std::move(ranks), member, *block)));
 }
 
 Result<Team*> Teams::split(Team& parent, int color, int key) {
@@ -146,8 +229,15 @@ Status Teams::free(Team* team) {
 }
 
 Status Teams::leave(Team& team) {
+  if (team.mailed_ == nullptr) return leave_memory(team);
+  // After a failure somebody may still write into the block. So it stays.
+  if (Status status = team.mailed_->mail.part(); !status.ok()) return status;
+  return job_.allocator().free(MemoryKind::internal, team.mailed_->memory);
+}
+
+Status Teams::leave_memory(Team& team) {
   team.exchange().barrier();
-  TeamBlock& block = team.block_;
+  TeamBlock& block = *team.block_;
   const int first = team.world_rank(0);
   if (first != job_.rank()) {
     block.left.fetch_add(1, std::memory_order_release);  // pairs with the load below

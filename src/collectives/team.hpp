@@ -3,23 +3,31 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "collectives/board.hpp"
 #include "collectives/buffers.hpp"
+#include "collectives/carrier.hpp"
 #include "collectives/exchange.hpp"
+#include "collectives/mail.hpp"
+#include "collectives/mail_exchange.hpp"
+#include "collectives/meeting.hpp"
+#include "core/device.hpp"
 #include "core/job.hpp"
 #include "util/status.hpp"
 
 namespace rma {
 
-class TeamBoard;
-
 /// An ordered subset of the job's ranks, as this process, one of them, sees it. A collective call on a team
 /// is made by one thread of each member, in the same order everywhere; different teams, overlapping or not,
 /// may be used by different threads at the same time.
+///
+/// Members that all share this host meet in memory that all have mapped, by an Exchange. Others send each
+/// other mail.
 ///
 /// The handle of the C interface, `struct rma_team*`, is the address of a Team: see team_handle().
 class Team {
@@ -28,28 +36,49 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   /// This process's place, 0 to size() - 1.
-  [[nodiscard]] int rank() const { return exchange_.member(); }
+  [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
   /// World ranks by team rank.
   [[nodiscard]] std::span<const int> ranks() const { return ranks_; }
   [[nodiscard]] int world_rank(int team_rank) const { return ranks_[static_cast<std::size_t>(team_rank)]; }
   /// The same number on all members, and no other team's of this job.
-  [[nodiscard]] std::uint64_t id() const { return block_.id; }
-  /// The collectives themselves; collectives.hpp counts and names them.
-  [[nodiscard]] Exchange& exchange() { return exchange_; }
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+
+  /// The collectives themselves; collectives.hpp counts and names them. By mail where there is any, else by
+  /// exchange.
+  [[nodiscard]] MailExchange* mail() { return mailed_ != nullptr ? &mailed_->exchange : nullptr; }
+  [[nodiscard]] Exchange& exchange() { return *exchange_; }
 
  private:
   friend class Teams;
+
+  /// What this process has for a team by mail.
+  struct Mailed {
+    Mailed(Job& job, Device& device, const std::vector<int>& ranks, std::size_t offset, std::byte* block,
+           int member)
+        : carrier(job, device, ranks, offset),
+          memory(block),
+          mail(block, member, static_cast<int>(ranks.size()), job.rank(), carrier) {}
+    JobCarrier carrier;
+    std::byte* memory;  ///< the MailBlock
+    Mail mail;
+    MailExchange exchange{mail};
+  };
+
   Team(const Job& job, std::vector<int> ranks, int rank, TeamBlock& block)
-      : ranks_(std::move(ranks)),
-        block_(block),
-        buffers_(job, ranks_),
-        exchange_(block, rank, job.wait_policy(), buffers_) {}
+      : ranks_(std::move(ranks)), rank_(rank), id_(block.id), block_(&block), buffers_(job, ranks_) {
+    exchange_.emplace(block, rank, job.wait_policy(), buffers_);
+  }
+  Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id, std::unique_ptr<Mailed> mailed)
+      : ranks_(std::move(ranks)), rank_(rank), id_(id), buffers_(job, ranks_), mailed_(std::move(mailed)) {}
 
   const std::vector<int> ranks_;
-  TeamBlock& block_;  ///< shared by the members; lies in the first one's internal memory
+  const int rank_;
+  const std::uint64_t id_;
+  TeamBlock* const block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
   TeamBuffers buffers_;
-  Exchange exchange_;
+  std::optional<Exchange> exchange_;
+  std::unique_ptr<Mailed> mailed_;
 };
 
 /// A Team as the C interface hands it out, and back.
@@ -60,11 +89,12 @@ inline Team* team_of(rma_team_t handle) { return reinterpret_cast<Team*>(handle)
 ///
 /// A team's members find each other on the *board* of the first one: it posts what team it makes and where
 /// the team's block lies, each member takes note, and nobody leaves before all have. A first member without
-/// memory posts that instead, so that all members fail alike.
+/// memory posts that instead, so that all members fail alike. Members on several hosts find each other by a
+/// Meeting.
 class Teams {
  public:
-  /// Before Job::connect: provides the board, and on rank 0 the world team's block. RMA_ERR_NO_MEMORY.
-  [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job);
+  /// Before Job::connect: provides the board and what this process has for the world team. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job, Device& device);
 
   /// After Job::connect: makes the world team. Local.
   [[nodiscard]] Status start();
@@ -82,15 +112,17 @@ class Teams {
 
   /// A team of the listed world ranks, in that order. Called by exactly these, each with the same list.
   /// Without communication: RMA_ERR_ARGUMENT for an empty list or a rank listed twice, RMA_ERR_RANK for one
-  /// that does not exist or when this process is not listed, RMA_ERR_UNSUPPORTED when a rank's memory is not
-  /// mapped here. On all members alike: RMA_ERR_NO_MEMORY.
+  /// that does not exist or when this process is not listed. On all members alike: RMA_ERR_NO_MEMORY.
+  /// RMA_ERR_PEER_LOST.
   [[nodiscard]] Result<Team*> create(std::span<const int> ranks);
 
   /// Members of `parent` with the same `color` (0 or above) form a team, by `key`, then by parent rank; null
-  /// for a negative color. Collective over `parent`. RMA_ERR_NO_MEMORY on all members of a color.
+  /// for a negative color. Collective over `parent`. RMA_ERR_NO_MEMORY on all members of a color,
+  /// RMA_ERR_PEER_LOST.
   [[nodiscard]] Result<Team*> split(Team& parent, int color, int key);
 
-  /// Collective over the team. RMA_ERR_ARGUMENT, at once, for the world team.
+  /// Collective over the team. RMA_ERR_ARGUMENT, at once, for the world team. The team is gone also after
+  /// RMA_ERR_PEER_LOST.
   [[nodiscard]] Status free(Team* team);
 
   /// Whether `team`, any pointer, is a team that exists. Never looks at what it points to.
@@ -112,18 +144,35 @@ class Teams {
   /// with the releasing increments in add() and remove().
   static constinit std::atomic<std::uint64_t> epoch;
 
-  Teams(Job& job, TeamBoard& board) : job_(job), board_(board) {}
+  /// Where everything lies in the block of Service::teams. In a job on one host a TeamBoard and, on rank 0,
+  /// the world team's TeamBlock; else a TeamBoard, the lines of the Meeting and the world team's MailBlock.
+  static constexpr std::size_t kBehindBoard = sizeof(TeamBoard);
+  [[nodiscard]] static std::size_t world_mail_at(const Job& job) {
+    return kBehindBoard + static_cast<std::size_t>(job.size()) * sizeof(Meeting::Line);
+  }
+
+  Teams(Job& job, Device& device, TeamBoard& board);
   [[nodiscard]] bool find(const Team* team) const;
   [[nodiscard]] Status check(std::span<const int> ranks) const;
+  /// The members meet in memory that all of them have mapped.
+  [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
   [[nodiscard]] Result<Team*> join(std::vector<int> ranks);
+  [[nodiscard]] Result<Team*> join_in_memory(std::vector<int> ranks, int member);
+  [[nodiscard]] Result<Team*> join_by_mail(std::vector<int> ranks, int member);
+  /// For a team that this process is the first member of.
+  [[nodiscard]] std::uint64_t next_id();
   [[nodiscard]] TeamBoard& board_of(int rank) const;
-  /// Collective. No member looks at the block any more when the first one's call frees it.
+  /// Collective. Frees what this process has for the team, when no other member uses it any more.
   [[nodiscard]] Status leave(Team& team);
+  [[nodiscard]] Status leave_memory(Team& team);
   Team* add(std::unique_ptr<Team> team);
   void remove(Team* team);
 
   Job& job_;
+  Device& device_;
   TeamBoard& board_;
+  JobCarrier lines_;  ///< between the lines of `meeting_`
+  Meeting meeting_;
   std::unique_ptr<Team> world_;
   std::atomic<std::uint32_t> made_ = 0;  ///< teams whose first member this process has been
   mutable std::shared_mutex mutex_;      ///< of the map

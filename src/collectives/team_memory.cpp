@@ -35,6 +35,7 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
   }
 
   std::vector<Outcome> outcomes(static_cast<std::size_t>(team.size()));
+  // After a failure the block stays: members that noticed nothing may use it.
   if (Status told = allgather(team, std::span(outcomes), outcome); !told.ok()) return told;
   int failures = 0;
   int first_failed = 0;

@@ -1,0 +1,211 @@
+#include "collectives/mail.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "collectives/verdict.hpp"
+
+namespace rma {
+namespace {
+
+/// MailBlock::Channel::left: whether the sender, and all whose part() it knows of, found the team usable.
+constexpr std::uint64_t kLeftUsable = 1;
+constexpr std::uint64_t kLeftFailed = 2;
+
+/// Acquire pairs with the release in Carrier::put. The cast: C++20 has no reference to an atomic that is only
+/// read.
+std::uint64_t read(const std::uint64_t& word) {
+  return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
+}
+
+constexpr std::size_t word_at(std::size_t array, std::uint64_t number) {
+  return array + number % 2 * sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+void MailBlock::make(std::byte* memory, int members) {
+  new (memory) MailBlock();
+  for (std::size_t i = 0; i < channels(members); ++i) new (memory + channel_at(i)) Channel();
+}
+
+Mail::Mail(std::byte* memory, int member, int members, int rank, Carrier& carrier)
+    : memory_(memory),
+      member_(member),
+      members_(members),
+      distances_(MailBlock::distances(members)),
+      rank_(rank),
+      carrier_(carrier),
+      progress_(MailBlock::channels(members)) {}
+
+int Mail::partner(int k, Way way) const {
+  const int distance = 1 << k;
+  return (member_ + (way == Way::up ? distance : members_ - distance)) % members_;
+}
+
+Result<std::uintptr_t> Mail::block(int k, Way way) {
+  Progress& progress = progress_[index(k, way)];
+  if (progress.to == 0) {
+    auto found = carrier_.block(partner(k, way));
+    if (!found.ok()) return found;
+    progress.to = found.value();
+  }
+  return progress.to;
+}
+
+const MailBlock::Channel& Mail::channel(std::size_t index) const {
+  return *std::launder(reinterpret_cast<const MailBlock::Channel*>(memory_ + MailBlock::channel_at(index)));
+}
+
+std::uint64_t Mail::failure_word() const {
+  return read(std::launder(reinterpret_cast<const MailBlock*>(memory_))->failure);
+}
+
+Status Mail::put(int k, Way way, std::size_t to, const void* data, std::size_t bytes, std::size_t flag,
+                 std::uint64_t value) {
+  auto base = block(k, way);
+  if (!base.ok()) return std::move(base).status();
+  return carrier_.put(partner(k, way), base.value() + to, data, bytes, base.value() + flag, value);
+}
+
+template <typename Condition>
+Status Mail::wait(int member, const Condition& condition) {
+  Status status;
+  wait_until(
+      carrier_.bell(), carrier_.wait_policy(),
+      [&] {
+        if (condition()) return true;
+        if (failure_word() != 0) {
+          status = failed();
+          return true;
+        }
+        status = carrier_.check(member);
+        return !status.ok();
+      },
+      Ringer::sometimes);
+  return status;
+}
+
+Status Mail::wait(const std::uint64_t& word, std::uint64_t value, int member) {
+  return wait(member, [&] { return read(word) == value; });
+}
+
+Status Mail::send(int k, Way way, const void* data, std::size_t bytes) {
+  if (broken_) return failed();
+  const std::size_t at = index(k, way);
+  Progress& progress = progress_[at];
+  const std::uint64_t number = progress.sent + 1;
+  if (number > 2) {
+    Status free = wait(channel(at).taken[number % 2], number - 2, partner(k, way));
+    if (!free.ok()) return fail(std::move(free));
+  }
+  Status sent =
+      put(k, way, MailBlock::slot_at(members_, at, number % 2), data, bytes,
+          word_at(MailBlock::channel_at(at) + offsetof(MailBlock::Channel, arrived), number), number);
+  if (!sent.ok()) return fail(std::move(sent));
+  progress.sent = number;
+  return {};
+}
+
+Status Mail::receive(int k, Way way, const std::byte** data) {
+  if (broken_) return failed();
+  const std::size_t at = index(k, way);
+  const std::uint64_t number = progress_[at].received + 1;
+  const Way back = way == Way::up ? Way::down : Way::up;
+  Status here = wait(channel(at).arrived[number % 2], number, partner(k, back));
+  if (!here.ok()) return fail(std::move(here));
+  *data = memory_ + MailBlock::slot_at(members_, at, number % 2);
+  return {};
+}
+
+Status Mail::done(int k, Way way) {
+  const std::size_t at = index(k, way);
+  const std::uint64_t number = ++progress_[at].received;
+  const Way back = way == Way::up ? Way::down : Way::up;
+  Status told = put(k, back, 0, nullptr, 0,
+                    word_at(MailBlock::channel_at(at) + offsetof(MailBlock::Channel, taken), number), number);
+  return told.ok() ? Status() : fail(std::move(told));
+}
+
+Status Mail::meet() {
+  if (broken_) return failed();
+  // Dissemination: after the turn of k, this member knows that the 2^(k+1) - 1 members behind it have come.
+  // Nobody says that it has taken note. A member that comes to barrier b + 2 has left b + 1, to which all
+  // came after they had left b; so their words of b, which have the same place, have been read.
+  const std::uint64_t number = ++met_;
+  for (int k = 0; k < distances_; ++k) {
+    const std::size_t at = index(k, Way::up);
+    Status status =
+        put(k, Way::up, 0, nullptr, 0,
+            word_at(MailBlock::channel_at(at) + offsetof(MailBlock::Channel, met), number), number);
+    if (status.ok()) status = wait(channel(at).met[number % 2], number, partner(k, Way::down));
+    if (!status.ok()) return fail(std::move(status));
+  }
+  return {};
+}
+
+Status Mail::part() {
+  // A barrier of its own words, in which everybody goes on whatever it finds, so that nobody is left waiting,
+  // and says what it found. It never tells a failure by MailBlock::failure.
+  //
+  // Where it ends well for this member, nobody writes into its block any more:
+  //  - Messages: it has received all, as all collectives are over here.
+  //  - Words of barriers, and of this one: it has waited for each.
+  //  - `taken`: it waits below until each message it sent has been taken.
+  //  - `failure`: it has learned from every member, by way of members that waited, that this one came here
+  //  and
+  //    the team had not failed for it; and who comes here does not write it any more.
+  Status status = broken_ || failure_word() != 0 ? failed() : Status();
+  for (int k = 0; k < distances_; ++k) {
+    const std::size_t at = index(k, Way::up);
+    Status told =
+        put(k, Way::up, 0, nullptr, 0, MailBlock::channel_at(at) + offsetof(MailBlock::Channel, left),
+            status.ok() ? kLeftUsable : kLeftFailed);
+    if (status.ok()) status = std::move(told);
+    if (!status.ok()) continue;
+    const std::uint64_t& left = channel(at).left;
+    status = wait(partner(k, Way::down), [&] { return read(left) != 0; });
+    if (status.ok() && read(left) == kLeftFailed) {
+      status = {RMA_ERR_PEER_LOST, "another member of this team found one of its members lost"};
+    }
+  }
+  for (std::size_t at = 0; at < progress_.size(); ++at) {
+    const std::uint64_t last = progress_[at].sent;
+    const int receiver = partner(static_cast<int>(at / 2), static_cast<Way>(at % 2));
+    for (std::uint64_t number = last > 1 ? last - 1 : 1; number <= last && status.ok(); ++number) {
+      status = wait(channel(at).taken[number % 2], number, receiver);
+    }
+  }
+  return status;
+}
+
+Status Mail::fail(Status reason) {
+  if (broken_) return reason;
+  broken_ = true;
+  std::atomic_ref<std::uint64_t> own(std::launder(reinterpret_cast<MailBlock*>(memory_))->failure);
+  std::uint64_t word = 0;
+  // Relaxed: the word says all there is to say.
+  if (own.compare_exchange_strong(word, Verdict{.code = reason.code(), .rank = rank_}.word(),
+                                  std::memory_order_relaxed)) {
+    word = own.load(std::memory_order_relaxed);
+  }
+  for (int k = 0; k < distances_; ++k) {
+    for (const Way way : {Way::up, Way::down}) {
+      // Those that cannot be told are told by others, or gone.
+      static_cast<void>(put(k, way, 0, nullptr, 0, offsetof(MailBlock, failure), word).ok());
+    }
+  }
+  return reason;
+}
+
+Status Mail::failed() {
+  const Verdict verdict = Verdict::of(failure_word());
+  return {verdict.code,
+          fmt::format(
+              "rank {} found a member of this team lost, so the team is of no more use: free it, and make "
+              "one of the ranks that are left",
+              verdict.rank)};
+}
+
+}  // namespace rma

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/carrier.hpp"
+#include "collectives/mail_block.hpp"
+#include "util/status.hpp"
+#include "util/wait.hpp"
+
+namespace rma {
+
+/// Messages between members of a team that may be on different hosts: each member has channels to and from
+/// the members at distances of a power of two, around. All goes by Carrier::put into the receiver's
+/// MailBlock.
+///
+/// A channel's messages are numbered from 1 and use its two slots in turn:
+///  - The sender writes message s into slot s % 2 and then `arrived` of that slot, in the receiver's block.
+///  - The receiver, when it has done with the message, writes `taken` of that slot in the sender's block.
+///  - The sender waits for `taken` of s before it sends s + 2. So nothing is overwritten that somebody still
+///  reads, and no word has two writes on their way at once: it does not matter in which order a network
+///  completes writes, as long as a flag follows its own data.
+///
+/// A failure makes the whole team unusable, because members would no longer agree on what comes next: who
+/// finds it tells those at the other ends of its channels by their `failure`, and so does everyone who
+/// learns of it.
+///
+/// Used by one thread at a time. Knows no job: a member may as well be a thread.
+class Mail {
+ public:
+  /// `memory` is this member's block, which stays where it is, as does `carrier`. `rank` is named in
+  /// failures that this member reports.
+  Mail(std::byte* memory, int member, int members, int rank, Carrier& carrier);
+
+  [[nodiscard]] int member() const { return member_; }
+  [[nodiscard]] int members() const { return members_; }
+  /// Channels exist for k below this.
+  [[nodiscard]] int distances() const { return distances_; }
+
+  /// Sends `bytes` bytes, up to MailBlock::kPieceBytes, to the member 2^k away. Waits for a free slot.
+  [[nodiscard]] Status send(int k, Way way, const void* data, std::size_t bytes);
+
+  /// Waits for the next message that comes by (k, way), from the member 2^k the other way. It stays at
+  /// `*data`, aligned to 64, until done().
+  [[nodiscard]] Status receive(int k, Way way, const std::byte** data);
+  [[nodiscard]] Status done(int k, Way way);
+
+  /// A barrier.
+  [[nodiscard]] Status meet();
+
+  /// The last use of the team; every member makes it, also one for which the team has failed. Success means
+  /// that nobody will write into this member's block any more; after a failure somebody still might.
+  [[nodiscard]] Status part();
+
+ private:
+  /// This member's place in one channel.
+  struct Progress {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::uintptr_t to = 0;  ///< block of the member that our messages go to; 0 when not known yet
+  };
+
+  [[nodiscard]] static std::size_t index(int k, Way way) {
+    return 2 * static_cast<std::size_t>(k) + static_cast<std::size_t>(way);
+  }
+  [[nodiscard]] int partner(int k, Way way) const;
+  /// Block of partner(k, way).
+  [[nodiscard]] Result<std::uintptr_t> block(int k, Way way);
+  [[nodiscard]] const MailBlock::Channel& channel(std::size_t index) const;
+  [[nodiscard]] std::uint64_t failure_word() const;
+
+  /// Waits for `condition` on words of this member's block that `member` writes. The one place where members
+  /// wait for each other.
+  template <typename Condition>
+  [[nodiscard]] Status wait(int member, const Condition& condition);
+  /// Waits for `word` to be `value`.
+  [[nodiscard]] Status wait(const std::uint64_t& word, std::uint64_t value, int member);
+  /// Writes to the block of partner(k, way), at these places.
+  [[nodiscard]] Status put(int k, Way way, std::size_t to, const void* data, std::size_t bytes,
+                           std::size_t flag, std::uint64_t value);
+  /// Makes the team unusable here and tells the partners.
+  [[nodiscard]] Status fail(Status reason);
+  /// What fail() was told first, by this member or another; success when nothing was.
+  [[nodiscard]] Status failed();
+
+  std::byte* const memory_;
+  const int member_;
+  const int members_;
+  const int distances_;
+  const int rank_;
+  Carrier& carrier_;
+  std::uint64_t met_ = 0;  ///< barriers so far
+  std::vector<Progress> progress_;
+  bool broken_ = false;
+};
+
+}  // namespace rma

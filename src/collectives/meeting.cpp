@@ -1,0 +1,128 @@
+#include "collectives/meeting.hpp"
+
+#include "collectives/mail_block.hpp"
+
+namespace rma {
+namespace {
+
+/// Acquire pairs with the release in Carrier::put.
+std::uint64_t read(std::uint64_t& word) {
+  return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_acquire);
+}
+
+/// Both are about one team. Who has heard that a member cannot take part knows that no member has met well.
+Verdict worse(const Verdict& one, const Verdict& other) {
+  if (one.ok() || (one.code == RMA_ERR_PEER_LOST && !other.ok())) return other;
+  return one;
+}
+
+}  // namespace
+
+Meeting::Outcome Meeting::meet(std::span<const int> ranks, int member, const Card& mine) {
+  const TeamKey hash = TeamKey::of(ranks);
+  const Key key = {hash.high, hash.low};
+  {
+    // Two threads that make the same team at once do so one after the other, as on all members.
+    std::unique_lock guard(lock_);
+    met_.wait(guard, [&] { return !meeting_.contains(key); });
+    meeting_.insert(key);
+  }
+  const int members = static_cast<int>(ranks.size());
+  Outcome outcome = {.verdict = Verdict::of(mine.verdict), .id = mine.id, .blocks = {}};
+  // Everyone tells those at a distance of 2^k what it has heard so far, for all k: so everyone hears of
+  // everyone. Who fails goes on, for the others to hear of it.
+  for (int k = 0; k < MailBlock::distances(members); ++k) {
+    const int distance = 1 << k;
+    const std::array partners = {(member + distance) % members, (member - distance + members) % members};
+    const Card known = {.block = mine.block, .verdict = outcome.verdict.word(), .id = outcome.id};
+    const auto note = [&](const Status& status) {
+      if (!status.ok()) outcome.verdict = worse(outcome.verdict, {.code = status.code(), .rank = rank_});
+    };
+    for (const int partner : partners) note(send(key, known, ranks[static_cast<std::size_t>(partner)]));
+    for (const int partner : partners) {
+      Card theirs;
+      note(receive(key, ranks[static_cast<std::size_t>(partner)], theirs));
+      outcome.verdict = worse(outcome.verdict, Verdict::of(theirs.verdict));
+      if (theirs.id != 0) outcome.id = theirs.id;
+      outcome.blocks.emplace_back(partner, theirs.block);
+    }
+  }
+  {
+    const std::lock_guard guard(lock_);
+    meeting_.erase(key);
+  }
+  met_.notify_all();
+  return outcome;
+}
+
+template <typename Condition>
+Status Meeting::wait(int rank, const Condition& condition) {
+  Status status;
+  wait_until(
+      carrier_.bell(), carrier_.wait_policy(),
+      [&] {
+        const std::lock_guard guard(lock_);
+        take_in();
+        if (condition()) return true;
+        status = carrier_.check(rank);
+        return !status.ok();
+      },
+      Ringer::sometimes);
+  return status;
+}
+
+Status Meeting::send(const Key& key, const Card& card, int rank) {
+  Line& line = lines_[static_cast<std::size_t>(rank)];
+  Status put;
+  Status waited = wait(rank, [&] {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (read(line.taken) != peer.sent) return false;
+    const auto base = carrier_.block(rank);
+    if (!base.ok()) {
+      put = {base.status().code(), std::string(base.status().text())};
+      return true;
+    }
+    const std::array<std::uint64_t, 5> message = {key.first, key.second, card.block, card.verdict, card.id};
+    const std::uintptr_t there = base.value() + static_cast<std::size_t>(rank_) * sizeof(Line);
+    put = carrier_.put(rank, there + offsetof(Line, message), message.data(), sizeof message,
+                       there + offsetof(Line, arrived), peer.sent + 1);
+    if (put.ok()) ++peer.sent;
+    return true;
+  });
+  return waited.ok() ? std::move(put) : std::move(waited);
+}
+
+Status Meeting::receive(const Key& key, int rank, Card& card) {
+  return wait(rank, [&] {
+    const auto found = arrived_.find({key, rank});
+    if (found == arrived_.end()) return false;
+    card = found->second.front();
+    found->second.pop_front();
+    if (found->second.empty()) arrived_.erase(found);
+    return true;
+  });
+}
+
+void Meeting::take_in() {
+  bool any = false;
+  for (std::size_t rank = 0; rank < lines_.size(); ++rank) {
+    Line& line = lines_[rank];
+    Peer& peer = peers_[rank];
+    if (read(line.arrived) != peer.received + 1) continue;
+    ++peer.received;
+    const auto& message = line.message;
+    arrived_[{{message[0], message[1]}, static_cast<int>(rank)}].push_back(
+        {.block = message[2], .verdict = message[3], .id = message[4]});
+    any = true;
+    // A sender that cannot be told has nothing more to send.
+    const auto base = carrier_.block(static_cast<int>(rank));
+    if (!base.ok()) continue;
+    const std::uintptr_t there = base.value() + static_cast<std::size_t>(rank_) * sizeof(Line);
+    static_cast<void>(
+        carrier_.put(static_cast<int>(rank), 0, nullptr, 0, there + offsetof(Line, taken), peer.received)
+            .ok());
+  }
+  if (any) carrier_.bell().ring();  // other threads may wait for some of it
+}
+
+}  // namespace rma

@@ -1,0 +1,119 @@
+#include "collectives/meeting.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <numeric>
+
+#include "thread_carrier.hpp"
+#include "threads.hpp"
+
+namespace rma {
+namespace {
+
+using testing_threads::Network;
+using testing_threads::run_members;
+using testing_threads::ThreadCarrier;
+
+class MeetingTest : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override { alarm(240); }
+  void TearDown() override { alarm(0); }
+
+  /// What one process has.
+  struct Process {
+    Process(MeetingTest& test, int rank)
+        : carrier(test.network_, rank, {.spins = 0, .yields = rank % 2 == 0 ? 8U : 0U}),
+          meeting({reinterpret_cast<Meeting::Line*>(test.network_.block(rank)),
+                   static_cast<std::size_t>(test.ranks_)},
+                  rank, carrier) {}
+    ThreadCarrier carrier;
+    Meeting meeting;
+  };
+
+  [[nodiscard]] std::vector<int> all() const {
+    std::vector<int> result(static_cast<std::size_t>(ranks_));
+    std::iota(result.begin(), result.end(), 0);
+    return result;
+  }
+
+  const int ranks_ = GetParam();
+  Network network_{ranks_, static_cast<std::size_t>(ranks_) * sizeof(Meeting::Line), testing_threads::seed()};
+};
+
+/// Meets, and checks what this member learned. Blocks are made-up numbers that say whose and of which team.
+void meet(Meeting& meeting, const std::vector<int>& ranks, int rank, std::uint64_t team) {
+  const auto members = static_cast<int>(ranks.size());
+  const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  const auto block_of = [&](int whose) {
+    return team * 1000 + static_cast<std::uint64_t>(ranks[static_cast<std::size_t>(whose)]) + 1;
+  };
+  const Meeting::Outcome outcome = meeting.meet(
+      ranks, member, {.block = block_of(member), .verdict = 0, .id = member == 0 ? team + 1 : 0});
+  EXPECT_TRUE(outcome.verdict.ok());
+  EXPECT_EQ(outcome.id, team + 1);
+  std::vector<int> expected;
+  for (int distance = 1; distance < members; distance *= 2) {
+    expected.push_back((member + distance) % members);
+    expected.push_back((member - distance + members) % members);
+  }
+  ASSERT_EQ(outcome.blocks.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(outcome.blocks[i].first, expected[i]);
+    EXPECT_EQ(outcome.blocks[i].second, block_of(expected[i])) << "team " << team << " at rank " << rank;
+  }
+}
+
+TEST_P(MeetingTest, TheSameTeamAgainAndAgain) {
+  run_members(ranks_, [&](int rank) {
+    Process process(*this, rank);
+    for (std::uint64_t team = 0; team < 30; ++team) meet(process.meeting, all(), rank, team);
+  });
+}
+
+TEST_P(MeetingTest, ThreadsMakeTheirTeamsInAnyOrder) {
+  // Each process makes some teams, each in a thread of its own; some have the same members in the same order.
+  constexpr int kTeams = 12;
+  run_members(ranks_, [&](int rank) {
+    Process process(*this, rank);
+    run_members(kTeams, [&](int thread) {
+      const int first = (rank + thread) % kTeams % ranks_;
+      std::vector<int> ranks = all();
+      std::rotate(ranks.begin(), ranks.begin() + first, ranks.end());
+      meet(process.meeting, ranks, rank, static_cast<std::uint64_t>(first));
+    });
+  });
+}
+
+TEST_P(MeetingTest, AMemberWithoutMemoryIsHeardOfByAllAndNextTimeIsANewOne) {
+  const std::vector<int> ranks = all();
+  const int poor = ranks_ - 1;
+  run_members(ranks_, [&](int rank) {
+    Process process(*this, rank);
+    const Verdict mine = rank == poor ? Verdict{.code = RMA_ERR_NO_MEMORY, .rank = rank} : Verdict{};
+    const Meeting::Outcome outcome =
+        process.meeting.meet(ranks, rank, {.block = 64, .verdict = mine.word(), .id = 0});
+    EXPECT_EQ(outcome.verdict.code, RMA_ERR_NO_MEMORY) << "rank " << rank;
+    EXPECT_EQ(outcome.verdict.rank, poor);
+    meet(process.meeting, ranks, rank, 5);
+  });
+}
+
+TEST_P(MeetingTest, ALostMemberKeepsNobodyWaiting) {
+  if (ranks_ == 1) GTEST_SKIP() << "nobody to lose";
+  const std::vector<int> ranks = all();
+  run_members(ranks_, [&](int rank) {
+    Process process(*this, rank);
+    if (rank == 0) {
+      network_.lose(rank);
+      return;
+    }
+    const Meeting::Outcome outcome = process.meeting.meet(ranks, rank, {.block = 64, .verdict = 0, .id = 0});
+    EXPECT_EQ(outcome.verdict.code, RMA_ERR_PEER_LOST) << "rank " << rank;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, MeetingTest, testing::Values(1, 2, 3, 4, 5, 8));
+
+}  // namespace
+}  // namespace rma
