@@ -28,17 +28,11 @@ inline constexpr std::uint64_t kAnyGid = 256;
 /// through one table (settings_table.cpp); the numbers here are only what the table overwrites.
 struct Settings {
   std::uint64_t heap_size = 0;
-  HugePagesSetting huge_pages = HugePagesSetting::off;
   std::uint64_t max_regions = 0;
-  CmaSetting cma = CmaSetting::automatic;
   std::uint64_t spins = 0;
   std::uint64_t yields = 0;
   std::uint64_t flat_ranks = 0;
   std::uint64_t direct_collective = 0;
-  CollectiveSetting collective_algorithm = CollectiveSetting::automatic;
-  ShmSetting shm = ShmSetting::automatic;
-  NetworkSetting network = NetworkSetting::automatic;
-  AtomicDomainSetting atomic_domain = AtomicDomainSetting::automatic;
   std::string devices;
   std::uint64_t gid_index = 0;
   std::uint64_t peer_timeout = 0;
@@ -47,7 +41,6 @@ struct Settings {
   std::uint64_t receive_factor = 0;
   std::uint64_t receive_base = 0;
   std::uint64_t extent_bytes = 0;
-  LocalBufferSetting local_buffers = LocalBufferSetting::cache;
   std::uint64_t inline_bytes = 0;
   std::uint64_t bounce_bytes = 0;
   std::uint64_t bounce_buffers = 0;
@@ -57,9 +50,17 @@ struct Settings {
   std::uint64_t stripe_bytes = 0;
   std::uint64_t piece_bytes = 0;
   std::string log;
-  StatisticsSetting statistics = StatisticsSetting::off;
   std::string statistics_file;
   std::string trace;
+  // Words together, for they are a byte each.
+  HugePagesSetting huge_pages = HugePagesSetting::off;
+  CmaSetting cma = CmaSetting::automatic;
+  CollectiveSetting collective_algorithm = CollectiveSetting::automatic;
+  ShmSetting shm = ShmSetting::automatic;
+  NetworkSetting network = NetworkSetting::automatic;
+  AtomicDomainSetting atomic_domain = AtomicDomainSetting::automatic;
+  LocalBufferSetting local_buffers = LocalBufferSetting::cache;
+  StatisticsSetting statistics = StatisticsSetting::off;
 };
 
 /// A setting with a fixed set of words as values; `store` receives the index of the word given.
