@@ -26,6 +26,7 @@ typedef struct rma_direct_peer {
 typedef struct rma_direct_table {
   const rma_direct_peer_t* peers;
   size_t count;
+  size_t atomic_count; /**< count where atomics are the processor's, 0 where a network device does them all */
 } rma_direct_table_t;
 extern rma_direct_table_t rma_direct;
 
@@ -58,7 +59,9 @@ static inline rma_status_t rma_get8(uint64_t* dst, const uint64_t* src, int rank
 /** As rma_atomic64(RMA_FETCH_ADD, ...), inlined, except that it wakes nobody who sleeps in rma_wait_until on
  * the word: that thread looks again within 10 ms. */
 static inline rma_status_t rma_fetch_add8(uint64_t* target, uint64_t operand, uint64_t* old, int rank) {
-  void* const here = rma_direct_address(target, sizeof operand, rank);
+  void* const here = (size_t)(unsigned)rank < rma_direct.atomic_count
+                         ? rma_direct_address(target, sizeof operand, rank)
+                         : NULL;
   if (here == NULL || ((uintptr_t)target & 7) != 0) {
     return rma_atomic64(RMA_FETCH_ADD, target, operand, 0, old, rank);
   }

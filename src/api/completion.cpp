@@ -14,7 +14,7 @@ namespace {
 bool over(rma_request_t request) { return request == RMA_REQUEST_NULL || request == kCompleteRequest; }
 
 Status check_request(const Runtime& runtime, rma_request_t request) {
-  if (over(request) || runtime.device->known(request)) return {};
+  if (over(request) || runtime.device->flights().known(request)) return {};
   return {RMA_ERR_ARGUMENT, fmt::format("{:#x} is not a request, or has been waited for already", request)};
 }
 
@@ -23,7 +23,7 @@ Status check_request(const Runtime& runtime, rma_request_t request) {
 Status wait(Runtime& runtime, rma_request_t& request) {
   if (Status status = check_request(runtime, request); !status.ok()) return status;
   const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
-  return over(mine) ? Status() : runtime.device->wait(mine);
+  return over(mine) ? Status() : runtime.device->flights().wait(mine);
 }
 
 Status check_requests(const Runtime& runtime, const rma_request_t* requests, std::size_t count) {
@@ -42,7 +42,7 @@ Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, st
     for (std::size_t i = 0; i < count; ++i) {
       if (requests[i] == RMA_REQUEST_NULL) continue;
       any = true;
-      if (!over(requests[i]) && !runtime.device->test(requests[i])) continue;
+      if (!over(requests[i]) && !runtime.device->flights().test(requests[i])) continue;
       index = i;
       return wait(runtime, requests[i]);
     }
@@ -74,7 +74,7 @@ rma_status_t rma_test(rma_request_t* request, int* done) {
     if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
     if (Status status = rma::check_not_null(done, "done"); !status.ok()) return status;
     if (Status status = rma::check_request(runtime, *request); !status.ok()) return status;
-    *done = (rma::over(*request) || runtime.device->test(*request)) ? 1 : 0;
+    *done = (rma::over(*request) || runtime.device->flights().test(*request)) ? 1 : 0;
     return *done != 0 ? rma::wait(runtime, *request) : Status();
   });
 }

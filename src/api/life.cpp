@@ -12,7 +12,7 @@
 #include "api/fence.hpp"
 #include "rma/direct.h"
 
-rma_direct_table_t rma_direct = {nullptr, 0};
+rma_direct_table_t rma_direct = {nullptr, 0, 0};
 
 namespace rma {
 namespace {
@@ -25,7 +25,8 @@ Status start() {
   auto opened = Runtime::open(incarnation++);
   if (!opened.ok()) return std::move(opened).status();
   Runtime* const runtime = std::move(opened).value().release();
-  rma_direct = {runtime->job->direct_table().data(), runtime->job->direct_table().size()};
+  const std::size_t ranks = runtime->job->direct_table().size();
+  rma_direct = {runtime->job->direct_table().data(), ranks, runtime->job->atomics_by_device() ? 0 : ranks};
   current_runtime.store(runtime, std::memory_order_release);  // pairs with the load in call()
   return {};
 }
@@ -36,7 +37,7 @@ Status stop(Runtime& runtime) {
   if (Status met = runtime.teams->stop(); status.ok()) status = std::move(met);
   runtime.report();
   current_runtime.store(nullptr, std::memory_order_release);
-  rma_direct = {nullptr, 0};
+  rma_direct = {nullptr, 0, 0};
   delete &runtime;
   return status;
 }

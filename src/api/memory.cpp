@@ -70,13 +70,13 @@ rma_status_t rma_free_local(void* address) {
 rma_status_t rma_register(void* address, size_t bytes) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
     if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
-    return runtime.job->regions().add(reinterpret_cast<std::uintptr_t>(address), bytes, rma::kRegionForeign);
+    return runtime.job->user_regions().add(static_cast<std::byte*>(address), bytes);
   });
 }
 
 rma_status_t rma_unregister(void* address) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    return runtime.job->regions().remove(reinterpret_cast<std::uintptr_t>(address), rma::kRegionForeign);
+    return runtime.job->user_regions().remove(static_cast<std::byte*>(address));
   });
 }
 

@@ -12,17 +12,13 @@
 namespace rma {
 namespace {
 
-/// Where the flag is mapped here, or why there is none to be set.
-Result<std::byte*> find_flag(Runtime& runtime, std::uint64_t* flag, int rank) {
+Status check_flag(Runtime& runtime, std::uint64_t* flag, int rank) {
   if (Status status = check_rank(runtime, rank); !status.ok()) return status;
   if (Status status = check_range(flag, sizeof *flag, "flag"); !status.ok()) return status;
   if (Status status = check_aligned(flag, sizeof *flag); !status.ok()) return status;
-  std::byte* const here = runtime.job->direct(flag, sizeof *flag, rank);
-  if (here == nullptr) {
-    return Status(RMA_ERR_ADDRESS, fmt::format("the flag at {} is not in the heap of rank {}",
-                                               static_cast<void*>(flag), rank));
-  }
-  return here;
+  if (!runtime.job->mapped(rank) || runtime.job->direct(flag, sizeof *flag, rank) != nullptr) return {};
+  return {RMA_ERR_ADDRESS,
+          fmt::format("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
 }
 
 Status check_wait(const std::uint64_t* flag, rma_compare_t compare) {
@@ -33,21 +29,12 @@ Status check_wait(const std::uint64_t* flag, rma_compare_t compare) {
   return check_aligned(flag, sizeof *flag);
 }
 
-Status put_notify(Runtime& runtime, void* dst, const void* src, std::size_t bytes, std::uint64_t* flag,
-                  std::uint64_t value, int rank) {
-  auto flag_here = find_flag(runtime, flag, rank);
-  if (!flag_here.ok()) return std::move(flag_here).status();
+Status put_and_notify(Runtime& runtime, void* dst, const void* src, std::size_t bytes, std::uint64_t* flag,
+                      std::uint64_t value, int rank) {
+  if (Status status = check_flag(runtime, flag, rank); !status.ok()) return status;
   if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) return status;
   count(Counter::put_bytes, bytes);
-  if (std::byte* const here = runtime.job->direct(dst, bytes, rank); here != nullptr || bytes == 0) {
-    copy_bytes(here, src, bytes);
-  } else {
-    Operation operation(*runtime.job, *runtime.device, rank);
-    if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
-    if (Status status = operation.end({}); !status.ok()) return status;
-  }
-  notify(*runtime.job, flag_here.value(), value, rank);
-  return {};
+  return put_notify(*runtime.job, *runtime.device, dst, src, bytes, flag, value, rank);
 }
 
 }  // namespace
@@ -61,7 +48,7 @@ extern "C" {
 rma_status_t rma_put_notify(void* dst, const void* src, size_t bytes, uint64_t* flag, uint64_t value,
                             int rank) {
   return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    return rma::put_notify(runtime, dst, src, bytes, flag, value, rank);
+    return rma::put_and_notify(runtime, dst, src, bytes, flag, value, rank);
   });
 }
 
@@ -69,14 +56,12 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
                                     const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                     uint64_t* flag, uint64_t value, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
-    auto flag_here = rma::find_flag(runtime, flag, rank);
-    if (!flag_here.ok()) return std::move(flag_here).status();
+    if (Status status = rma::check_flag(runtime, flag, rank); !status.ok()) return status;
     if (const rma_status_t put = rma_put_strided(dst, dst_strides, src, src_strides, counts, levels, rank);
         put != RMA_SUCCESS) {
       return {put, rma_last_error()};
     }
-    rma::notify(*runtime.job, flag_here.value(), value, rank);
-    return {};
+    return rma::notify(*runtime.job, *runtime.device, flag, value, rank);
   });
 }
 

@@ -16,8 +16,17 @@ std::unique_ptr<Device> open_device(const Settings& settings, Job& job) {
   const auto card_of = [&job](int rank) -> Result<std::vector<std::byte>> {
     return transport::CmaTransport::card_of(job.process(rank));
   };
-  return std::make_unique<Device>(std::make_unique<transport::CmaTransport>(job.size(), allowed), job.size(),
-                                  card_of);
+  const std::chrono::seconds patience(settings.peer_timeout);
+  auto device = std::make_unique<Device>(std::make_unique<transport::CmaTransport>(job.size(), allowed),
+                                         job.size(), card_of, job.wait_policy(), patience);
+  if (job.rails() != nullptr) {
+    auto network = std::make_unique<Network>(
+        settings, device->flights(), *job.rails(), job.size(),
+        [&job](int rank) { return job.network_card(rank); },
+        [&job](const std::byte* address) { return job.own_registration(address); });
+    device->add_network(std::move(network));
+  }
+  return device;
 }
 
 }  // namespace
@@ -46,6 +55,9 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation) {
   runtime->teams = std::move(teams).value();
 
   if (Status status = runtime->job->connect(); !status.ok()) return status;
+  for (int other = 0; other < runtime->job->size(); ++other) {
+    if (!runtime->job->mapped(other)) runtime->device->reach_by_network(other);
+  }
   if (Status status = runtime->teams->start(); !status.ok()) return status;
 
   if (!runtime->settings.trace.empty()) {

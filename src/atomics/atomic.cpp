@@ -1,5 +1,7 @@
 #include "atomics/atomic.hpp"
 
+#include <fmt/format.h>
+
 #include "core/operation.hpp"
 
 namespace rma {
@@ -9,6 +11,12 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
                       Word* old, int rank) {
   Job& job = accumulator.job();
   const Path path = job.resolve(target, sizeof(Word), rank);
+  if (path.kind == Path::Kind::network) {
+    return {RMA_ERR_UNSUPPORTED,
+            fmt::format("rank {} is on another host, where the processor's atomics do not reach: leave "
+                        "RMA_ATOMIC_DOMAIN to the library",
+                        rank)};
+  }
   if (path.kind == Path::Kind::none) return Job::unreachable(target, sizeof(Word), rank);
   Word before = 0;
   {
@@ -37,5 +45,50 @@ template Status atomic_foreign(Accumulator&, rma_atomic_op_t, std::uint32_t*, st
                                std::uint32_t*, int);
 template Status atomic_foreign(Accumulator&, rma_atomic_op_t, std::uint64_t*, std::uint64_t, std::uint64_t,
                                std::uint64_t*, int);
+
+Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint64_t* target,
+                        std::uint64_t operand, std::uint64_t compare, std::uint64_t* old, int rank) {
+  Network& network = *accumulator.device().network();
+  auto before = Result<std::uint64_t>(0);
+  switch (op) {
+    case RMA_COMPARE_SWAP:
+      before = network.atomic(RMA_COMPARE_SWAP, target, operand, compare, rank);
+      break;
+    case RMA_FETCH_ADD:
+      before = network.atomic(RMA_FETCH_ADD, target, operand, 0, rank);
+      break;
+    default:
+      before = network.atomic(RMA_FETCH_ADD, target, 0, 0, rank);
+      while (before.ok() && op != RMA_FETCH) {
+        // Devices have no other operations: the result is computed here, and stored if nothing came between.
+        const std::uint64_t expected = before.value();
+        const std::uint64_t after = atomic_result(op, expected, operand, compare);
+        before = network.atomic(RMA_COMPARE_SWAP, target, after, expected, rank);
+        if (before.ok() && before.value() == expected) break;
+      }
+  }
+  if (!before.ok()) return std::move(before).status();
+  if (old != nullptr) *old = before.value();
+  if (op != RMA_FETCH && accumulator.job().mapped(rank)) accumulator.job().doorbell(rank).ring();
+  return {};
+}
+
+Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint32_t* target,
+                        std::uint32_t operand, std::uint32_t compare, std::uint32_t* old, int rank) {
+  if (!accumulator.job().mapped(rank)) {
+    return {
+        RMA_ERR_UNSUPPORTED,
+        fmt::format("atomics on 4 bytes of rank {}, on another host: network devices have them for 8 bytes "
+                    "only; use rma_atomic64",
+                    rank)};
+  }
+  // No device executes these, so the processor's are atomic with respect to all others.
+  std::byte* const here = accumulator.job().direct(target, sizeof *target, rank);
+  if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
+  const std::uint32_t before = apply_atomic(op, reinterpret_cast<std::uint32_t*>(here), operand, compare);
+  if (op != RMA_FETCH) accumulator.job().doorbell(rank).ring_ordered();
+  if (old != nullptr) *old = before;
+  return {};
+}
 
 }  // namespace rma

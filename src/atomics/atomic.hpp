@@ -71,6 +71,15 @@ template <typename Word>
 [[nodiscard]] Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand,
                                     Word compare, Word* old, int rank);
 
+/// The same where the network's device executes it, for every word of every rank. RMA_ERR_UNSUPPORTED for 4
+/// bytes of a rank of another host, RMA_ERR_PEER_LOST.
+[[nodiscard]] Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint64_t* target,
+                                      std::uint64_t operand, std::uint64_t compare, std::uint64_t* old,
+                                      int rank);
+[[nodiscard]] Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint32_t* target,
+                                      std::uint32_t operand, std::uint32_t compare, std::uint32_t* old,
+                                      int rank);
+
 /// One (valid) operation on an aligned word of `rank`'s memory; `*old` (may be null) is the value before.
 /// Wakes whoever waits for the word. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
 template <typename Word>
@@ -78,6 +87,9 @@ template <typename Word>
                                           Word operand, Word compare, Word* old, int rank) {
   count(Counter::atomic);
   const Job& job = accumulator.job();
+  if (job.atomics_by_device()) [[unlikely]] {
+    return atomic_by_device(accumulator, op, target, operand, compare, old, rank);
+  }
   std::byte* const here = job.direct(target, sizeof(Word), rank);
   if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
   const Word before = apply_atomic(op, reinterpret_cast<Word*>(here), operand, compare);

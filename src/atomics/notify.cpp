@@ -1,7 +1,11 @@
 #include "atomics/notify.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
 
+#include "core/copy.hpp"
+#include "core/operation.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
@@ -12,6 +16,32 @@ void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank)
   std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(flag_here))
       .store(value, std::memory_order_release);
   job.doorbell(rank).ring();
+}
+
+Status put_notify(Job& job, Device& device, void* dst, const void* src, std::size_t bytes,
+                  std::uint64_t* flag, std::uint64_t value, int rank) {
+  if (std::byte* const here = job.direct(dst, bytes, rank); here != nullptr || bytes == 0) {
+    copy_bytes(here, src, bytes);
+  } else {
+    Operation operation(job, device, rank);
+    if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
+    // What is not over yet when this returns is on the queue pair that the flag will follow on.
+    if (Status status = operation.end({}); !status.ok()) return status;
+  }
+  return notify(job, device, flag, value, rank);
+}
+
+Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value, int rank) {
+  if (std::byte* const here = job.direct(flag, sizeof *flag, rank); here != nullptr) {
+    notify(job, here, value, rank);
+    return {};
+  }
+  if (job.mapped(rank)) {
+    return {RMA_ERR_ADDRESS,
+            fmt::format("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
+  }
+  count(Counter::notify);
+  return device.network()->put_flag(flag, value, rank);
 }
 
 std::uint64_t read_word(const std::uint64_t* flag) {

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/device.hpp"
 #include "core/job.hpp"
 #include "rma/rma.h"
+#include "util/status.hpp"
 
 namespace rma {
 
@@ -34,6 +36,15 @@ constexpr bool compare_words(std::uint64_t seen, rma_compare_t compare, std::uin
 /// it. Whoever sees the value sees what this thread copied to mapped memory before; what went another way is
 /// to be fenced first.
 void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank);
+
+/// Puts [src, src + bytes) to `dst` and then stores `value` to the aligned `flag`, both in the heap of
+/// `rank`, which may be on another host; returns when the source may be reused. Whoever sees the value sees
+/// the data. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST and what else the ways there report.
+[[nodiscard]] Status put_notify(Job& job, Device& device, void* dst, const void* src, std::size_t bytes,
+                                std::uint64_t* flag, std::uint64_t value, int rank);
+
+/// Only the flag: stored after everything that this thread has put to `rank` before.
+[[nodiscard]] Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value, int rank);
 
 /// The value of a local word now; what its writer did before is visible.
 [[nodiscard]] std::uint64_t read_word(const std::uint64_t* flag);

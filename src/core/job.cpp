@@ -68,6 +68,7 @@ Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation
   auto window = Window::create(options);
   if (!window.ok()) return std::move(window).status();
   auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap).value(), std::move(window).value()));
+  if (Status status = job->open_network(); !status.ok()) return status;
   if (Status status = job->start(); !status.ok()) return status;
   return job;
 }
@@ -77,24 +78,69 @@ Status Job::start() {
   // consent. Without such a module the call fails, and nothing was needed.
   static_cast<void>(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
 
-  // The directory lies in front of what the allocator manages, because the allocator lists the window in it.
-  const std::size_t granule = window_.granule();
-  const std::size_t directory = RegionTable::directory_bytes(settings_.max_regions);
-  const std::size_t reserved = (directory + granule - 1) / granule * granule;
-  if (Status status = window_.back(0, reserved); !status.ok())
-    return std::move(status).within("region directory");
-  regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory));
-  auto allocator = Allocator::create(window_, *regions_, reserved);
-  if (!allocator.ok()) return std::move(allocator).status();
-  allocator_ = std::move(allocator).value();
-
+  if (Status status = start_memory(); !status.ok()) return status;
   card_.pid = static_cast<std::uint32_t>(getpid());
   card_.base = reinterpret_cast<std::uintptr_t>(window_.base());
   card_.bytes = window_.address_bytes();
   card_.window_fd = static_cast<std::uint32_t>(window_.fd());
-  card_.services[static_cast<std::size_t>(Service::regions)] = {.offset = 0, .bytes = directory};
+  card_.services[static_cast<std::size_t>(Service::regions)] = {
+      .offset = 0, .bytes = RegionTable::directory_bytes(settings_.max_regions)};
   const auto doorbell = provide(Service::doorbell, sizeof(Doorbell));
   if (!doorbell.ok()) return {doorbell.status().code(), std::string(doorbell.status().text())};
+  return {};
+}
+
+Status Job::open_network() {
+  const std::size_t mapped = settings_.shm == ShmSetting::off ? 1 : local_ranks().size();
+  const bool needed = static_cast<std::size_t>(size()) > mapped;
+  if (settings_.network == NetworkSetting::off && needed) {
+    return {RMA_ERR_SETTING,
+            fmt::format("{} of the {} ranks cannot be mapped here, and RMA_NETWORK=off leaves no "
+                        "other way to them",
+                        static_cast<std::size_t>(size()) - mapped, size())};
+  }
+  if (settings_.network != NetworkSetting::verbs && !needed) return {};
+  auto rails = Rails::open(settings_, rank(), size());
+  if (!rails.ok()) return std::move(rails).status();
+  rails_ = std::move(rails).value();
+  card_.rails = static_cast<std::uint32_t>(rails_->count());
+  for (std::size_t rail = 0; rail < rails_->count(); ++rail) {
+    const std::span<const std::byte> card = (*rails_)[rail].card();
+    if (card.size() > ProcessCard::kRailCardBytes) {
+      return {RMA_ERR_UNSUPPORTED, fmt::format("the card of {} is too large", (*rails_)[rail].name())};
+    }
+    std::copy(card.begin(), card.end(), card_.rail_cards[rail].begin());
+    card_.rail_card_bytes = static_cast<std::uint32_t>(card.size());
+  }
+  const bool by_device = settings_.atomic_domain == AtomicDomainSetting::nic ||
+                         (settings_.atomic_domain == AtomicDomainSetting::automatic && needed);
+  card_.atomics_by_device = by_device ? 1 : 0;
+  return {};
+}
+
+Status Job::start_memory() {
+  // The directory lies in front of what the allocator manages, because the allocator lists the window in it.
+  const auto round_up = [](std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; };
+  const std::size_t directory = RegionTable::directory_bytes(settings_.max_regions);
+  const std::size_t backed = round_up(directory, window_.granule());
+  if (Status status = window_.back(0, backed); !status.ok())
+    return std::move(status).within("region directory");
+  regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory));
+  if (rails_ == nullptr) {
+    backing_ = std::make_unique<WindowBacking>(window_);
+  } else {
+    auto backing = std::make_unique<RegisteredBacking>(window_, *regions_, *rails_, settings_.extent_bytes);
+    registered_ = backing.get();
+    registered_->adopt(0, backed);
+    if (const auto registration = registered_->find(window_.base())) {
+      card_.directory_keys = registration->remote;
+    }
+    backing_ = std::move(backing);
+  }
+  user_regions_ = std::make_unique<UserRegions>(*regions_, rails_.get());
+  auto allocator = Allocator::create(window_, *backing_, *regions_, round_up(directory, backing_->granule()));
+  if (!allocator.ok()) return std::move(allocator).status();
+  allocator_ = std::move(allocator).value();
   return {};
 }
 
@@ -112,6 +158,7 @@ Status Job::connect() {
   if (Status status = bootstrap_->publish(card); !status.ok()) return status;
   if (Status status = bootstrap_->fence(); !status.ok()) return status;
   for (const int rank : local_ranks()) {
+    if (settings_.shm == ShmSetting::off && rank != this->rank()) continue;
     if (Status status = map_peer(rank); !status.ok()) return status;
   }
   // Nobody may leave, and take its memory with it, before all have mapped it.
@@ -124,9 +171,7 @@ Status Job::map_peer(int rank) {
   if (rank == this->rank()) {
     peer->card = card_;
   } else {
-    const auto bytes = bootstrap_->card_of(rank);
-    if (!bytes.ok()) return {bytes.status().code(), std::string(bytes.status().text())};
-    auto card = ProcessCard::decode(bytes.value(), rank);
+    auto card = card_of(rank);
     if (!card.ok()) return std::move(card).status();
     peer->card = card.value();
     auto window = PeerWindow::map(static_cast<pid_t>(peer->card.pid), static_cast<int>(peer->card.window_fd),
@@ -145,6 +190,45 @@ Status Job::map_peer(int rank) {
   return {};
 }
 
+Result<ProcessCard> Job::card_of(int rank) {
+  if (rank == this->rank()) return card_;
+  const std::lock_guard guard(cards_lock_);
+  if (const auto known = cards_.find(rank); known != cards_.end()) return known->second;
+  auto bytes = bootstrap_->card_of(rank);
+  if (!bytes.ok()) return std::move(bytes).status();
+  auto card = ProcessCard::decode(bytes.value(), rank);
+  if (card.ok()) cards_.emplace(rank, card.value());
+  return card;
+}
+
+Result<std::uintptr_t> Job::service_address(Service service, int rank) {
+  auto card = card_of(rank);
+  if (!card.ok()) return std::move(card).status();
+  const ServiceBlock& block = card->services[static_cast<std::size_t>(service)];
+  if (block.bytes != 0) return static_cast<std::uintptr_t>(card->base + block.offset);
+  return Status(RMA_ERR_STATE,
+                fmt::format("rank {} offers no block for service {}", rank, static_cast<int>(service)));
+}
+
+Result<NetworkCard> Job::network_card(int rank) {
+  auto card = card_of(rank);
+  if (!card.ok()) return std::move(card).status();
+  if (rails_ != nullptr && card->rails != 0 && card->atomics_by_device != card_.atomics_by_device) {
+    return Status(RMA_ERR_SETTING,
+                  fmt::format("rank {} has another RMA_ATOMIC_DOMAIN: set it alike on all ranks", rank));
+  }
+  NetworkCard network;
+  for (std::size_t rail = 0; rail < card->rails; ++rail) {
+    const auto& bytes = card->rail_cards[rail];
+    network.rails.emplace_back(bytes.begin(), bytes.begin() + card->rail_card_bytes);
+  }
+  const ServiceBlock& directory = card->services[static_cast<std::size_t>(Service::regions)];
+  network.directory = {.address = static_cast<std::uintptr_t>(card->base + directory.offset),
+                       .bytes = directory.bytes,
+                       .keys = card->directory_keys};
+  return network;
+}
+
 std::span<std::byte> Job::service(Service service, int rank) const {
   const Peer& peer = *peers_[static_cast<std::size_t>(rank)];
   const ServiceBlock& block = peer.card.services[static_cast<std::size_t>(service)];
@@ -157,7 +241,7 @@ Path Job::resolve(const void* address, std::size_t bytes, int rank) const {
   if (std::byte* const here = direct(address, bytes, rank); here != nullptr) {
     return {.kind = Path::Kind::direct, .here = here};
   }
-  if (!mapped(rank)) return {};
+  if (!mapped(rank)) return {.kind = Path::Kind::network, .here = nullptr};
   const auto region =
       peers_[static_cast<std::size_t>(rank)]->regions.find(reinterpret_cast<std::uintptr_t>(address), bytes);
   if (!region) return {};

@@ -2,14 +2,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
+#include "core/network/network.hpp"
+#include "core/network/rails.hpp"
 #include "core/process_card.hpp"
+#include "core/user_regions.hpp"
 #include "malloc/allocator.hpp"
+#include "malloc/backing.hpp"
 #include "malloc/region_table.hpp"
+#include "malloc/registered_backing.hpp"
 #include "malloc/window.hpp"
 #include "rma/direct.h"
 #include "util/settings.hpp"
@@ -24,6 +32,7 @@ struct Path {
     direct,   ///< mapped here, at `here`
     foreign,  ///< registered by its owner, outside its heap: through a transport, or at `here` when it is our
               ///< own
+    network,  ///< of a rank that is not mapped here
     none      ///< neither allocated nor registered
   };
   Kind kind = Kind::none;
@@ -43,7 +52,7 @@ class Job {
   /// Sets `bytes` zeroed bytes aside for `service`, reachable by every process of this host after connect().
   [[nodiscard]] Result<std::byte*> provide(Service service, std::size_t bytes);
 
-  /// Collective. Afterwards all processes of this host are mapped.
+  /// Collective. Afterwards all processes of this host are mapped (none but this one with RMA_SHM=off).
   [[nodiscard]] Status connect();
 
   ~Job();
@@ -55,7 +64,12 @@ class Job {
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
   [[nodiscard]] Allocator& allocator() { return *allocator_; }
-  [[nodiscard]] RegionTable& regions() { return *regions_; }
+  [[nodiscard]] UserRegions& user_regions() { return *user_regions_; }
+  /// Null where there is no network.
+  [[nodiscard]] Rails* rails() { return rails_.get(); }
+  /// 8-byte atomics are for the network's device to execute, also on memory that is mapped here: its atomics
+  /// and the processor's do not see each other.
+  [[nodiscard]] bool atomics_by_device() const { return card_.atomics_by_device != 0; }
   [[nodiscard]] const WaitPolicy& wait_policy() const { return wait_policy_; }
   /// World ranks of this host, ascending.
   [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }
@@ -68,6 +82,17 @@ class Job {
 
   /// The block that `rank`, mapped here, provided for `service`; empty when it provided none.
   [[nodiscard]] std::span<std::byte> service(Service service, int rank) const;
+
+  /// Where the block that `rank` provided for `service` begins, by that rank's own address. RMA_ERR_LAUNCH
+  /// when the rank's card cannot be had, RMA_ERR_STATE when it provided none.
+  [[nodiscard]] Result<std::uintptr_t> service_address(Service service, int rank);
+
+  /// What the network has to know of `rank`. RMA_ERR_LAUNCH, RMA_ERR_VERSION.
+  [[nodiscard]] Result<NetworkCard> network_card(int rank);
+  /// The registration of this process's heap that `address` lies in.
+  [[nodiscard]] std::optional<Registered> own_registration(const std::byte* address) const {
+    return registered_ != nullptr ? registered_->find(address) : std::nullopt;
+  }
 
   /// Where threads of `rank`, mapped here, sleep.
   [[nodiscard]] Doorbell& doorbell(int rank) const {
@@ -99,18 +124,28 @@ class Job {
   };
 
   Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window window);
+  [[nodiscard]] Status open_network();
   [[nodiscard]] Status start();
+  [[nodiscard]] Status start_memory();
   [[nodiscard]] Status map_peer(int rank);
+  /// Asks the launcher, once for each rank.
+  [[nodiscard]] Result<ProcessCard> card_of(int rank);
 
   const Settings settings_;
   WaitPolicy wait_policy_;
   const std::unique_ptr<Bootstrap> bootstrap_;  // ends last: leaving the job is the last thing a process does
+  std::unique_ptr<Rails> rails_;                // null without a network
   Window window_;
   std::unique_ptr<RegionTable> regions_;
+  std::unique_ptr<Backing> backing_;
+  RegisteredBacking* registered_ = nullptr;  // backing_, where there is a network
   std::unique_ptr<Allocator> allocator_;
+  std::unique_ptr<UserRegions> user_regions_;
   ProcessCard card_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< by rank; null where not mapped, and for this process
   std::vector<rma_direct_peer_t> direct_;
+  std::mutex cards_lock_;             // the launcher is asked by one thread at a time
+  std::map<int, ProcessCard> cards_;  // of other hosts' ranks, once they were needed
 };
 
 }  // namespace rma

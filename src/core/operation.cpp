@@ -6,11 +6,17 @@
 namespace rma {
 
 Operation::~Operation() {
-  if (flying_ != RMA_REQUEST_NULL) static_cast<void>(device_.finish(flying_).ok());
+  if (parts_) {
+    static_cast<void>(device_.network()->flush(*parts_).ok());
+    flying_ = parts_->take_operation();
+  }
+  if (flying_ != RMA_REQUEST_NULL) static_cast<void>(device_.flights().finish(flying_).ok());
 }
 
+Network::Parts& Operation::parts() { return parts_ ? *parts_ : parts_.emplace(rank_); }
+
 Status Operation::open() {
-  if (flying_ == RMA_REQUEST_NULL) flying_ = device_.open(rank_);
+  if (flying_ == RMA_REQUEST_NULL) flying_ = device_.flights().open(rank_);
   if (flying_ == RMA_REQUEST_NULL) {
     return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
   }
@@ -23,6 +29,7 @@ Status Operation::put(void* dst, const void* src, std::size_t bytes) {
     copy_bytes(path.here, src, bytes);
     return {};
   }
+  if (path.kind == Path::Kind::network) return device_.network()->put(parts(), dst, src, bytes);
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
   if (Status status = open(); !status.ok()) return status;
   count(Counter::put_cma);
@@ -38,6 +45,7 @@ Status Operation::get(void* dst, const void* src, std::size_t bytes) {
     copy_bytes(dst, path.here, bytes);
     return {};
   }
+  if (path.kind == Path::Kind::network) return device_.network()->get(parts(), dst, src, bytes);
   if (path.kind == Path::Kind::none) return Job::unreachable(src, bytes, rank_);
   if (Status status = open(); !status.ok()) return status;
   count(Counter::get_cma);
@@ -47,17 +55,22 @@ Status Operation::get(void* dst, const void* src, std::size_t bytes) {
 }
 
 Status Operation::end(const Ending& ending) {
+  if (parts_) {
+    // What fails here is told at once; the destructor waits for what flies all the same.
+    if (Status status = device_.network()->flush(*parts_); !status.ok()) return status;
+    flying_ = parts_->take_operation();
+  }
   if (flying_ == RMA_REQUEST_NULL) return complete(ending);
   const rma_request_t operation = std::exchange(flying_, RMA_REQUEST_NULL);
   switch (ending.kind) {
     case Ending::Kind::blocking:
-      return device_.finish(operation);
+      return device_.flights().finish(operation);
     case Ending::Kind::request:
-      device_.detach(operation);
+      device_.flights().detach(operation);
       *ending.request = operation;
       return {};
     case Ending::Kind::implicit:
-      device_.leave(operation);
+      device_.flights().leave(operation);
       return {};
   }
   return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "core/device.hpp"
 #include "core/job.hpp"
@@ -48,11 +49,13 @@ class Operation {
   /// The device's operation, opened for the first part that needs one. RMA_ERR_NO_MEMORY when too many are
   /// open.
   [[nodiscard]] Status open();
+  [[nodiscard]] Network::Parts& parts();
 
   Job& job_;
   Device& device_;
   const int rank_;
   rma_request_t flying_ = RMA_REQUEST_NULL;
+  std::optional<Network::Parts> parts_;  ///< of a rank of another host
 };
 
 }  // namespace rma

@@ -8,7 +8,8 @@
 
 namespace rma {
 
-static_assert(std::is_trivially_copyable_v<ProcessCard> && sizeof(ProcessCard) == 40 + 16 * kServices,
+static_assert(std::is_trivially_copyable_v<ProcessCard> &&
+                  sizeof(ProcessCard) == 40 + 16 * kServices + 8 + (4 + 64) * kMaxRails,
               "the card is its own wire format: no padding");
 
 std::vector<std::byte> ProcessCard::encode() const {
@@ -30,7 +31,8 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
                     rank, card.version, bytes.size(), std::uint32_t{kVersion}, sizeof card));
   }
   std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
-  bool sensible = card.base != 0 && card.base <= std::numeric_limits<std::uint64_t>::max() - card.bytes;
+  bool sensible = card.rails <= kMaxRails && card.rail_card_bytes <= kRailCardBytes && card.base != 0 &&
+                  card.base <= std::numeric_limits<std::uint64_t>::max() - card.bytes;
   for (const ServiceBlock& block : card.services) {
     sensible = sensible && block.offset % kBlockAlignment == 0 && block.bytes <= card.bytes &&
                block.offset <= card.bytes - block.bytes;

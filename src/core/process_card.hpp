@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "malloc/registrar.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -23,7 +24,8 @@ struct ServiceBlock {
 /// What a process tells the others about itself: a wire format, checked when read.
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
-  static constexpr std::uint32_t kVersion = 1;        ///< of this format and of all shared structures
+  static constexpr std::uint32_t kVersion = 2;        ///< of this format and of all shared structures
+  static constexpr std::size_t kRailCardBytes = 64;   ///< room for a transport's card
   static constexpr std::size_t kBlockAlignment = 64;  ///< of the services' blocks in their window
 
   std::uint64_t magic = kMagic;
@@ -32,8 +34,12 @@ struct ProcessCard {
   std::uint64_t base = 0;  ///< of the heap window, in the owner's address space
   std::uint64_t bytes = 0;
   std::uint32_t window_fd = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t rails = 0;  ///< network devices; 0 without a network
   std::array<ServiceBlock, kServices> services = {};
+  std::uint32_t atomics_by_device = 0;  ///< 1: 8-byte atomics are for the network's device to execute
+  std::uint32_t rail_card_bytes = 0;
+  std::array<std::uint32_t, kMaxRails> directory_keys = {};  ///< of the regions' block, per rail
+  std::array<std::array<std::byte, kRailCardBytes>, kMaxRails> rail_cards = {};
 
   [[nodiscard]] std::vector<std::byte> encode() const;
   /// RMA_ERR_VERSION when another librma wrote it, RMA_ERR_LAUNCH when it makes no sense.

@@ -28,12 +28,12 @@ std::string_view name_of(MemoryKind kind) {
 
 }  // namespace
 
-Allocator::Allocator(Window& window, RegionTable& regions, std::size_t reserved)
-    : window_(window), regions_(regions), extents_(window, reserved, window.granule()) {}
+Allocator::Allocator(Window& window, Backing& backing, RegionTable& regions, std::size_t reserved)
+    : window_(window), regions_(regions), extents_(window, backing, reserved) {}
 
-Result<std::unique_ptr<Allocator>> Allocator::create(Window& window, RegionTable& regions,
+Result<std::unique_ptr<Allocator>> Allocator::create(Window& window, Backing& backing, RegionTable& regions,
                                                      std::size_t reserved) {
-  std::unique_ptr<Allocator> allocator(new Allocator(window, regions, reserved));
+  std::unique_ptr<Allocator> allocator(new Allocator(window, backing, regions, reserved));
   for (auto* arena : {&allocator->collective_, &allocator->local_}) {
     auto created = Arena::create(allocator->extents_);
     if (!created.ok()) return std::move(created).status();

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "malloc/arena.hpp"
+#include "malloc/backing.hpp"
 #include "malloc/extent_pool.hpp"
 #include "malloc/region_table.hpp"
 #include "malloc/window.hpp"
@@ -30,10 +31,10 @@ enum class MemoryKind {
 /// soon as its page holds no other block.
 class Allocator {
  public:
-  /// Lists the window in `regions` and manages it from its byte `reserved` on (a multiple of the window's
-  /// granule): what is before is the caller's to back and use. Both must outlive the allocator and stay where
-  /// they are, and a window has one allocator at a time.
-  static Result<std::unique_ptr<Allocator>> create(Window& window, RegionTable& regions,
+  /// Lists the window in `regions` and manages it from its byte `reserved` on (a multiple of the backing's
+  /// granule): what is before is the caller's to back and use. All three must outlive the allocator and stay
+  /// where they are, and a window has one allocator at a time.
+  static Result<std::unique_ptr<Allocator>> create(Window& window, Backing& backing, RegionTable& regions,
                                                    std::size_t reserved = 0);
 
   /// Frees whatever is still allocated and takes the window out of the region table.
@@ -63,7 +64,7 @@ class Allocator {
     bool own_extent;
   };
 
-  Allocator(Window& window, RegionTable& regions, std::size_t reserved);
+  Allocator(Window& window, Backing& backing, RegionTable& regions, std::size_t reserved);
   [[nodiscard]] Arena& arena(MemoryKind kind) noexcept;
   Result<std::byte*> take_extent(std::size_t bytes, std::size_t alignment);
   void give_extent(std::byte* address, std::size_t bytes);

@@ -15,8 +15,8 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
 
 }  // namespace
 
-ExtentPool::ExtentPool(Window& window, std::size_t reserved, std::size_t granule)
-    : window_(window), granule_(granule) {
+ExtentPool::ExtentPool(Window& window, Backing& backing, std::size_t reserved)
+    : window_(window), backing_(backing), granule_(backing.granule()) {
   insert({reserved, window.address_bytes()});
 }
 
@@ -32,7 +32,7 @@ Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
     const Range part{begin + skipped, begin + skipped + bytes};
     const Range fresh = granules(part, free);
     if (fresh.begin < fresh.end) {
-      if (Status status = window_.back(fresh.begin, fresh.end - fresh.begin); !status.ok()) return status;
+      if (Status status = backing_.back(fresh.begin, fresh.end - fresh.begin); !status.ok()) return status;
     }
     erase(free);
     insert({free.begin, part.begin});
@@ -64,7 +64,7 @@ void ExtentPool::give(std::size_t offset, std::size_t bytes) {
     erase(after);
   }
   const Range unused = granules(part, free);
-  if (unused.begin < unused.end) window_.release(unused.begin, unused.end - unused.begin);
+  if (unused.begin < unused.end) backing_.release(unused.begin, unused.end - unused.begin);
   insert(free);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "malloc/backing.hpp"
 #include "malloc/window.hpp"
 #include "util/status.hpp"
 
@@ -22,8 +23,8 @@ class ExtentPool {
   /// What sizes and offsets of extents are multiples of. A granule is a multiple of it.
   static constexpr std::size_t kPage = 4096;
 
-  /// Manages [reserved, window.address_bytes()), in granules of `granule` bytes: a multiple of the window's.
-  ExtentPool(Window& window, std::size_t reserved, std::size_t granule);
+  /// Manages [reserved, window.address_bytes()); `backing`, of this window, puts memory there.
+  ExtentPool(Window& window, Backing& backing, std::size_t reserved);
 
   /// The offset of `bytes` bytes (a multiple of kPage, above 0), itself a multiple of `alignment` (a power of
   /// two) as an address. RMA_ERR_NO_MEMORY.
@@ -44,7 +45,8 @@ class ExtentPool {
   void erase(Range range);
 
   Window& window_;
-  std::size_t granule_;
+  Backing& backing_;
+  const std::size_t granule_;
   std::mutex mutex_;
   // The free ranges, none empty and no two adjacent, by offset and by size.
   std::map<std::size_t, std::size_t> end_by_begin_;

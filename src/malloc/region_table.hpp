@@ -15,8 +15,9 @@ namespace rma {
 
 /// Where a region comes from; what Region::flags is made of.
 enum RegionFlag : std::uint32_t {
-  kRegionWindow = 1U << 0U,  ///< the heap window: mapped by every process of the owner's host
-  kRegionForeign = 1U << 1U  ///< memory of the owner that the user registered
+  kRegionWindow = 1U << 0U,   ///< the heap window: mapped by every process of the owner's host
+  kRegionForeign = 1U << 1U,  ///< memory of the owner that the user registered
+  kRegionExtent = 1U << 2U    ///< part of the heap window that is registered with the network's devices
 };
 
 /// Memory of one process that others may reach.

@@ -118,6 +118,8 @@ class Transport {
     std::size_t posted = 0;
     return post(peer, {&work, 1}, &posted);
   }
+  /// Writes, reads and atomics to `peer` that are posted and of which it is not known yet that they are over.
+  [[nodiscard]] virtual std::uint32_t outstanding(int peer) = 0;
   /// RMA_FETCH_ADD and RMA_COMPARE_SWAP on 8 aligned bytes; the old value lands in `old`, of 8 bytes.
   [[nodiscard]] virtual rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target,
                                                  std::uint64_t operand, std::uint64_t compare, Local old,

@@ -157,6 +157,11 @@ rma_status_t LoopbackTransport::post_one(int peer, const Work& work) {
   return RMA_SUCCESS;
 }
 
+std::uint32_t LoopbackTransport::outstanding(int peer) {
+  const std::lock_guard guard(fabric_.lock_);
+  return outstanding_[peer];
+}
+
 rma_status_t LoopbackTransport::post_atomic(int peer, rma_atomic_op_t op, Remote target,
                                             std::uint64_t operand, std::uint64_t compare, Local old,
                                             Cookie cookie) {

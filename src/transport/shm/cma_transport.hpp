@@ -34,6 +34,7 @@ class CmaTransport final : public Transport {
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;
   [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
+  [[nodiscard]] std::uint32_t outstanding(int /*peer*/) override { return 0; }
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
   [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,

@@ -76,6 +76,12 @@ class SendQueue {
   /// Takes in the completion of request `number`: it and all before it are over.
   [[nodiscard]] Ended retire(std::uint32_t number, bool good);
 
+  /// Requests posted and not known to be over.
+  [[nodiscard]] std::uint32_t outstanding() {
+    const std::lock_guard guard(lock_);
+    return posted_ - retired_;
+  }
+
   /// Puts the queue pair into its error state: what is posted completes in error, later posts are refused.
   void fail();
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }

@@ -13,13 +13,16 @@
 namespace rma::transport {
 
 ServiceThread::~ServiceThread() {
-  if (thread_.joinable()) {
-    const std::uint64_t one = 1;
-    // Can only fail when the counter is full, and then the thread is woken all the same.
-    [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof one);
-    thread_.join();
-  }
+  stop();
   if (stop_fd_ >= 0) close(stop_fd_);
+}
+
+void ServiceThread::stop() {
+  if (!thread_.joinable()) return;
+  const std::uint64_t one = 1;
+  // Can only fail when the counter is full, and then the thread is woken all the same.
+  [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof one);
+  thread_.join();
 }
 
 Status ServiceThread::start() {

@@ -14,7 +14,6 @@ namespace rma::transport {
 class ServiceThread {
  public:
   ServiceThread() = default;
-  /// Stops the thread, between two calls.
   ~ServiceThread();
   ServiceThread(const ServiceThread&) = delete;
   ServiceThread& operator=(const ServiceThread&) = delete;
@@ -23,6 +22,8 @@ class ServiceThread {
   void watch(int fd, std::function<void()> serve) { watched_.push_back({fd, std::move(serve)}); }
   /// RMA_ERR_SYSTEM.
   [[nodiscard]] Status start();
+  /// Stops the thread, between two calls. What it watched may then end.
+  void stop();
 
  private:
   struct Watched {

@@ -223,6 +223,11 @@ rma_status_t VerbsTransport::post(int peer, std::span<const Work> work, std::siz
   return RMA_ERR_PEER_LOST;
 }
 
+std::uint32_t VerbsTransport::outstanding(int peer) {
+  Connection* const its = connection(peer);
+  return its != nullptr ? its->data().outstanding() : 0;
+}
+
 rma_status_t VerbsTransport::post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) {
   if (!limits_.atomics64 || (op != RMA_FETCH_ADD && op != RMA_COMPARE_SWAP)) return RMA_ERR_UNSUPPORTED;

@@ -51,8 +51,8 @@ class JobOfOne : public testing::Test {
   }
 
   /// Makes memory outside the heap reachable.
-  void expose(const void* address, std::size_t bytes) {
-    const Status added = job->regions().add(reinterpret_cast<std::uintptr_t>(address), bytes, kRegionForeign);
+  void expose(void* address, std::size_t bytes) {
+    const Status added = job->user_regions().add(static_cast<std::byte*>(address), bytes);
     ASSERT_TRUE(added.ok()) << added.text();
   }
 

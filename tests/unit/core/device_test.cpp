@@ -16,7 +16,7 @@ TEST_F(DeviceTransfer, IsCutAtWhatTheDeviceCarries) {
   for (const std::size_t bytes : {0U, 1U, 15U, 16U, 17U, 32U, 200U}) {
     SCOPED_TRACE(bytes);
     theirs.fill(std::byte{0});
-    ASSERT_TRUE(device->finish(put(bytes)).ok());
+    ASSERT_TRUE(device->flights().finish(put(bytes)).ok());
     posts += (bytes + kMaxMessage - 1) / kMaxMessage;
     EXPECT_EQ(endpoint->posts(), posts);
     EXPECT_EQ(std::memcmp(theirs.data(), mine.data(), bytes), 0);
@@ -24,49 +24,49 @@ TEST_F(DeviceTransfer, IsCutAtWhatTheDeviceCarries) {
               static_cast<std::ptrdiff_t>(theirs.size() - bytes));
   }
   for (std::size_t i = 0; i < theirs.size(); ++i) theirs[i] = static_cast<std::byte>(i ^ 0x55U);
-  ASSERT_TRUE(device->finish(get(199)).ok());
+  ASSERT_TRUE(device->flights().finish(get(199)).ok());
   EXPECT_EQ(std::memcmp(mine.data(), theirs.data(), 199), 0);
   EXPECT_NE(mine[199], theirs[199]);
 }
 
 TEST_F(DeviceTransfer, WaitsForRoomInAFullQueueAndGoesOn) {
   endpoint->set_faults({.delay = 5});  // 3 fit: the 4th of 13 pieces waits for the first
-  ASSERT_TRUE(device->finish(put(200)).ok());
+  ASSERT_TRUE(device->flights().finish(put(200)).ok());
   EXPECT_EQ(endpoint->posts(), 13U);
   EXPECT_EQ(theirs, mine);
   endpoint->set_faults({.refused_posts = 100});
-  ASSERT_TRUE(device->finish(put(40)).ok());
+  ASSERT_TRUE(device->flights().finish(put(40)).ok());
 }
 
 TEST_F(DeviceTransfer, AWaitEndsWithTheLastPiece) {
   endpoint->set_faults({.delay = 4});
   const rma_request_t request = put(32);
-  device->detach(request);
-  EXPECT_TRUE(device->known(request));
-  EXPECT_FALSE(device->test(request));
+  device->flights().detach(request);
+  EXPECT_TRUE(device->flights().known(request));
+  EXPECT_FALSE(device->flights().test(request));
   int tests = 1;
-  while (!device->test(request)) ++tests;
+  while (!device->flights().test(request)) ++tests;
   EXPECT_EQ(tests, 4);
-  EXPECT_TRUE(device->known(request)) << "a test closes nothing";
-  EXPECT_TRUE(device->wait(request).ok());
-  EXPECT_FALSE(device->known(request));
+  EXPECT_TRUE(device->flights().known(request)) << "a test closes nothing";
+  EXPECT_TRUE(device->flights().wait(request).ok());
+  EXPECT_FALSE(device->flights().known(request));
 }
 
 TEST_F(DeviceTransfer, AFailingPieceIsTheOperationsAndNoOthers) {
   for (std::uint64_t k = 1; k <= 3; ++k) {
     endpoint->set_faults({.failing_post = k, .failing_status = RMA_ERR_ADDRESS});
-    const Status status = device->finish(put(48));
+    const Status status = device->flights().finish(put(48));
     EXPECT_EQ(status.code(), RMA_ERR_ADDRESS) << k;
     EXPECT_THAT(std::string(status.text()), testing::HasSubstr("rank 1"));
-    EXPECT_TRUE(device->finish(put(48)).ok());
-    EXPECT_TRUE(device->fence(1).ok()) << "it was reported by its own wait";
+    EXPECT_TRUE(device->flights().finish(put(48)).ok());
+    EXPECT_TRUE(device->flights().fence(1).ok()) << "it was reported by its own wait";
   }
 }
 
 TEST_F(DeviceTransfer, EveryFailureSaysWhichRankAndDevice) {
   for (const rma_status_t code : {RMA_ERR_PEER_LOST, RMA_ERR_ADDRESS, RMA_ERR_UNSUPPORTED, RMA_ERR_SYSTEM}) {
     endpoint->set_faults({.failing_post = 1, .failing_status = code});
-    const Status status = device->finish(get(8, 2));
+    const Status status = device->flights().finish(get(8, 2));
     EXPECT_EQ(status.code(), code);
     EXPECT_THAT(std::string(status.text()), testing::HasSubstr("rank 2"));
     EXPECT_THAT(std::string(status.text()), testing::HasSubstr("loopback"));
@@ -75,29 +75,29 @@ TEST_F(DeviceTransfer, EveryFailureSaysWhichRankAndDevice) {
 
 TEST_F(DeviceTransfer, ALostPeerFailsItsOperationsAndNoOthers) {
   endpoint->set_faults({.lost = 1});
-  EXPECT_EQ(device->finish(put(100, 1)).code(), RMA_ERR_PEER_LOST);
-  EXPECT_EQ(device->finish(get(100, 1)).code(), RMA_ERR_PEER_LOST);
-  EXPECT_TRUE(device->finish(put(100, 2)).ok());
-  EXPECT_TRUE(device->fence_all().ok());
+  EXPECT_EQ(device->flights().finish(put(100, 1)).code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(device->flights().finish(get(100, 1)).code(), RMA_ERR_PEER_LOST);
+  EXPECT_TRUE(device->flights().finish(put(100, 2)).ok());
+  EXPECT_TRUE(device->flights().fence_all().ok());
 }
 
 TEST_F(DeviceTransfer, ConnectsAtTheFirstOperationAndOnce) {
   EXPECT_EQ(cards_asked, (std::array<int, kRanks>{0, 0, 0, 0}));
-  ASSERT_TRUE(device->finish(put(8, 2)).ok());
-  ASSERT_TRUE(device->finish(get(8, 2)).ok());
+  ASSERT_TRUE(device->flights().finish(put(8, 2)).ok());
+  ASSERT_TRUE(device->flights().finish(get(8, 2)).ok());
   EXPECT_EQ(cards_asked, (std::array<int, kRanks>{0, 0, 1, 0}));
 }
 
 TEST_F(DeviceTransfer, AFailingConnectFailsTheOperationAndIsTriedAgainByTheNext) {
   cards_missing = true;
-  EXPECT_EQ(device->finish(put(8)).code(), RMA_ERR_LAUNCH);
+  EXPECT_EQ(device->flights().finish(put(8)).code(), RMA_ERR_LAUNCH);
   const rma_request_t request = put(8);
-  device->detach(request);
-  EXPECT_TRUE(device->test(request));
-  EXPECT_EQ(device->wait(request).code(), RMA_ERR_LAUNCH);
+  device->flights().detach(request);
+  EXPECT_TRUE(device->flights().test(request));
+  EXPECT_EQ(device->flights().wait(request).code(), RMA_ERR_LAUNCH);
   EXPECT_EQ(endpoint->posts(), 0U);
   cards_missing = false;
-  EXPECT_TRUE(device->finish(put(8)).ok());
+  EXPECT_TRUE(device->flights().finish(put(8)).ok());
   EXPECT_EQ(cards_asked[1], 3);
 }
 
@@ -114,19 +114,19 @@ TEST_F(DeviceTransfer, ThreadsShareTheDevice) {
       std::array<std::byte, 50> back = {};
       for (int round = 0; round < kRounds; ++round) {
         from.fill(static_cast<std::byte>(round + 1));
-        const rma_request_t out = device->open(rank);
+        const rma_request_t out = device->flights().open(rank);
         device->write(out, remote(there.data()), {.address = from.data(), .bytes = from.size(), .key = 0});
         if (round % 3 == 0) {
-          device->leave(out);
-          ASSERT_TRUE((round % 2 == 0 ? device->fence(rank) : device->fence_all()).ok());
+          device->flights().leave(out);
+          ASSERT_TRUE((round % 2 == 0 ? device->flights().fence(rank) : device->flights().fence_all()).ok());
         } else {
-          ASSERT_TRUE(device->finish(out).ok());
+          ASSERT_TRUE(device->flights().finish(out).ok());
         }
-        const rma_request_t in = device->open(rank);
+        const rma_request_t in = device->flights().open(rank);
         device->read(in, {.address = back.data(), .bytes = back.size(), .key = 0}, remote(there.data()));
-        device->detach(in);
-        while (!device->test(in)) std::this_thread::yield();
-        ASSERT_TRUE(device->wait(in).ok());
+        device->flights().detach(in);
+        while (!device->flights().test(in)) std::this_thread::yield();
+        ASSERT_TRUE(device->flights().wait(in).ok());
         ASSERT_EQ(back, from);
       }
     });

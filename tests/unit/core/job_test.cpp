@@ -18,8 +18,7 @@ class JobTest : public JobOfOne {
     return job->resolve(address, bytes, 0).kind;
   }
   void register_own() {
-    ASSERT_TRUE(
-        job->regions().add(reinterpret_cast<std::uintptr_t>(own.data()), own.size(), kRegionForeign).ok());
+    ASSERT_TRUE(job->user_regions().add(own.data(), own.size()).ok());
   }
   std::array<std::byte, 100> own = {};
 };
@@ -54,7 +53,7 @@ TEST_F(JobTest, ResolvesRegisteredMemoryWhileItIsRegistered) {
   EXPECT_EQ(kind(own.data(), own.size()), Path::Kind::foreign);
   EXPECT_EQ(job->resolve(own.data() + 3, 4, 0).here, own.data() + 3) << "one's own needs no device";
   EXPECT_EQ(kind(own.data() + 1, own.size()), Path::Kind::none) << "one byte past the end";
-  ASSERT_TRUE(job->regions().remove(reinterpret_cast<std::uintptr_t>(own.data())).ok());
+  ASSERT_TRUE(job->user_regions().remove(own.data()).ok());
   EXPECT_EQ(kind(own.data(), 1), Path::Kind::none);
 }
 
@@ -90,7 +89,7 @@ TEST_F(JobTest, AnOperationMovesToAndFromTheHeapAndRegisteredMemory) {
   Operation left(*job, *device, 0);
   ASSERT_TRUE(left.put(own.data(), from.data(), 8).ok());
   EXPECT_TRUE(left.end({.kind = Ending::Kind::implicit}).ok());
-  EXPECT_TRUE(device->fence_all().ok());
+  EXPECT_TRUE(device->flights().fence_all().ok());
 }
 
 TEST_F(JobTest, AnOperationOnOtherMemoryFailsAndMovesNothing) {

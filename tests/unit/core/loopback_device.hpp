@@ -42,16 +42,16 @@ class LoopbackDevice : public testing::Test {
   }
   /// A put of the first `bytes` of `mine`, or a get into them, whose end is up to the test.
   [[nodiscard]] rma_request_t put(std::size_t bytes, int rank = 1) {
-    const rma_request_t operation = device->open(rank);
+    const rma_request_t operation = device->flights().open(rank);
     device->write(operation, remote(theirs.data()), {.address = mine.data(), .bytes = bytes, .key = 0});
     return operation;
   }
   [[nodiscard]] rma_request_t get(std::size_t bytes, int rank = 1) {
-    const rma_request_t operation = device->open(rank);
+    const rma_request_t operation = device->flights().open(rank);
     device->read(operation, {.address = mine.data(), .bytes = bytes, .key = 0}, remote(theirs.data()));
     return operation;
   }
-  void leave_put(std::size_t bytes, int rank = 1) { device->leave(put(bytes, rank)); }
+  void leave_put(std::size_t bytes, int rank = 1) { device->flights().leave(put(bytes, rank)); }
 
   transport::LoopbackFabric fabric;
   transport::LoopbackTransport* endpoint = nullptr;

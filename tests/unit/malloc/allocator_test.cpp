@@ -51,8 +51,9 @@ struct Heap {
     auto made = Window::create({.limit = limit});
     EXPECT_TRUE(made.ok()) << made.status().text();
     window.emplace(std::move(made).value());
+    backing.emplace(*window);
     regions.emplace(directory());
-    auto allocating = Allocator::create(*window, *regions, reserved);
+    auto allocating = Allocator::create(*window, *backing, *regions, reserved);
     EXPECT_TRUE(allocating.ok()) << allocating.status().text();
     allocator = std::move(allocating).value();
   }
@@ -73,6 +74,7 @@ struct Heap {
 
   std::vector<std::uint64_t> words = std::vector<std::uint64_t>(RegionTable::directory_bytes(8) / 8);
   std::optional<Window> window;
+  std::optional<WindowBacking> backing;
   std::optional<RegionTable> regions;
   std::unique_ptr<Allocator> allocator;
 };
@@ -306,7 +308,7 @@ TEST(AllocatorTest, CanBeMadeAgainWithBlocksLeftBehind) {
     }
     heap.allocator.reset();
     ASSERT_EQ(heap.window->used(), 0U);
-    auto again = Allocator::create(*heap.window, *heap.regions);
+    auto again = Allocator::create(*heap.window, *heap.backing, *heap.regions);
     ASSERT_TRUE(again.ok()) << again.status().text();
     heap.allocator = std::move(again).value();
   }
@@ -352,7 +354,8 @@ TEST(AllocatorTest, WorksWithTwoMegabytePagesWhereThereAreAny) {
   Window window = std::move(made).value();
   std::vector<std::uint64_t> words(RegionTable::directory_bytes(8) / 8);
   RegionTable regions(std::as_writable_bytes(std::span(words)));
-  auto allocator = Allocator::create(window, regions);
+  WindowBacking backing(window);
+  auto allocator = Allocator::create(window, backing, regions);
   ASSERT_TRUE(allocator.ok());
   auto small = allocator.value()->allocate(MemoryKind::local, 100, 64);
   auto large = allocator.value()->allocate(MemoryKind::local, 100'000, 64);

@@ -17,13 +17,29 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20U;
 constexpr std::size_t kPage = ExtentPool::kPage;
 
+/// The window's memory in granules of the test's choice.
+class CoarseBacking final : public Backing {
+ public:
+  CoarseBacking(Window& window, std::size_t granule) : window_(window), granule_(granule) {}
+  [[nodiscard]] std::size_t granule() const override { return granule_; }
+  [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override {
+    return window_.back(offset, bytes);
+  }
+  void release(std::size_t offset, std::size_t bytes) override { window_.release(offset, bytes); }
+
+ private:
+  Window& window_;
+  const std::size_t granule_;
+};
+
 // Random extents against the set of granules that they touch: exactly those must be backed. Extents come back
 // whole, in halves, or joined with a neighbour, as jemalloc does it.
 void run_model(std::size_t granule, std::uint64_t seed) {
   auto made = Window::create({.limit = 32 * kMiB});
   ASSERT_TRUE(made.ok());
   Window window = std::move(made).value();
-  ExtentPool pool(window, 2 * granule, granule);
+  CoarseBacking backing(window, granule);
+  ExtentPool pool(window, backing, 2 * granule);
   std::mt19937_64 random(seed);
   struct Extent {
     std::size_t begin, end;
@@ -85,7 +101,8 @@ TEST(ExtentPoolTest, ARefusedExtentChangesNothing) {
   auto made = Window::create({.limit = 2 * kMiB});
   ASSERT_TRUE(made.ok());
   Window window = std::move(made).value();
-  ExtentPool pool(window, 0, window.granule());
+  WindowBacking backing(window);
+  ExtentPool pool(window, backing, 0);
   EXPECT_EQ(pool.take(3 * kMiB, kPage).status().code(), RMA_ERR_NO_MEMORY);
   EXPECT_EQ(pool.take(window.address_bytes() + kPage, kPage).status().code(), RMA_ERR_NO_MEMORY);
   const auto all = pool.take(2 * kMiB, kPage);

@@ -134,8 +134,8 @@ TEST_F(Transfer, RegisteredMemoryInSeveralRegionsIsReachedPieceByPiece) {
   // Two regions with a gap: no single lookup covers the extent, but every segment lies in one of them.
   Bytes foreign(4096, std::byte{0});
   const auto base = reinterpret_cast<std::uintptr_t>(foreign.data());
-  ASSERT_TRUE(job->regions().add(base, 64, kRegionForeign).ok());
-  ASSERT_TRUE(job->regions().add(base + 2048, 64, kRegionForeign).ok());
+  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base), 64).ok());
+  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base + 2048), 64).ok());
   const Bytes source = noise(128, 5);
   const std::size_t counts[] = {64, 2};
   const std::ptrdiff_t apart[] = {2048};
@@ -234,8 +234,8 @@ TEST_F(Transfer, VectorsOfEveryPieceSizeScatteredAndJoined) {
 TEST_F(Transfer, VectorsCrossNeighbouringRegionsPieceByPiece) {
   Bytes foreign(256, std::byte{0});
   const auto base = reinterpret_cast<std::uintptr_t>(foreign.data());
-  ASSERT_TRUE(job->regions().add(base, 64, kRegionForeign).ok());
-  ASSERT_TRUE(job->regions().add(base + 64, 64, kRegionForeign).ok());
+  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base), 64).ok());
+  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base + 64), 64).ok());
   const Bytes source = noise(128, 6);
   const Lists lists = {{&foreign[0], &foreign[64]}, {&source[0], &source[64]}};
   const rma_iov_t iov = lists.descriptor(64);

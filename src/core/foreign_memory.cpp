@@ -1,0 +1,85 @@
+#include "core/foreign_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace rma {
+
+using transport::Direction;
+
+ForeignMemory::ForeignMemory(Flights& flights, std::unique_ptr<transport::Transport> transport, int ranks,
+                             CardSource cards)
+    : flights_(flights),
+      transport_(std::move(transport)),
+      cards_(std::move(cards)),
+      peers_(static_cast<std::size_t>(ranks)) {}
+
+rma_status_t ForeignMemory::connect(int rank) {
+  Peer& peer = peers_[static_cast<std::size_t>(rank)];
+  if (peer.connected.load(std::memory_order_acquire)) return RMA_SUCCESS;  // pairs with the store below
+  const std::lock_guard guard(peer.connect_lock);
+  if (peer.connected.load(std::memory_order_relaxed)) return RMA_SUCCESS;
+  const auto card = cards_(rank);
+  if (!card.ok()) return card.status().code();
+  const Status status = transport_->connect(rank, card.value());
+  if (status.ok()) peer.connected.store(true, std::memory_order_release);
+  return status.code();
+}
+
+void ForeignMemory::transfer(Direction direction, rma_request_t operation, transport::Remote remote,
+                             transport::Local local) {
+  const int rank = flights_.rank(operation);
+  // Counts as outstanding itself, so that a fence that begins now waits for all its pieces.
+  flights_.begin(rank);
+  flights_.add_part(operation);
+  rma_status_t status = connect(rank);
+  while (status == RMA_SUCCESS && local.bytes > 0) {
+    const std::size_t bytes = std::min<std::uint64_t>(local.bytes, transport_->limits().max_message);
+    const transport::Local piece = {local.address, bytes, local.key};
+    // Counted before it is posted: its completion may be seen by another thread before the post returns.
+    flights_.begin(rank);
+    flights_.add_part(operation);
+    flights_.wait_until(rank, [&] {  // for room in the queue
+      status = direction == Direction::write
+                   ? transport_->post_write(rank, remote, {&piece, 1}, operation, {})
+                   : transport_->post_read(rank, {&piece, 1}, remote, operation, {});
+      return status != RMA_ERR_STATE;
+    });
+    if (status != RMA_SUCCESS) flights_.end(rank, operation, status);
+    local.address += bytes;
+    local.bytes -= bytes;
+    remote.address += bytes;
+  }
+  flights_.end(rank, operation, status);
+}
+
+bool ForeignMemory::progress() {
+  std::array<transport::Completion, 32> completions;
+  const std::size_t found = transport_->poll(completions);
+  for (std::size_t i = 0; i < found; ++i) {
+    flights_.end(completions[i].peer, completions[i].cookie, completions[i].status);
+  }
+  return found != 0;
+}
+
+std::string ForeignMemory::explain(rma_status_t code, int rank) const {
+  const std::string_view name = transport_->name();
+  switch (code) {
+    case RMA_ERR_PEER_LOST:
+      return fmt::format("rank {} is gone or unreachable by {}", rank, name);
+    case RMA_ERR_ADDRESS:
+      return fmt::format("{} found part of the memory of rank {} not mapped there", name, rank);
+    case RMA_ERR_UNSUPPORTED:
+      return fmt::format(
+          "{} is not allowed to reach rank {}'s registered memory: allocate it by rma_malloc, or let "
+          "processes "
+          "of one user trace each other (kernel.yama.ptrace_scope=0)",
+          name, rank);
+    default:
+      return fmt::format("a transfer with rank {} by {} failed", rank, name);
+  }
+}
+
+}  // namespace rma

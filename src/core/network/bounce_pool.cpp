@@ -1,0 +1,40 @@
+#include "core/network/bounce_pool.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+namespace rma {
+
+Result<std::unique_ptr<BouncePool>> BouncePool::create(Registrar& registrar, std::size_t bytes,
+                                                       std::size_t count) {
+  const std::size_t total = bytes * count;
+  void* const memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return system_failure(RMA_ERR_NO_MEMORY, "memory for bounce buffers", errno);
+  std::unique_ptr<BouncePool> pool(new BouncePool(registrar, bytes, static_cast<std::byte*>(memory), total));
+  auto registered = registrar.add(pool->memory_, total);
+  if (!registered.ok()) return std::move(registered).status();
+  pool->registered_ = registered.value();
+  for (std::size_t i = count; i > 0; --i) pool->free_.push_back(pool->memory_ + (i - 1) * bytes);
+  return pool;
+}
+
+BouncePool::~BouncePool() {
+  if (registered_.bytes != 0) registrar_.remove(registered_);
+  munmap(memory_, total_);
+}
+
+std::byte* BouncePool::take() {
+  const std::lock_guard guard(lock_);
+  if (free_.empty()) return nullptr;
+  std::byte* const buffer = free_.back();
+  free_.pop_back();
+  return buffer;
+}
+
+void BouncePool::give(std::byte* buffer) {
+  const std::lock_guard guard(lock_);
+  free_.push_back(buffer);
+}
+
+}  // namespace rma

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "malloc/registrar.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Registered buffers of one size, through which data travels whose own memory is not registered.
+/// Thread-safe.
+class BouncePool {
+ public:
+  /// RMA_ERR_NO_MEMORY when so much cannot be registered.
+  [[nodiscard]] static Result<std::unique_ptr<BouncePool>> create(Registrar& registrar, std::size_t bytes,
+                                                                  std::size_t count);
+  ~BouncePool();
+  BouncePool(const BouncePool&) = delete;
+  BouncePool& operator=(const BouncePool&) = delete;
+
+  /// Null when all are taken.
+  [[nodiscard]] std::byte* take();
+  void give(std::byte* buffer);
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] const Registered& registered() const { return registered_; }
+
+ private:
+  BouncePool(Registrar& registrar, std::size_t bytes, std::byte* memory, std::size_t total)
+      : registrar_(registrar), bytes_(bytes), memory_(memory), total_(total) {}
+
+  Registrar& registrar_;
+  const std::size_t bytes_;
+  std::byte* const memory_;  ///< mapped
+  const std::size_t total_;
+  Registered registered_;
+  std::mutex lock_;
+  std::vector<std::byte*> free_;
+};
+
+}  // namespace rma

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/flights.hpp"
+#include "core/network/bounce_pool.hpp"
+#include "core/network/piece.hpp"
+#include "core/network/rails.hpp"
+#include "core/network/remote_memory.hpp"
+#include "malloc/registration_cache.hpp"
+#include "util/settings.hpp"
+
+namespace rma {
+
+/// What the network has to know of a rank before it can talk to it.
+struct NetworkCard {
+  std::vector<std::vector<std::byte>> rails;  ///< the transports' cards
+  DirectoryPlace directory;
+};
+
+/// Memory of ranks that is reached over the network's devices: puts, gets and atomics as RDMA. Thread-safe.
+///
+/// Order, of blocking operations to one rank: everything that returns before it is complete (small puts,
+/// whose data is in the request or in a bounce buffer) goes over the rank's *primary* rail, whose queue pair
+/// keeps the order. What is divided among the rails waits for those first, and is complete when it returns.
+/// When the primary rail fails, the next one takes over after everything on the failed one has ended.
+class Network final : public Mover {
+ public:
+  using CardSource = std::function<Result<NetworkCard>(int rank)>;
+  /// The registration of this process's heap that an address lies in.
+  using OwnMemory = std::function<std::optional<Registered>(const std::byte* address)>;
+
+  /// `flights` and `rails` outlive the network.
+  Network(const Settings& settings, Flights& flights, Rails& rails, int ranks, CardSource cards,
+          OwnMemory own_memory);
+  ~Network() override;
+
+  /// Transfers of one operation to one rank that are being issued, by one thread. What is put into it is
+  /// posted by flush() at the latest, until when the memory of the program stays as it is.
+  class Parts;
+
+  /// Moves [src, src + bytes) to `dst` of the parts' rank, or the other way round. RMA_ERR_ADDRESS,
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. What fails later is the operation's, or the
+  /// next fence's where it belongs to none.
+  [[nodiscard]] Status put(Parts& parts, void* dst, const void* src, std::size_t bytes);
+  [[nodiscard]] Status get(Parts& parts, void* dst, const void* src, std::size_t bytes);
+  [[nodiscard]] Status flush(Parts& parts);
+
+  /// Stores `value` to the aligned `flag` of `rank` after everything that this thread has put there.
+  [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
+
+  /// RMA_FETCH_ADD or RMA_COMPARE_SWAP, by the rank's device, on an aligned word of 8 bytes; returns the
+  /// value before.
+  [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
+                                             std::uint64_t compare, int rank);
+
+  [[nodiscard]] const Rails& rails() const { return rails_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  /// Why the registration cache is off; empty when it is on.
+  [[nodiscard]] const std::string& why_no_cache() const { return cache_->why_off(); }
+
+  bool progress() override;
+  void flush(int rank) override;
+  void give_up(int rank) override;
+  void arm() override;
+  [[nodiscard]] std::span<const int> event_fds() const override { return event_fds_; }
+  [[nodiscard]] std::string explain(rma_status_t code, int rank) const override;
+
+ private:
+  struct Peer;
+  class DirectoryReader;
+  using Direction = transport::Direction;
+
+  [[nodiscard]] Status connect(int rank, Peer** connected);
+  [[nodiscard]] Status connect_rail(Peer& peer, int rank, std::size_t rail);
+  /// The rail for what must keep its order. RMA_ERR_PEER_LOST when none is left.
+  [[nodiscard]] Status primary(Peer& peer, int rank, std::size_t* rail);
+  void rail_failed(int rank, std::size_t rail);
+  [[nodiscard]] std::size_t live_rails(Peer& peer, int rank);
+  [[nodiscard]] static std::size_t next_rail(Peer& peer);
+
+  [[nodiscard]] Status transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
+                                std::size_t bytes);
+  [[nodiscard]] Status transfer_within(Parts& parts, Peer& peer, const Span& span);
+  [[nodiscard]] Status bounce(Parts& parts, Peer& peer, Span span);
+  [[nodiscard]] Status fly(Parts& parts, Peer& peer, Span span,
+                           const std::shared_ptr<RegistrationCache::Use>& use);
+  [[nodiscard]] Status fly_by_strategy(Parts& parts, Peer& peer, Span span);
+  [[nodiscard]] Status open(Parts& parts);
+  [[nodiscard]] Status add(Parts& parts, std::size_t rail, const transport::Work& work,
+                           const transport::Local& local);
+  [[nodiscard]] Result<std::byte*> take_buffer(Parts& parts, BouncePool* pool);
+  [[nodiscard]] rma_status_t post(int rank, std::size_t rail, std::span<const transport::Work> work,
+                                  std::size_t* posted);
+  [[nodiscard]] Piece& new_piece(Peer& peer, int rank, const Span& span, rma_request_t operation);
+  [[nodiscard]] Status drain(Parts& parts, Peer& peer);
+  [[nodiscard]] Status read_raw(int rank, std::byte* to, std::uintptr_t address,
+                                const std::array<std::uint32_t, kMaxRails>& keys, std::size_t bytes);
+  [[nodiscard]] static transport::Work work_for(Piece& piece, std::size_t rail);
+  [[nodiscard]] static transport::Local local_for(const Piece& piece, std::size_t rail);
+  void ended(std::size_t rail, const transport::Completion& completion);
+  void close(Piece& piece, rma_status_t status);
+  [[nodiscard]] bool take_over(Piece& piece);
+  [[nodiscard]] bool retry();
+  [[nodiscard]] Peer& peer(int rank);
+  [[nodiscard]] Status lost(int rank) const { return {RMA_ERR_PEER_LOST, explain(RMA_ERR_PEER_LOST, rank)}; }
+
+  const Settings settings_;
+  Flights& flights_;
+  Rails& rails_;
+  const CardSource cards_;
+  const OwnMemory own_memory_;
+  const std::uint32_t inline_bytes_;
+  std::vector<int> event_fds_;
+  std::unique_ptr<RegistrationCache> cache_;
+  std::unique_ptr<BouncePool> buffers_;  ///< null when nothing could be registered
+  std::unique_ptr<BouncePool> words_;    ///< results of atomics; likewise
+  PiecePool pieces_;
+  std::unique_ptr<Peer[]> peers_;  // NOLINT(modernize-avoid-c-arrays): of a type that is known elsewhere
+  std::mutex retry_lock_;
+  std::vector<Piece*> retries_;  ///< pieces for another rail; guarded by retry_lock_
+};
+
+class Network::Parts {
+ public:
+  explicit Parts(int rank) : rank_(rank) {}
+
+  /// The operation that waits for them: RMA_REQUEST_NULL while nothing has to be waited for.
+  [[nodiscard]] rma_request_t operation() const { return operation_; }
+  /// The operation is the caller's to end.
+  [[nodiscard]] rma_request_t take_operation() { return std::exchange(operation_, RMA_REQUEST_NULL); }
+
+ private:
+  friend class Network;
+  static constexpr std::size_t kMost = 8;
+
+  const int rank_;
+  rma_request_t operation_ = RMA_REQUEST_NULL;
+  std::size_t rail_ = 0;
+  std::size_t count_ = 0;
+  std::array<transport::Work, kMost> work_;    ///< the first count_ are to be posted
+  std::array<transport::Local, kMost> local_;  ///< one for each of them
+};
+
+}  // namespace rma

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/network/network.hpp"
+
+namespace rma {
+
+/// What the network knows of one rank.
+struct Network::Peer {
+  std::mutex lock;                            ///< of connecting, and of changing the primary rail
+  std::atomic<bool> ready = false;            ///< stored with release when what follows is filled in
+  std::vector<std::vector<std::byte>> cards;  ///< per rail that both sides have
+  std::unique_ptr<RemoteMemory> memory;
+  std::atomic<std::uint32_t> connected = 0;  ///< rails, as bits
+  std::atomic<std::uint32_t> dead = 0;       ///< rails, as bits
+  std::atomic<std::size_t> primary_rail = 0;
+  std::atomic<std::size_t> next_rail = 0;  ///< for the next part of a divided transfer
+  std::atomic<std::uint32_t> loose = 0;    ///< pieces under way of puts that have returned
+  std::atomic<bool> trailing = false;      ///< unreported puts may be under way
+
+  [[nodiscard]] bool alive(std::size_t rail) const {
+    const std::uint32_t bit = 1U << rail;
+    return (connected.load(std::memory_order_acquire) & bit) != 0 &&
+           (dead.load(std::memory_order_acquire) & bit) == 0;
+  }
+};
+
+inline Network::Peer& Network::peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+
+/// Reads a rank's directory over its primary rail.
+class Network::DirectoryReader final : public RemoteMemory::Reader {
+ public:
+  DirectoryReader(Network& network, int rank, const std::array<std::uint32_t, kMaxRails>& keys)
+      : network_(network), rank_(rank), keys_(keys) {}
+  [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) override {
+    return network_.read_raw(rank_, to, address, keys_, bytes);
+  }
+
+ private:
+  Network& network_;
+  const int rank_;
+  const std::array<std::uint32_t, kMaxRails>& keys_;
+};
+
+}  // namespace rma

@@ -1,0 +1,223 @@
+// How the network's transfers are handed to the devices, and what happens when they end.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/network/network.hpp"
+#include "core/network/peer.hpp"
+#include "util/log.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+constexpr std::uint32_t kAllRails = (1U << kMaxRails) - 1;
+
+Counter bytes_of_rail(std::size_t rail) {
+  return static_cast<Counter>(static_cast<std::size_t>(Counter::rdma_bytes_rail0) + rail);
+}
+
+Piece& piece_of(transport::Cookie cookie) {
+  return *reinterpret_cast<Piece*>(cookie);  // NOLINT(performance-no-int-to-ptr): as work_for() made it
+}
+
+}  // namespace
+
+transport::Work Network::work_for(Piece& piece, std::size_t rail) {
+  return {.direction = piece.span.direction,
+          .remote = {.address = piece.span.remote, .key = piece.span.remote_keys[rail]},
+          .pieces = {},
+          .cookie = reinterpret_cast<std::uintptr_t>(&piece),
+          .flags = {}};
+}
+
+transport::Local Network::local_for(const Piece& piece, std::size_t rail) {
+  return {.address = piece.span.local, .bytes = piece.span.bytes, .key = piece.span.local_keys[rail]};
+}
+
+Status Network::add(Parts& parts, std::size_t rail, const transport::Work& work,
+                    const transport::Local& local) {
+  if (parts.count_ == Parts::kMost || (parts.count_ > 0 && parts.rail_ != rail)) {
+    if (Status status = flush(parts); !status.ok()) {
+      if (work.cookie != 0) close(piece_of(work.cookie), status.code());
+      return status;
+    }
+  }
+  parts.rail_ = rail;
+  parts.local_[parts.count_] = local;
+  parts.work_[parts.count_] = work;
+  parts.work_[parts.count_].pieces = {&parts.local_[parts.count_], 1};
+  ++parts.count_;
+  return {};
+}
+
+rma_status_t Network::post(int rank, std::size_t rail, std::span<const transport::Work> work,
+                           std::size_t* posted) {
+  transport::Transport& transport = rails_[rail];
+  rma_status_t status = transport.post(rank, work, posted);
+  if (status != RMA_ERR_STATE) return status;
+  flights_.wait_until(rank, [&] {  // for room in the device's queue
+    std::size_t more = 0;
+    status = transport.post(rank, work.subspan(*posted), &more);
+    *posted += more;
+    return status != RMA_ERR_STATE;
+  });
+  return status;
+}
+
+Status Network::flush(Parts& parts) {
+  const std::span<const transport::Work> work(parts.work_.data(), std::exchange(parts.count_, 0));
+  if (work.empty()) return {};
+  std::size_t posted = 0;
+  rma_status_t status = post(parts.rank_, parts.rail_, work, &posted);
+  std::size_t bytes = 0;
+  bool unreported = false;
+  for (const transport::Work& one : work.first(posted)) {
+    bytes += one.pieces[0].bytes;
+    unreported = unreported || one.flags.unsignalled;
+  }
+  count(bytes_of_rail(parts.rail_), bytes);
+  if (unreported) {
+    peer(parts.rank_).trailing.store(true, std::memory_order_release);
+    flights_.issued(parts.rank_);
+  }
+  if (status == RMA_SUCCESS) return {};
+  rail_failed(parts.rank_, parts.rail_);
+  bool unsent = false;
+  for (const transport::Work& one : work.subspan(posted)) {
+    if (one.cookie == 0) {
+      unsent = true;
+    } else if (Piece& piece = piece_of(one.cookie); !piece.movable || !take_over(piece)) {
+      close(piece, status);
+    }
+  }
+  // A piece's failure is its operation's, or the fence's. Only what has none is to be told here.
+  return unsent ? Status(status, explain(status, parts.rank_)) : Status();
+}
+
+void Network::flush(int rank) {
+  Peer& its = peer(rank);
+  its.trailing.store(false, std::memory_order_release);
+  std::size_t rail = 0;
+  if (!primary(its, rank, &rail).ok()) return;  // what was lost with it has been reported as it ended
+  Piece& piece = new_piece(its, rank, {.direction = Direction::write}, RMA_REQUEST_NULL);
+  // Behind all others on its queue pair, and nobody's data: when it is over, so are they.
+  const transport::Work nothing = work_for(piece, rail);
+  std::size_t posted = 0;
+  if (const rma_status_t status = post(rank, rail, {&nothing, 1}, &posted); posted == 0) {
+    rail_failed(rank, rail);
+    close(piece, status);
+  }
+}
+
+bool Network::progress() {
+  std::array<transport::Completion, 32> completions;
+  bool found = false;
+  for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
+    const std::size_t filled = rails_[rail].poll(completions);
+    for (std::size_t i = 0; i < filled; ++i) ended(rail, completions[i]);
+    found = found || filled != 0;
+  }
+  return retry() || found;
+}
+
+void Network::ended(std::size_t rail, const transport::Completion& completion) {
+  const auto [cookie, rank, status, bytes] = completion;
+  if (status != RMA_SUCCESS) rail_failed(rank, rail);
+  if (cookie == 0) {
+    flights_.failed(rank, status);
+    flights_.heard_of(rank);
+    return;
+  }
+  Piece& piece = piece_of(cookie);
+  if (status == RMA_ERR_PEER_LOST && piece.movable && take_over(piece)) return;
+  close(piece, status);
+}
+
+void Network::close(Piece& piece, rma_status_t status) {
+  if (status == RMA_SUCCESS && piece.copy_to != nullptr) {
+    std::memcpy(piece.copy_to, piece.buffer, piece.span.bytes);
+  }
+  if (piece.buffer != nullptr) piece.pool->give(piece.buffer);
+  const int rank = piece.rank;
+  const rma_request_t operation = piece.operation;
+  pieces_.give(piece);  // and with it the registration: the memory is the program's again from here on
+  if (operation == RMA_REQUEST_NULL) peer(rank).loose.fetch_sub(1, std::memory_order_release);
+  flights_.end(rank, operation, status);
+}
+
+bool Network::take_over(Piece& piece) {
+  Peer& its = peer(piece.rank);
+  bool any = false;
+  for (std::size_t rail = 0; rail < its.cards.size(); ++rail) any = any || its.alive(rail);
+  if (!any) return false;
+  count(Counter::rail_failover);
+  flights_.heard_of(piece.rank);
+  const std::lock_guard guard(retry_lock_);
+  retries_.push_back(&piece);
+  return true;
+}
+
+bool Network::retry() {
+  std::vector<Piece*> waiting;
+  {
+    const std::lock_guard guard(retry_lock_);
+    if (retries_.empty()) return false;
+    waiting.swap(retries_);
+  }
+  bool moved = false;
+  for (Piece* const piece : waiting) {
+    const std::size_t rail = next_rail(peer(piece->rank));
+    const transport::Local local = local_for(*piece, rail);
+    transport::Work work = work_for(*piece, rail);
+    work.pieces = {&local, 1};
+    std::size_t posted = 0;
+    const rma_status_t status = rails_[rail].post(piece->rank, {&work, 1}, &posted);
+    if (posted != 0) {
+      count(bytes_of_rail(rail), piece->span.bytes);
+      moved = true;
+      continue;
+    }
+    if (status != RMA_ERR_STATE) rail_failed(piece->rank, rail);
+    if (status != RMA_ERR_STATE && !take_over(*piece)) {
+      close(*piece, status);
+      moved = true;
+    } else if (status == RMA_ERR_STATE) {
+      const std::lock_guard guard(retry_lock_);
+      retries_.push_back(piece);
+    }
+  }
+  return moved;
+}
+
+void Network::give_up(int rank) {
+  Peer& its = peer(rank);
+  if (its.dead.fetch_or(kAllRails, std::memory_order_acq_rel) == kAllRails) return;
+  count(Counter::peer_lost);
+  log(LogLevel::warn, explain(RMA_ERR_PEER_LOST, rank));
+  for (std::size_t rail = 0; rail < rails_.count(); ++rail) rails_[rail].fail(rank);
+}
+
+void Network::arm() {
+  for (std::size_t rail = 0; rail < rails_.count(); ++rail) static_cast<void>(rails_[rail].arm());
+}
+
+std::string Network::explain(rma_status_t code, int rank) const {
+  switch (code) {
+    case RMA_ERR_PEER_LOST:
+      return fmt::format("rank {} is gone, or nothing was heard of it for up to {} s (RMA_PEER_TIMEOUT)",
+                         rank, settings_.peer_timeout);
+    case RMA_ERR_ADDRESS:
+      return fmt::format(
+          "rank {}'s network device refused access to part of its memory: it was freed or "
+          "unregistered while it was in use",
+          rank);
+    default:
+      return fmt::format("a transfer with rank {} over the network failed (status {})", rank,
+                         static_cast<int>(code));
+  }
+}
+
+}  // namespace rma

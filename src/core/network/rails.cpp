@@ -1,0 +1,115 @@
+#include "core/network/rails.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <optional>
+
+#include "util/log.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+Result<transport::Secret> make_secret() {
+  transport::Secret secret = {};
+  if (getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
+    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
+  }
+  return secret;
+}
+
+Status no_port(const std::vector<transport::Port>& ports) {
+  std::string text =
+      "this job spans several hosts, and this one has no usable RDMA device (see rma-info --devices)";
+  for (const transport::Port& port : ports) {
+    text += fmt::format("; {} port {}: {}", port.device, port.number, port.unusable);
+  }
+  return {RMA_ERR_UNSUPPORTED, text};
+}
+
+}  // namespace
+
+std::uint32_t receive_count(int ranks, std::uint64_t factor, std::uint64_t base) {
+  const auto log2 = static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+  return static_cast<std::uint32_t>(log2 * factor + base);
+}
+
+Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, int ranks) {
+  const std::optional<int> gid_index =
+      settings.gid_index == kAnyGid ? std::nullopt : std::optional(static_cast<int>(settings.gid_index));
+  auto ports = transport::find_ports({.devices = settings.devices, .gid_index = gid_index});
+  if (!ports.ok()) return std::move(ports).status();
+  auto secret = make_secret();
+  if (!secret.ok()) return std::move(secret).status();
+  const transport::VerbsOptions options = {
+      .rank = rank,
+      .ranks = ranks,
+      .secret = secret.value(),
+      .queue_depth = static_cast<std::uint32_t>(settings.queue_depth),
+      .completions = static_cast<std::uint32_t>(settings.completions),
+      .receives = receive_count(ranks, settings.receive_factor, settings.receive_base),
+      .timeout = std::chrono::seconds(settings.peer_timeout)};
+  auto rails = std::make_unique<Rails>(std::vector<std::unique_ptr<transport::Transport>>());
+  rails->service_ = std::make_unique<transport::ServiceThread>();
+  for (const transport::Port& port : ports.value()) {
+    if (!port.unusable.empty()) continue;
+    if (rails->count() == kMaxRails) {
+      log(LogLevel::info, fmt::format("{} port {} is not used: {} rails are the most", port.device,
+                                      port.number, std::size_t{kMaxRails}));
+      continue;
+    }
+    auto opened = transport::VerbsTransport::open(port, options, *rails->service_);
+    if (!opened.ok()) return std::move(opened).status();
+    log(LogLevel::debug,
+        fmt::format("rail {}: {} port {}, {} index {}, MTU {}", rails->count(), port.device, port.number,
+                    port.gid_type, port.gid_index, transport::mtu_bytes(port.mtu)));
+    rails->transports_.push_back(std::move(opened).value());
+  }
+  if (rails->count() == 0) return no_port(ports.value());
+  if (Status status = rails->service_->start(); !status.ok()) return status;
+  return rails;
+}
+
+Rails::~Rails() {
+  if (service_ != nullptr) service_->stop();
+}
+
+std::uint32_t Rails::max_inline() const {
+  std::uint32_t least = ~0U;
+  for (const auto& transport : transports_) least = std::min(least, transport->limits().max_inline);
+  return least;
+}
+
+Result<Registered> Rails::add(std::byte* address, std::size_t bytes) {
+  Registered registered = {.address = address, .bytes = bytes};
+  for (std::size_t rail = 0; rail < count(); ++rail) {
+    auto one = transports_[rail]->register_memory(address, bytes);
+    if (!one.ok()) {
+      rma::count(Counter::registration_refused);
+      for (std::size_t done = 0; done < rail; ++done) {
+        transports_[done]->deregister_memory(
+            {.base = 0, .bytes = 0, .local = registered.local[done], .remote = 0});
+      }
+      return std::move(one).status();
+    }
+    rma::count(Counter::registration);
+    registered.local[rail] = one->local;
+    registered.remote[rail] = one->remote;
+  }
+  return registered;
+}
+
+void Rails::remove(const Registered& registered) {
+  for (std::size_t rail = 0; rail < count(); ++rail) {
+    transports_[rail]->deregister_memory({.base = reinterpret_cast<std::uintptr_t>(registered.address),
+                                          .bytes = registered.bytes,
+                                          .local = registered.local[rail],
+                                          .remote = registered.remote[rail]});
+  }
+}
+
+}  // namespace rma

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "malloc/registrar.hpp"
+#include "transport/transport.hpp"
+#include "transport/verbs/verbs_transport.hpp"
+#include "util/settings.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// The network devices that this process uses together, each a rail: rail i of one host talks to rail i of
+/// another. Memory is registered with all of them.
+class Rails final : public Registrar {
+ public:
+  /// Opens the usable ports that the settings allow, at most kMaxRails, and starts to answer those who
+  /// connect. RMA_ERR_UNSUPPORTED when there is none, RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  [[nodiscard]] static Result<std::unique_ptr<Rails>> open(const Settings& settings, int rank, int ranks);
+  /// Rails over transports that are open already.
+  explicit Rails(std::vector<std::unique_ptr<transport::Transport>> transports)
+      : transports_(std::move(transports)) {}
+  ~Rails() override;
+
+  [[nodiscard]] std::size_t count() const { return transports_.size(); }
+  [[nodiscard]] transport::Transport& operator[](std::size_t rail) { return *transports_[rail]; }
+  [[nodiscard]] const transport::Transport& operator[](std::size_t rail) const { return *transports_[rail]; }
+  /// Every rail can do at least this.
+  [[nodiscard]] std::uint32_t max_inline() const;
+
+  [[nodiscard]] Result<Registered> add(std::byte* address, std::size_t bytes) override;
+  void remove(const Registered& registered) override;
+
+ private:
+  std::vector<std::unique_ptr<transport::Transport>> transports_;
+  std::unique_ptr<transport::ServiceThread> service_;  ///< serves the transports, so it ends first
+};
+
+/// log2(ranks) * k + b, rounded up: how many receives a shared queue is filled with (Shipman et al.,
+/// Infiniband scalability in Open MPI, 2006).
+[[nodiscard]] std::uint32_t receive_count(int ranks, std::uint64_t factor, std::uint64_t base);
+
+}  // namespace rma

@@ -1,0 +1,92 @@
+// Operations of the network on single words: atomics, flags, and the words of a rank's directory.
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/network/network.hpp"
+#include "core/network/peer.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Status Network::read_raw(int rank, std::byte* to, std::uintptr_t address,
+                         const std::array<std::uint32_t, kMaxRails>& keys, std::size_t bytes) {
+  Peer& its = peer(rank);
+  Parts parts(rank);
+  Status status;
+  while (bytes > 0 && status.ok()) {
+    const Span span = {.direction = Direction::read,
+                       .remote = address,
+                       .local = to,
+                       .bytes = std::min<std::size_t>(bytes, settings_.bounce_bytes),
+                       .remote_keys = keys};
+    status = bounce(parts, its, span);
+    address += span.bytes;
+    to += span.bytes;
+    bytes -= span.bytes;
+  }
+  if (Status posted = flush(parts); status.ok()) status = std::move(posted);
+  if (parts.operation() == RMA_REQUEST_NULL) return status;
+  Status finished = flights_.finish(parts.take_operation());
+  return status.ok() ? std::move(finished) : std::move(status);
+}
+
+Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
+  Peer* its = nullptr;
+  if (Status status = connect(rank, &its); !status.ok()) return status;
+  if (its->dead.load(std::memory_order_acquire) != 0) {
+    // Data may have been lost with a rail, and the flag must not go another way as if it had arrived.
+    if (Status status = flights_.fence(rank); !status.ok()) return status;
+  }
+  Parts parts(rank);
+  if (Status status = put(parts, flag, &value, sizeof value); !status.ok()) return status;
+  return flush(parts);
+}
+
+Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
+                                      std::uint64_t compare, int rank) {
+  count(Counter::atomic_rdma);
+  if (!rails_[0].limits().atomics64) {
+    return Status(RMA_ERR_UNSUPPORTED, "the network device has no atomics (see rma-info --devices)");
+  }
+  Peer* its = nullptr;
+  if (Status status = connect(rank, &its); !status.ok()) return status;
+  const auto address = reinterpret_cast<std::uintptr_t>(target);
+  DirectoryReader reader(*this, rank, its->memory->place().keys);
+  auto range = its->memory->find(address, sizeof *target, reader);
+  if (!range.ok()) return std::move(range).status();
+
+  Parts parts(rank);
+  auto word = take_buffer(parts, words_.get());
+  if (!word.ok()) return std::move(word).status();
+  if (Status status = open(parts); !status.ok()) {
+    words_->give(word.value());
+    return status;
+  }
+  std::uint64_t before = 0;
+  const Span span = {.direction = Direction::read,
+                     .remote = address,
+                     .local = word.value(),
+                     .bytes = sizeof before,
+                     .remote_keys = range->keys,
+                     .local_keys = words_->registered().local};
+  Piece& piece = new_piece(*its, rank, span, parts.operation());
+  piece.pool = words_.get();
+  piece.buffer = word.value();
+  piece.copy_to = reinterpret_cast<std::byte*>(&before);
+  // One device executes all atomics on a word, or they would not be atomic: that of rail 0.
+  constexpr std::size_t kRail = 0;
+  const transport::Work work = work_for(piece, kRail);
+  const transport::Local local = local_for(piece, kRail);
+  rma_status_t status = RMA_SUCCESS;
+  flights_.wait_until(rank, [&] {  // for room in the device's queue
+    status = rails_[kRail].post_atomic(rank, op, work.remote, operand, compare, local, work.cookie);
+    return status != RMA_ERR_STATE;
+  });
+  if (status != RMA_SUCCESS) close(piece, status);
+  const Status finished = flights_.finish(parts.take_operation());
+  if (!finished.ok()) return Status(finished.code(), explain(finished.code(), rank));
+  return before;
+}
+
+}  // namespace rma

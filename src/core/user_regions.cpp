@@ -1,0 +1,59 @@
+#include "core/user_regions.hpp"
+
+#include <fmt/format.h>
+
+#include "util/log.hpp"
+
+namespace rma {
+
+UserRegions::~UserRegions() {
+  for (auto& [base, by_bytes] : entries_) {
+    for (auto& [bytes, entry] : by_bytes) {
+      if (entry.registered.bytes != 0) registrar_->remove(entry.registered);
+    }
+  }
+}
+
+Status UserRegions::add(std::byte* address, std::size_t bytes) {
+  const auto base = reinterpret_cast<std::uintptr_t>(address);
+  const std::lock_guard guard(lock_);
+  Region region = {.base = base, .bytes = bytes, .generation = 0, .flags = kRegionForeign};
+  const auto found = entries_.find(base);
+  if (found != entries_.end() && found->second.contains(bytes)) {
+    if (Status status = regions_.add(region); !status.ok()) return status;
+    ++found->second[bytes].count;
+    return {};
+  }
+  Registered registered;
+  if (registrar_ != nullptr) {
+    auto made = registrar_->add(address, bytes);
+    if (made.ok()) {
+      registered = made.value();
+      region.keys = registered.remote;
+    } else {
+      log(LogLevel::warn, fmt::format("rma_register: other hosts cannot reach {} bytes at {}: {}", bytes,
+                                      static_cast<void*>(address), made.status().text()));
+    }
+  }
+  if (Status status = regions_.add(region); !status.ok()) {
+    if (registered.bytes != 0) registrar_->remove(registered);
+    return status;
+  }
+  entries_[base][bytes] = {.count = 1, .registered = registered};
+  return {};
+}
+
+Status UserRegions::remove(std::byte* address) {
+  const auto base = reinterpret_cast<std::uintptr_t>(address);
+  const std::lock_guard guard(lock_);
+  if (Status status = regions_.remove(base, kRegionForeign); !status.ok()) return status;
+  auto& by_bytes = entries_[base];
+  const auto shortest = by_bytes.begin();
+  if (--shortest->second.count > 0) return {};
+  if (shortest->second.registered.bytes != 0) registrar_->remove(shortest->second.registered);
+  by_bytes.erase(shortest);
+  if (by_bytes.empty()) entries_.erase(base);
+  return {};
+}
+
+}  // namespace rma

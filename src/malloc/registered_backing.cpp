@@ -1,0 +1,122 @@
+#include "malloc/registered_backing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+
+#include "util/log.hpp"
+
+namespace rma {
+namespace {
+
+/// Where a limit is near, so little is still worth a registration of its own.
+constexpr std::size_t kLeast = std::size_t{64} << 10U;
+
+}  // namespace
+
+RegisteredBacking::RegisteredBacking(Window& window, RegionTable& regions, Registrar& registrar,
+                                     std::size_t extent)
+    : window_(window),
+      regions_(regions),
+      registrar_(registrar),
+      extent_((extent + window.granule() - 1) / window.granule() * window.granule()) {}
+
+RegisteredBacking::~RegisteredBacking() {
+  for (const auto& [address, registered] : registered_) {
+    // Can only succeed: it was listed when it was registered.
+    static_cast<void>(regions_.remove(address, kRegionExtent));
+    registrar_.remove(registered);
+  }
+}
+
+Status RegisteredBacking::back(std::size_t offset, std::size_t bytes) {
+  const std::size_t end = offset + bytes;
+  while (offset < end) {
+    const auto next = backed_.upper_bound(offset);
+    if (next != backed_.begin() && std::prev(next)->second > offset) {
+      offset = std::prev(next)->second;
+      continue;
+    }
+    const std::size_t gap_end = next == backed_.end() ? end : std::min(end, next->first);
+    if (Status status = window_.back(offset, gap_end - offset); !status.ok()) return status;
+    enlist(offset, gap_end - offset);
+    note_backed(offset, gap_end);
+    offset = gap_end;
+  }
+  return {};
+}
+
+void RegisteredBacking::note_backed(std::size_t begin, std::size_t end) {
+  const auto next = backed_.lower_bound(begin);
+  if (next != backed_.end() && next->first == end) {
+    end = next->second;
+    backed_.erase(next);
+  }
+  const auto after = backed_.lower_bound(begin);
+  if (after != backed_.begin() && std::prev(after)->second == begin) {
+    std::prev(after)->second = end;
+  } else {
+    backed_.emplace(begin, end);
+  }
+}
+
+void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
+  std::byte* const address = window_.base() + offset;
+  auto registered = registrar_.add(address, bytes);
+  if (registered.ok()) {
+    const Region region = {.base = reinterpret_cast<std::uintptr_t>(address),
+                           .bytes = bytes,
+                           .generation = 0,
+                           .flags = kRegionExtent,
+                           .count = 0,
+                           .keys = registered->remote};
+    if (Status listed = regions_.add(region); listed.ok()) {
+      const std::unique_lock guard(lock_);
+      registered_.emplace(region.base, registered.value());
+      backed_bytes_ += bytes;
+      return;
+    }
+    log(LogLevel::warn,
+        "no other host can reach more of this rank's heap: raise RMA_MAX_REGIONS or RMA_EXTENT");
+    registrar_.remove(registered.value());
+  } else if (bytes > kLeast && registered.status().code() == RMA_ERR_NO_MEMORY) {
+    const std::size_t half = (bytes / 2 + window_.granule() - 1) / window_.granule() * window_.granule();
+    if (half < bytes) {
+      enlist(offset, half);
+      enlist(offset + half, bytes - half);
+      return;
+    }
+  }
+  const std::unique_lock guard(lock_);
+  if (refused_ == 0 && !registered.ok()) {
+    log(LogLevel::warn,
+        fmt::format("part of the heap cannot be registered, and other hosts cannot reach it: {}",
+                    registered.status().text()));
+  }
+  refused_ += bytes;
+  backed_bytes_ += bytes;
+}
+
+std::optional<Registered> RegisteredBacking::find(const std::byte* address) const {
+  const auto key = reinterpret_cast<std::uintptr_t>(address);
+  const std::shared_lock guard(lock_);
+  auto next = registered_.upper_bound(key);
+  if (next == registered_.begin()) return std::nullopt;
+  const Registered& candidate = std::prev(next)->second;
+  if (key - std::prev(next)->first >= candidate.bytes) return std::nullopt;
+  return candidate;
+}
+
+std::size_t RegisteredBacking::backed() const {
+  const std::shared_lock guard(lock_);
+  return backed_bytes_;
+}
+
+std::size_t RegisteredBacking::refused() const {
+  const std::shared_lock guard(lock_);
+  return refused_;
+}
+
+}  // namespace rma

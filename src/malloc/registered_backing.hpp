@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <shared_mutex>
+
+#include "malloc/backing.hpp"
+#include "malloc/region_table.hpp"
+#include "malloc/registrar.hpp"
+
+namespace rma {
+
+/// The window's memory, registered with the network's devices as it is taken and listed in the region table.
+/// It is never given back: others remember its keys, and a device that reads and writes pages which the
+/// system has taken away would read and write nobody's memory. What cannot be registered is given out all the
+/// same, and listed without keys by the window's own entry.
+class RegisteredBacking final : public Backing {
+ public:
+  /// `extent` is what the memory grows by, and is rounded up to the window's granule.
+  RegisteredBacking(Window& window, RegionTable& regions, Registrar& registrar, std::size_t extent);
+  ~RegisteredBacking() override;
+
+  /// Memory that is behind [offset, offset + bytes) already, and stays.
+  void adopt(std::size_t offset, std::size_t bytes) {
+    enlist(offset, bytes);
+    note_backed(offset, offset + bytes);
+  }
+
+  [[nodiscard]] std::size_t granule() const override { return extent_; }
+  [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override;
+  void release(std::size_t /*offset*/, std::size_t /*bytes*/) override {}
+
+  /// The registered extent that `address` lies in. Thread-safe.
+  [[nodiscard]] std::optional<Registered> find(const std::byte* address) const;
+  /// Bytes taken, and bytes of them that could not be registered. Thread-safe.
+  [[nodiscard]] std::size_t backed() const;
+  [[nodiscard]] std::size_t refused() const;
+
+ private:
+  void enlist(std::size_t offset, std::size_t bytes);
+  void note_backed(std::size_t begin, std::size_t end);
+
+  Window& window_;
+  RegionTable& regions_;
+  Registrar& registrar_;
+  const std::size_t extent_;
+  std::map<std::size_t, std::size_t> backed_;        ///< ends by begins, none adjacent or empty
+  mutable std::shared_mutex lock_;                   ///< of the following
+  std::map<std::uintptr_t, Registered> registered_;  ///< by address
+  std::size_t refused_ = 0;
+  std::size_t backed_bytes_ = 0;
+};
+
+}  // namespace rma
