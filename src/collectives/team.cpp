@@ -129,8 +129,8 @@ bool Teams::meet_in_memory(std::span<const int> ranks) const {
 
 Result<Team*> Teams::join(std::vector<int> ranks) {
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
-  return meet_in_memory(ranks) ? join_in_memory(std::move(ranks), member)
-                               : join_by_mail(std::move(ranks), member);
+  if (meet_in_memory(ranks)) return join_in_memory(std::move(ranks), member);
+  return join_by_mail(std::move(ranks), member);
 }
 
 Result<Team*> Teams::join_by_mail(std::vector<int> ranks, int member) {
