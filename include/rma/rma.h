@@ -379,8 +379,8 @@ rma_status_t rma_team_world_rank(rma_team_t team, int team_rank, int* world_rank
  */
 rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root);
 /** Element-wise reduction to the root's `dst` (ignored elsewhere). `dst` and `src` are equal or disjoint. The
- *  result is the same in every run with the same team; elements are combined in another order when its members
- *  share one host than when they do not. Collective over `team`. */
+ *  result is the same in every run with the same team; elements are combined in another order when its
+ * members share one host than when they do not. Collective over `team`. */
 rma_status_t rma_reduce(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                         rma_reduction_t op, int root);
 /** As rma_reduce with the result everywhere, bit for bit the same. */
