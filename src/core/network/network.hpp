@@ -63,6 +63,10 @@ class Network final : public Mover {
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);
 
+  /// Whether `rank` still answers: RMA_ERR_PEER_LOST when its device does not know it any more, or nothing
+  /// comes back.
+  [[nodiscard]] Status probe(int rank);
+
   [[nodiscard]] const Rails& rails() const { return rails_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   /// Why the registration cache is off; empty when it is on.
@@ -107,6 +111,7 @@ class Network final : public Mover {
                                 const std::array<std::uint32_t, kMaxRails>& keys, std::size_t bytes);
   [[nodiscard]] static transport::Work work_for(Piece& piece, std::size_t rail);
   [[nodiscard]] static transport::Local local_for(const Piece& piece, std::size_t rail);
+  void post_nothing(Peer& peer, int rank, std::size_t rail, rma_request_t operation);
   void ended(std::size_t rail, const transport::Completion& completion);
   void close(Piece& piece, rma_status_t status);
   [[nodiscard]] bool take_over(Piece& piece);

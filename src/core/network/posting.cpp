@@ -102,7 +102,22 @@ void Network::flush(int rank) {
   its.trailing.store(false, std::memory_order_release);
   std::size_t rail = 0;
   if (!primary(its, rank, &rail).ok()) return;  // what was lost with it has been reported as it ended
-  Piece& piece = new_piece(its, rank, {.direction = Direction::write}, RMA_REQUEST_NULL);
+  post_nothing(its, rank, rail, RMA_REQUEST_NULL);
+}
+
+Status Network::probe(int rank) {
+  Peer* its = nullptr;
+  if (Status status = connect(rank, &its); !status.ok()) return status;
+  std::size_t rail = 0;
+  if (Status status = primary(*its, rank, &rail); !status.ok()) return status;
+  const rma_request_t operation = flights_.open(rank);
+  if (operation == RMA_REQUEST_NULL) return {};  // so many are open that the rank will be heard of
+  post_nothing(*its, rank, rail, operation);
+  return flights_.finish(operation);
+}
+
+void Network::post_nothing(Peer& its, int rank, std::size_t rail, rma_request_t operation) {
+  Piece& piece = new_piece(its, rank, {.direction = Direction::write}, operation);
   // Behind all others on its queue pair, and nobody's data: when it is over, so are they.
   const transport::Work nothing = work_for(piece, rail);
   std::size_t posted = 0;
