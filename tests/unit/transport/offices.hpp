@@ -1,0 +1,155 @@
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "transport/verbs/switchboard.hpp"
+
+namespace rma::transport {
+
+class Office;
+
+/// What joins the switchboards of one test. Delivers within send(), on the sender's thread.
+class Wires {
+ public:
+  using Datagram = std::vector<std::byte>;
+
+  /// Whether a datagram arrives; all do at first. For tests of one thread.
+  std::function<bool(const Greeting&)> passes = [](const Greeting& /*greeting*/) { return true; };
+
+  /// Loses, doubles, holds back and forges datagrams from now on.
+  void rage(std::uint64_t seed) { random_.emplace(seed); }
+  [[nodiscard]] std::uint64_t forged() const { return forged_; }
+
+  void send(const DatagramAddress& to, const Greeting& greeting);
+  void deliver(std::uint32_t office, const Datagram& datagram);
+  static Datagram datagram(const Greeting& greeting) {
+    Datagram bytes(sizeof greeting);
+    std::memcpy(bytes.data(), &greeting, sizeof greeting);
+    return bytes;
+  }
+
+ private:
+  friend class Office;
+  using Delivery = std::pair<std::uint32_t, Datagram>;
+  /// What arrives because this is sent.
+  [[nodiscard]] std::vector<Delivery> arrivals(const Delivery& sent);
+
+  std::map<std::uint32_t, Office*> offices_;  ///< by address; filled before anything is sent
+  std::mutex lock_;                           ///< of the following
+  std::optional<std::mt19937_64> random_;
+  std::vector<Delivery> held_back_;
+  std::atomic<std::uint64_t> forged_ = 0;
+};
+
+/// One rank: a switchboard, and the ends that it makes and binds.
+class Office final : public Switchboard::Exchange {
+ public:
+  Office(Wires& wires, int rank, int ranks, std::chrono::milliseconds timeout)
+      : wires_(wires), rank_(rank), switchboard(*this, self(rank, ranks), timeout) {
+    wires_.offices_[card().address.queue_pair] = this;
+  }
+
+  [[nodiscard]] PortCard card() const { return card_of(rank_); }
+  [[nodiscard]] static PortCard card_of(int rank) {
+    PortCard card;
+    card.address.queue_pair = 1000 + static_cast<std::uint32_t>(rank);
+    card.secret.fill(static_cast<std::byte>(rank + 1));
+    return card;
+  }
+  /// The end of `rank`'s connection to `peer`.
+  [[nodiscard]] static Endpoint end_of(int rank, int peer) {
+    Endpoint end;
+    end.data_queue_pair = static_cast<std::uint32_t>(100 * rank + peer + 1);
+    end.control_first_packet = static_cast<std::uint32_t>(7 * rank + peer);
+    return end;
+  }
+
+  [[nodiscard]] Result<Endpoint> local_end(int peer) override {
+    ++ends_made[peer];
+    if (no_ends) return Status(RMA_ERR_NO_MEMORY, "no end");
+    return end_of(rank_, peer);
+  }
+  [[nodiscard]] Status bind(int peer, const Endpoint& end) override {
+    ++binds[peer];
+    if (no_binding) return {RMA_ERR_SYSTEM, "no binding"};
+    bound[peer] = end;
+    return {};
+  }
+  void send(const DatagramAddress& to, const Greeting& greeting) override {
+    ++sent;
+    wires_.send(to, greeting);
+  }
+
+  /// The end that this rank bound to is the one that `peer` made for it.
+  [[nodiscard]] bool bound_to(int peer) const {
+    const auto found = bound.find(peer);
+    const Endpoint expected = end_of(peer, rank_);
+    return found != bound.end() && std::memcmp(&found->second, &expected, sizeof expected) == 0;
+  }
+
+ private:
+  static Switchboard::Self self(int rank, int ranks) {
+    const PortCard card = card_of(rank);
+    return {.rank = rank, .ranks = ranks, .address = card.address, .secret = card.secret};
+  }
+
+  Wires& wires_;
+  const int rank_;
+
+ public:
+  // Written with the switchboard's lock held, but for `sent`; read when nothing moves.
+  std::map<int, int> ends_made;
+  std::map<int, int> binds;
+  std::map<int, Endpoint> bound;
+  std::atomic<int> sent = 0;
+  bool no_ends = false;
+  bool no_binding = false;
+  Switchboard switchboard;
+};
+
+inline std::vector<Wires::Delivery> Wires::arrivals(const Delivery& sent) {
+  const std::lock_guard guard(lock_);
+  if (!random_) return {sent};
+  const auto happens = [this](unsigned percent) { return (*random_)() % 100 < percent; };
+  std::vector<Delivery> result;
+  if (happens(20)) {
+    Delivery changed = sent;
+    const std::uint64_t where = (*random_)();
+    changed.second[where % changed.second.size()] ^= std::byte{1} << (where / 1024 % 8);
+    ++forged_;
+    result.push_back(std::move(changed));
+  }
+  if (happens(20)) {
+    held_back_.push_back(sent);
+  } else if (!happens(30)) {
+    result.push_back(sent);
+    if (happens(30)) result.push_back(sent);
+  }
+  if (!held_back_.empty() && happens(50)) {
+    const auto which = static_cast<std::ptrdiff_t>((*random_)() % held_back_.size());
+    result.push_back(std::move(held_back_[static_cast<std::size_t>(which)]));
+    held_back_.erase(held_back_.begin() + which);
+  }
+  return result;
+}
+
+inline void Wires::deliver(std::uint32_t office, const Datagram& datagram) {
+  if (const auto found = offices_.find(office); found != offices_.end()) {
+    found->second->switchboard.receive(datagram);
+  }
+}
+
+inline void Wires::send(const DatagramAddress& to, const Greeting& greeting) {
+  if (!passes(greeting)) return;
+  for (const auto& [office, bytes] : arrivals({to.queue_pair, datagram(greeting)})) deliver(office, bytes);
+}
+
+}  // namespace rma::transport
