@@ -1,7 +1,8 @@
 // Requests and fences.
 
 #include <fmt/format.h>
-#include <sched.h>
+
+#include <algorithm>
 
 #include "api/call.hpp"
 #include "api/check.hpp"
@@ -37,21 +38,21 @@ Status check_requests(const Runtime& runtime, const rma_request_t* requests, std
 
 /// The index of a complete request; `count` when all are null.
 Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, std::size_t& index) {
-  while (true) {
-    bool any = false;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (requests[i] == RMA_REQUEST_NULL) continue;
-      any = true;
-      if (!over(requests[i]) && !runtime.device->flights().test(requests[i])) continue;
-      index = i;
-      return wait(runtime, requests[i]);
+  Flights& flights = runtime.device->flights();
+  const auto find_complete = [&] {
+    index = 0;
+    while (index < count && (requests[index] == RMA_REQUEST_NULL ||
+                             (!over(requests[index]) && !flights.complete(requests[index])))) {
+      ++index;
     }
-    if (!any) {
-      index = count;
-      return {};
-    }
-    sched_yield();
+    return index < count;
+  };
+  if (!find_complete()) {
+    const auto* const pending = std::find_if_not(requests, requests + count, over);
+    if (pending == requests + count) return {};
+    flights.wait_until(flights.rank(*pending), find_complete);
   }
+  return wait(runtime, requests[index]);
 }
 
 }  // namespace

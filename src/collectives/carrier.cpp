@@ -21,6 +21,10 @@ Status JobCarrier::put(int member, std::uintptr_t to, const void* from, std::siz
   return put_notify(job_, device_, there, from, bytes, word, value, ranks_[static_cast<std::size_t>(member)]);
 }
 
-Status JobCarrier::check(int /*member*/) { return {}; }
+Status JobCarrier::check(int member) {
+  const int rank = ranks_[static_cast<std::size_t>(member)];
+  // A process of this host that dies ends the job, by its launcher.
+  return job_.mapped(rank) ? Status() : device_.network()->probe(rank);
+}
 
 }  // namespace rma

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -30,8 +31,11 @@ class Carrier {
   [[nodiscard]] virtual Status put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
                                    std::uintptr_t flag, std::uint64_t value) = 0;
 
-  /// Ends with RMA_ERR_PEER_LOST once `member` is known not to answer any more.
+  /// Asks whether `member` is still there: RMA_ERR_PEER_LOST when it does not answer any more, which may take
+  /// some seconds to find out.
   [[nodiscard]] virtual Status check(int member) = 0;
+  /// How long a silent member is waited for before it is asked.
+  [[nodiscard]] virtual std::chrono::milliseconds patience() const = 0;
 
   /// Where this process sleeps; members of this host ring it.
   [[nodiscard]] virtual Doorbell& bell() = 0;
@@ -54,6 +58,9 @@ class JobCarrier final : public Carrier {
   [[nodiscard]] Status put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
                            std::uintptr_t flag, std::uint64_t value) override;
   [[nodiscard]] Status check(int member) override;
+  [[nodiscard]] std::chrono::milliseconds patience() const override {
+    return std::chrono::seconds(job_.settings().peer_timeout) / 4;
+  }
   [[nodiscard]] Doorbell& bell() override { return job_.doorbell(job_.rank()); }
   [[nodiscard]] const WaitPolicy& wait_policy() const override { return job_.wait_policy(); }
 

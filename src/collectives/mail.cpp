@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <new>
 
 #include "collectives/verdict.hpp"
@@ -72,6 +73,9 @@ Status Mail::put(int k, Way way, std::size_t to, const void* data, std::size_t b
 template <typename Condition>
 Status Mail::wait(int member, const Condition& condition) {
   Status status;
+  std::uint64_t looks = 0;
+  std::chrono::steady_clock::time_point asked;
+  const std::uint64_t soon = carrier_.wait_policy().spins + carrier_.wait_policy().yields;
   wait_until(
       carrier_.bell(), carrier_.wait_policy(),
       [&] {
@@ -80,7 +84,13 @@ Status Mail::wait(int member, const Condition& condition) {
           status = failed();
           return true;
         }
+        // A partner that is silent is asked whether it is still there, but not before this thread sleeps.
+        if (looks++ < soon) return false;
+        const auto now = std::chrono::steady_clock::now();
+        if (looks == soon + 1) asked = now;
+        if (now - asked < carrier_.patience()) return false;
         status = carrier_.check(member);
+        asked = std::chrono::steady_clock::now();
         return !status.ok();
       },
       Ringer::sometimes);

@@ -76,6 +76,7 @@ class Flights {
   void leave(rma_request_t operation);
 
   [[nodiscard]] bool known(rma_request_t request) const { return requests_.known(request); }
+  [[nodiscard]] bool complete(rma_request_t request) const { return requests_.complete(request); }
   /// Takes in what is over; true when the operation is complete.
   [[nodiscard]] bool test(rma_request_t request);
   /// Waits for a detached operation and closes it.

@@ -21,13 +21,14 @@ constexpr std::uint32_t kDataReceives = 16;
 /// Marks the ids of receives. A RequestId has it never: a queue's number is below 2^31.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63U;
 
-/// The device's exponent n, 4.096 us * 2^n, such that all tries of a request together end within `timeout`.
+/// The device's exponent n, 4.096 us * 2^n, such that all tries of a request together end within half of
+/// `timeout`: devices may take longer than they are told, and another rail may have to try after this one.
 std::uint8_t acknowledge_timeout(std::chrono::milliseconds timeout) {
   constexpr int kTries = 8;
   constexpr double kUnit = 4.096e-3;  // ms
   std::uint8_t exponent = 8;
   while (exponent < 31 &&
-         kUnit * (std::uint64_t{2} << exponent) * kTries <= static_cast<double>(timeout.count())) {
+         kUnit * (std::uint64_t{2} << exponent) * kTries <= static_cast<double>(timeout.count()) / 2) {
     ++exponent;
   }
   return exponent;
