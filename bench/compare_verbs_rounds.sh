@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# The part of compare_verbs.sh that runs on the first host of the cluster; results go to $CLUSTER_RESULTS.
+#
+# usage: compare_verbs_rounds.sh NETWORK-BENCH QUICK ROUNDS PARTS RANKS
+set -euo pipefail
+bench=$1 quick=$2 rounds=$3 parts=$4 ranks=$5
+results=$CLUSTER_RESULTS
+iterations=300 megabytes=16 uses=1,2,5,10,50,200 buffer=8M
+if [ "$quick" = 1 ]; then
+  iterations=20 megabytes=1 uses=1,2 buffer=1M
+fi
+# Both ends on one host: the ranks must not notice.
+placement=(-n 1)
+if [ "$CLUSTER_HOSTS" = 1 ]; then
+  placement=(-n 2 --env RMA_SHM=off)
+fi
+peer=node$CLUSTER_HOSTS
+
+wanted() { case ,$parts, in *,"$1",*) ;; *) return 1 ;; esac }
+
+# raw OUTPUT PROGRAM OPTION...: perftest, its server on the other host.
+raw() {
+  local output=$1 server
+  shift
+  ssh "$peer" timeout 300 "$@" > "$output.server" 2>&1 &
+  server=$!
+  until ssh "$peer" "ss -ltn | grep -q :18515"; do
+    kill -0 $server 2> /dev/null || break
+    sleep 0.1
+  done
+  if ! timeout 300 "$@" "$peer" > "$output" 2>&1; then
+    echo "compare_verbs: $* failed:" >&2
+    cat "$output" "$output.server" >&2
+    exit 1
+  fi
+  wait $server
+}
+# ours OUTPUT SETTING... -- OPTION...: network-bench, between the same hosts.
+ours() {
+  local output=$1 settings=()
+  shift
+  while [ "$1" != -- ]; do
+    settings+=(--env "$1")
+    shift
+  done
+  shift
+  if ! cluster-run --timeout 1800 "${placement[@]}" ${settings[@]+"${settings[@]}"} -- "$bench" --json "$output.json" \
+    "$@" > "$output.log" 2>&1; then
+    echo "compare_verbs: network-bench $* failed:" >&2
+    cat "$output.log" >&2
+    exit 1
+  fi
+}
+
+latencies() {
+  raw "$1/put-latency.raw" ib_write_lat -d rxe0 -s 8 -n $iterations
+  raw "$1/get-latency.raw" ib_read_lat -d rxe0 -s 8 -n $iterations
+  raw "$1/fetch-add-latency.raw" ib_atomic_lat -d rxe0 -A FETCH_AND_ADD -n $iterations
+}
+bandwidths() {
+  local bytes
+  for bytes in 65536 1048576; do
+    # perftest wants five at least.
+    local count=$((megabytes * 1048576 / bytes))
+    [ $count -ge 5 ] || count=5
+    raw "$1/put-bandwidth-$bytes.raw" ib_write_bw -d rxe0 -s $bytes -n $count
+    raw "$1/get-bandwidth-$bytes.raw" ib_read_bw -d rxe0 -s $bytes -n $count
+  done
+}
+
+for ((round = 1; round <= rounds; ++round)); do
+  echo "compare_verbs: round $round of $rounds"
+  folder=$results/round-$round
+  mkdir -p "$folder"
+  if wanted raw; then
+    latencies "$folder"
+    ours "$folder/latency" RMA_DEVICES=rxe0 -- --mode latency --iterations $iterations
+    bandwidths "$folder"
+    ours "$folder/bandwidth" RMA_DEVICES=rxe0 -- --mode bandwidth --megabytes $megabytes
+  fi
+  if wanted rails; then
+    ours "$folder/rails-1" RMA_DEVICES=rxe0 -- --mode bandwidth --megabytes $megabytes --sizes 1M --label '1 rail: '
+    ours "$folder/rails-2" RMA_DEVICES=rxe0,rxe1 -- --mode bandwidth --megabytes $megabytes --sizes 1M \
+      --label '2 rails: '
+  fi
+  if wanted reuse; then
+    # Many uses of a buffer take long, and say the same every time.
+    [ $round -eq 1 ] || uses=1,2,5,10
+    for strategy in register cache pipeline bounce; do
+      ours "$folder/reuse-$strategy" RMA_DEVICES=rxe0 RMA_LOCAL_BUFFERS=$strategy -- --mode reuse --uses $uses \
+        --buffer $buffer --label "$strategy: "
+    done
+  fi
+done
+
+if wanted memory; then
+  for count in ${ranks//,/ }; do
+    echo "compare_verbs: memory of $count ranks"
+    placement=(--hosts 1 -n "$count")
+    meet=$(mktemp)
+    ours "$results/memory-$count" RMA_SHM=off RMA_DEVICES=rxe0 -- --mode memory --meet "$meet"
+    rm -f "$meet"
+  done
+fi

@@ -1,0 +1,139 @@
+/**
+ * @file memory.cpp
+ * What each rank's memory is, by its connections. The ranks meet in a file of their host's and not by the
+ * library, whose own collective calls would connect them.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "network/job.hpp"
+
+namespace rma::bench {
+namespace {
+
+constexpr std::size_t kMostRanks = 256;
+constexpr std::size_t kFigures = 2;  ///< Pss and Rss
+
+/** The shared file: all zero at the start. */
+struct Board {
+  std::atomic<std::uint64_t> arrived;
+  std::atomic<std::uint64_t> address[kMostRanks];
+  std::atomic<std::uint64_t> kilobytes[kMostRanks][kFigures];
+};
+
+class Meeting {
+ public:
+  explicit Meeting(const Job& job) : ranks_(static_cast<std::uint64_t>(job.size)) {
+    const int file = open(job.options.meet.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    void* place = MAP_FAILED;
+    if (file >= 0 && ftruncate(file, sizeof(Board)) == 0) {
+      place = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (place == MAP_FAILED || ranks_ > kMostRanks) {
+      std::fprintf(stderr, "network-bench: cannot use %s, for %d ranks\n", job.options.meet.c_str(),
+                   job.size);
+      rma_abort(EXIT_FAILURE, "no meeting place");
+    }
+    close(file);
+    board_ = static_cast<Board*>(place);
+  }
+  [[nodiscard]] Board& board() const { return *board_; }
+
+  /** All ranks come here. Gives the processor away: there are many more ranks than processors. */
+  void meet() {
+    target_ += ranks_;
+    // Release: what this rank stored before is seen by who sees it arrived.
+    board_->arrived.fetch_add(1, std::memory_order_acq_rel);
+    while (board_->arrived.load(std::memory_order_acquire) < target_) usleep(10'000);
+  }
+
+ private:
+  const std::uint64_t ranks_;
+  std::uint64_t target_ = 0;
+  Board* board_ = nullptr;
+};
+
+/** Pss and Rss of this process in KiB. */
+void read_memory(std::atomic<std::uint64_t>* figures) {
+  std::ifstream file("/proc/self/smaps_rollup");
+  std::string name;
+  std::string rest;
+  std::getline(file, rest);  // the range of addresses
+  while (file >> name) {
+    std::uint64_t kilobytes = 0;
+    file >> kilobytes;
+    std::getline(file, rest);
+    if (name == "Pss:") figures[0].store(kilobytes, std::memory_order_relaxed);
+    if (name == "Rss:") figures[1].store(kilobytes, std::memory_order_relaxed);
+  }
+}
+
+/** What the host's kernel holds, in KiB: most of a queue pair is its own. */
+double kernel_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::string rest;
+  double sum = 0;
+  while (file >> name) {
+    double kilobytes = 0;
+    file >> kilobytes;
+    std::getline(file, rest);
+    if (name == "Slab:" || name == "VmallocUsed:" || name == "PageTables:" || name == "Percpu:")
+      sum += kilobytes;
+  }
+  return sum;
+}
+
+void report(const Job& job, Meeting& meeting, const std::string& when) {
+  Board& board = meeting.board();
+  meeting.meet();
+  const auto me = static_cast<std::size_t>(job.rank);
+  read_memory(board.kilobytes[me]);
+  meeting.meet();
+  if (job.rank == 0) {
+    const char* const names[kFigures] = {"Pss", "Rss"};
+    for (std::size_t figure = 0; figure < kFigures; ++figure) {
+      std::vector<double> samples;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(job.size); ++i) {
+        samples.push_back(static_cast<double>(board.kilobytes[i][figure].load(std::memory_order_relaxed)));
+      }
+      job.record("memory", std::string(names[figure]) + " " + when, "KiB", 0, std::move(samples));
+    }
+    job.record("memory", "kernel " + when, "KiB", 0, {kernel_memory()});
+  }
+  meeting.meet();
+}
+
+}  // namespace
+
+void measure_memory(const Job& job) {
+  Meeting meeting(job);
+  void* mine = nullptr;
+  check(rma_malloc_local(sizeof(std::uint64_t), 64, &mine));
+  std::atomic<std::uint64_t>* const address = meeting.board().address;
+  address[job.rank].store(reinterpret_cast<std::uintptr_t>(mine), std::memory_order_relaxed);
+  const auto put_to = [&](int rank) {
+    const std::uint64_t value = 1;
+    auto* const there = reinterpret_cast<void*>(
+        address[rank].load(std::memory_order_relaxed));  // NOLINT(performance-no-int-to-ptr)
+    check(rma_put(there, &value, sizeof value, rank));
+    check(rma_fence(rank));
+  };
+  report(job, meeting, "after start");
+  const int partner = job.rank ^ 1;
+  if (partner < job.size) put_to(partner);
+  report(job, meeting, "pairwise");
+  for (int step = 1; step < job.size; ++step) put_to((job.rank + step) % job.size);
+  report(job, meeting, "all-to-all");
+  check(rma_free_local(mine));
+}
+
+}  // namespace rma::bench
