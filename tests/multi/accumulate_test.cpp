@@ -50,12 +50,13 @@ struct Issue {
 
   void operator()(const std::vector<std::byte>& source, const Scale& scale, const Strided& s) const {
     EXPECT_TRUE(
-        ok(rma_acc_strided(dst + s.dst.base, s.dst.strides.data(), source.data() + s.src.base,
-                           s.src.strides.data(), s.counts.data(), s.levels, type, scale.get(), target)));
+        helped(rma_acc_strided(dst + s.dst.base, s.dst.strides.data(), source.data() + s.src.base,
+                               s.src.strides.data(), s.counts.data(), s.levels, type, scale.get(), target),
+               target));
   }
   void operator()(const std::vector<std::byte>& source, const Scale& scale, const Vector& vector) const {
     const IoVector iov(vector, dst, source.data());
-    EXPECT_TRUE(ok(rma_acc_vector(iov.data(), iov.size(), type, scale.get(), target)));
+    EXPECT_TRUE(helped(rma_acc_vector(iov.data(), iov.size(), type, scale.get(), target), target));
   }
 };
 
@@ -77,29 +78,52 @@ struct Model {
   }
 };
 
-void contend(Remote remote, int rounds) {
+/// On a rank that no helper reaches, every form is refused and changes nothing, which its owner looks after.
+void refused_elsewhere(const Memory& memory, rma_type_t type) {
+  const int target = unhelped_rank();
+  if (target < 0) return;
+  std::vector<std::byte> source(kRoom);
+  Random random({52});
+  fill_numbers(random, type, source);
+  const std::size_t bytes = type_bytes(type);
+  Strided shape;
+  shape.levels = 1;
+  shape.counts = {bytes, 10};
+  shape.dst.strides = {static_cast<std::ptrdiff_t>(2 * bytes)};
+  shape.src.strides = {static_cast<std::ptrdiff_t>(bytes)};
+  const Issue issue = {memory.at(target), type, target};
+  issue(source, Scale(random, type), shape);
+  issue(source, Scale(random, type),
+        Vector{{{.bytes = bytes, .pieces = {{.dst = 0, .src = 0}, {.dst = 16 * bytes, .src = bytes}}}}});
+  EXPECT_TRUE(helped(rma_acc(memory.at(target), source.data(), 3, type, nullptr, target), target));
+}
+
+void contend(Remote remote, int count) {
   for (const rma_type_t type : kTypes) {
     SCOPED_TRACE(testing::Message() << "type " << type);
     const Memory memory(remote, kRoom);
     std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
     barrier();
-    const int targets = std::min(ranks(), 2);  // few, so that many meet
+    std::vector<int> targets = helped_ranks();
+    while (targets.size() > 2) targets.pop_back();  // few, so that many meet
     std::vector<Draws> draws;
-    for (int target = 0; target < targets; ++target) draws.emplace_back(type, me(), target);
-    for (int round = 0; round < rounds; ++round) {
-      for (int target = 0; target < targets; ++target) {
-        draws[static_cast<std::size_t>(target)].next(Issue{memory.at(target), type, target});
+    draws.reserve(targets.size());
+    for (const int target : targets) draws.emplace_back(type, me(), target);
+    for (int round = 0; round < count; ++round) {
+      for (std::size_t i = 0; i < targets.size(); ++i) {
+        draws[i].next(Issue{memory.at(targets[i]), type, targets[i]});
       }
     }
+    refused_elsewhere(memory, type);
     barrier();
-    if (me() < targets) {
-      std::vector<std::byte> sum(kRoom);
-      for (int initiator = 0; initiator < ranks(); ++initiator) {
+    std::vector<std::byte> sum(kRoom);
+    if (std::find(targets.begin(), targets.end(), me()) != targets.end()) {
+      for (const int initiator : helped_ranks()) {
         Draws again(type, initiator, me());
-        for (int round = 0; round < rounds; ++round) again.next(Model{sum, type});
+        for (int round = 0; round < count; ++round) again.next(Model{sum, type});
       }
-      EXPECT_EQ(first_difference(memory.mine(), sum), kRoom);
     }
+    EXPECT_EQ(first_difference(memory.mine(), sum), kRoom);
     barrier();
   }
 }
@@ -115,11 +139,14 @@ TEST(Accumulate, OneElementByAll) {
   constexpr int kEach = 2000;
   const double one = 1;
   const double two = 2;
+  const std::vector<int> initiators = helped_ranks();
+  const int target = initiators.front();
   for (int i = 0; i < kEach; ++i) {
-    EXPECT_TRUE(ok(rma_acc(memory.at(0), &one, 1, RMA_DOUBLE, i % 2 == 0 ? nullptr : &two, 0)));
+    EXPECT_TRUE(ok(rma_acc(memory.at(target), &one, 1, RMA_DOUBLE, i % 2 == 0 ? nullptr : &two, target)));
   }
   barrier();
-  if (me() == 0) EXPECT_EQ(*reinterpret_cast<double*>(memory.mine().data()), 1.5 * kEach * ranks());
+  EXPECT_EQ(*reinterpret_cast<double*>(memory.mine().data()),
+            me() == target ? 1.5 * kEach * static_cast<double>(initiators.size()) : 0);
   barrier();
 }
 
@@ -132,20 +159,21 @@ TEST(Accumulate, OppositeDirections) {
   std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
   barrier();
   const long one = 1;
+  const std::vector<int> initiators = helped_ranks();
+  const int target = initiators.front();
   std::vector<void*> dst;
   for (std::size_t i = 0; i < kPieces; ++i) {
-    dst.push_back(memory.at(0) + (me() % 2 == 0 ? i : kPieces - 1 - i) * kDistance);
+    dst.push_back(memory.at(target) + (me() % 2 == 0 ? i : kPieces - 1 - i) * kDistance);
   }
   const std::vector<const void*> src(kPieces, &one);
   const rma_iov_t iov = {.dst = dst.data(), .src = src.data(), .segments = kPieces, .bytes = sizeof one};
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round)
-    EXPECT_TRUE(ok(rma_acc_vector(&iov, 1, RMA_LONG, nullptr, 0)));
+    EXPECT_TRUE(ok(rma_acc_vector(&iov, 1, RMA_LONG, nullptr, target)));
   barrier();
-  if (me() == 0) {
-    for (std::size_t i = 0; i < kPieces; ++i) {
-      EXPECT_EQ(*reinterpret_cast<long*>(memory.mine().data() + i * kDistance), kRounds * ranks());
-    }
+  const long sum = me() == target ? kRounds * static_cast<long>(initiators.size()) : 0;
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    EXPECT_EQ(*reinterpret_cast<long*>(memory.mine().data() + i * kDistance), sum);
   }
   barrier();
 }

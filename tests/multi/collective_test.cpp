@@ -249,8 +249,8 @@ TEST(Collective, MixedOnOverlappingTeams) {
   EXPECT_TRUE(ok(rma_team_split(world, me() <= ranks() / 2 ? 0 : -1, 0, &teams[3])));
   EXPECT_TRUE(ok(rma_team_split(world, 0, -me(), &teams[4])));
   Random order({86});  // the same on all ranks
-  const int rounds = ranks() <= 4 ? 400 : 100;
-  for (int round = 0; round < rounds; ++round) {
+  const int many = rounds(ranks() <= 4 ? 400 : 100);
+  for (int round = 0; round < many; ++round) {
     const rma_team_t team = order.pick(teams);
     const std::size_t what = order.below(5);
     const std::size_t draw = order.below(1000);
@@ -279,7 +279,7 @@ TEST(Collective, BarriersKeepRanksTogether) {
   std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
   barrier();
   auto* const counter = reinterpret_cast<std::uint64_t*>(memory.at(0));
-  for (std::uint64_t round = 1; round <= 200; ++round) {
+  for (std::uint64_t round = 1; round <= rounds(200U); ++round) {
     EXPECT_TRUE(ok(rma_atomic64(RMA_FETCH_ADD, counter, 1, 0, nullptr, 0)));
     barrier();
     std::uint64_t value = 0;

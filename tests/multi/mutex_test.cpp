@@ -43,20 +43,24 @@ std::uint64_t& word(const Memory& memory, std::size_t index = 0) {
   return reinterpret_cast<std::uint64_t*>(memory.mine().data())[index];
 }
 
+// A mutex of another host cannot be locked: the ranks of each host use mutexes of their own ones.
+
 TEST(Mutex, ExcludesOtherProcesses) {
+  const std::vector<int> users = helped_ranks();
+  const int owner = users.front();
   for (const Remote remote : kRemotes) {
     const Memory counter(remote, sizeof(std::uint64_t));
     word(counter) = 0;
-    const Mutexes mutexes(me() == 0 ? 1 : 0);
+    const Mutexes mutexes(me() == owner ? 1 : 0);
     barrier();
-    const std::uint64_t each = ranks() <= 4 ? 500 : 50;
+    const std::uint64_t each = rounds(ranks() <= 4 ? 500U : 50U);
     for (std::uint64_t i = 0; i < each; ++i) {
-      EXPECT_TRUE(ok(rma_lock(mutexes.get(), 0, 0)));
-      increment(counter.at(0), 0);
-      EXPECT_TRUE(ok(rma_unlock(mutexes.get(), 0, 0)));
+      EXPECT_TRUE(ok(rma_lock(mutexes.get(), 0, owner)));
+      increment(counter.at(owner), owner);
+      EXPECT_TRUE(ok(rma_unlock(mutexes.get(), 0, owner)));
     }
     barrier();
-    if (me() == 0) EXPECT_EQ(word(counter), each * static_cast<std::uint64_t>(ranks()));
+    EXPECT_EQ(word(counter), me() == owner ? each * users.size() : 0);
     barrier();
   }
 }
@@ -64,38 +68,41 @@ TEST(Mutex, ExcludesOtherProcesses) {
 TEST(Mutex, ExcludesOtherThreads) {
   const Memory counter(Remote::window, sizeof(std::uint64_t));
   word(counter) = 0;
-  const int owner = ranks() - 1;
+  const std::vector<int> users = helped_ranks();
+  const int owner = users.back();
+  const int keeper = users.front();  // of the counter
   const Mutexes mutexes(me() == owner ? 1 : 0);
   barrier();
-  constexpr std::uint64_t kEach = 60;
+  const std::uint64_t each = rounds(60U);
   constexpr std::size_t kThreads = 3;
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
-      for (std::uint64_t i = 0; i < kEach; ++i) {
+      for (std::uint64_t i = 0; i < each; ++i) {
         EXPECT_TRUE(ok(rma_lock(mutexes.get(), 0, owner)));
-        increment(counter.at(0), 0);
+        increment(counter.at(keeper), keeper);
         EXPECT_TRUE(ok(rma_unlock(mutexes.get(), 0, owner)));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   barrier();
-  if (me() == 0) EXPECT_EQ(word(counter), kEach * kThreads * static_cast<std::uint64_t>(ranks()));
+  EXPECT_EQ(word(counter), me() == keeper ? each * kThreads * users.size() : 0);
   barrier();
 }
 
 TEST(Mutex, ManyAtEveryOwner) {
-  // Rank r owns r + 1 mutexes, each of which guards a counter of its own at the next rank.
+  // Rank r owns r + 1 mutexes, each of which guards a counter of its own at the next rank, on whatever host.
   const auto owned = [](int rank) { return static_cast<std::size_t>(rank) + 1; };
   const Memory counters(Remote::window, owned(ranks()) * sizeof(std::uint64_t));
   for (std::size_t i = 0; i < owned(ranks()); ++i) word(counters, i) = 0;
   const Mutexes mutexes(owned(me()));
   barrier();
   Random random({61, static_cast<std::uint64_t>(me())});
-  constexpr std::uint64_t kEach = 300;
-  for (std::uint64_t i = 0; i < kEach; ++i) {
-    const int owner = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
+  const std::uint64_t each = rounds(300U);
+  const std::vector<int> owners = helped_ranks();
+  for (std::uint64_t i = 0; i < each; ++i) {
+    const int owner = random.pick(owners);
     const int keeper = (owner + 1) % ranks();
     const std::size_t index = random.below(owned(owner));
     EXPECT_TRUE(ok(rma_lock(mutexes.get(), index, owner)));
@@ -107,7 +114,7 @@ TEST(Mutex, ManyAtEveryOwner) {
   for (std::size_t i = 0; i < owned(ranks()); ++i) sum += word(counters, i);
   const auto sums = gather(sum);
   EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}),
-            kEach * static_cast<std::uint64_t>(ranks()));
+            each * static_cast<std::uint64_t>(ranks()));
   barrier();
 }
 
@@ -115,38 +122,44 @@ TEST(Mutex, ServesEveryRankItsTurns) {
   // Who held it, in order, is written down under the lock: nobody is lost and nobody comes twice for one
   // turn.
   const auto all = static_cast<std::size_t>(ranks());
-  const std::size_t each = ranks() <= 4 ? 200 : 30;
+  const std::vector<int> users = helped_ranks();
+  const int owner = users.front();
+  const std::size_t each = rounds<std::size_t>(ranks() <= 4 ? 200 : 30);
   const Memory log(Remote::window, (1 + each * all) * sizeof(std::uint64_t));
   word(log) = 0;
   const Mutexes mutexes(1);
   barrier();
   for (std::size_t i = 0; i < each; ++i) {
-    EXPECT_TRUE(ok(rma_lock(mutexes.get(), 0, 0)));
+    EXPECT_TRUE(ok(rma_lock(mutexes.get(), 0, owner)));
     std::uint64_t used = 0;
-    EXPECT_TRUE(ok(rma_get(&used, log.at(0), sizeof used, 0)));
+    EXPECT_TRUE(ok(rma_get(&used, log.at(owner), sizeof used, owner)));
     const auto mine = static_cast<std::uint64_t>(me());
-    EXPECT_TRUE(ok(rma_put(log.at(0) + (1 + used) * sizeof used, &mine, sizeof mine, 0)));
+    EXPECT_TRUE(ok(rma_put(log.at(owner) + (1 + used) * sizeof used, &mine, sizeof mine, owner)));
     ++used;
-    EXPECT_TRUE(ok(rma_put(log.at(0), &used, sizeof used, 0)));
-    EXPECT_TRUE(ok(rma_unlock(mutexes.get(), 0, 0)));
+    EXPECT_TRUE(ok(rma_put(log.at(owner), &used, sizeof used, owner)));
+    EXPECT_TRUE(ok(rma_unlock(mutexes.get(), 0, owner)));
   }
   barrier();
-  if (me() == 0) {
+  if (me() == owner) {
     std::vector<std::size_t> turns(all);
-    EXPECT_EQ(word(log), each * all);
-    for (std::size_t i = 1; i <= each * all; ++i) {
+    EXPECT_EQ(word(log), each * users.size());
+    for (std::size_t i = 1; i <= each * users.size(); ++i) {
       const std::uint64_t holder = word(log, i);
       EXPECT_LT(holder, all);
       if (holder < all) ++turns[holder];
     }
-    EXPECT_EQ(turns, std::vector<std::size_t>(all, each));
+    std::vector<std::size_t> expected(all);
+    for (const int user : users) expected[static_cast<std::size_t>(user)] = each;
+    EXPECT_EQ(turns, expected);
   }
   barrier();
 }
 
 TEST(Mutex, HoldsSeveralAtOnce) {
   const Mutexes mutexes(2);
-  const int next = neighbour(1);
+  const std::vector<int> users = helped_ranks();
+  const auto place = std::find(users.begin(), users.end(), me()) + 1;
+  const int next = place != users.end() ? *place : users.front();
   // Lower owner first, so that no circle of waiting ranks can close.
   const int low = std::min(me(), next);
   const int high = std::max(me(), next);
@@ -187,7 +200,13 @@ TEST(Mutex, RefusesWhatDoesNotFitNow) {
       refused(rma_lock(mutexes, 0, me()), RMA_ERR_STATE, {"rma_lock", "rank " + std::to_string(me())}));
   barrier();
   // Another's mutex, which its owner holds.
-  if (ranks() > 1) EXPECT_TRUE(refused(rma_unlock(mutexes, 0, neighbour(1)), RMA_ERR_STATE, {"rma_unlock"}));
+  for (const int other : helped_ranks()) {
+    if (other != me()) EXPECT_TRUE(refused(rma_unlock(mutexes, 0, other), RMA_ERR_STATE, {"rma_unlock"}));
+  }
+  if (const int other = unhelped_rank(); other >= 0) {
+    EXPECT_TRUE(helped(rma_lock(mutexes, 0, other), other));
+    EXPECT_TRUE(helped(rma_unlock(mutexes, 0, other), other));
+  }
   // All members refuse alike, and nothing is destroyed.
   EXPECT_TRUE(refused(rma_mutexes_destroy(&mutexes), RMA_ERR_STATE, {"rma_mutexes_destroy", "rank"}));
   EXPECT_NE(mutexes, nullptr);
@@ -206,8 +225,8 @@ TEST(Mutex, OfASubteamOnly) {
     const Mutexes mutexes(1, half);
     const int first = me() % 2;
     for (int i = 0; i < 50; ++i) {
-      EXPECT_TRUE(ok(rma_lock(mutexes.get(), 0, first)));
-      EXPECT_TRUE(ok(rma_unlock(mutexes.get(), 0, first)));
+      EXPECT_TRUE(helped(rma_lock(mutexes.get(), 0, first), first));
+      if (helper_reaches(first)) EXPECT_TRUE(ok(rma_unlock(mutexes.get(), 0, first)));
     }
     if (ranks() > 1) {
       const int outside = 1 - first;

@@ -36,13 +36,13 @@ bool holds(std::span<const std::byte> bytes, std::uint64_t value) {
                      [&](std::byte byte) { return byte == static_cast<std::byte>(value); });
 }
 
-/// Blocks go around the ring of ranks `rounds` times; each rank checks what it was given before it passes it
+/// Blocks go around the ring of ranks `count` times; each rank checks what it was given before it passes it
 /// on.
-void ring(std::size_t bytes, std::uint64_t rounds, Remote kind) {
+void ring(std::size_t bytes, std::uint64_t count, Remote kind) {
   const Mailbox box(bytes, kind);
   const int next = neighbour(1);
   std::vector<std::byte> block(bytes);
-  for (std::uint64_t round = 1; round <= rounds; ++round) {
+  for (std::uint64_t round = 1; round <= count; ++round) {
     if (me() != 0) {
       EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_GE, round, nullptr)));
       EXPECT_TRUE(holds(box.mine(), round)) << "round " << round;
@@ -59,17 +59,19 @@ void ring(std::size_t bytes, std::uint64_t rounds, Remote kind) {
   barrier();
 }
 
-TEST(Notify, RingOfSmallBlocks) { ring(8, ranks() <= 4 ? 1000 : 100, Remote::window); }
-TEST(Notify, RingOfLargeBlocks) { ring(40'000, ranks() <= 4 ? 300 : 30, Remote::window); }
-TEST(Notify, RingThroughRegisteredMemory) { ring(5000, ranks() <= 4 ? 300 : 30, Remote::registered); }
+TEST(Notify, RingOfSmallBlocks) { ring(8, rounds(ranks() <= 4 ? 1000U : 100U), Remote::window); }
+TEST(Notify, RingOfLargeBlocks) { ring(40'000, rounds(ranks() <= 4 ? 300U : 30U), Remote::window); }
+TEST(Notify, RingThroughRegisteredMemory) {
+  ring(5000, rounds(ranks() <= 4 ? 300U : 30U), Remote::registered);
+}
 
 TEST(Notify, PingPongOfNeighbours) {
   // Pairs (0, 1), (2, 3), ...; without a partner, with oneself.
   const Mailbox box(256);
   const int partner = (me() ^ 1) < ranks() ? me() ^ 1 : me();
   std::vector<std::byte> block(256);
-  const std::uint64_t rounds = ranks() <= 4 ? 2000 : 200;
-  for (std::uint64_t round = 1; round <= rounds; ++round) {
+  const std::uint64_t many = rounds(ranks() <= 4 ? 2000U : 200U);
+  for (std::uint64_t round = 1; round <= many; ++round) {
     std::fill(block.begin(), block.end(), static_cast<std::byte>(round));
     if (me() <= partner) {
       EXPECT_TRUE(
@@ -94,7 +96,7 @@ TEST(Notify, AfterAStridedPut) {
   const std::array<std::size_t, 2> counts = {kWidth, kRows};
   const std::ptrdiff_t packed = kWidth;
   std::vector<std::byte> block(kRows * kWidth);
-  for (std::uint64_t round = 1; round <= 100; ++round) {
+  for (std::uint64_t round = 1; round <= rounds(100U); ++round) {
     std::fill(block.begin(), block.end(), static_cast<std::byte>(round));
     EXPECT_TRUE(ok(rma_put_strided_notify(box.data(next), &kStride, block.data(), &packed, counts.data(), 1,
                                           box.flag(next), round, next)));

@@ -48,7 +48,17 @@ TEST(Team, World) {
   rma_team_t world = rma_team_world();
   EXPECT_TRUE(refused(rma_team_free(&world), RMA_ERR_ARGUMENT, {"rma_team_free", "world"}));
   EXPECT_EQ(world, rma_team_world());
-  for (int rank = 0; rank < ranks(); ++rank) EXPECT_EQ(rma_same_host(rank), 1);
+  // Hosts part the ranks: sharing one is mutual, and whoever shares one with a third shares its whole list.
+  EXPECT_EQ(rma_same_host(me()), 1);
+  std::vector<int> shares(static_cast<std::size_t>(ranks()));
+  for (int rank = 0; rank < ranks(); ++rank) shares[static_cast<std::size_t>(rank)] = rma_same_host(rank);
+  std::vector<int> all(shares.size() * shares.size());
+  EXPECT_TRUE(
+      ok(rma_allgather(rma_team_world(), all.data(), shares.data(), shares.size() * sizeof shares[0])));
+  for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+    const auto its = all.begin() + static_cast<std::ptrdiff_t>(rank * shares.size());
+    EXPECT_EQ(std::equal(shares.begin(), shares.end(), its), shares[rank] == 1) << "rank " << rank;
+  }
   EXPECT_EQ(rma_same_host(ranks()), 0);
   EXPECT_EQ(rma_same_host(-1), 0);
 }
@@ -147,7 +157,7 @@ TEST(Team, NestedTeamsAllocateTheirOwnMemory) {
 }
 
 TEST(Team, ManyOneAfterAnother) {
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < rounds(200); ++i) {
     rma_team_t team = nullptr;
     EXPECT_TRUE(ok(rma_team_split(rma_team_world(), me() % 2, i % 3 * me(), &team)));
     EXPECT_TRUE(ok(rma_barrier(team)));

@@ -22,12 +22,12 @@ void on_threads(const Work& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-void transfers(Remote remote, int rounds) {
+void transfers(Remote remote, int count) {
   constexpr std::size_t kPart = 4096;
   Slices slices(remote, kPart * kThreads);
   on_threads([&](std::size_t t) {
     Random random({111, static_cast<std::uint64_t>(me()), t});
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < count; ++round) {
       const int target = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
       const std::span<std::byte> model = slices.model(target).subspan(t * kPart, kPart);
       std::byte* const there = slices.at(target) + t * kPart;
@@ -49,34 +49,35 @@ void transfers(Remote remote, int rounds) {
   slices.check();
 }
 
-TEST(Thread, TransfersWithTheHeap) { transfers(Remote::window, ranks() <= 4 ? 1000 : 100); }
+TEST(Thread, TransfersWithTheHeap) { transfers(Remote::window, rounds(ranks() <= 4 ? 1000 : 100)); }
 
-TEST(Thread, TransfersWithRegisteredMemory) { transfers(Remote::registered, ranks() <= 4 ? 500 : 50); }
+TEST(Thread, TransfersWithRegisteredMemory) {
+  transfers(Remote::registered, rounds(ranks() <= 4 ? 500 : 50));
+}
 
 TEST(Thread, OneCounterAndOneSum) {
   for (const Remote remote : kRemotes) {
     const Memory memory(remote, 64);
     std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
     barrier();
-    const int each = remote == Remote::window ? 300 : 30;
+    const int each = rounds(remote == Remote::window ? 300 : 30);
+    const int keeper = helped_ranks().front();  // of the sum
     on_threads([&](std::size_t) {
       const double half = 0.5;
       for (int i = 0; i < each; ++i) {
         auto* const counter = reinterpret_cast<std::uint64_t*>(memory.at(0));
         EXPECT_TRUE(ok(rma_atomic64(RMA_FETCH_ADD, counter, 1, 0, nullptr, 0)));
-        EXPECT_TRUE(ok(rma_acc(memory.at(0) + 8, &half, 1, RMA_DOUBLE, nullptr, 0)));
+        EXPECT_TRUE(ok(rma_acc(memory.at(keeper) + 8, &half, 1, RMA_DOUBLE, nullptr, keeper)));
       }
     });
     barrier();
-    if (me() == 0) {
-      const auto total = static_cast<std::uint64_t>(each) * kThreads * static_cast<std::uint64_t>(ranks());
-      std::uint64_t count = 0;
-      double sum = 0;
-      std::memcpy(&count, memory.mine().data(), sizeof count);
-      std::memcpy(&sum, memory.mine().data() + 8, sizeof sum);
-      EXPECT_EQ(count, total);
-      EXPECT_EQ(sum, 0.5 * static_cast<double>(total));
-    }
+    const auto by_each = static_cast<std::uint64_t>(each) * kThreads;
+    std::uint64_t count = 0;
+    double sum = 0;
+    std::memcpy(&count, memory.mine().data(), sizeof count);
+    std::memcpy(&sum, memory.mine().data() + 8, sizeof sum);
+    EXPECT_EQ(count, me() == 0 ? by_each * static_cast<std::uint64_t>(ranks()) : 0);
+    EXPECT_EQ(sum, me() == keeper ? 0.5 * static_cast<double>(by_each * helped_ranks().size()) : 0);
     barrier();
   }
 }
@@ -88,7 +89,7 @@ TEST(Thread, ImplicitOnesAndTheFenceOfTheirThread) {
   on_threads([&](std::size_t t) {
     Random random({112, static_cast<std::uint64_t>(me()), t});
     std::vector<std::byte> block(kPart);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < rounds(20); ++round) {
       random.fill(block);
       for (std::size_t at = 0; at < kPart; at += 128) {
         EXPECT_TRUE(ok(rma_put_nbi(slices.at(target) + t * kPart + at, block.data() + at, 128, target)));
@@ -106,7 +107,7 @@ TEST(Thread, EachItsOwnTeam) {
   std::array<rma_team_t, kThreads> teams = {};
   for (rma_team_t& team : teams) EXPECT_TRUE(ok(rma_team_split(rma_team_world(), 0, -me(), &team)));
   on_threads([&](std::size_t t) {
-    for (long round = 0; round < 50; ++round) {
+    for (long round = 0; round < rounds(50); ++round) {
       const long mine = round * static_cast<long>(t + 1) + me();
       long sum = 0;
       EXPECT_TRUE(ok(rma_allreduce(teams[t], &sum, &mine, 1, RMA_LONG, RMA_SUM)));
@@ -129,7 +130,7 @@ TEST(Thread, WaitersOfOneProcess) {
   on_threads([&](std::size_t t) {
     auto* const mine = reinterpret_cast<std::uint64_t*>(flags.at(me())) + t;
     auto* const theirs = reinterpret_cast<std::uint64_t*>(flags.at(next)) + t;
-    for (std::uint64_t round = 1; round <= 100; ++round) {
+    for (std::uint64_t round = 1; round <= rounds(100U); ++round) {
       EXPECT_TRUE(ok(rma_put_notify(nullptr, nullptr, 0, theirs, round, next)));
       EXPECT_TRUE(ok(rma_wait_until(mine, RMA_GE, round, nullptr)));
     }
