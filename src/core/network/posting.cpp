@@ -94,7 +94,8 @@ Status Network::flush(Parts& parts) {
     }
   }
   // A piece's failure is its operation's, or the fence's. Only what has none is to be told here.
-  return unsent ? Status(status, explain(status, parts.rank_)) : Status();
+  if (!unsent) return {};
+  return {status, explain(status, parts.rank_)};
 }
 
 void Network::flush(int rank) {

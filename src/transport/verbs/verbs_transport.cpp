@@ -27,8 +27,8 @@ std::uint8_t acknowledge_timeout(std::chrono::milliseconds timeout) {
   constexpr int kTries = 8;
   constexpr double kUnit = 4.096e-3;  // ms
   std::uint8_t exponent = 8;
-  while (exponent < 31 &&
-         kUnit * (std::uint64_t{2} << exponent) * kTries <= static_cast<double>(timeout.count()) / 2) {
+  while (exponent < 31 && kUnit * static_cast<double>(std::uint64_t{2} << exponent) * kTries <=
+                              static_cast<double>(timeout.count()) / 2) {
     ++exponent;
   }
   return exponent;
