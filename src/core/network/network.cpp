@@ -10,21 +10,6 @@
 #include "util/statistics.hpp"
 
 namespace rma {
-namespace {
-
-/// Buffers for the results of atomics: one for each that is under way at the same time.
-constexpr std::size_t kWords = 64;
-constexpr std::size_t kWordBytes = 64;
-
-std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, std::size_t count) {
-  auto pool = BouncePool::create(registrar, bytes, count);
-  if (pool.ok()) return std::move(pool).value();
-  log(LogLevel::warn,
-      fmt::format("no bounce buffers for transfers to other hosts: {}", pool.status().text()));
-  return nullptr;
-}
-
-}  // namespace
 
 Network::Network(const Settings& settings, Flights& flights, Rails& rails, int ranks, CardSource cards,
                  OwnMemory own_memory)
@@ -38,9 +23,8 @@ Network::Network(const Settings& settings, Flights& flights, Rails& rails, int r
           RegistrationCache::create(rails, {.max_bytes = settings.cache_bytes,
                                             .max_entries = settings.cache_entries,
                                             .enabled = settings.local_buffers == LocalBufferSetting::cache})),
-      buffers_(make_pool(rails, settings.bounce_bytes, settings.bounce_buffers)),
-      words_(make_pool(rails, kWordBytes, kWords)),
       peers_(std::make_unique<Peer[]>(static_cast<std::size_t>(ranks))) {
+  rails_.make_buffers(settings);
   for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
     if (const int fd = rails_[rail].event_fd(); fd >= 0) event_fds_.push_back(fd);
   }
@@ -141,7 +125,7 @@ Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remot
   Peer* its = nullptr;
   if (Status status = connect(parts.rank_, &its); !status.ok()) return status;
   while (bytes > 0) {
-    DirectoryReader reader(*this, parts.rank_, its->memory->place().keys);
+    DirectoryReader reader(*this, parts, its->memory->place().keys);
     auto range = its->memory->find(remote, bytes, reader);
     if (!range.ok()) return std::move(range).status();
     const Span span = {.direction = direction,
@@ -242,22 +226,22 @@ Status Network::fly(Parts& parts, Peer& its, Span span, const std::shared_ptr<Re
 Status Network::bounce(Parts& parts, Peer& its, Span span) {
   while (span.bytes > 0) {
     count(Counter::rdma_bounced);
-    auto buffer = take_buffer(parts, buffers_.get());
+    auto buffer = take_buffer(parts, rails_.buffers());
     if (!buffer.ok()) return std::move(buffer).status();
-    Span part = span.split(std::min(span.bytes, buffers_->bytes()));
+    Span part = span.split(std::min(span.bytes, rails_.buffers()->bytes()));
     std::byte* const program = std::exchange(part.local, buffer.value());
-    part.local_keys = buffers_->registered().local;
+    part.local_keys = rails_.buffers()->registered().local;
     const bool write = part.direction == Direction::write;
     std::size_t rail = 0;
     Status ready = primary(its, parts.rank_, &rail);
     if (ready.ok() && !write) ready = open(parts);
     if (!ready.ok()) {
-      buffers_->give(buffer.value());
+      rails_.buffers()->give(buffer.value());
       return ready;
     }
     if (write) std::memcpy(buffer.value(), program, part.bytes);
     Piece& piece = new_piece(its, parts.rank_, part, write ? RMA_REQUEST_NULL : parts.operation_);
-    piece.pool = buffers_.get();
+    piece.pool = rails_.buffers();
     piece.buffer = buffer.value();
     piece.copy_to = write ? nullptr : program;
     piece.movable = !write;

@@ -127,8 +127,6 @@ class Network final : public Mover {
   const std::uint32_t inline_bytes_;
   std::vector<int> event_fds_;
   std::unique_ptr<RegistrationCache> cache_;
-  std::unique_ptr<BouncePool> buffers_;  ///< null when nothing could be registered
-  std::unique_ptr<BouncePool> words_;    ///< results of atomics; likewise
   PiecePool pieces_;
   std::unique_ptr<Peer[]> peers_;  // NOLINT(modernize-avoid-c-arrays): of a type that is known elsewhere
   std::mutex retry_lock_;

@@ -32,18 +32,20 @@ struct Network::Peer {
 
 inline Network::Peer& Network::peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
-/// Reads a rank's directory over its primary rail.
+/// Reads a rank's directory over its primary rail, after what `parts` has not posted yet: that may hold the
+/// very buffers that reading waits for.
 class Network::DirectoryReader final : public RemoteMemory::Reader {
  public:
-  DirectoryReader(Network& network, int rank, const std::array<std::uint32_t, kMaxRails>& keys)
-      : network_(network), rank_(rank), keys_(keys) {}
+  DirectoryReader(Network& network, Parts& parts, const std::array<std::uint32_t, kMaxRails>& keys)
+      : network_(network), parts_(parts), keys_(keys) {}
   [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) override {
-    return network_.read_raw(rank_, to, address, keys_, bytes);
+    if (Status status = network_.flush(parts_); !status.ok()) return status;
+    return network_.read_raw(parts_.rank_, to, address, keys_, bytes);
   }
 
  private:
   Network& network_;
-  const int rank_;
+  Parts& parts_;
   const std::array<std::uint32_t, kMaxRails>& keys_;
 };
 

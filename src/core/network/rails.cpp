@@ -14,6 +14,18 @@
 namespace rma {
 namespace {
 
+/// Buffers for the results of atomics: one for each that is under way at the same time.
+constexpr std::size_t kWords = 64;
+constexpr std::size_t kWordBytes = 64;
+
+std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, std::size_t count) {
+  auto pool = BouncePool::create(registrar, bytes, count);
+  if (pool.ok()) return std::move(pool).value();
+  log(LogLevel::warn,
+      fmt::format("no bounce buffers for transfers to other hosts: {}", pool.status().text()));
+  return nullptr;
+}
+
 Result<transport::Secret> make_secret() {
   transport::Secret secret = {};
   if (getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
@@ -70,12 +82,18 @@ Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, i
     rails->transports_.push_back(std::move(opened).value());
   }
   if (rails->count() == 0) return no_port(ports.value());
+  rails->make_buffers(settings);
   if (Status status = rails->service_->start(); !status.ok()) return status;
   return rails;
 }
 
 Rails::~Rails() {
   if (service_ != nullptr) service_->stop();
+}
+
+void Rails::make_buffers(const Settings& settings) {
+  if (buffers_ == nullptr) buffers_ = make_pool(*this, settings.bounce_bytes, settings.bounce_buffers);
+  if (words_ == nullptr) words_ = make_pool(*this, kWordBytes, kWords);
 }
 
 std::uint32_t Rails::max_inline() const {

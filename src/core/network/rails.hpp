@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/network/bounce_pool.hpp"
 #include "malloc/registrar.hpp"
 #include "transport/transport.hpp"
 #include "transport/verbs/verbs_transport.hpp"
@@ -32,11 +33,21 @@ class Rails final : public Registrar {
   /// Every rail can do at least this.
   [[nodiscard]] std::uint32_t max_inline() const;
 
+  /// Registers the library's own buffers, once: early, so that a limit of locked memory that is reached later
+  /// leaves every transfer a way. Where even these cannot be registered, there are none.
+  void make_buffers(const Settings& settings);
+  /// Of RMA_BOUNCE bytes each; null where there are none.
+  [[nodiscard]] BouncePool* buffers() { return buffers_.get(); }
+  /// For the results of atomics; likewise.
+  [[nodiscard]] BouncePool* words() { return words_.get(); }
+
   [[nodiscard]] Result<Registered> add(std::byte* address, std::size_t bytes) override;
   void remove(const Registered& registered) override;
 
  private:
   std::vector<std::unique_ptr<transport::Transport>> transports_;
+  std::unique_ptr<BouncePool> buffers_;
+  std::unique_ptr<BouncePool> words_;
   std::unique_ptr<transport::ServiceThread> service_;  ///< serves the transports, so it ends first
 };
 

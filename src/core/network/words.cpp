@@ -34,12 +34,23 @@ Status Network::read_raw(int rank, std::byte* to, std::uintptr_t address,
 Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
   Peer* its = nullptr;
   if (Status status = connect(rank, &its); !status.ok()) return status;
+  Parts parts(rank);
+  const auto address = reinterpret_cast<std::uintptr_t>(flag);
+  DirectoryReader reader(*this, parts, its->memory->place().keys);
+  auto range = its->memory->find(address, sizeof value, reader);
+  if (!range.ok()) return std::move(range).status();
+  // After the lookup, which may be what finds out that a rail has failed: data may have been lost with it,
+  // and the flag must not go another way as if it had arrived.
   if (its->dead.load(std::memory_order_acquire) != 0) {
-    // Data may have been lost with a rail, and the flag must not go another way as if it had arrived.
     if (Status status = flights_.fence(rank); !status.ok()) return status;
   }
-  Parts parts(rank);
-  if (Status status = put(parts, flag, &value, sizeof value); !status.ok()) return status;
+  count(Counter::put_rdma);
+  const Span span = {.direction = Direction::write,
+                     .remote = address,
+                     .local = reinterpret_cast<std::byte*>(&value),
+                     .bytes = sizeof value,
+                     .remote_keys = range->keys};
+  if (Status status = transfer_within(parts, *its, span); !status.ok()) return status;
   return flush(parts);
 }
 
@@ -52,15 +63,15 @@ Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target,
   Peer* its = nullptr;
   if (Status status = connect(rank, &its); !status.ok()) return status;
   const auto address = reinterpret_cast<std::uintptr_t>(target);
-  DirectoryReader reader(*this, rank, its->memory->place().keys);
+  Parts parts(rank);
+  DirectoryReader reader(*this, parts, its->memory->place().keys);
   auto range = its->memory->find(address, sizeof *target, reader);
   if (!range.ok()) return std::move(range).status();
 
-  Parts parts(rank);
-  auto word = take_buffer(parts, words_.get());
+  auto word = take_buffer(parts, rails_.words());
   if (!word.ok()) return std::move(word).status();
   if (Status status = open(parts); !status.ok()) {
-    words_->give(word.value());
+    rails_.words()->give(word.value());
     return status;
   }
   std::uint64_t before = 0;
@@ -69,9 +80,9 @@ Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target,
                      .local = word.value(),
                      .bytes = sizeof before,
                      .remote_keys = range->keys,
-                     .local_keys = words_->registered().local};
+                     .local_keys = rails_.words()->registered().local};
   Piece& piece = new_piece(*its, rank, span, parts.operation());
-  piece.pool = words_.get();
+  piece.pool = rails_.words();
   piece.buffer = word.value();
   piece.copy_to = reinterpret_cast<std::byte*>(&before);
   // One device executes all atomics on a word, or they would not be atomic: that of rail 0.
