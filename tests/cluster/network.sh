@@ -29,6 +29,6 @@ for strategy in cache register pipeline bounce; do
     cluster-run -n 1 --env RMA_LOCAL_BUFFERS=$strategy -- "$bin/rma-cluster-job" reuse_address
 done
 step 'an idle job connects to nobody' counted connect 0 cluster-run -n 2 -- "$bin/rma-cluster-job" idle
-step 'a limit of locked memory' limited 3000 "$bin/rma-cluster-job" memory_limit 8
-step 'SUMMA, 2 x 2' cluster-run -n 2 -- "$bin/summa" --size 256
+step 'a limit of locked memory' limited 4000 "$bin/rma-cluster-job" memory_limit 8
+step 'SUMMA, 2 x 2' cluster-run -n 2 -- "$bin/summa" --m 256 --n 256 --k 256 --block 64 --verify
 finish
