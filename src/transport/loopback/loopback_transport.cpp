@@ -97,7 +97,7 @@ rma_status_t LoopbackTransport::admit(int peer, std::span<const Local> pieces, P
 }
 
 bool LoopbackTransport::covered(std::uintptr_t address, std::size_t bytes, Key key) const {
-  if (!limits_.needs_registration) return true;
+  if (!limits_.needs_registration || bytes == 0) return true;
   const auto found = registrations_.find(key);
   if (found == registrations_.end()) return false;
   const Registration& registration = found->second;

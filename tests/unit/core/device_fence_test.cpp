@@ -91,7 +91,8 @@ TEST_F(DeviceFence, AllIsEachThreadsOwn) {
                       {.address = from.data(), .bytes = from.size(), .key = 0});
         device->flights().leave(operation);
         ASSERT_TRUE(device->flights().fence_all().ok());
-        ASSERT_FALSE(device->flights().known(operation)) << "round " << round << ": fenced before it was complete";
+        ASSERT_FALSE(device->flights().known(operation))
+            << "round " << round << ": fenced before it was complete";
       }
     });
   }

@@ -17,9 +17,7 @@ class JobTest : public JobOfOne {
   [[nodiscard]] Path::Kind kind(const void* address, std::size_t bytes) const {
     return job->resolve(address, bytes, 0).kind;
   }
-  void register_own() {
-    ASSERT_TRUE(job->user_regions().add(own.data(), own.size()).ok());
-  }
+  void register_own() { ASSERT_TRUE(job->user_regions().add(own.data(), own.size()).ok()); }
   std::array<std::byte, 100> own = {};
 };
 

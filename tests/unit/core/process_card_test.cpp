@@ -19,6 +19,13 @@ ProcessCard sample() {
   card.bytes = 1U << 20U;
   card.window_fd = 9;
   for (std::size_t i = 0; i < kServices; ++i) card.services[i] = {.offset = 4096 * i, .bytes = 64 * (i + 1)};
+  card.rails = 3;
+  card.atomics_by_device = 1;
+  card.rail_card_bytes = 60;
+  for (std::size_t rail = 0; rail < kMaxRails; ++rail) {
+    card.directory_keys[rail] = static_cast<std::uint32_t>(rail + 50);
+    card.rail_cards[rail].fill(static_cast<std::byte>(rail + 1));
+  }
   return card;
 }
 
@@ -40,6 +47,23 @@ TEST(ProcessCard, ComesBackAsItWas) {
     EXPECT_EQ(decoded.value().services[i].offset, 4096 * i);
     EXPECT_EQ(decoded.value().services[i].bytes, 64 * (i + 1));
   }
+  EXPECT_EQ(decoded.value().rails, 3U);
+  EXPECT_EQ(decoded.value().atomics_by_device, 1U);
+  EXPECT_EQ(decoded.value().rail_card_bytes, 60U);
+  EXPECT_EQ(decoded.value().directory_keys, card.directory_keys);
+  EXPECT_EQ(decoded.value().rail_cards, card.rail_cards);
+}
+
+TEST(ProcessCard, WithImpossibleRailsIsRefused) {
+  ProcessCard card = sample();
+  card.rails = kMaxRails;
+  card.rail_card_bytes = ProcessCard::kRailCardBytes;
+  EXPECT_TRUE(ProcessCard::decode(card.encode(), 3).ok()) << "the most";
+  card.rails = kMaxRails + 1;
+  EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH);
+  card = sample();
+  card.rail_card_bytes = ProcessCard::kRailCardBytes + 1;
+  EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH);
 }
 
 TEST(ProcessCard, OfAnotherVersionIsRefusedWithBothVersions) {

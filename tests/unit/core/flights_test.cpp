@@ -1,0 +1,192 @@
+#include "core/flights.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace rma {
+namespace {
+
+/// A mover whose news come from another thread, over an event where it has one.
+class FakeMover final : public Mover {
+ public:
+  explicit FakeMover(Flights& flights, bool with_event = false) : flights_(flights) {
+    if (with_event) fds_.push_back(eventfd(0, EFD_NONBLOCK));
+  }
+  ~FakeMover() override {
+    for (const int fd : fds_) close(fd);
+  }
+
+  /// Something that is under way for `operation` ends at the next progress.
+  void finish_later(int rank, rma_request_t operation, rma_status_t status) {
+    {
+      const std::lock_guard guard(lock_);
+      over_.push_back({rank, operation, status});
+    }
+    ring();
+  }
+  void ring() {
+    const std::uint64_t one = 1;
+    for (const int fd : fds_) ASSERT_EQ(write(fd, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+
+  bool progress() override {
+    EXPECT_EQ(in_progress_.fetch_add(1), 0) << "one thread at a time";
+    std::vector<Over> over;
+    {
+      const std::lock_guard guard(lock_);
+      over.swap(over_);
+    }
+    for (const auto& [rank, operation, status] : over) flights_.end(rank, operation, status);
+    in_progress_.fetch_sub(1);
+    return !over.empty();
+  }
+  void flush(int rank) override {
+    ++flushes;
+    if (fails_at_flush != RMA_SUCCESS) flights_.failed(rank, fails_at_flush);
+  }
+  void give_up(int rank) override {
+    ++given_up;
+    for (; unanswered > 0; --unanswered) flights_.end(rank, RMA_REQUEST_NULL, RMA_ERR_PEER_LOST);
+  }
+  void arm() override {
+    std::uint64_t events = 0;
+    for (const int fd : fds_) static_cast<void>(read(fd, &events, sizeof events) == 0);
+  }
+  [[nodiscard]] std::span<const int> event_fds() const override { return fds_; }
+  [[nodiscard]] std::string explain(rma_status_t /*code*/, int rank) const override {
+    return "rank " + std::to_string(rank);
+  }
+
+  std::atomic<int> flushes = 0;
+  std::atomic<int> given_up = 0;
+  std::atomic<int> unanswered = 0;  ///< parts that end when the rank is given up
+  rma_status_t fails_at_flush = RMA_SUCCESS;
+
+ private:
+  struct Over {
+    int rank;
+    rma_request_t operation;
+    rma_status_t status;
+  };
+  Flights& flights_;
+  std::vector<int> fds_;
+  std::atomic<int> in_progress_ = 0;
+  std::mutex lock_;
+  std::vector<Over> over_;
+};
+
+constexpr std::chrono::seconds kPatience{60};
+
+class FlightsTest : public testing::TestWithParam<bool> {
+ protected:
+  FlightsTest() { use(flights, mover); }
+  static void use(Flights& which, FakeMover& its) {
+    which.add(its);
+    for (int rank = 0; rank < 4; ++rank) which.moved_by(rank, its);
+  }
+  [[nodiscard]] rma_request_t open_with_part(int rank) {
+    const rma_request_t operation = flights.open(rank);
+    flights.begin(rank);
+    flights.add_part(operation);
+    return operation;
+  }
+
+  Flights flights{4, {.spins = 0, .yields = 0}, kPatience};
+  FakeMover mover{flights, GetParam()};
+};
+
+TEST_P(FlightsTest, ThreadsThatSleepAreWokenByTheNewsThatEachWaitsFor) {
+  constexpr int kRounds = 200;
+  std::array<std::atomic<rma_request_t>, 2> posted = {RMA_REQUEST_NULL, RMA_REQUEST_NULL};
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < kRounds; ++round) {
+        const rma_request_t operation = open_with_part(static_cast<int>(i));
+        posted[i].store(operation, std::memory_order_release);
+        if (!flights.finish(operation).ok()) ++wrong;
+      }
+    });
+  }
+  for (int left = 2 * kRounds; left > 0;) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const rma_request_t operation = posted[i].exchange(RMA_REQUEST_NULL, std::memory_order_acquire);
+      if (operation == RMA_REQUEST_NULL) continue;
+      mover.finish_later(static_cast<int>(i), operation, RMA_SUCCESS);
+      --left;
+    }
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(mover.given_up, 0);
+}
+
+TEST_P(FlightsTest, AConditionThatAnotherThreadMakesTrueIsSeen) {
+  std::atomic<bool> condition = false;
+  std::thread waiter([&] { flights.wait_until(1, [&] { return condition.load(); }); });
+  std::thread other([&] { flights.wait_until(2, [&] { return condition.load(); }); });
+  condition = true;
+  mover.ring();
+  waiter.join();
+  other.join();
+}
+
+TEST_P(FlightsTest, TheFirstFailureIsReportedByTheNextFenceOnce) {
+  flights.begin(1);
+  flights.begin(1);
+  flights.begin(2);
+  mover.finish_later(1, RMA_REQUEST_NULL, RMA_ERR_ADDRESS);
+  mover.finish_later(1, RMA_REQUEST_NULL, RMA_ERR_PEER_LOST);
+  mover.finish_later(2, RMA_REQUEST_NULL, RMA_SUCCESS);
+  const Status first = flights.fence(1);
+  EXPECT_EQ(first.code(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(first.text(), "rank 1");
+  EXPECT_TRUE(flights.fence(1).ok());
+  EXPECT_TRUE(flights.fence(2).ok());
+  EXPECT_TRUE(flights.fence_all().ok());
+}
+
+TEST_P(FlightsTest, AFenceAsksForWhatIsNotReportedOnce) {
+  ASSERT_TRUE(flights.fence_all().ok());
+  EXPECT_EQ(mover.flushes, 0);
+  flights.issued(1);
+  flights.issued(1);
+  mover.fails_at_flush = RMA_ERR_PEER_LOST;
+  EXPECT_EQ(flights.fence_all().code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(mover.flushes, 1);
+  mover.fails_at_flush = RMA_SUCCESS;
+  EXPECT_TRUE(flights.fence(1).ok());
+  EXPECT_TRUE(flights.fence_all().ok());
+  EXPECT_EQ(mover.flushes, 1);
+}
+
+TEST_P(FlightsTest, AnOperationThatIsLeftFailsTheFence) {
+  const rma_request_t operation = open_with_part(3);
+  flights.leave(operation);
+  mover.finish_later(3, operation, RMA_ERR_ADDRESS);
+  EXPECT_EQ(flights.fence_all().code(), RMA_ERR_ADDRESS);
+  EXPECT_FALSE(flights.known(operation));
+  EXPECT_TRUE(flights.fence_all().ok());
+}
+
+TEST_P(FlightsTest, ASilentRankIsGivenUp) {
+  Flights impatient(4, {.spins = 0, .yields = 0}, std::chrono::milliseconds(5));
+  FakeMover silent(impatient, GetParam());
+  use(impatient, silent);
+  silent.unanswered = 2;
+  impatient.begin(1);
+  impatient.begin(1);
+  EXPECT_EQ(impatient.fence(1).code(), RMA_ERR_PEER_LOST);
+  EXPECT_GE(silent.given_up, 1);
+  EXPECT_TRUE(impatient.fence(1).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutEvents, FlightsTest, testing::Bool());
+
+}  // namespace
+}  // namespace rma

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "../seed.hpp"
+#include "core/network/network.hpp"
+#include "malloc/region_table.hpp"
+#include "slow_rail.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+
+/// Memory that begins with a page.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes)
+      : bytes_(bytes),
+        memory_(static_cast<std::byte*>(
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {}
+  ~Pages() { munmap(memory_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  [[nodiscard]] std::byte* data() const { return memory_; }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+  [[nodiscard]] std::byte& operator[](std::size_t i) const { return memory_[i]; }
+
+ private:
+  const std::size_t bytes_;
+  std::byte* const memory_;
+};
+
+/// This process, rank 0, and rank 1, whose memory is the test's too: two extents of a heap, adjacent, then
+/// memory that its user registered, in one piece at `theirs`. `outside` is memory of this process that is
+/// not registered, `own` is its heap.
+class NetworkWorld : public testing::Test {
+ protected:
+  static constexpr std::size_t kExtent = 64 * 1024;
+  static constexpr std::size_t kUser = 2 * kExtent;  ///< where the user's memory begins
+  static constexpr std::size_t kTheirs = 3 * kExtent;
+  static constexpr transport::Limits kLimits = {.max_message = 1 << 20,
+                                                .max_gather = 1,
+                                                .max_inline = 32,
+                                                .max_outstanding = 8,
+                                                .atomics64 = true,
+                                                .needs_registration = true,
+                                                .ordered = true};
+
+  NetworkWorld() : theirs(kTheirs), own(kTheirs), outside(kTheirs), directory(4096) {
+    settings = read_settings({}).value();
+    settings.inline_bytes = 16;
+    settings.bounce_bytes = 256;
+    settings.bounce_buffers = 4;
+    settings.pipeline_bytes = 4096;
+    settings.piece_bytes = 8192;
+    settings.stripe_bytes = 16384;
+  }
+  ~NetworkWorld() override {
+    network.reset();
+    own_rails.reset();
+    their_rails.reset();
+  }
+
+  void open(std::size_t rail_count, const transport::Limits& limits = kLimits) {
+    std::vector<std::unique_ptr<transport::Transport>> mine;
+    std::vector<std::unique_ptr<transport::Transport>> others;
+    for (std::size_t rail = 0; rail < rail_count; ++rail) {
+      auto slow = std::make_unique<SlowRail>(fabric.open(static_cast<int>(2 * rail), limits), seed + rail);
+      rails.push_back(slow.get());
+      mine.push_back(std::move(slow));
+      auto other = fabric.open(static_cast<int>(2 * rail + 1), limits);
+      card.rails.emplace_back(other->card().begin(), other->card().end());
+      // A key of one rail is none of another.
+      for (std::size_t i = 0; i < 100 * rail; ++i) {
+        EXPECT_TRUE(other->register_memory(theirs.data(), 1).ok());
+        EXPECT_TRUE(mine.back()->register_memory(own.data(), 1).ok());
+      }
+      others.push_back(std::move(other));
+    }
+    own_rails = std::make_unique<Rails>(std::move(mine));
+    their_rails = std::make_unique<Rails>(std::move(others));
+    regions = std::make_unique<RegionTable>(std::span(directory.data(), directory.size()));
+    list(0, kExtent, kRegionExtent);
+    list(kExtent, kExtent, kRegionExtent);
+    user = list(kUser, kExtent, kRegionForeign);
+    card.directory = {.address = reinterpret_cast<std::uintptr_t>(directory.data()),
+                      .bytes = directory.size(),
+                      .keys = their_rails->add(directory.data(), directory.size()).value().remote};
+    own_heap = own_rails->add(own.data(), own.size()).value();
+    network = std::make_unique<Network>(
+        settings, flights, *own_rails, 2, [this](int /*rank*/) -> Result<NetworkCard> { return card; },
+        [this](const std::byte* address) -> std::optional<Registered> {
+          if (address < own.data() || address >= own.data() + own.size()) return std::nullopt;
+          return own_heap;
+        });
+    flights.add(*network);
+    flights.moved_by(1, *network);
+  }
+
+  /// Registers and lists part of `theirs`.
+  Registered list(std::size_t offset, std::size_t bytes, std::uint32_t flags) {
+    const Registered registered = their_rails->add(theirs.data() + offset, bytes).value();
+    EXPECT_TRUE(regions
+                    ->add({.base = reinterpret_cast<std::uintptr_t>(registered.address),
+                           .bytes = bytes,
+                           .generation = 0,
+                           .flags = flags,
+                           .count = 0,
+                           .keys = registered.remote})
+                    .ok());
+    return registered;
+  }
+  void unlist_user() {
+    EXPECT_TRUE(regions->remove(reinterpret_cast<std::uintptr_t>(user.address), kRegionForeign).ok());
+    their_rails->remove(user);
+  }
+
+  /// A blocking operation of any parts.
+  [[nodiscard]] Status blocking(const std::function<Status(Network::Parts&)>& issue) {
+    Network::Parts parts(1);
+    Status status = issue(parts);
+    Status flushed = network->flush(parts);
+    if (status.ok()) status = std::move(flushed);
+    if (parts.operation() == RMA_REQUEST_NULL) return status;
+    Status finished = flights.finish(parts.take_operation());
+    return status.ok() ? std::move(finished) : std::move(status);
+  }
+  [[nodiscard]] Status put(std::size_t to, const void* from, std::size_t bytes) {
+    return blocking(
+        [&](Network::Parts& parts) { return network->put(parts, theirs.data() + to, from, bytes); });
+  }
+  [[nodiscard]] Status get(void* to, std::size_t from, std::size_t bytes) {
+    return blocking(
+        [&](Network::Parts& parts) { return network->get(parts, to, theirs.data() + from, bytes); });
+  }
+  /// A put that the next fence waits for.
+  [[nodiscard]] Status leave_put(std::size_t to, const void* from, std::size_t bytes) {
+    Network::Parts parts(1);
+    Status status = network->put(parts, theirs.data() + to, from, bytes);
+    Status flushed = network->flush(parts);
+    if (parts.operation() != RMA_REQUEST_NULL) flights.leave(parts.take_operation());
+    return status.ok() ? std::move(flushed) : std::move(status);
+  }
+
+  /// Other bytes for each `salt`, never 0.
+  static void fill(std::byte* to, std::size_t bytes, unsigned salt) {
+    for (std::size_t i = 0; i < bytes; ++i)
+      to[i] = static_cast<std::byte>((i * 7 + i / 251 + salt) % 255 + 1);
+  }
+  static bool same(const std::byte* a, const std::byte* b, std::size_t bytes) {
+    return std::equal(a, a + bytes, b);
+  }
+  static std::uint64_t counted(Counter counter) { return total_counts()[static_cast<std::size_t>(counter)]; }
+
+  const std::uint64_t seed = test_seed();
+  Settings settings;
+  Pages theirs;
+  Pages own;
+  Pages outside;
+  Pages directory;
+  transport::LoopbackFabric fabric;
+  Flights flights{2, {.spins = 10, .yields = 10}, std::chrono::seconds(60)};
+  std::vector<SlowRail*> rails;
+  std::unique_ptr<Rails> own_rails;
+  std::unique_ptr<Rails> their_rails;
+  std::unique_ptr<RegionTable> regions;
+  NetworkCard card;
+  Registered user;
+  Registered own_heap;
+  std::unique_ptr<Network> network;
+};
+
+}  // namespace rma

@@ -1,0 +1,199 @@
+#include "core/network/remote_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "malloc/directory_layout.hpp"
+
+namespace rma {
+namespace {
+
+constexpr std::size_t kCapacity = 16;
+constexpr std::uintptr_t kBase = 0x10'0000;  ///< of memory that nobody looks at
+
+/// Reads the test's memory, and nothing beside the directory.
+class CountingReader final : public RemoteMemory::Reader {
+ public:
+  CountingReader(const std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
+  [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) override {
+    ++reads;
+    if (before_read) before_read();
+    if (fails) return {RMA_ERR_PEER_LOST, "gone"};
+    const std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(begin_);
+    EXPECT_TRUE(offset <= bytes_ && bytes <= bytes_ - offset) << offset << ", " << bytes;
+    if (offset <= bytes_ && bytes <= bytes_ - offset) std::memcpy(to, begin_ + offset, bytes);
+    return {};
+  }
+  int reads = 0;
+  bool fails = false;
+  std::function<void()> before_read;
+
+ private:
+  const std::byte* const begin_;
+  const std::size_t bytes_;
+};
+
+class RemoteMemoryTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::byte* begin() { return reinterpret_cast<std::byte*>(words.data()); }
+  [[nodiscard]] std::size_t bytes() const { return words.size() * sizeof(std::uint64_t); }
+  [[nodiscard]] DirectoryPlace place() {
+    return {.address = reinterpret_cast<std::uintptr_t>(begin()), .bytes = bytes(), .keys = {1, 1}};
+  }
+  void list(std::uintptr_t base, std::size_t length, std::uint32_t flags, std::uint32_t key) {
+    ASSERT_TRUE(table
+                    .add({.base = base,
+                          .bytes = length,
+                          .generation = 0,
+                          .flags = flags,
+                          .count = 0,
+                          .keys = {key, key == 0 ? 0 : key + 1}})
+                    .ok());
+  }
+  [[nodiscard]] Result<RemoteRange> find(std::uintptr_t address, std::size_t length = 1) {
+    reader.reads = 0;
+    return memory.find(address, length, reader);
+  }
+  /// The key that the address is found under, 0 where it is not found.
+  [[nodiscard]] std::uint32_t key_at(std::uintptr_t address) {
+    const auto found = find(address);
+    return found.ok() ? found.value().keys[0] : 0;
+  }
+  /// An entry that no table would list, in a directory of one entry.
+  void forge(std::uintptr_t base, std::uint64_t length, std::uint64_t count) {
+    const std::size_t copy = directory::copy_at(words[0], kCapacity);
+    words[copy] = count;
+    words[directory::entry_at(copy, 0) + directory::kBase] = base;
+    words[directory::entry_at(copy, 0) + directory::kBytes] = length;
+    words[directory::entry_at(copy, 0) + directory::kCountAndFlags] = kRegionExtent;
+    words[directory::entry_at(copy, 0) + directory::kKeys01] = 7;
+  }
+
+  std::vector<std::uint64_t> words =
+      std::vector<std::uint64_t>(RegionTable::directory_bytes(kCapacity) / sizeof(std::uint64_t));
+  RegionTable table = RegionTable(std::span(begin(), bytes()));
+  CountingReader reader = CountingReader(begin(), bytes());
+  RemoteMemory memory = RemoteMemory(3, place());
+};
+
+TEST_F(RemoteMemoryTest, TheHeapIsReadOnce) {
+  list(kBase, 0x1000, kRegionExtent, 5);
+  list(kBase + 0x1000, 0x1000, kRegionExtent, 6);
+  const auto found = find(kBase + 0x800, 0x400);
+  ASSERT_TRUE(found.ok()) << found.status().text();
+  EXPECT_EQ(found.value().bytes, 0x800U) << "up to the registration's end";
+  EXPECT_EQ(found.value().keys, (std::array<std::uint32_t, kMaxRails>{5, 6, 0, 0}));
+  EXPECT_GT(reader.reads, 0);
+  EXPECT_EQ(key_at(kBase), 5U);
+  EXPECT_EQ(reader.reads, 0);
+  EXPECT_EQ(key_at(kBase + 0xfff), 5U);
+  EXPECT_EQ(key_at(kBase + 0x1000), 6U);
+  EXPECT_EQ(key_at(kBase + 0x1fff), 6U);
+  EXPECT_EQ(reader.reads, 0);
+}
+
+TEST_F(RemoteMemoryTest, NewMemoryIsFoundByReadingAgain) {
+  list(kBase, 0x1000, kRegionExtent, 5);
+  EXPECT_EQ(key_at(kBase), 5U);
+  list(kBase + 0x1000, 0x1000, kRegionExtent, 6);
+  EXPECT_EQ(key_at(kBase + 0x1000), 6U);
+  EXPECT_EQ(reader.reads, 4) << "the version, the count, the entries, the version";
+  EXPECT_EQ(key_at(kBase + 0x1000), 6U);
+  EXPECT_EQ(reader.reads, 0);
+}
+
+TEST_F(RemoteMemoryTest, RegisteredMemoryIsLookedAtEachTime) {
+  list(kBase, 0x1000, kRegionForeign, 5);
+  EXPECT_EQ(key_at(kBase), 5U);
+  EXPECT_EQ(key_at(kBase), 5U);
+  EXPECT_EQ(reader.reads, 1) << "the version";
+  ASSERT_TRUE(table.remove(kBase).ok());
+  list(kBase, 0x1000, kRegionForeign, 9);
+  EXPECT_EQ(key_at(kBase), 9U) << "registered again";
+  ASSERT_TRUE(table.remove(kBase).ok());
+  EXPECT_EQ(find(kBase).status().code(), RMA_ERR_ADDRESS);
+}
+
+TEST_F(RemoteMemoryTest, WhatIsOutOfReachHasItsOwnError) {
+  list(kBase, 0x10000, kRegionWindow, 0);
+  list(kBase + 0x1000, 0x1000, kRegionExtent, 5);
+  EXPECT_EQ(find(kBase - 1).status().code(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(find(kBase + 0x10000).status().code(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(find(kBase).status().code(), RMA_ERR_UNSUPPORTED) << "in the window, without a key";
+  EXPECT_EQ(find(kBase + 0x2000).status().code(), RMA_ERR_UNSUPPORTED);
+  EXPECT_EQ(key_at(kBase + 0x1000), 5U) << "in the window and in an extent";
+  list(0x1000, 0x100, kRegionForeign, 0);
+  EXPECT_EQ(find(0x1000).status().code(), RMA_ERR_UNSUPPORTED) << "the user's, refused by the network";
+}
+
+TEST_F(RemoteMemoryTest, OfOverlappingRegionsOneWithKeysIsTaken) {
+  list(kBase, 0x4000, kRegionForeign, 5);
+  list(kBase + 0x1000, 0x100, kRegionForeign, 0);
+  EXPECT_EQ(key_at(kBase + 0x1000), 5U);
+  EXPECT_EQ(key_at(kBase + 0x2000), 5U) << "the nearest beginning does not reach so far";
+}
+
+TEST_F(RemoteMemoryTest, WithoutAKeyOfTheDirectoryNothingIsReached) {
+  list(kBase, 0x1000, kRegionExtent, 5);
+  DirectoryPlace unregistered = place();
+  unregistered.keys = {};
+  RemoteMemory blind(3, unregistered);
+  EXPECT_EQ(blind.find(kBase, 1, reader).status().code(), RMA_ERR_UNSUPPORTED);
+  EXPECT_EQ(reader.reads, 0);
+}
+
+TEST_F(RemoteMemoryTest, TheReadersErrorsAreItsOwnAndPass) {
+  list(kBase, 0x1000, kRegionForeign, 5);
+  reader.fails = true;
+  EXPECT_EQ(find(kBase).status().code(), RMA_ERR_PEER_LOST);
+  reader.fails = false;
+  EXPECT_EQ(key_at(kBase), 5U);
+  reader.fails = true;
+  EXPECT_EQ(find(kBase).status().code(), RMA_ERR_PEER_LOST);
+}
+
+TEST_F(RemoteMemoryTest, ADirectoryThatChangesWhileItIsReadIsReadAgain) {
+  list(kBase, 0x1000, kRegionExtent, 5);
+  for (const int change_at : {2, 3, 4}) {
+    RemoteMemory fresh(3, place());
+    const auto key = static_cast<std::uint32_t>(10 * change_at);
+    const std::uintptr_t base = kBase + 0x1000 * static_cast<std::uintptr_t>(change_at);
+    int left = change_at;
+    reader.before_read = [&] {
+      // Twice, so that the copy that is being read is written too.
+      if (--left != 0) return;
+      list(base, 0x1000, kRegionExtent, key);
+      list(base + 0x100000, 0x1000, kRegionExtent, key + 1);
+    };
+    const auto found = fresh.find(base, 1, reader);
+    ASSERT_TRUE(found.ok()) << change_at << ": " << found.status().text();
+    EXPECT_EQ(found.value().keys[0], key);
+    EXPECT_EQ(fresh.find(kBase, 1, reader).value().keys[0], 5U);
+    EXPECT_EQ(fresh.find(base + 0x100000, 1, reader).value().keys[0], key + 1);
+  }
+}
+
+TEST_F(RemoteMemoryTest, ADirectoryThatNeverRestsIsGivenUp) {
+  list(kBase, 0x1000, kRegionExtent, 5);
+  reader.before_read = [&] { ++words[0]; };
+  EXPECT_EQ(find(kBase).status().code(), RMA_ERR_STATE);
+}
+
+TEST_F(RemoteMemoryTest, HostileDirectoriesAreReadWithinTheirBoundsAndBelievedNothing) {
+  list(kBase, 0x1000, kRegionExtent, 5);
+  forge(kBase, 0x1000, ~std::uint64_t{0});
+  EXPECT_EQ(key_at(kBase), 7U) << "the count is cut to what there is";
+  RemoteMemory second(3, place());
+  forge(~std::uintptr_t{0} - 10, 100, 1);
+  EXPECT_EQ(second.find(~std::uintptr_t{0} - 5, 1, reader).status().code(), RMA_ERR_ADDRESS)
+      << "past the last address";
+  EXPECT_EQ(second.find(10, 1, reader).status().code(), RMA_ERR_ADDRESS) << "and around it";
+  forge(kBase, ~std::uint64_t{0}, 1);
+  EXPECT_EQ(second.find(kBase + 1, 1, reader).status().code(), RMA_ERR_ADDRESS);
+}
+
+}  // namespace
+}  // namespace rma
