@@ -11,8 +11,10 @@ int main(int argc, char** argv) {
   bool settings = false;
   bool markdown = false;
   bool json = false;
+  bool devices = false;
   app.add_flag("--settings", settings, "Show every setting with its value, range and meaning");
   app.add_flag("--settings-markdown", markdown, "Print docs/settings.md");
+  app.add_flag("--devices", devices, "Show the RDMA devices, and which of their ports a job would use");
   app.add_flag("--json", json, "Print JSON");
   CLI11_PARSE(app, argc, argv);
 
@@ -23,12 +25,15 @@ int main(int argc, char** argv) {
     nlohmann::ordered_json all = rma::info::machine_json();
     all["settings"] = rma::info::settings_json();
     text = all.dump(2) + "\n";
+  } else if (devices) {
+    text = rma::info::devices_page();
   } else {
     text = settings ? rma::info::settings_text() : rma::info::machine_text();
   }
   std::fputs(text.c_str(), stdout);
   if (markdown) return 0;
-  const std::string wrong = rma::info::environment_error();
+  std::string wrong = rma::info::environment_error();
+  if (wrong.empty() && !settings) wrong = rma::info::devices_error();
   if (wrong.empty()) return 0;
   std::fflush(stdout);
   std::fprintf(stderr, "rma-info: the environment is wrong, the defaults are shown: %s\n", wrong.c_str());

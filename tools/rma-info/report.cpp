@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "devices.hpp"
 #include "rma/rma.h"
 #include "transport/shm/cma_transport.hpp"
 #include "util/memory_limit.hpp"
@@ -102,6 +103,10 @@ std::string settings_markdown() {
   return text;
 }
 
+std::string devices_error() { return find_devices(in_force()).error; }
+
+std::string devices_page() { return devices_text(find_devices(in_force()).ports); }
+
 nlohmann::ordered_json machine_json() {
   const Machine machine = look();
   return {{"version", rma_version()},
@@ -109,21 +114,28 @@ nlohmann::ordered_json machine_json() {
           {"cores", machine.cores},
           {"processors", machine.processors},
           {"memory_bytes", machine.memory_bytes},
-          {"cross_memory_attach", machine.cma}};
+          {"cross_memory_attach", machine.cma},
+          {"registration_cache_off", why_no_registration_cache()},
+          {"devices", devices_json(find_devices(in_force()).ports)}};
 }
 
 std::string machine_text() {
   const Machine machine = look();
   constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+  const std::string no_cache = why_no_registration_cache();
   return fmt::format(
       "librma {}\n"
       "processors            {} in {} cores, {} packages\n"
       "memory                {:.1f} GiB\n"
       "transports            shm (mapped heaps){}\n"
-      "cross memory attach   {}\n",
+      "cross memory attach   {}\n"
+      "registration cache    {}\n"
+      "{}",
       rma_version(), machine.processors, machine.cores, machine.packages,
       static_cast<double>(machine.memory_bytes) / kGibi, machine.cma ? ", cma (registered memory)" : "",
-      machine.cma ? "allowed" : "refused: registered memory of other processes cannot be reached");
+      machine.cma ? "allowed" : "refused: registered memory of other processes cannot be reached",
+      no_cache.empty() ? "works" : "does not work: " + no_cache,
+      devices_summary(find_devices(in_force()).ports));
 }
 
 }  // namespace rma::info
