@@ -6,7 +6,6 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
-#include "core/copy.hpp"
 #include "core/operation.hpp"
 
 namespace rma {
@@ -57,6 +56,10 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
                                     uint64_t* flag, uint64_t value, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
     if (Status status = rma::check_flag(runtime, flag, rank); !status.ok()) return status;
+    if (Status status = rma::check_reachable(*runtime.job, *runtime.device, flag, sizeof *flag, rank);
+        !status.ok()) {
+      return status;
+    }
     if (const rma_status_t put = rma_put_strided(dst, dst_strides, src, src_strides, counts, levels, rank);
         put != RMA_SUCCESS) {
       return {put, rma_last_error()};

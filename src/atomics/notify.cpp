@@ -23,6 +23,7 @@ Status put_notify(Job& job, Device& device, void* dst, const void* src, std::siz
   if (std::byte* const here = job.direct(dst, bytes, rank); here != nullptr || bytes == 0) {
     copy_bytes(here, src, bytes);
   } else {
+    if (Status status = check_reachable(job, device, flag, sizeof *flag, rank); !status.ok()) return status;
     Operation operation(job, device, rank);
     if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
     // What is not over yet when this returns is on the queue pair that the flag will follow on.

@@ -5,6 +5,19 @@
 
 namespace rma {
 
+Status check_reachable(const Job& job, Device& device, const void* address, std::size_t bytes, int rank) {
+  switch (job.resolve(address, bytes, rank).kind) {
+    case Path::Kind::direct:
+    case Path::Kind::foreign:
+      return {};
+    case Path::Kind::network:
+      return device.network()->reachable(address, bytes, rank);
+    case Path::Kind::none:
+      break;
+  }
+  return Job::unreachable(address, bytes, rank);
+}
+
 Operation::~Operation() {
   if (parts_) {
     static_cast<void>(device_.network()->flush(*parts_).ok());

@@ -28,6 +28,12 @@ inline Status complete(const Ending& ending, Status status = {}) {
   return status;
 }
 
+/// Whether a put or get of all of `rank`'s [address, address + bytes) would find it: RMA_ERR_ADDRESS where
+/// part of it is neither allocated nor registered, RMA_ERR_UNSUPPORTED where the network does not reach it,
+/// RMA_ERR_PEER_LOST.
+[[nodiscard]] Status check_reachable(const Job& job, Device& device, const void* address, std::size_t bytes,
+                                     int rank);
+
 /// One put or get on its way, of any number of contiguous parts to one rank, each by whatever path its memory
 /// has. What is mapped is copied at once; other parts fly until end(). Used by one thread.
 class Operation {

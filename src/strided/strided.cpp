@@ -35,7 +35,7 @@ Status check_extents(const void* dst, const void* src, const Shape& shape) {
 }
 
 /// Where all of `rank`'s side is, when it is in one place; a path of kind none when it is in several, each
-/// looked up here, and all of them reachable.
+/// looked up here, and all of them reachable. Of another host's rank, nothing is looked up.
 Result<Path> find(const Job& job, const void* base, Side side, const Shape& shape, int rank) {
   const Shape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
   const Path whole = job.resolve(at(base, extent.low), extent.bytes(), rank);
@@ -48,6 +48,22 @@ Result<Path> find(const Job& job, const void* base, Side side, const Shape& shap
   });
   if (missing != nullptr) return Job::unreachable(missing, shape.segment_bytes(), rank);
   return whole;
+}
+
+/// find(), for a transfer: looks up also what is on another host.
+Result<Path> find(const Job& job, Device& device, const void* base, Side side, const Shape& shape, int rank) {
+  auto found = find(job, base, side, shape, rank);
+  if (!found.ok() || found->kind != Path::Kind::network) return found;
+  const Shape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
+  if (device.network()->reachable(at(base, extent.low), extent.bytes(), rank).ok()) return found;
+  Status status;
+  shape.for_each_segment([&](std::ptrdiff_t dst, std::ptrdiff_t src) {
+    const void* const segment = at(base, side == Side::dst ? dst : src);
+    status = device.network()->reachable(segment, shape.segment_bytes(), rank);
+    return status.ok();
+  });
+  if (!status.ok()) return status;
+  return found;
 }
 
 /// Issues every segment by `move(dst, src)`, until one fails: where the target's memory is taken out of reach
@@ -68,7 +84,7 @@ Status put_strided(Job& job, Device& device, void* dst, const void* src, const S
                    const Ending& ending) {
   if (shape.empty()) return complete(ending);
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  auto found = find(job, dst, Side::dst, shape, rank);
+  auto found = find(job, device, dst, Side::dst, shape, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::strided);
   count(Counter::put_bytes, shape.bytes());
@@ -86,7 +102,7 @@ Status get_strided(Job& job, Device& device, void* dst, const void* src, const S
                    const Ending& ending) {
   if (shape.empty()) return complete(ending);
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  auto found = find(job, src, Side::src, shape, rank);
+  auto found = find(job, device, src, Side::src, shape, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::strided);
   count(Counter::get_bytes, shape.bytes());

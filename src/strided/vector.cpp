@@ -39,8 +39,10 @@ Status check_piece(const rma_iov_t& list, std::size_t descriptor, std::size_t pi
 
 bool empty(const rma_iov_t& list) { return list.segments == 0 || list.bytes == 0; }
 
-/// Looks at every piece before any moves.
-Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side, int rank) {
+/// Looks at every piece before any moves. `reachable(address, bytes)` does for those outside mapped heaps.
+template <typename Reachable>
+Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side, int rank,
+                      const Reachable& reachable) {
   Survey result;
   std::uintptr_t dst_end = 0;
   std::uintptr_t src_end = 0;
@@ -56,8 +58,7 @@ Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side,
         return check_piece(list, descriptor, i);
       }
       if (job.direct(theirs, bytes, rank) == nullptr) [[unlikely]] {
-        if (job.resolve(theirs, bytes, rank).kind == Path::Kind::none)
-          return Job::unreachable(theirs, bytes, rank);
+        if (Status status = reachable(theirs, bytes); !status.ok()) return status;
         result.direct = false;
       }
       const auto dst_address = reinterpret_cast<std::uintptr_t>(dst);
@@ -71,6 +72,14 @@ Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side,
     result.bytes += list.segments * bytes;
   }
   return result;
+}
+
+/// survey() for a put or a get.
+Result<Survey> survey_transfer(const Job& job, Device& device, std::span<const rma_iov_t> iov, Side side,
+                               int rank) {
+  return survey(job, iov, side, rank, [&](const void* address, std::size_t bytes) {
+    return check_reachable(job, device, address, bytes, rank);
+  });
 }
 
 enum class Joining : bool { off, on };
@@ -160,7 +169,7 @@ std::ptrdiff_t delta_of(const Job& job, int rank) {
 }  // namespace
 
 Status put_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  auto found = survey(job, iov, Side::dst, rank);
+  auto found = survey_transfer(job, device, iov, Side::dst, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);
   count(Counter::put_bytes, found.value().bytes);
@@ -178,7 +187,7 @@ Status put_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int 
 }
 
 Status get_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  auto found = survey(job, iov, Side::src, rank);
+  auto found = survey_transfer(job, device, iov, Side::src, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);
   count(Counter::get_bytes, found.value().bytes);
@@ -213,7 +222,11 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
     }
   }
   const Job& job = accumulator.job();
-  auto found = survey(job, iov, Side::dst, rank);
+  // The accumulation itself refuses a rank of another host.
+  auto found = survey(job, iov, Side::dst, rank, [&](const void* address, std::size_t bytes) -> Status {
+    if (job.resolve(address, bytes, rank).kind != Path::Kind::none) return {};
+    return Job::unreachable(address, bytes, rank);
+  });
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);
   count(Counter::accumulate);

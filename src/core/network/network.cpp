@@ -120,23 +120,54 @@ Status Network::get(Parts& parts, void* dst, const void* src, std::size_t bytes)
                   bytes);
 }
 
+Status Network::find(Parts& parts, Peer& its, std::uintptr_t address, std::size_t bytes,
+                     std::vector<RemoteRange>& ranges) {
+  DirectoryReader reader(*this, parts, its.memory->place().keys);
+  while (bytes > 0) {
+    auto range = its.memory->find(address, bytes, reader);
+    if (!range.ok()) return std::move(range).status();
+    range->bytes = std::min(range->bytes, bytes);
+    address += range->bytes;
+    bytes -= range->bytes;
+    ranges.push_back(range.value());
+  }
+  return {};
+}
+
+Status Network::reachable(const void* address, std::size_t bytes, int rank) {
+  Peer* its = nullptr;
+  if (Status status = connect(rank, &its); !status.ok()) return status;
+  Parts parts(rank);
+  std::vector<RemoteRange> ranges;
+  return find(parts, *its, reinterpret_cast<std::uintptr_t>(address), bytes, ranges);
+}
+
 Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
                          std::size_t bytes) {
   Peer* its = nullptr;
   if (Status status = connect(parts.rank_, &its); !status.ok()) return status;
-  while (bytes > 0) {
-    DirectoryReader reader(*this, parts, its->memory->place().keys);
-    auto range = its->memory->find(remote, bytes, reader);
-    if (!range.ok()) return std::move(range).status();
+  const auto part = [&](const RemoteRange& range) {
     const Span span = {.direction = direction,
                        .remote = remote,
                        .local = local,
-                       .bytes = std::min(bytes, range->bytes),
-                       .remote_keys = range->keys};
-    if (Status status = transfer_within(parts, *its, span); !status.ok()) return status;
+                       .bytes = range.bytes,
+                       .remote_keys = range.keys};
     remote += span.bytes;
     local += span.bytes;
-    bytes -= span.bytes;
+    return transfer_within(parts, *its, span);
+  };
+  DirectoryReader reader(*this, parts, its->memory->place().keys);
+  auto first = its->memory->find(remote, bytes, reader);
+  if (!first.ok()) return std::move(first).status();
+  if (first->bytes >= bytes) {
+    first->bytes = bytes;
+    return part(first.value());
+  }
+  // Several registrations: nothing moves before all of them are known.
+  std::vector<RemoteRange> ranges;
+  if (Status status = find(parts, *its, remote, bytes, ranges); !status.ok()) return status;
+  for (const RemoteRange& range : ranges) {
+    if (Status status = part(range); !status.ok()) return status;
   }
   return {};
 }

@@ -48,9 +48,12 @@ class Network final : public Mover {
   /// posted by flush() at the latest, until when the memory of the program stays as it is.
   class Parts;
 
-  /// Moves [src, src + bytes) to `dst` of the parts' rank, or the other way round. RMA_ERR_ADDRESS,
-  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. What fails later is the operation's, or the
-  /// next fence's where it belongs to none.
+  /// Whether put() and get() find all of `rank`'s [address, address + bytes); their errors.
+  [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);
+
+  /// Moves [src, src + bytes) to `dst` of the parts' rank, or the other way round; nothing when part of the
+  /// rank's side is out of reach. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED.
+  /// What fails later is the operation's, or the next fence's where it belongs to none.
   [[nodiscard]] Status put(Parts& parts, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(Parts& parts, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status flush(Parts& parts);
@@ -94,6 +97,9 @@ class Network final : public Mover {
 
   [[nodiscard]] Status transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
                                 std::size_t bytes);
+  /// The registrations that all of the rank's [address, address + bytes) lies in, in order.
+  [[nodiscard]] Status find(Parts& parts, Peer& peer, std::uintptr_t address, std::size_t bytes,
+                            std::vector<RemoteRange>& ranges);
   [[nodiscard]] Status transfer_within(Parts& parts, Peer& peer, const Span& span);
   [[nodiscard]] Status bounce(Parts& parts, Peer& peer, Span span);
   [[nodiscard]] Status fly(Parts& parts, Peer& peer, Span span,
