@@ -173,7 +173,7 @@ start() {
   shift
   setpriv --pdeathsig KILL qemu-system-x86_64 "${accelerator[@]}" -smp "$cpus" -m "$memory" -display none \
     -monitor none -no-reboot -nodefaults -kernel "$kernel" -initrd "$initramfs" -serial "file:$work/console$node" \
-    -append "console=ttyS0 quiet panic=-1 CLUSTER_NODE=$node CLUSTER_SHARE=$share CLUSTER_PARTS=$parts CLUSTER_RESULTS=$results" \
+    -append "console=ttyS0 quiet panic=-1 no_timer_check CLUSTER_NODE=$node CLUSTER_SHARE=$share CLUSTER_PARTS=$parts CLUSTER_RESULTS=$results" \
     -fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
     -device virtio-9p-pci,fsdev=host,mount_tag=host \
     -fsdev "local,id=share,path=$share,security_model=none" -device virtio-9p-pci,fsdev=share,mount_tag=share \
