@@ -79,12 +79,15 @@ std::string type_name(std::uint32_t type) {
 }
 
 /// Fills in the port's GID; says why it has none that can be used.
-void choose_gid(ibv_context* context, const PortChoice& choice, int table_length, Port& port) {
+void choose_gid(ibv_context* context, const PortChoice& choice, int table_length, std::size_t port_count,
+                Port& port) {
   std::optional<ibv_gid_entry> best;
-  for (int index = 0; index < table_length; ++index) {
-    if (choice.gid_index && *choice.gid_index != index) continue;
-    ibv_gid_entry entry = {};
-    if (ibv_query_gid_ex(context, port.number, static_cast<std::uint32_t>(index), &entry, 0) != 0) continue;
+  std::vector<ibv_gid_entry> entries(static_cast<std::size_t>(table_length) * port_count);
+  const ssize_t found = ibv_query_gid_table(context, entries.data(), entries.size(), 0);
+  entries.resize(found > 0 ? static_cast<std::size_t>(found) : 0);
+  for (const ibv_gid_entry& entry : entries) {
+    if (entry.port_num != port.number) continue;
+    if (choice.gid_index && static_cast<std::uint32_t>(*choice.gid_index) != entry.gid_index) continue;
     if (!best || rank_of(entry) < rank_of(*best)) best = entry;
   }
   if (best) {
@@ -113,7 +116,7 @@ Port describe(ibv_context* context, const char* name, std::uint8_t number, const
   port.lid = its.lid;
   port.mtu = its.active_mtu;
   port.max_message = its.max_msg_sz;
-  choose_gid(context, choice, its.gid_tbl_len, port);
+  choose_gid(context, choice, its.gid_tbl_len, attributes.phys_port_cnt, port);
   if (its.state != IBV_PORT_ACTIVE) {
     port.unusable = fmt::format("it is {}", ibv_port_state_str(its.state));
   } else if (port.unusable.empty() && attributes.max_srq == 0) {

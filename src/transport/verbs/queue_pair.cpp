@@ -70,7 +70,7 @@ rma_status_t SendQueue::submit(ibv_send_wr* first, std::uint32_t count, std::siz
 }
 
 rma_status_t SendQueue::post(std::span<const Work> work, std::size_t* posted) {
-  std::array<ibv_send_wr, kChain> chain = {};
+  std::array<ibv_send_wr, kChain> chain;
   std::array<ibv_sge, kPieces> pieces;
   *posted = 0;
   const std::lock_guard guard(lock_);
