@@ -75,6 +75,14 @@ void traffic() {
     return shared.at(rank) + kSlice * static_cast<std::size_t>(rma_rank());
   };
   std::vector<char> buffer(kSlice);
+  for (int target = 0; target < rma_size(); ++target) {
+    expect_ok(rma_put(slice(target), models[0].data(), 1, target), "first put");
+  }
+  barrier();
+  if (rma_rank() == 0) {
+    std::printf("running\n");  // what the scripts wait for
+    std::fflush(stdout);
+  }
   for (long round = 0; round < argument; ++round) {
     const int target = static_cast<int>(random() % static_cast<unsigned>(rma_size()));
     std::vector<char>& model = models[static_cast<std::size_t>(target)];
