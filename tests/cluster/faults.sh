@@ -6,7 +6,7 @@ job=$bin/rma-cluster-job
 
 lossy() {
   cluster-fault netem "loss $1" || return
-  cluster-run --hosts 2 -n 1 -- "$job" traffic "$2"
+  cluster-run --hosts 2 -n 1 -- "$job" "$2" "$3"
   local status=$?
   cluster-fault netem off
   return $status
@@ -53,8 +53,8 @@ vanished() {
   grep -q 'survivors agree' "$log"
 }
 
-step 'a loss of 1 %' lossy 1% 60
-step 'a loss of 20 %' lossy 20% 10
+step 'a loss of 1 %' lossy 1% traffic 40
+step 'a loss of 20 %' lossy 20% lossy 10
 step 'links that go down and up' during flap
 step 'one rail of two goes down, and the other takes over' during cluster-fault link 2 down eth1
 cluster-fault link 2 up eth1
