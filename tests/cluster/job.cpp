@@ -288,6 +288,7 @@ void vanished() {
 
 int main(int argc, char** argv) {
   const std::map<std::string_view, void (*)()> cases = {{"traffic", traffic},
+                                                        {"lossy", lossy},
                                                         {"hammer", hammer},
                                                         {"four_bytes", four_bytes},
                                                         {"reuse_address", reuse_address},

@@ -123,9 +123,14 @@ Status Network::get(Parts& parts, void* dst, const void* src, std::size_t bytes)
 Status Network::find(Parts& parts, Peer& its, std::uintptr_t address, std::size_t bytes,
                      std::vector<RemoteRange>& ranges) {
   DirectoryReader reader(*this, parts, its.memory->place().keys);
+  const std::uintptr_t whole = address;
+  const std::size_t whole_bytes = bytes;
   while (bytes > 0) {
     auto range = its.memory->find(address, bytes, reader);
-    if (!range.ok()) return std::move(range).status();
+    if (!range.ok()) {
+      if (address == whole) return std::move(range).status();
+      return std::move(range).status().within(fmt::format("part of {} bytes at {:#x}", whole_bytes, whole));
+    }
     range->bytes = std::min(range->bytes, bytes);
     address += range->bytes;
     bytes -= range->bytes;
