@@ -74,8 +74,9 @@ std::span<const SettingInfo> setting_table() {
                   "Operations to one rank that a network device holds at once, per rail"},
       SettingInfo{"RMA_CQ_DEPTH", &Settings::completions, "4096", 64, 1048576, "operations",
                   "Operations to all ranks that a network device holds at once"},
-      SettingInfo{"RMA_SRQ_FACTOR", &Settings::receive_factor, "8", 0, 4096, "receives",
-                  "k in log2(ranks) * k + b, the number of receives that the shared queue is filled with"},
+      SettingInfo{
+          "RMA_SRQ_FACTOR", &Settings::receive_factor, "8", 0, 4096, "receives",
+          "k in log2(ranks) * k + b, the number of messages that the shared receive queue has room for"},
       SettingInfo{"RMA_SRQ_BASE", &Settings::receive_base, "16", 1, 65536, "receives",
                   "b of the same formula"},
       SettingInfo{

@@ -51,7 +51,7 @@ class Rails final : public Registrar {
   std::unique_ptr<transport::ServiceThread> service_;  ///< serves the transports, so it ends first
 };
 
-/// log2(ranks) * k + b, rounded up: how many receives a shared queue is filled with (Shipman et al.,
+/// log2(ranks) * k + b, rounded up: how many receives a shared queue has room for (Shipman et al.,
 /// Infiniband scalability in Open MPI, 2006).
 [[nodiscard]] std::uint32_t receive_count(int ranks, std::uint64_t factor, std::uint64_t base);
 
