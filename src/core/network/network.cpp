@@ -290,7 +290,7 @@ Status Network::bounce(Parts& parts, Peer& its, Span span) {
 
 Status Network::drain(Parts& parts, Peer& its) {
   if (Status status = flush(parts); !status.ok()) return status;
-  if (its.trailing.exchange(false, std::memory_order_acq_rel)) flush(parts.rank_);
+  if (its.trailing.load(std::memory_order_acquire)) flush(parts.rank_);
   if (its.loose.load(std::memory_order_acquire) == 0) return {};
   count(Counter::drain);
   flights_.wait_until(parts.rank_, [&] { return its.loose.load(std::memory_order_acquire) == 0; });

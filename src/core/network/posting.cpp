@@ -100,10 +100,13 @@ Status Network::flush(Parts& parts) {
 
 void Network::flush(int rank) {
   Peer& its = peer(rank);
-  its.trailing.store(false, std::memory_order_release);
   std::size_t rail = 0;
   if (!primary(its, rank, &rail).ok()) return;  // what was lost with it has been reported as it ended
+  // Counted before `trailing` is cleared: another thread's drain() sees one or the other.
+  its.loose.fetch_add(1, std::memory_order_acq_rel);
+  its.trailing.store(false, std::memory_order_release);
   post_nothing(its, rank, rail, RMA_REQUEST_NULL);
+  its.loose.fetch_sub(1, std::memory_order_release);
 }
 
 Status Network::probe(int rank) {
