@@ -88,8 +88,9 @@ class Flights {
   [[nodiscard]] Status fence_all();
 
   /// Waits until `condition()` holds, which progress to `rank` makes true: polls, yields, then sleeps until a
-  /// mover has news. Gives the rank up (once) when nothing is heard of it for too long: a condition that
-  /// then still does not come true would be a mover's fault.
+  /// mover has news. Once it has held it is not called again, so it may take what it waits for. Gives the
+  /// rank up (once) when nothing is heard of it for too long: a condition that then still does not come true
+  /// would be a mover's fault.
   template <typename Condition>
   void wait_until(int rank, const Condition& condition);
   /// One look at what is over.
@@ -149,19 +150,25 @@ void Flights::wait_until(int rank, const Condition& condition) {
   Watch watch = start_watch(rank);
   Doorbell::Sleeper sleeper(news_, Ringer::sometimes);
   while (!condition()) {
+    bool holds = false;
     if (std::unique_lock guard(poll_lock_, std::try_to_lock); guard.owns_lock()) {
       for (Mover* const mover : movers_) mover->arm();
-      // Looked at again under the lock: what others took in before they gave it up does not ring once more.
-      if (!progress_locked() && !condition()) sleep_for_events();
+      if (!progress_locked()) {
+        // Looked at again under the lock: what others took in before they gave it up does not ring once more.
+        holds = condition();
+        if (!holds) sleep_for_events();
+      }
       guard.unlock();
       news_.ring();  // one of those who sleep there is to take over
     } else {
       news_.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring
       const std::uint32_t seen = news_.rings.load(std::memory_order_acquire);
       std::atomic_thread_fence(std::memory_order_seq_cst);
-      if (!condition()) sleeper.sleep(seen);
+      holds = condition();
+      if (!holds) sleeper.sleep(seen);
       news_.sleepers.fetch_sub(1, std::memory_order_relaxed);
     }
+    if (holds) return;
     look_after(watch);
   }
 }

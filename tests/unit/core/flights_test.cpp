@@ -98,6 +98,45 @@ class FlightsTest : public testing::TestWithParam<bool> {
   FakeMover mover{flights, GetParam()};
 };
 
+TEST_P(FlightsTest, AConditionThatHeldIsNotAskedAgain) {
+  // The second look is the one right before the sleep.
+  for (int holds_at = 1; holds_at <= 4; ++holds_at) {
+    int asked = 0;
+    flights.wait_until(1, [&] { return ++asked >= holds_at; });
+    EXPECT_EQ(asked, holds_at);
+  }
+}
+
+TEST_P(FlightsTest, ThreadsThatTakeWhatTheyWaitForTakeItOnce) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 200;
+  std::atomic<int> available = 0;
+  std::atomic<int> taken = 0;
+  std::atomic<int> left = kThreads;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        flights.wait_until(1, [&] {
+          int seen = available.load();
+          while (seen > 0 && !available.compare_exchange_weak(seen, seen - 1)) {
+          }
+          if (seen > 0) ++taken;
+          return seen > 0;
+        });
+      }
+      --left;
+    });
+  }
+  while (left.load() > 0) {
+    if (available.load() < kThreads) ++available;
+    mover.ring();
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken.load(), kThreads * kRounds);
+}
+
 TEST_P(FlightsTest, ThreadsThatSleepAreWokenByTheNewsThatEachWaitsFor) {
   constexpr int kRounds = 200;
   std::array<std::atomic<rma_request_t>, 2> posted = {RMA_REQUEST_NULL, RMA_REQUEST_NULL};
