@@ -110,6 +110,7 @@ Status Job::open_network() {
       return {RMA_ERR_UNSUPPORTED, fmt::format("the card of {} is too large", (*rails_)[rail].name())};
     }
     std::copy(card.begin(), card.end(), card_.rail_cards[rail].begin());
+    card_.name_rail(rail, (*rails_)[rail].name());
     card_.rail_card_bytes = static_cast<std::uint32_t>(card.size());
   }
   const bool by_device = settings_.atomic_domain == AtomicDomainSetting::nic ||
@@ -220,7 +221,8 @@ Result<NetworkCard> Job::network_card(int rank) {
   NetworkCard network;
   for (std::size_t rail = 0; rail < card->rails; ++rail) {
     const auto& bytes = card->rail_cards[rail];
-    network.rails.emplace_back(bytes.begin(), bytes.begin() + card->rail_card_bytes);
+    network.rails.push_back(
+        {.name = card->rail_name(rail), .card = {bytes.begin(), bytes.begin() + card->rail_card_bytes}});
   }
   const ServiceBlock& directory = card->services[static_cast<std::size_t>(Service::regions)];
   network.directory = {.address = static_cast<std::uintptr_t>(card->base + directory.offset),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -9,8 +10,18 @@
 namespace rma {
 
 static_assert(std::is_trivially_copyable_v<ProcessCard> &&
-                  sizeof(ProcessCard) == 40 + 16 * kServices + 8 + (4 + 64) * kMaxRails,
+                  sizeof(ProcessCard) == 40 + 16 * kServices + 8 + (4 + 64 + 32) * kMaxRails,
               "the card is its own wire format: no padding");
+
+void ProcessCard::name_rail(std::size_t rail, std::string_view name) {
+  rail_names[rail].fill('\0');
+  name.copy(rail_names[rail].data(), kRailNameBytes);
+}
+
+std::string ProcessCard::rail_name(std::size_t rail) const {
+  const auto& name = rail_names[rail];
+  return {name.begin(), std::find(name.begin(), name.end(), '\0')};
+}
 
 std::vector<std::byte> ProcessCard::encode() const {
   std::vector<std::byte> card(sizeof *this);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "malloc/registrar.hpp"
@@ -24,8 +26,9 @@ struct ServiceBlock {
 /// What a process tells the others about itself: a wire format, checked when read.
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
-  static constexpr std::uint32_t kVersion = 2;        ///< of this format and of all shared structures
+  static constexpr std::uint32_t kVersion = 3;        ///< of this format and of all shared structures
   static constexpr std::size_t kRailCardBytes = 64;   ///< room for a transport's card
+  static constexpr std::size_t kRailNameBytes = 32;   ///< and its name, of which the rest is cut off
   static constexpr std::size_t kBlockAlignment = 64;  ///< of the services' blocks in their window
 
   std::uint64_t magic = kMagic;
@@ -40,6 +43,10 @@ struct ProcessCard {
   std::uint32_t rail_card_bytes = 0;
   std::array<std::uint32_t, kMaxRails> directory_keys = {};  ///< of the regions' block, per rail
   std::array<std::array<std::byte, kRailCardBytes>, kMaxRails> rail_cards = {};
+  std::array<std::array<char, kRailNameBytes>, kMaxRails> rail_names = {};  ///< filled up with zeros
+
+  void name_rail(std::size_t rail, std::string_view name);
+  [[nodiscard]] std::string rail_name(std::size_t rail) const;
 
   [[nodiscard]] std::vector<std::byte> encode() const;
   /// RMA_ERR_VERSION when another librma wrote it, RMA_ERR_LAUNCH when it makes no sense.

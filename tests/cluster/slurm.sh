@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Jobs under Slurm, which most clusters have: `srun --mpi=pmix`. For cluster.sh --hosts 2; the argument is the folder
+# Jobs under Slurm, which most clusters have: `srun --mpi=pmix`. For cluster.sh --hosts 4; the argument is the folder
 # with the programs. Slurm is started here, by hand: its services are nobody's business but this test's.
 . "$(dirname "$0")/lib.sh"
 programs=$1
@@ -53,7 +53,13 @@ CONFIG
 export SLURM_CONF=$CLUSTER_SHARE/slurm.conf CLUSTER_LAUNCHER=srun
 
 step 'Slurm starts' start_slurm
+summa() {
+  cluster-run "$@" -- "$programs/summa" --m 256 --n 256 --k 256 --block 64 --verify
+}
+
 step 'four ranks of two hosts' expect_text 'round 0 rank 3 of 4 local 2' \
-  cluster-run -n 2 -- "$programs/launcher-client" exchange
-step 'the exit code of one rank' expect_exit 23 cluster-run -n 2 -- sh -c 'test $PMIX_RANK != 3 || exit 23'
+  cluster-run --hosts 2 -n 2 -- "$programs/launcher-client" exchange
+step 'the exit code of one rank' expect_exit 23 cluster-run --hosts 2 -n 2 -- sh -c 'test $PMIX_RANK != 3 || exit 23'
+step 'SUMMA, 2 hosts x 2' summa --hosts 2 -n 2
+step 'SUMMA, 4 hosts x 1' summa -n 1
 finish

@@ -23,7 +23,11 @@ namespace rma {
 
 /// What the network has to know of a rank before it can talk to it.
 struct NetworkCard {
-  std::vector<std::vector<std::byte>> rails;  ///< the transports' cards
+  struct Rail {
+    std::string name;
+    std::vector<std::byte> card;  ///< the transport's
+  };
+  std::vector<Rail> rails;
   DirectoryPlace directory;
 };
 
@@ -88,7 +92,11 @@ class Network final : public Mover {
   using Direction = transport::Direction;
 
   [[nodiscard]] Status connect(int rank, Peer** connected);
+  [[nodiscard]] Status match(Peer& peer, int rank, const NetworkCard& card);
   [[nodiscard]] Status connect_rail(Peer& peer, int rank, std::size_t rail);
+  /// The first rail that connects, or is connected, of those that have not failed.
+  [[nodiscard]] Status connect_any(Peer& peer, int rank, std::size_t* rail);
+  [[nodiscard]] Status rail_for_atomics(Peer& peer, int rank, std::size_t* rail);
   /// The rail for what must keep its order. RMA_ERR_PEER_LOST when none is left.
   [[nodiscard]] Status primary(Peer& peer, int rank, std::size_t* rail);
   void rail_failed(int rank, std::size_t rail);
@@ -101,7 +109,9 @@ class Network final : public Mover {
   [[nodiscard]] Status find(Parts& parts, Peer& peer, std::uintptr_t address, std::size_t bytes,
                             std::vector<RemoteRange>& ranges);
   [[nodiscard]] Status transfer_within(Parts& parts, Peer& peer, const Span& span);
+  [[nodiscard]] Status put_inline(Parts& parts, std::size_t rail, const Span& span);
   [[nodiscard]] Status bounce(Parts& parts, Peer& peer, Span span);
+  [[nodiscard]] Status bounce_one(Parts& parts, Peer& peer, std::size_t rail, Span part, std::byte* buffer);
   [[nodiscard]] Status fly(Parts& parts, Peer& peer, Span span,
                            const std::shared_ptr<RegistrationCache::Use>& use);
   [[nodiscard]] Status fly_by_strategy(Parts& parts, Peer& peer, Span span);

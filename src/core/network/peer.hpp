@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/network/network.hpp"
+#include "core/network/rail_match.hpp"
 
 namespace rma {
 
@@ -14,15 +15,19 @@ namespace rma {
 struct Network::Peer {
   std::mutex lock;                            ///< of connecting, and of changing the primary rail
   std::atomic<bool> ready = false;            ///< stored with release when what follows is filled in
-  std::vector<std::vector<std::byte>> cards;  ///< per rail that both sides have
+  std::vector<std::vector<std::byte>> cards;  ///< per rail of this process; none where the rank has no match
+  RailMatch rails;
+  std::uint32_t unmatched = 0;  ///< rails that the rank has none for, as bits
   std::unique_ptr<RemoteMemory> memory;
   std::atomic<std::uint32_t> connected = 0;  ///< rails, as bits
-  std::atomic<std::uint32_t> dead = 0;       ///< rails, as bits
+  std::atomic<std::uint32_t> dead = 0;       ///< rails that failed or have no match, as bits
   std::atomic<std::size_t> primary_rail = 0;
   std::atomic<std::size_t> next_rail = 0;  ///< for the next part of a divided transfer
   std::atomic<std::uint32_t> loose = 0;    ///< pieces under way of puts that have returned
   std::atomic<bool> trailing = false;      ///< unreported puts may be under way
 
+  /// A rail has failed.
+  [[nodiscard]] bool failed() const { return (dead.load(std::memory_order_acquire) & ~unmatched) != 0; }
   [[nodiscard]] bool alive(std::size_t rail) const {
     const std::uint32_t bit = 1U << rail;
     return (connected.load(std::memory_order_acquire) & bit) != 0 &&

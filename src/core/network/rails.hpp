@@ -15,8 +15,8 @@
 
 namespace rma {
 
-/// The network devices that this process uses together, each a rail: rail i of one host talks to rail i of
-/// another. Memory is registered with all of them.
+/// The network devices that this process uses together, each a rail: it talks to the rail of the same name of
+/// another process (RailMatch). Memory is registered with all of them.
 class Rails final : public Registrar {
  public:
   /// Opens the usable ports that the settings allow, at most kMaxRails, and starts to answer those who

@@ -15,7 +15,7 @@ namespace {
 /// A directory that changes this often while it is read is not kept by a RegionTable.
 constexpr int kMaxTries = 1000;
 
-Region region_of(const std::uint64_t* words) {
+Region region_of(const std::uint64_t* words, const RailMatch& rails) {
   Region region;
   region.base = words[directory::kBase];
   region.bytes = words[directory::kBytes];
@@ -26,6 +26,7 @@ Region region_of(const std::uint64_t* words) {
     region.keys[2 * i] = static_cast<std::uint32_t>(words[directory::kKeys01 + i]);
     region.keys[2 * i + 1] = static_cast<std::uint32_t>(words[directory::kKeys01 + i] >> 32U);
   }
+  region.keys = rails.by_mine(region.keys);
   return region;
 }
 
@@ -67,7 +68,7 @@ Status RemoteMemory::read_entries(Reader& reader, std::uint64_t version, std::ve
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const Region region = region_of(&words[i * directory::kEntryWords]);
+    const Region region = region_of(&words[i * directory::kEntryWords], rails_);
     if (region.bytes <= UINTPTR_MAX - region.base) regions.push_back(region);
   }
   return {};
@@ -106,7 +107,7 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
   }
   bool current = region && (region->flags & kRegionExtent) != 0;
   if (!current) {
-    if (place_.keys[0] == 0) {
+    if (place_.keys == decltype(place_.keys){}) {
       return Status(RMA_ERR_UNSUPPORTED,
                     fmt::format("rank {} could not register the list of its memory with the "
                                 "network: raise its limit of locked memory (ulimit -l)",
@@ -124,7 +125,8 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
     const std::shared_lock guard(lock_);
     region = known(address);
   }
-  if (!region) {
+  // Memory without a key is the window's or the user's: beyond its end there is nothing.
+  if (!region || (!has_keys(*region) && !region->covers(address, bytes))) {
     return Status(RMA_ERR_ADDRESS,
                   fmt::format("{} bytes at {:#x} of rank {} are neither in its heap nor registered there "
                               "(rma_malloc, rma_malloc_local, rma_register)",

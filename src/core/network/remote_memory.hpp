@@ -8,6 +8,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "core/network/rail_match.hpp"
 #include "malloc/region_table.hpp"
 #include "malloc/registrar.hpp"
 #include "util/status.hpp"
@@ -18,13 +19,13 @@ namespace rma {
 struct DirectoryPlace {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
-  std::array<std::uint32_t, kMaxRails> keys = {};  ///< all 0 when it could not be registered
+  std::array<std::uint32_t, kMaxRails> keys = {};  ///< by its rails; all 0 when it could not be registered
 };
 
 /// Part of a rank's memory that lies in one registration.
 struct RemoteRange {
-  std::size_t bytes = 0;  ///< from the address asked for to the registration's end
-  std::array<std::uint32_t, kMaxRails> keys = {};
+  std::size_t bytes = 0;                           ///< from the address asked for to the registration's end
+  std::array<std::uint32_t, kMaxRails> keys = {};  ///< by this process's rails
 };
 
 /// What this process knows of the memory of one rank of another host: entries of its directory, read
@@ -45,8 +46,12 @@ class RemoteMemory {
     [[nodiscard]] virtual Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) = 0;
   };
 
-  RemoteMemory(int rank, const DirectoryPlace& place) : rank_(rank), place_(place) {}
+  RemoteMemory(int rank, const DirectoryPlace& place, const RailMatch& rails)
+      : rank_(rank),
+        rails_(rails),
+        place_({.address = place.address, .bytes = place.bytes, .keys = rails.by_mine(place.keys)}) {}
 
+  /// With keys by this process's rails.
   [[nodiscard]] const DirectoryPlace& place() const { return place_; }
 
   /// Where the part of the rank's memory that begins at `address` is registered. RMA_ERR_ADDRESS when the
@@ -60,6 +65,7 @@ class RemoteMemory {
   [[nodiscard]] Status read_entries(Reader& reader, std::uint64_t version, std::vector<Region>& regions);
 
   const int rank_;
+  const RailMatch rails_;
   const DirectoryPlace place_;
   mutable std::shared_mutex lock_;  ///< of the following
   std::vector<Region> regions_;     ///< sorted by base; of any at one address, the last is the one to use

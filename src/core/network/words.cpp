@@ -39,9 +39,12 @@ Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
   DirectoryReader reader(*this, parts, its->memory->place().keys);
   auto range = its->memory->find(address, sizeof value, reader);
   if (!range.ok()) return std::move(range).status();
-  // After the lookup, which may be what finds out that a rail has failed: data may have been lost with it,
-  // and the flag must not go another way as if it had arrived.
-  if (its->dead.load(std::memory_order_acquire) != 0) {
+  // Data may have been lost with a rail that has failed, and the flag must not go another way as if that had
+  // arrived. So it goes over the rail that was chosen before the fence: should that one fail from here on,
+  // the flag is lost with it.
+  std::size_t rail = 0;
+  if (Status status = primary(*its, rank, &rail); !status.ok()) return status;
+  if (its->failed()) {
     if (Status status = flights_.fence(rank); !status.ok()) return status;
   }
   count(Counter::put_rdma);
@@ -50,18 +53,24 @@ Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
                      .local = reinterpret_cast<std::byte*>(&value),
                      .bytes = sizeof value,
                      .remote_keys = range->keys};
-  if (Status status = transfer_within(parts, *its, span); !status.ok()) return status;
-  return flush(parts);
+  Status status;
+  if (span.bytes <= inline_bytes_) {
+    status = put_inline(parts, rail, span);
+  } else {
+    auto buffer = take_buffer(parts, rails_.buffers());
+    if (!buffer.ok()) return std::move(buffer).status();
+    status = bounce_one(parts, *its, rail, span, buffer.value());
+  }
+  return status.ok() ? flush(parts) : std::move(status);
 }
 
 Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                       std::uint64_t compare, int rank) {
   count(Counter::atomic_rdma);
-  if (!rails_[0].limits().atomics64) {
-    return Status(RMA_ERR_UNSUPPORTED, "the network device has no atomics (see rma-info --devices)");
-  }
   Peer* its = nullptr;
   if (Status status = connect(rank, &its); !status.ok()) return status;
+  std::size_t rail = 0;
+  if (Status status = rail_for_atomics(*its, rank, &rail); !status.ok()) return status;
   const auto address = reinterpret_cast<std::uintptr_t>(target);
   Parts parts(rank);
   DirectoryReader reader(*this, parts, its->memory->place().keys);
@@ -85,13 +94,11 @@ Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target,
   piece.pool = rails_.words();
   piece.buffer = word.value();
   piece.copy_to = reinterpret_cast<std::byte*>(&before);
-  // One device executes all atomics on a word, or they would not be atomic: that of rail 0.
-  constexpr std::size_t kRail = 0;
-  const transport::Work work = work_for(piece, kRail);
-  const transport::Local local = local_for(piece, kRail);
+  const transport::Work work = work_for(piece, rail);
+  const transport::Local local = local_for(piece, rail);
   rma_status_t status = RMA_SUCCESS;
   flights_.wait_until(rank, [&] {  // for room in the device's queue
-    status = rails_[kRail].post_atomic(rank, op, work.remote, operand, compare, local, work.cookie);
+    status = rails_[rail].post_atomic(rank, op, work.remote, operand, compare, local, work.cookie);
     return status != RMA_ERR_STATE;
   });
   if (status != RMA_SUCCESS) close(piece, status);

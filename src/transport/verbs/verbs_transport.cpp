@@ -69,7 +69,10 @@ rma_status_t status_of(ibv_wc_status status) {
 }  // namespace
 
 VerbsTransport::VerbsTransport(Port port, const VerbsOptions& options)
-    : port_(std::move(port)), options_(options), connections_(static_cast<std::size_t>(options.ranks)) {}
+    : port_(std::move(port)),
+      name_(fmt::format("{}:{}", port_.device, port_.number)),
+      options_(options),
+      connections_(static_cast<std::size_t>(options.ranks)) {}
 
 VerbsTransport::~VerbsTransport() {
   for (auto& connection : connections_) delete connection.load(std::memory_order_relaxed);
@@ -79,7 +82,7 @@ Result<std::unique_ptr<VerbsTransport>> VerbsTransport::open(const Port& port, c
                                                              ServiceThread& service) {
   std::unique_ptr<VerbsTransport> transport(new VerbsTransport(port, options));
   if (Status status = transport->start(service); !status.ok()) {
-    return std::move(status).within(fmt::format("RDMA device {} port {}", port.device, port.number));
+    return std::move(status).within(fmt::format("RDMA device {}", transport->name_));
   }
   return transport;
 }
@@ -169,7 +172,7 @@ Result<Registration> VerbsTransport::register_memory(std::byte* address, std::si
   if (region == nullptr) {
     const int error = errno;
     return system_failure(error == EFAULT ? RMA_ERR_ADDRESS : RMA_ERR_NO_MEMORY,
-                          fmt::format("registering {} bytes with {}", bytes, port_.device), error);
+                          fmt::format("registering {} bytes with {}", bytes, name_), error);
   }
   const Registration registration = {.base = reinterpret_cast<std::uintptr_t>(address),
                                      .bytes = bytes,
@@ -268,8 +271,8 @@ bool VerbsTransport::ended(const ibv_wc& work, Completion& completion) {
   SendQueue& queue = id.queue % 2 == 0 ? its.data() : its.control();
   const bool good = work.status == IBV_WC_SUCCESS;
   if (!good && !queue.failed()) {
-    log(LogLevel::info, fmt::format("{}: the connection to rank {} failed: {}", port_.device, peer,
-                                    ibv_wc_status_str(work.status)));
+    log(LogLevel::info,
+        fmt::format("{}: the connection to rank {} failed: {}", name_, peer, ibv_wc_status_str(work.status)));
     its.fail();
   }
   const SendQueue::Ended over = queue.retire(id.number, good);
@@ -314,7 +317,7 @@ bool VerbsTransport::arm() {
 void VerbsTransport::serve_device_event() {
   ibv_async_event event = {};
   if (ibv_get_async_event(context_.get(), &event) != 0) return;
-  log(LogLevel::info, fmt::format("{}: {}", port_.device, ibv_event_type_str(event.event_type)));
+  log(LogLevel::info, fmt::format("{}: {}", name_, ibv_event_type_str(event.event_type)));
   ibv_ack_async_event(&event);
 }
 

@@ -41,7 +41,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
 
   [[nodiscard]] const Port& port() const { return port_; }
 
-  [[nodiscard]] std::string_view name() const override { return port_.device; }
+  [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] const Limits& limits() const override { return limits_; }
   [[nodiscard]] Result<Registration> register_memory(std::byte* address, std::size_t bytes) override;
   void deregister_memory(const Registration& registration) override;
@@ -78,6 +78,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   [[nodiscard]] int peer_of(std::uint32_t queue_pair);
 
   const Port port_;
+  const std::string name_;  ///< as usual for a device and its port: mlx5_0:1
   const VerbsOptions options_;
   Limits limits_;
   std::vector<std::byte> card_;

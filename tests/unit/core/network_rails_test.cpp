@@ -1,5 +1,6 @@
 // What happens when rails fail, and in which order things arrive.
 
+#include "core/network/rail_match.hpp"
 #include "network_world.hpp"
 
 namespace rma {
@@ -166,6 +167,87 @@ TEST_F(NetworkRails, ARankAnswersAProbe) {
   EXPECT_TRUE(network->probe(1).ok());
   rails[0]->break_after(0);
   EXPECT_EQ(network->probe(1).code(), RMA_ERR_PEER_LOST);
+}
+
+/// The rank's memory after a put of its own and a divided one, and a get back.
+class NetworkRailPairs : public NetworkWorld {
+ protected:
+  void expect_transfers() {
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{200}, 2 * kExtent}) {
+      fill(own.data(), bytes, static_cast<unsigned>(bytes));
+      const Status status = put(0, own.data(), bytes);
+      ASSERT_TRUE(status.ok()) << status.text();
+      ASSERT_TRUE(flights.fence(1).ok());
+      EXPECT_TRUE(same(theirs.data(), own.data(), bytes));
+      std::fill_n(own.data(), bytes, std::byte{0});
+      ASSERT_TRUE(get(own.data(), 0, bytes).ok());
+      EXPECT_TRUE(same(theirs.data(), own.data(), bytes));
+    }
+  }
+  Result<std::uint64_t> add_one() {
+    return network->atomic(RMA_FETCH_ADD, reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 0, 1);
+  }
+};
+
+TEST_F(NetworkRailPairs, AreOfOneNameAndNotOfOneNumber) {
+  open_ports({0, 1, 2}, {2, 0, 1});
+  expect_transfers();
+  for (SlowRail* const rail : rails) EXPECT_GT(rail->done(), 0U);
+  const std::uint64_t before = rails[2]->done();
+  ASSERT_TRUE(add_one().ok());
+  EXPECT_EQ(rails[2]->done(), before + 1) << "the rank's first device executes all atomics on its words";
+}
+
+TEST_F(NetworkRailPairs, LeaveOutAPortThatIsDownOnTheOtherSide) {
+  open_ports({0, 1}, {1});
+  expect_transfers();
+  EXPECT_TRUE(add_one().ok());
+  EXPECT_EQ(rails[0]->done(), 0U);
+  EXPECT_TRUE(network->put_flag(reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 1).ok());
+}
+
+TEST_F(NetworkRailPairs, LeaveOutAPortThatIsDownHere) {
+  open_ports({1}, {0, 1});
+  expect_transfers();
+  const auto added = add_one();
+  EXPECT_EQ(added.status().code(), RMA_ERR_UNSUPPORTED) << "the rank's first device is out of reach";
+}
+
+TEST_F(NetworkRailPairs, AnotherAnswersWhereTheFirstDoesNot) {
+  open(2);
+  rails[0]->connect_to_nobody();
+  expect_transfers();
+  EXPECT_EQ(rails[0]->done(), 0U);
+  EXPECT_EQ(add_one().status().code(), RMA_ERR_PEER_LOST);
+}
+
+TEST_F(NetworkRailPairs, ARankThatAnswersOnNoneIsLost) {
+  open(2);
+  for (SlowRail* const rail : rails) rail->connect_to_nobody();
+  EXPECT_EQ(put(0, own.data(), 8).code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(put(0, own.data(), 8).code(), RMA_ERR_PEER_LOST);
+}
+
+TEST(RailMatch, PairsWhatIsLeftInItsOrder) {
+  const std::vector<std::string> mine = {"a", "b", "c"};
+  const std::vector<std::string> theirs = {"c", "x"};
+  const RailMatch here(mine, theirs);
+  const RailMatch there(theirs, mine);
+  EXPECT_EQ(here.theirs(0), 1U);
+  EXPECT_FALSE(here.has(1));
+  EXPECT_EQ(here.theirs(2), 0U);
+  EXPECT_EQ(there.theirs(0), 2U);
+  EXPECT_EQ(there.theirs(1), 0U);
+  EXPECT_EQ(here.mine(0), 2U);
+  EXPECT_EQ(here.mine(2), kMaxRails);
+  EXPECT_EQ(here.by_mine({10, 11, 12, 13}), (std::array<std::uint32_t, kMaxRails>{11, 0, 10, 0}));
+}
+
+TEST(RailMatch, PairsRailsOfOneNameOnce) {
+  const std::vector<std::string> same = {"a", "a"};
+  const RailMatch match(same, same);
+  EXPECT_EQ(match.theirs(0), 0U);
+  EXPECT_EQ(match.theirs(1), 1U);
 }
 
 TEST(ReceiveCount, GrowsWithTheLogarithmOfTheRanks) {

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <numeric>
+#include <string>
 #include <vector>
 
 #include "../seed.hpp"
@@ -69,19 +71,33 @@ class NetworkWorld : public testing::Test {
   }
 
   void open(std::size_t rail_count, const transport::Limits& limits = kLimits) {
+    std::vector<std::size_t> all(rail_count);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    open_ports(all, all, limits);
+  }
+  /// Each side lists those of its ports that are up; ports of the same number are in the same network.
+  void open_ports(const std::vector<std::size_t>& my_ports, const std::vector<std::size_t>& their_ports,
+                  const transport::Limits& limits = kLimits) {
+    // A key of one rail is none of another.
+    const auto spread_keys = [](transport::Transport& transport, std::size_t port, std::byte* memory) {
+      for (std::size_t i = 0; i < 100 * port; ++i) {
+        EXPECT_TRUE(transport.register_memory(memory, 1).ok());
+      }
+    };
     std::vector<std::unique_ptr<transport::Transport>> mine;
     std::vector<std::unique_ptr<transport::Transport>> others;
-    for (std::size_t rail = 0; rail < rail_count; ++rail) {
-      auto slow = std::make_unique<SlowRail>(fabric.open(static_cast<int>(2 * rail), limits), seed + rail);
+    for (const std::size_t port : my_ports) {
+      auto slow = std::make_unique<SlowRail>(fabric.open(static_cast<int>(2 * port), limits),
+                                             "port " + std::to_string(port), seed + port);
       rails.push_back(slow.get());
+      spread_keys(*slow, port, own.data());
       mine.push_back(std::move(slow));
-      auto other = fabric.open(static_cast<int>(2 * rail + 1), limits);
-      card.rails.emplace_back(other->card().begin(), other->card().end());
-      // A key of one rail is none of another.
-      for (std::size_t i = 0; i < 100 * rail; ++i) {
-        EXPECT_TRUE(other->register_memory(theirs.data(), 1).ok());
-        EXPECT_TRUE(mine.back()->register_memory(own.data(), 1).ok());
-      }
+    }
+    for (const std::size_t port : their_ports) {
+      auto other = fabric.open(static_cast<int>(2 * port + 1), limits);
+      card.rails.push_back(
+          {.name = "port " + std::to_string(port), .card = {other->card().begin(), other->card().end()}});
+      spread_keys(*other, port, theirs.data());
       others.push_back(std::move(other));
     }
     own_rails = std::make_unique<Rails>(std::move(mine));

@@ -25,6 +25,7 @@ ProcessCard sample() {
   for (std::size_t rail = 0; rail < kMaxRails; ++rail) {
     card.directory_keys[rail] = static_cast<std::uint32_t>(rail + 50);
     card.rail_cards[rail].fill(static_cast<std::byte>(rail + 1));
+    card.name_rail(rail, "mlx5_" + std::to_string(rail) + ":1");
   }
   return card;
 }
@@ -52,6 +53,7 @@ TEST(ProcessCard, ComesBackAsItWas) {
   EXPECT_EQ(decoded.value().rail_card_bytes, 60U);
   EXPECT_EQ(decoded.value().directory_keys, card.directory_keys);
   EXPECT_EQ(decoded.value().rail_cards, card.rail_cards);
+  EXPECT_EQ(decoded.value().rail_name(2), "mlx5_2:1");
 }
 
 TEST(ProcessCard, WithImpossibleRailsIsRefused) {

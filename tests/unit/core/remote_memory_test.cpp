@@ -36,6 +36,9 @@ class CountingReader final : public RemoteMemory::Reader {
   const std::size_t bytes_;
 };
 
+const std::array<std::string, kMaxRails> kNames = {"a", "b", "c", "d"};
+const RailMatch kSameRails(kNames, kNames);
+
 class RemoteMemoryTest : public testing::Test {
  protected:
   [[nodiscard]] std::byte* begin() { return reinterpret_cast<std::byte*>(words.data()); }
@@ -76,7 +79,7 @@ class RemoteMemoryTest : public testing::Test {
       std::vector<std::uint64_t>(RegionTable::directory_bytes(kCapacity) / sizeof(std::uint64_t));
   RegionTable table = RegionTable(std::span(begin(), bytes()));
   CountingReader reader = CountingReader(begin(), bytes());
-  RemoteMemory memory = RemoteMemory(3, place());
+  RemoteMemory memory = RemoteMemory(3, place(), kSameRails);
 };
 
 TEST_F(RemoteMemoryTest, TheHeapIsReadOnce) {
@@ -140,7 +143,7 @@ TEST_F(RemoteMemoryTest, WithoutAKeyOfTheDirectoryNothingIsReached) {
   list(kBase, 0x1000, kRegionExtent, 5);
   DirectoryPlace unregistered = place();
   unregistered.keys = {};
-  RemoteMemory blind(3, unregistered);
+  RemoteMemory blind(3, unregistered, kSameRails);
   EXPECT_EQ(blind.find(kBase, 1, reader).status().code(), RMA_ERR_UNSUPPORTED);
   EXPECT_EQ(reader.reads, 0);
 }
@@ -158,7 +161,7 @@ TEST_F(RemoteMemoryTest, TheReadersErrorsAreItsOwnAndPass) {
 TEST_F(RemoteMemoryTest, ADirectoryThatChangesWhileItIsReadIsReadAgain) {
   list(kBase, 0x1000, kRegionExtent, 5);
   for (const int change_at : {2, 3, 4}) {
-    RemoteMemory fresh(3, place());
+    RemoteMemory fresh(3, place(), kSameRails);
     const auto key = static_cast<std::uint32_t>(10 * change_at);
     const std::uintptr_t base = kBase + 0x1000 * static_cast<std::uintptr_t>(change_at);
     int left = change_at;
@@ -186,7 +189,7 @@ TEST_F(RemoteMemoryTest, HostileDirectoriesAreReadWithinTheirBoundsAndBelievedNo
   list(kBase, 0x1000, kRegionExtent, 5);
   forge(kBase, 0x1000, ~std::uint64_t{0});
   EXPECT_EQ(key_at(kBase), 7U) << "the count is cut to what there is";
-  RemoteMemory second(3, place());
+  RemoteMemory second(3, place(), kSameRails);
   forge(~std::uintptr_t{0} - 10, 100, 1);
   EXPECT_EQ(second.find(~std::uintptr_t{0} - 5, 1, reader).status().code(), RMA_ERR_ADDRESS)
       << "past the last address";

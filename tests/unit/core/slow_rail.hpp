@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "transport/loopback/loopback_transport.hpp"
@@ -19,8 +20,11 @@ namespace rma {
 /// polled is refused. Thread-safe.
 class SlowRail final : public transport::Transport {
  public:
-  SlowRail(std::unique_ptr<transport::LoopbackTransport> inner, std::uint64_t seed)
-      : inner_(std::move(inner)), random_(seed) {}
+  SlowRail(std::unique_ptr<transport::LoopbackTransport> inner, std::string name, std::uint64_t seed)
+      : inner_(std::move(inner)), name_(std::move(name)), random_(seed) {}
+
+  /// Whoever is called from now on does not answer.
+  void connect_to_nobody() { silent_ = true; }
 
   /// From now on each poll does between 0 and `most` pieces of work.
   void do_at_most(std::size_t most) {
@@ -41,7 +45,7 @@ class SlowRail final : public transport::Transport {
   [[nodiscard]] std::uint64_t done() const { return inner_->posts(); }
   [[nodiscard]] transport::LoopbackTransport& inner() { return *inner_; }
 
-  [[nodiscard]] std::string_view name() const override { return "slow"; }
+  [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] const transport::Limits& limits() const override { return inner_->limits(); }
   [[nodiscard]] Result<transport::Registration> register_memory(std::byte* address,
                                                                 std::size_t bytes) override {
@@ -52,6 +56,7 @@ class SlowRail final : public transport::Transport {
   }
   [[nodiscard]] std::span<const std::byte> card() const override { return inner_->card(); }
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override {
+    if (silent_) return {RMA_ERR_PEER_LOST, "no answer"};
     return inner_->connect(peer, card);
   }
   void fail(int /*peer*/) override { break_after(0); }
@@ -170,7 +175,9 @@ class SlowRail final : public transport::Transport {
 
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   const std::unique_ptr<transport::LoopbackTransport> inner_;
-  std::mutex lock_;  ///< of the following
+  const std::string name_;
+  bool silent_ = false;  ///< set before anyone connects
+  std::mutex lock_;      ///< of the following
   std::mt19937_64 random_;
   std::size_t at_most_ = kAll;
   std::size_t left_ = kAll;

@@ -1,0 +1,243 @@
+// How one put or get becomes pieces: looked up, cut, and each given the registered memory it needs on this
+// side.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/network/network.hpp"
+#include "core/network/peer.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Status Network::put(Parts& parts, void* dst, const void* src, std::size_t bytes) {
+  count(Counter::put_rdma);
+  // Not written to: a write's local side is only read.
+  auto* const local = const_cast<std::byte*>(static_cast<const std::byte*>(src));
+  return transfer(parts, Direction::write, reinterpret_cast<std::uintptr_t>(dst), local, bytes);
+}
+
+Status Network::get(Parts& parts, void* dst, const void* src, std::size_t bytes) {
+  count(Counter::get_rdma);
+  return transfer(parts, Direction::read, reinterpret_cast<std::uintptr_t>(src), static_cast<std::byte*>(dst),
+                  bytes);
+}
+
+Status Network::find(Parts& parts, Peer& its, std::uintptr_t address, std::size_t bytes,
+                     std::vector<RemoteRange>& ranges) {
+  DirectoryReader reader(*this, parts, its.memory->place().keys);
+  const std::uintptr_t whole = address;
+  const std::size_t whole_bytes = bytes;
+  while (bytes > 0) {
+    auto range = its.memory->find(address, bytes, reader);
+    if (!range.ok()) {
+      if (address == whole) return std::move(range).status();
+      return std::move(range).status().within(fmt::format("part of {} bytes at {:#x}", whole_bytes, whole));
+    }
+    range->bytes = std::min(range->bytes, bytes);
+    address += range->bytes;
+    bytes -= range->bytes;
+    ranges.push_back(range.value());
+  }
+  return {};
+}
+
+Status Network::reachable(const void* address, std::size_t bytes, int rank) {
+  Peer* its = nullptr;
+  if (Status status = connect(rank, &its); !status.ok()) return status;
+  Parts parts(rank);
+  std::vector<RemoteRange> ranges;
+  return find(parts, *its, reinterpret_cast<std::uintptr_t>(address), bytes, ranges);
+}
+
+Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
+                         std::size_t bytes) {
+  Peer* its = nullptr;
+  if (Status status = connect(parts.rank_, &its); !status.ok()) return status;
+  const auto part = [&](const RemoteRange& range) {
+    const Span span = {.direction = direction,
+                       .remote = remote,
+                       .local = local,
+                       .bytes = range.bytes,
+                       .remote_keys = range.keys};
+    remote += span.bytes;
+    local += span.bytes;
+    return transfer_within(parts, *its, span);
+  };
+  DirectoryReader reader(*this, parts, its->memory->place().keys);
+  auto first = its->memory->find(remote, bytes, reader);
+  if (!first.ok()) return std::move(first).status();
+  if (first->bytes >= bytes) {
+    first->bytes = bytes;
+    return part(first.value());
+  }
+  // Several registrations: nothing moves before all of them are known.
+  std::vector<RemoteRange> ranges;
+  if (Status status = find(parts, *its, remote, bytes, ranges); !status.ok()) return status;
+  for (const RemoteRange& range : ranges) {
+    if (Status status = part(range); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Network::transfer_within(Parts& parts, Peer& its, const Span& whole) {
+  Span span = whole;
+  if (span.direction == Direction::write && span.bytes <= inline_bytes_) {
+    std::size_t rail = 0;
+    if (Status status = primary(its, parts.rank_, &rail); !status.ok()) return status;
+    return put_inline(parts, rail, span);
+  }
+  while (span.bytes > 0) {
+    if (const auto own = own_memory_(span.local)) {
+      const auto offset = static_cast<std::size_t>(span.local - own->address);
+      Span part = span.split(std::min(span.bytes, own->bytes - offset));
+      part.local_keys = own->local;
+      if (Status status = fly(parts, its, part, nullptr); !status.ok()) return status;
+      continue;
+    }
+    if (span.bytes <= settings_.bounce_bytes || settings_.local_buffers == LocalBufferSetting::bounce) {
+      return bounce(parts, its, span);
+    }
+    return fly_by_strategy(parts, its, span);
+  }
+  return {};
+}
+
+Status Network::put_inline(Parts& parts, std::size_t rail, const Span& span) {
+  count(Counter::rdma_inline);
+  return add(parts, rail,
+             {.direction = Direction::write,
+              .remote = {.address = span.remote, .key = span.remote_keys[rail]},
+              .pieces = {},
+              .cookie = 0,
+              .flags = {.inline_data = true, .unsignalled = true}},
+             {.address = span.local, .bytes = span.bytes, .key = 0});
+}
+
+Status Network::fly_by_strategy(Parts& parts, Peer& its, Span span) {
+  const bool pipeline = settings_.local_buffers == LocalBufferSetting::pipeline;
+  while (span.bytes > 0) {
+    Span part =
+        span.split(pipeline ? std::min<std::size_t>(span.bytes, settings_.pipeline_bytes) : span.bytes);
+    auto use = cache_->get(part.local, part.bytes);
+    if (!use.ok()) {
+      // A limit is reached, or the memory is not to be written to: copying goes on where registering does
+      // not.
+      if (Status status = bounce(parts, its, part); !status.ok()) return status;
+      continue;
+    }
+    part.local_keys = use->registered().local;
+    const auto shared = std::make_shared<RegistrationCache::Use>(std::move(use).value());
+    if (Status status = fly(parts, its, part, shared); !status.ok()) return status;
+    // This part flies while the next one is registered.
+    if (Status status = flush(parts); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Network::fly(Parts& parts, Peer& its, Span span, const std::shared_ptr<RegistrationCache::Use>& use) {
+  constexpr std::size_t kPage = 4096;
+  std::size_t most = settings_.piece_bytes;
+  bool divided = false;
+  if (span.bytes >= settings_.stripe_bytes && its.cards.size() > 1) {
+    const std::size_t live = live_rails(its, parts.rank_);
+    divided = live > 1;
+    if (divided) {
+      most = std::min(most, (span.bytes / live + kPage - 1) / kPage * kPage);
+      if (Status status = drain(parts, its); !status.ok()) return status;
+    }
+  }
+  while (span.bytes > 0) {
+    std::size_t rail = 0;
+    if (divided) {
+      rail = next_rail(its);
+    } else if (Status status = primary(its, parts.rank_, &rail); !status.ok()) {
+      return status;
+    }
+    const Span part = span.split(std::min(span.bytes, most));
+    if (Status status = open(parts); !status.ok()) return status;
+    Piece& piece = new_piece(its, parts.rank_, part, parts.operation_);
+    piece.use = use;
+    piece.movable = true;
+    if (Status status = add(parts, rail, work_for(piece, rail), local_for(piece, rail)); !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status Network::bounce(Parts& parts, Peer& its, Span span) {
+  while (span.bytes > 0) {
+    auto buffer = take_buffer(parts, rails_.buffers());
+    if (!buffer.ok()) return std::move(buffer).status();
+    const Span part = span.split(std::min(span.bytes, rails_.buffers()->bytes()));
+    std::size_t rail = 0;
+    Status ready = primary(its, parts.rank_, &rail);
+    if (ready.ok() && part.direction == Direction::read) ready = open(parts);
+    if (!ready.ok()) {
+      rails_.buffers()->give(buffer.value());
+      return ready;
+    }
+    if (Status status = bounce_one(parts, its, rail, part, buffer.value()); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Network::bounce_one(Parts& parts, Peer& its, std::size_t rail, Span part, std::byte* buffer) {
+  count(Counter::rdma_bounced);
+  std::byte* const program = std::exchange(part.local, buffer);
+  part.local_keys = rails_.buffers()->registered().local;
+  const bool write = part.direction == Direction::write;
+  if (write) std::memcpy(buffer, program, part.bytes);
+  Piece& piece = new_piece(its, parts.rank_, part, write ? RMA_REQUEST_NULL : parts.operation_);
+  piece.pool = rails_.buffers();
+  piece.buffer = buffer;
+  piece.copy_to = write ? nullptr : program;
+  piece.movable = !write;
+  return add(parts, rail, work_for(piece, rail), local_for(piece, rail));
+}
+
+Status Network::drain(Parts& parts, Peer& its) {
+  if (Status status = flush(parts); !status.ok()) return status;
+  if (its.trailing.load(std::memory_order_acquire)) flush(parts.rank_);
+  if (its.loose.load(std::memory_order_acquire) == 0) return {};
+  count(Counter::drain);
+  flights_.wait_until(parts.rank_, [&] { return its.loose.load(std::memory_order_acquire) == 0; });
+  return {};
+}
+
+Status Network::open(Parts& parts) {
+  if (parts.operation_ == RMA_REQUEST_NULL) parts.operation_ = flights_.open(parts.rank_);
+  if (parts.operation_ != RMA_REQUEST_NULL) return {};
+  return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
+}
+
+Piece& Network::new_piece(Peer& its, int rank, const Span& span, rma_request_t operation) {
+  Piece& piece = pieces_.take();
+  piece = {.rank = rank, .span = span, .operation = operation};
+  flights_.begin(rank);
+  if (operation != RMA_REQUEST_NULL) {
+    flights_.add_part(operation);
+  } else {
+    its.loose.fetch_add(1, std::memory_order_relaxed);
+  }
+  return piece;
+}
+
+Result<std::byte*> Network::take_buffer(Parts& parts, BouncePool* pool) {
+  if (pool == nullptr) {
+    return Status(
+        RMA_ERR_NO_MEMORY,
+        "no memory can be registered with the network: raise the limit of locked memory (ulimit -l)");
+  }
+  std::byte* buffer = pool->take();
+  if (buffer != nullptr) return buffer;
+  // What holds the others is to be on its way before this thread waits for them.
+  if (Status status = flush(parts); !status.ok()) return status;
+  flights_.wait_until(parts.rank_, [&] { return (buffer = pool->take()) != nullptr; });
+  return buffer;
+}
+
+}  // namespace rma
