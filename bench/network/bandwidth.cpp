@@ -1,7 +1,7 @@
 /**
  * @file bandwidth.cpp
- * Bandwidth by size, with as many operations under way as the library holds (RMA_QP_DEPTH, 128 as perftest's
- * transmit depth), and how busy the two hosts were meanwhile.
+ * Bandwidth by size, with as many operations under way as the library holds (RMA_QP_DEPTH: 127, and perftest
+ * 128), and how busy the two hosts were meanwhile.
  */
 #include <algorithm>
 #include <array>

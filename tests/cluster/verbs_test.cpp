@@ -31,7 +31,8 @@ class Verbs : public testing::Test {
                               .queue_depth = kDepth,
                               .completions = 128,
                               .receives = 16,
-                              .timeout = std::chrono::milliseconds(10000)};
+                              .timeout = std::chrono::milliseconds(10000),
+                              .connect_timeout = std::chrono::milliseconds(10000)};
       options.secret[0] = static_cast<std::byte>(i + 1);
       auto opened = VerbsTransport::open(usable_[0], options, services_[i]);
       ASSERT_TRUE(opened.ok()) << opened.status().text();

@@ -57,6 +57,10 @@ Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, i
   if (!ports.ok()) return std::move(ports).status();
   auto secret = make_secret();
   if (!secret.ok()) return std::move(secret).status();
+  const auto usable = static_cast<std::size_t>(
+      std::count_if(ports->begin(), ports->end(), [](const auto& port) { return port.unusable.empty(); }));
+  const std::size_t count = std::clamp<std::size_t>(usable, 1, kMaxRails);
+  const std::chrono::milliseconds timeout = std::chrono::seconds(settings.peer_timeout);
   const transport::VerbsOptions options = {
       .rank = rank,
       .ranks = ranks,
@@ -64,7 +68,9 @@ Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, i
       .queue_depth = static_cast<std::uint32_t>(settings.queue_depth),
       .completions = static_cast<std::uint32_t>(settings.completions),
       .receives = receive_count(ranks, settings.receive_factor, settings.receive_base),
-      .timeout = std::chrono::seconds(settings.peer_timeout)};
+      .timeout = timeout,
+      // A rank that answers on no rail is lost after the whole of it.
+      .connect_timeout = timeout / count};
   auto rails = std::make_unique<Rails>(std::vector<std::unique_ptr<transport::Transport>>());
   rails->service_ = std::make_unique<transport::ServiceThread>();
   for (const transport::Port& port : ports.value()) {

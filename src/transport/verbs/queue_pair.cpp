@@ -42,7 +42,7 @@ Status SendQueue::create(ibv_pd* domain, ibv_cq* completions, ibv_srq* receives,
 }
 
 void SendQueue::prepare(ibv_send_wr& request, std::uint32_t number, Cookie cookie, PostFlags flags) {
-  ring_[number % shape_.depth] = {.cookie = cookie, .report = !flags.unsignalled};
+  ring_[number % ring_.size()] = {.cookie = cookie, .report = !flags.unsignalled};
   request.wr_id = RequestId{.queue = number_, .number = number}.encode();
   ++unsignalled_;
   if (!flags.unsignalled || unsignalled_ >= shape_.depth / kSignalShare) {
@@ -141,7 +141,7 @@ rma_status_t SendQueue::post_send(std::span<const Local> locals, Cookie cookie, 
 
 SendQueue::Ended SendQueue::retire(std::uint32_t number, bool good) {
   const std::lock_guard guard(lock_);
-  const Slot slot = ring_[number % shape_.depth];
+  const Slot slot = ring_[number % ring_.size()];
   const std::uint32_t over = number + 1 - retired_;
   retired_ = number + 1;
   credits_.give(over);

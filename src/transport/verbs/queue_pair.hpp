@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -60,7 +61,7 @@ class SendQueue {
 
   /// `number` names this queue in its completions.
   SendQueue(std::uint32_t number, const Shape& shape, Credits& credits)
-      : number_(number), shape_(shape), credits_(credits), ring_(shape.depth) {}
+      : number_(number), shape_(shape), credits_(credits), ring_(std::bit_ceil(shape.depth)) {}
 
   /// Makes the queue pair, which completes to `completions` and receives from `receives`. RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status create(ibv_pd* domain, ibv_cq* completions, ibv_srq* receives, const Port& port);
@@ -103,7 +104,7 @@ class SendQueue {
   Credits& credits_;
   QueuePair queue_pair_;
   std::mutex lock_;                ///< of the following, and of the order of posting
-  std::vector<Slot> ring_;         ///< by request number modulo depth
+  std::vector<Slot> ring_;         ///< by request number modulo its size, a power of two as 2^32 is
   std::uint32_t posted_ = 0;       ///< number of the next request
   std::uint32_t retired_ = 0;      ///< all requests before this one are over
   std::uint32_t unsignalled_ = 0;  ///< requests since the last that asked for a completion

@@ -14,9 +14,9 @@ namespace {
 
 constexpr int kAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-constexpr std::uint32_t kInline = 256;  ///< bytes; asked for, and less where the device says so
-constexpr std::uint32_t kGather = 16;   ///< pieces of one request: memory of every queue slot
-constexpr std::uint32_t kControlDepth = 32;
+constexpr std::uint32_t kInline = 256;       ///< bytes; asked for, and less where the device says so
+constexpr std::uint32_t kGather = 16;        ///< pieces of one request: memory of every queue slot
+constexpr std::uint32_t kControlDepth = 31;  ///< one less than a power of two: see RMA_QP_DEPTH
 constexpr std::uint32_t kDataReceives = 16;
 /// Marks the ids of receives. A RequestId has it never: a queue's number is below 2^31.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63U;
@@ -106,7 +106,7 @@ Status VerbsTransport::start(ServiceThread& service) {
                                                                  .ranks = options_.ranks,
                                                                  .address = datagrams_->address(),
                                                                  .secret = options_.secret},
-                                               options_.timeout);
+                                               options_.connect_timeout);
   service.watch(datagrams_->event_fd(), [this] {
     datagrams_->serve([this](std::span<const std::byte> datagram) { switchboard_->receive(datagram); });
   });

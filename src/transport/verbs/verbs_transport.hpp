@@ -27,6 +27,7 @@ struct VerbsOptions {
   std::uint32_t completions = 0;         ///< the same for all peers together
   std::uint32_t receives = 0;            ///< messages that may arrive before they are polled
   std::chrono::milliseconds timeout{0};  ///< a peer that is silent for so long is lost
+  std::chrono::milliseconds connect_timeout{0};  ///< and so is one that does not answer a call for so long
 };
 
 /// One port of an RDMA device: reliable connections to peers, made when they are first used. Thread-safe.
