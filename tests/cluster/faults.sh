@@ -58,6 +58,10 @@ step 'a loss of 20 %' lossy 20% lossy 10
 step 'links that go down and up' during flap
 step 'one rail of two goes down, and the other takes over' during cluster-fault link 2 down eth1
 cluster-fault link 2 up eth1
+# Host 2 numbers its rails from the second one, host 1 from the first.
+cluster-fault link 2 down eth0
+step 'a job that starts while a port is down' cluster-run --hosts 2 -n 1 -- "$job" traffic 40
+cluster-fault link 2 up eth0
 step 'a process that is killed' killed
 step 'a host that vanishes' vanished
 finish
