@@ -70,9 +70,10 @@ std::span<const SettingInfo> setting_table() {
                   "where there is one"},
       SettingInfo{"RMA_PEER_TIMEOUT", &Settings::peer_timeout, "10", 1, 3600, "seconds",
                   "A rank that is silent for so long while something waits for it is lost"},
-      SettingInfo{"RMA_QP_DEPTH", &Settings::queue_depth, "127", 16, 16384, "operations",
-                  "Operations to one rank that a network device holds at once, per rail. Devices that keep one "
-                  "slot free and round up to a power of two need half the memory for 127 that they need for 128"},
+      SettingInfo{
+          "RMA_QP_DEPTH", &Settings::queue_depth, "127", 16, 16384, "operations",
+          "Operations to one rank that a network device holds at once, per rail. Devices that keep one "
+          "slot free and round up to a power of two need half the memory for 127 that they need for 128"},
       SettingInfo{"RMA_CQ_DEPTH", &Settings::completions, "4096", 64, 1048576, "operations",
                   "Operations to all ranks that a network device holds at once"},
       SettingInfo{
