@@ -12,6 +12,8 @@ namespace {
 using testing::HasSubstr;
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
+const std::string kLongestName = std::string(63, 'x') + ":255";
+
 ProcessCard sample() {
   ProcessCard card;
   card.pid = 4711;
@@ -27,6 +29,7 @@ ProcessCard sample() {
     card.rail_cards[rail].fill(static_cast<std::byte>(rail + 1));
     card.name_rail(rail, "mlx5_" + std::to_string(rail) + ":1");
   }
+  card.name_rail(3, kLongestName);
   return card;
 }
 
@@ -54,6 +57,7 @@ TEST(ProcessCard, ComesBackAsItWas) {
   EXPECT_EQ(decoded.value().directory_keys, card.directory_keys);
   EXPECT_EQ(decoded.value().rail_cards, card.rail_cards);
   EXPECT_EQ(decoded.value().rail_name(2), "mlx5_2:1");
+  EXPECT_EQ(decoded.value().rail_name(3), kLongestName) << "whole, or it would match no other";
 }
 
 TEST(ProcessCard, WithImpossibleRailsIsRefused) {
