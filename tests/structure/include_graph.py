@@ -16,10 +16,13 @@ KNOWS = {
     "transport": {"util"},
     "malloc": {"util"},
     "core": {"malloc", "transport", "bootstrap", "util"},
-    "atomics": {"core", "util"},
-    "strided": {"atomics", "core", "util"},
-    "collectives": {"atomics", "strided", "core", "util"},
-    "api": {"util", "bootstrap", "transport", "malloc", "core", "atomics", "strided", "collectives"},
+    "channel": {"core", "util"},
+    "helper_thread": {"channel", "core", "util"},
+    "atomics": {"helper_thread", "channel", "core", "util"},
+    "strided": {"helper_thread", "channel", "atomics", "core", "util"},
+    "collectives": {"atomics", "strided", "channel", "core", "util"},
+    "api": {"util", "bootstrap", "transport", "malloc", "core", "channel", "helper_thread", "atomics", "strided",
+            "collectives"},
 }
 
 # Programs that show or measure what a user of the library can do, and so have no more than a user has.

@@ -1,0 +1,152 @@
+#include "channel/polling_set.hpp"
+
+#include <algorithm>
+
+namespace rma {
+
+PollingSet::PollingSet(const Policy& policy)
+    : policy_(policy),
+      most_outside_(policy.most == 0 ? 0 : policy.round_messages / policy.promote_messages),
+      members_(policy.most),
+      records_(policy.most) {
+  outside_.reserve(most_outside_);
+}
+
+void PollingSet::heard(int peer) {
+  if (const std::optional<std::size_t> place = place_of(peer)) {
+    // Joining, leaving, or its ring is full: as busy as if the message had come by the ring.
+    ++records_[*place].arrived;
+  } else if (const std::uint32_t heard = count_outside(peer);
+             heard >= policy_.promote_messages && size_ < policy_.most) {
+    offer(peer, heard);
+  }
+  end_message();
+}
+
+void PollingSet::used(std::size_t place) {
+  ++records_[place].arrived;
+  join(place);
+  end_message();
+}
+
+std::optional<PollingSet::Decision> PollingSet::next() {
+  if (undecided_ == 0) return std::nullopt;
+  const auto record = std::ranges::find_if(records_, &Record::undecided);
+  const auto place = static_cast<std::size_t>(record - records_.begin());
+  record->undecided = false;
+  --undecided_;
+  const Member& member = members_[place];
+  return Decision{.kind = member.state == State::leaving ? Decision::Kind::demote : Decision::Kind::promote,
+                  .place = place,
+                  .peer = member.peer};
+}
+
+void PollingSet::accepted(int peer) {
+  const std::optional<std::size_t> place = place_of(peer);
+  if (place) join(*place);
+}
+
+void PollingSet::removed(int peer) {
+  const std::optional<std::size_t> place = place_of(peer);
+  if (!place) return;
+  if (records_[*place].undecided) --undecided_;
+  members_[*place] = {};
+  records_[*place] = {};
+  --size_;
+}
+
+void PollingSet::demote_all() {
+  for (std::size_t place = 0; place < members_.size(); ++place) {
+    if (members_[place].state == State::in) demote(place);
+    if (members_[place].state != State::offered) continue;
+    if (records_[place].undecided) {
+      removed(members_[place].peer);  // it has not been told
+    } else {
+      records_[place].unwanted = true;
+    }
+  }
+  outside_.clear();
+}
+
+PollingSet::State PollingSet::state(int peer) const {
+  const std::optional<std::size_t> place = place_of(peer);
+  return place ? members_[*place].state : State::out;
+}
+
+std::optional<std::size_t> PollingSet::place_of(int peer) const {
+  const auto member = std::ranges::find_if(
+      members_, [peer](const Member& each) { return each.state != State::out && each.peer == peer; });
+  if (member == members_.end()) return std::nullopt;
+  return static_cast<std::size_t>(member - members_.begin());
+}
+
+/// Counts a message of a peer outside; returns how many of this round are sure to be its.
+std::uint32_t PollingSet::count_outside(int peer) {
+  const auto known = std::ranges::find(outside_, peer, &Count::peer);
+  if (known != outside_.end()) return ++known->heard;
+  if (outside_.size() < most_outside_) {
+    outside_.push_back({.peer = peer, .heard = 1});
+    return 1;
+  }
+  // This message and one of each peer in the table cancel each other. That can happen only as often as the
+  // table's size plus one goes into the round's messages, which bounds what anyone's count loses.
+  for (Count& count : outside_) --count.heard;
+  std::erase_if(outside_, [](const Count& count) { return count.heard == 0; });
+  return 0;
+}
+
+/// Gives the peer a free place, of which there is one.
+void PollingSet::offer(int peer, std::uint32_t heard) {
+  std::erase_if(outside_, [peer](const Count& count) { return count.peer == peer; });
+  const auto free = std::ranges::find(members_, State::out, &Member::state);
+  *free = {.peer = peer, .state = State::offered};
+  records_[static_cast<std::size_t>(free - members_.begin())] = {.undecided = true, .arrived = heard};
+  ++undecided_;
+  ++size_;
+}
+
+/// The member uses its ring, which may be news.
+void PollingSet::join(std::size_t place) {
+  if (members_[place].state != State::offered || records_[place].undecided) return;
+  members_[place].state = State::in;
+  if (records_[place].unwanted) demote(place);
+}
+
+/// Only of one that is in: nothing else is to be decided about it.
+void PollingSet::demote(std::size_t place) {
+  members_[place].state = State::leaving;
+  records_[place].undecided = true;
+  ++undecided_;
+}
+
+void PollingSet::end_message() {
+  if (++round_ < policy_.round_messages) return;
+  make_room();
+  outside_.clear();
+  for (Record& record : records_) record.arrived = 0;
+  round_ = 0;
+}
+
+/// At the end of a round: compares the members with the busiest peer that could not be promoted in it.
+void PollingSet::make_room() {
+  if (size_ < policy_.most || outside_.empty()) return;
+  const std::uint32_t busiest = std::ranges::max(outside_, {}, &Count::heard).heard;
+  if (busiest < policy_.promote_messages) return;
+
+  std::size_t weakest = members_.size();
+  bool one_leaves = false;
+  for (std::size_t place = 0; place < members_.size(); ++place) {
+    Record& record = records_[place];
+    one_leaves = one_leaves || members_[place].state == State::leaving;
+    if (members_[place].state != State::in) continue;
+    const bool weak = record.arrived <= busiest / policy_.demote_factor;
+    record.weak = weak ? std::min(record.weak + 1, policy_.demote_rounds) : 0;
+    const bool weaker = weakest == members_.size() || record.weak > records_[weakest].weak ||
+                        (record.weak == records_[weakest].weak && record.arrived < records_[weakest].arrived);
+    if (weaker) weakest = place;
+  }
+  if (!one_leaves && weakest < members_.size() && records_[weakest].weak >= policy_.demote_rounds)
+    demote(weakest);
+}
+
+}  // namespace rma

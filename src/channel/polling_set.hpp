@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rma {
+
+/// Which peers may send by a ring of their own, which this process polls: a bounded number, the busy ones.
+/// The others send by the shared receive queue, as everyone does at first. This is the policy alone: it is
+/// told what arrives and says whom to promote and whom to demote, and its owner does so. It counts messages
+/// and reads no clock, so the same messages always lead to the same decisions. For one thread at a time.
+///
+/// Messages are counted in rounds of `round_messages`, by either way.
+///
+/// - Promotion: a peer that sent `promote_messages` by the shared queue in one round, as soon as there is
+/// room.
+/// - Demotion for another: where there is no room, the busiest peer that waits outside is compared at the end
+/// of
+///   each round with every member. One that it exceeded by `demote_factor` in each of `demote_rounds` such
+///   rounds in a row (so one that is idle, in particular) makes room, one at a time. Peers of about the same
+///   traffic never displace each other, and nobody is demoted while nobody waits.
+/// - Demotion of all, when the owner is about to sleep: it cannot sleep on memory.
+///
+/// Who the peers outside are is kept in a table of `round_messages / promote_messages` counts, never more.
+/// With more senders than that, a count may stay behind the truth by as much as `promote_messages` (Misra and
+/// Gries, Finding repeated elements, 1982) and never exceeds it: a peer promoted has earned it, and one that
+/// sent twice as many as it takes is never overlooked.
+class PollingSet {
+ public:
+  struct Policy {
+    std::size_t most = 16;  ///< members, with those that are joining or leaving; 0: nobody is promoted
+    std::uint32_t round_messages = 1024;
+    std::uint32_t promote_messages = 32;  ///< from 1 to round_messages
+    std::uint32_t demote_factor = 4;      ///< at least 1; above 1 keeps equals from taking turns
+    std::uint32_t demote_rounds = 4;      ///< at least 1
+  };
+
+  enum class State : std::uint8_t {
+    out,      ///< sends by the shared queue
+    offered,  ///< told that it may use its ring, or about to be; not known to do so
+    in,
+    leaving,  ///< told to stop, or about to be; its ring is looked at until it says that it has stopped
+  };
+  struct Member {
+    int peer = -1;
+    State state = State::out;
+  };
+
+  /// What the owner is to do.
+  struct Decision {
+    enum class Kind : std::uint8_t { promote, demote } kind;
+    std::size_t place;  ///< of the peer in members(): its own from the promotion until removed()
+    int peer;
+
+    bool operator==(const Decision&) const = default;
+  };
+
+  explicit PollingSet(const Policy& policy);
+
+  /// A message came from `peer` by the shared receive queue.
+  void heard(int peer);
+  /// A message came by the ring of the member at `place`. Where the peer was offered, it uses its ring, then.
+  void used(std::size_t place);
+
+  /// The next thing to do, each once. Costs a comparison when there is none.
+  [[nodiscard]] std::optional<Decision> next();
+
+  /// The peer that was offered a ring uses it from now on.
+  void accepted(int peer);
+  /// The peer does not use a ring any more, or will not, or is lost: its place is free.
+  void removed(int peer);
+  /// Demotes all members; those that have not accepted yet, as soon as they have. Peers outside begin to
+  /// count anew.
+  void demote_all();
+
+  /// All places, `most` of them. Whoever is not out has a ring to look at.
+  [[nodiscard]] std::span<const Member> members() const { return members_; }
+  [[nodiscard]] State state(int peer) const;
+  /// Places taken.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Peers outside that are counted now.
+  [[nodiscard]] std::size_t counted() const { return outside_.size(); }
+
+ private:
+  /// What is known of a member beside what the owner sees; at the same place.
+  struct Record {
+    bool undecided = false;     ///< what its state asks of the owner has not been fetched by next()
+    bool unwanted = false;      ///< leaves when it has accepted
+    std::uint32_t arrived = 0;  ///< messages of this round
+    std::uint32_t weak =
+        0;  ///< rounds in a row in which someone outside needed the place more; at most demote_rounds
+  };
+  struct Count {
+    int peer;
+    std::uint32_t heard;
+  };
+
+  [[nodiscard]] std::optional<std::size_t> place_of(int peer) const;
+  std::uint32_t count_outside(int peer);
+  void offer(int peer, std::uint32_t heard);
+  void join(std::size_t place);
+  void demote(std::size_t place);
+  void end_message();
+  void make_room();
+
+  const Policy policy_;
+  const std::size_t most_outside_;
+  std::vector<Member> members_;
+  std::vector<Record> records_;
+  std::vector<Count> outside_;  ///< reserved at start
+  std::size_t size_ = 0;
+  std::size_t undecided_ = 0;
+  std::uint32_t round_ = 0;  ///< messages of this round
+};
+
+}  // namespace rma

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rma {
+
+/// One direction of the eager ring between two processes: slots of one size in the receiver's memory, used in
+/// order, each for one message at a time. (Liu, Wu, Kini, Wyckoff, Panda: High Performance RDMA-Based MPI
+/// Implementation over InfiniBand, ICS 2003, section 4, with the differences named here.)
+///
+/// A slot, from its start:
+///
+///     8 bytes  head: size (4 bytes), 2 bytes of zero, the tail's value, the head's flag
+///     size     the message
+///     1 byte   tail
+///
+/// The sender has an image of the receiver's slots. Slot i of the image is only ever written to slot i of the
+/// receiver, as one write of the bytes from the head to the tail, and nothing else writes the receiver's
+/// slots, the receiver included. Of that write nothing is needed but that its bytes are placed in their
+/// order:
+///
+/// - The head's flag is the head's last byte. It differs from what is there (it alternates from one lap of
+/// the
+///   ring to the next, and the slots begin as zero), so that a flag of this lap says that the head is whole.
+///   Nobody has to clear it.
+/// - The tail lies wherever the message ends. The image says which byte is there at the receiver, of this
+///   message's predecessors in the slot; the tail gets one of two values, the one that differs, and the head
+///   says which. So a tail as announced says that the message is whole, whatever it contains.
+///
+/// On one host the sender's "image" is the receiver's memory itself, mapped: then the sender's release store
+/// of the head publishes everything, to the receiver's acquire load of it, and there is nothing left to
+/// write.
+///
+/// Both ends are for one thread at a time.
+struct RingShape {
+  std::size_t slots = 0;       ///< at least 1
+  std::size_t slot_bytes = 0;  ///< a multiple of kLineBytes
+
+  static constexpr std::size_t kLineBytes = 64;
+  static constexpr std::size_t kHeadBytes = 8;
+  static constexpr std::size_t kTailBytes = 1;
+
+  /// What the slots occupy, and the image of them; either begins at a multiple of kLineBytes.
+  [[nodiscard]] constexpr std::size_t bytes() const { return slots * slot_bytes; }
+  /// The longest message of a slot.
+  [[nodiscard]] constexpr std::size_t most() const { return slot_bytes - kHeadBytes - kTailBytes; }
+  [[nodiscard]] constexpr bool valid() const {
+    return slots > 0 && slots <= UINT32_MAX && slot_bytes >= kLineBytes && slot_bytes % kLineBytes == 0 &&
+           slot_bytes <= UINT32_MAX;
+  }
+};
+
+static_assert(RingShape{1, 64}.most() >= 48,
+              "a short message travels in one cache line with its head and tail");
+
+/// Which slot is next, and which flag its head gets: the flags of two successive laps differ, and neither is
+/// zero. Counts slots round and round and so never overflows.
+class RingPlace {
+ public:
+  [[nodiscard]] std::size_t slot() const { return slot_; }
+  [[nodiscard]] std::uint8_t flag() const { return flag_; }
+  /// What a head holds before this lap's message came; zero too in the first lap.
+  [[nodiscard]] std::uint8_t former_flag() const { return static_cast<std::uint8_t>(flag_ ^ kFlagBits); }
+
+  void advance(std::size_t slots) {
+    if (++slot_ < slots) return;
+    slot_ = 0;
+    flag_ = former_flag();
+  }
+
+ private:
+  static constexpr std::uint8_t kFirstFlag = 0x5a;
+  static constexpr std::uint8_t kFlagBits = 0xff;
+
+  std::size_t slot_ = 0;
+  std::uint8_t flag_ = kFirstFlag;
+};
+
+/// The sender's end.
+class RingSender {
+ public:
+  /// What is to be written to the receiver: `bytes`, at `offset` in its memory as in the image.
+  struct Write {
+    std::size_t offset;
+    std::span<const std::byte> bytes;
+  };
+
+  /// @param memory  shape.bytes(): the image, which may hold anything at the start, or the receiver's slots
+  ///                themselves, mapped here. It outlives this.
+  RingSender(const RingShape& shape, std::span<std::byte> memory);
+
+  /// True when all slots wait for the receiver to give them back.
+  [[nodiscard]] bool full() const { return in_use_ == shape_.slots; }
+  [[nodiscard]] const RingShape& shape() const { return shape_; }
+
+  /// Puts the message `first` followed by `second` into the next slot; not when full(), and together they are
+  /// at most shape().most() bytes. With an image, the caller has the result written by one write that places
+  /// bytes in order, and writes go out in the order of these calls; the slot of the image stays as it is
+  /// until the receiver gives it back, which says that the write has been placed. With mapped memory the
+  /// message is published on return.
+  Write put(std::span<const std::byte> first, std::span<const std::byte> second);
+
+  /// The receiver has dealt with `slots` messages more. False, and nothing has changed, when those are more
+  /// than it owes: it is not to be trusted further.
+  [[nodiscard]] bool returned(std::uint32_t slots);
+
+ private:
+  const RingShape shape_;
+  const std::span<std::byte> memory_;
+  RingPlace next_;
+  std::uint32_t in_use_ = 0;
+};
+
+/// The receiver's end.
+class RingReceiver {
+ public:
+  enum class State : std::uint8_t {
+    nothing,  ///< no message, or not all of it
+    message,
+    broken,  ///< the head is none that a sender writes; stays so
+  };
+  struct Look {
+    State state = State::nothing;
+    std::span<const std::byte> message = {};  ///< in its slot, until release()
+  };
+
+  /// Zeroes `memory`, which is shape.bytes() and outlives this; the sender learns of it later.
+  RingReceiver(const RingShape& shape, std::span<std::byte> memory);
+
+  [[nodiscard]] const RingShape& shape() const { return shape_; }
+
+  /// The oldest message that was not released. Its size has been checked; its contents are the sender's, who
+  /// could go on writing them: what is checked in them is to be read once.
+  [[nodiscard]] Look look();
+
+  /// The message of the last look() has been dealt with: the next one's turn, and its slot is free once the
+  /// sender is told.
+  void release();
+
+  /// Slots released that the sender has not been told of.
+  [[nodiscard]] std::uint32_t unreturned() const { return unreturned_; }
+  /// The same, to be told now: the caller sends the number to the sender's returned().
+  [[nodiscard]] std::uint32_t take_returned();
+
+ private:
+  const RingShape shape_;
+  const std::span<std::byte> memory_;
+  RingPlace next_;
+  std::uint32_t unreturned_ = 0;
+  bool first_lap_ = true;
+  bool broken_ = false;
+};
+
+}  // namespace rma
