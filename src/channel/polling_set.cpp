@@ -127,11 +127,12 @@ void PollingSet::end_message() {
   round_ = 0;
 }
 
-/// At the end of a round: compares the members with the busiest peer that could not be promoted in it.
+/// At the end of a round: compares the members with the busiest peer that could not be promoted in it, if
+/// any.
 void PollingSet::make_room() {
-  if (size_ < policy_.most || outside_.empty()) return;
-  const std::uint32_t busiest = std::ranges::max(outside_, {}, &Count::heard).heard;
-  if (busiest < policy_.promote_messages) return;
+  std::uint32_t busiest = 0;
+  for (const Count& count : outside_) busiest = std::max(busiest, count.heard);
+  const bool someone_waits = size_ == policy_.most && busiest >= policy_.promote_messages;
 
   std::size_t weakest = members_.size();
   bool one_leaves = false;
@@ -139,14 +140,17 @@ void PollingSet::make_room() {
     Record& record = records_[place];
     one_leaves = one_leaves || members_[place].state == State::leaving;
     if (members_[place].state != State::in) continue;
-    const bool weak = record.arrived <= busiest / policy_.demote_factor;
-    record.weak = weak ? std::min(record.weak + 1, policy_.demote_rounds) : 0;
+    if (someone_waits && record.arrived <= busiest / policy_.demote_factor) {
+      record.weak = std::min(record.weak + 1, policy_.demote_rounds);
+    } else if (record.arrived > 0) {
+      record.weak = 0;
+    }
     const bool weaker = weakest == members_.size() || record.weak > records_[weakest].weak ||
                         (record.weak == records_[weakest].weak && record.arrived < records_[weakest].arrived);
     if (weaker) weakest = place;
   }
-  if (!one_leaves && weakest < members_.size() && records_[weakest].weak >= policy_.demote_rounds)
-    demote(weakest);
+  if (!someone_waits || one_leaves || weakest == members_.size()) return;
+  if (records_[weakest].weak == policy_.demote_rounds) demote(weakest);
 }
 
 }  // namespace rma

@@ -19,9 +19,10 @@ namespace rma {
 /// room.
 /// - Demotion for another: where there is no room, the busiest peer that waits outside is compared at the end
 /// of
-///   each round with every member. One that it exceeded by `demote_factor` in each of `demote_rounds` such
-///   rounds in a row (so one that is idle, in particular) makes room, one at a time. Peers of about the same
-///   traffic never displace each other, and nobody is demoted while nobody waits.
+///   each round with every member. One that it exceeded by `demote_factor` makes room when that was so in
+///   `demote_rounds` such rounds, and in none of the rounds between them did it do better; one member at a
+///   time. So peers of about the same traffic never displace each other, a lull is forgiven, an idle member
+///   goes when its place is wanted, and nobody is demoted while nobody waits.
 /// - Demotion of all, when the owner is about to sleep: it cannot sleep on memory.
 ///
 /// Who the peers outside are is kept in a table of `round_messages / promote_messages` counts, never more.
@@ -76,7 +77,8 @@ class PollingSet {
   /// count anew.
   void demote_all();
 
-  /// All places, `most` of them. Whoever is not out has a ring to look at.
+  /// All places, `most` of them. From the decision to promote until removed(), a peer's ring is to be looked
+  /// at.
   [[nodiscard]] std::span<const Member> members() const { return members_; }
   [[nodiscard]] State state(int peer) const;
   /// Places taken.
@@ -90,8 +92,8 @@ class PollingSet {
     bool undecided = false;     ///< what its state asks of the owner has not been fetched by next()
     bool unwanted = false;      ///< leaves when it has accepted
     std::uint32_t arrived = 0;  ///< messages of this round
-    std::uint32_t weak =
-        0;  ///< rounds in a row in which someone outside needed the place more; at most demote_rounds
+    /// Rounds, since it last did well, in which someone outside did much better; at most demote_rounds.
+    std::uint32_t weak = 0;
   };
   struct Count {
     int peer;

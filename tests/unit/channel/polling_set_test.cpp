@@ -2,13 +2,351 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "../seed.hpp"
+
 namespace rma {
 namespace {
 
-TEST(PollingSet, BeginsEmpty) {
-  PollingSet set({});
-  EXPECT_EQ(set.size(), 0U);
+using Kind = PollingSet::Decision::Kind;
+using State = PollingSet::State;
+
+constexpr PollingSet::Policy kTwo = {
+    .most = 2, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 3};
+
+/// An owner and its peers, who do at once whatever the set decides.
+class Owner {
+ public:
+  explicit Owner(const PollingSet::Policy& policy) : set(policy) {}
+
+  /// A message of `peer`, by its ring where it has one.
+  void message(int peer) {
+    if (const auto place = place_of(peer); place >= 0 && set.state(peer) == State::in) {
+      set.used(static_cast<std::size_t>(place));
+    } else {
+      set.heard(peer);
+    }
+    while (const auto decision = set.next()) {
+      if (decision->kind == Kind::promote) {
+        ++promotions;
+        set.accepted(decision->peer);
+      } else {
+        ++demotions;
+        set.removed(decision->peer);
+      }
+    }
+  }
+  void messages(int peer, int count) {
+    for (int i = 0; i < count; ++i) message(peer);
+  }
+  [[nodiscard]] bool in(int peer) const { return set.state(peer) == State::in; }
+
+  PollingSet set;
+  int promotions = 0;
+  int demotions = 0;
+
+ private:
+  [[nodiscard]] int place_of(int peer) const {
+    for (std::size_t i = 0; i < set.members().size(); ++i) {
+      if (set.members()[i].state != State::out && set.members()[i].peer == peer) return static_cast<int>(i);
+    }
+    return -1;
+  }
+};
+
+TEST(PollingSet, PromotesAPeerThatHasSentEnough) {
+  PollingSet set(kTwo);
+  for (int i = 0; i < 7; ++i) set.heard(5);
   EXPECT_EQ(set.next(), std::nullopt);
+  EXPECT_EQ(set.state(5), State::out);
+  set.heard(5);
+  EXPECT_EQ(set.next(), (PollingSet::Decision{.kind = Kind::promote, .place = 0, .peer = 5}));
+  EXPECT_EQ(set.next(), std::nullopt) << "each decision is there once";
+  EXPECT_EQ(set.state(5), State::offered);
+  EXPECT_EQ(set.members()[0].peer, 5);
+  EXPECT_EQ(set.size(), 1U);
+  set.accepted(5);
+  EXPECT_EQ(set.state(5), State::in);
+  set.accepted(6);
+  EXPECT_EQ(set.state(6), State::out) << "who was not offered anything has nothing to accept";
+}
+
+TEST(PollingSet, MessagesOfEarlierRoundsDoNotCount) {
+  PollingSet set(kTwo);
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 7; ++i) set.heard(5);
+    for (int i = 7; i < 40; ++i) set.heard(100 + i);
+  }
+  EXPECT_EQ(set.next(), std::nullopt);
+}
+
+TEST(PollingSet, UsingTheRingIsAcceptingIt) {
+  PollingSet set(kTwo);
+  for (int i = 0; i < 8; ++i) set.heard(5);
+  set.accepted(5);
+  EXPECT_EQ(set.state(5), State::offered) << "it has not been told yet";
+  const auto decision = set.next();
+  ASSERT_TRUE(decision);
+  set.used(decision->place);
+  EXPECT_EQ(set.state(5), State::in);
+}
+
+TEST(PollingSet, APeerThatDeclinesLeavesItsPlaceAndMayEarnItAgain) {
+  PollingSet set(kTwo);
+  for (int i = 0; i < 8; ++i) set.heard(5);
+  ASSERT_TRUE(set.next());
+  set.removed(5);
+  EXPECT_EQ(set.state(5), State::out);
+  EXPECT_EQ(set.size(), 0U);
+  for (int i = 0; i < 7; ++i) set.heard(5);
+  EXPECT_EQ(set.next(), std::nullopt);
+  set.heard(5);
+  EXPECT_TRUE(set.next());
+}
+
+TEST(PollingSet, APeerLostBeforeTheOwnerActsLeavesNothingToDo) {
+  PollingSet set(kTwo);
+  for (int i = 0; i < 8; ++i) set.heard(5);
+  set.removed(5);
+  EXPECT_EQ(set.next(), std::nullopt);
+  EXPECT_EQ(set.size(), 0U);
+  set.removed(5);
+  set.removed(77);
+  EXPECT_EQ(set.size(), 0U) << "who is not there cannot be removed";
+}
+
+TEST(PollingSet, NobodyIsPromotedWhereThereIsNoPlace) {
+  PollingSet set({.most = 0, .round_messages = 40, .promote_messages = 8});
+  for (int i = 0; i < 1000; ++i) set.heard(i % 3);
+  EXPECT_EQ(set.next(), std::nullopt);
+  EXPECT_EQ(set.counted(), 0U);
+}
+
+TEST(PollingSet, AnIdleMemberMakesRoomForABusyPeer) {
+  Owner owner(kTwo);
+  owner.messages(1, 8);
+  owner.messages(2, 8);
+  ASSERT_TRUE(owner.in(1) && owner.in(2));
+  // Member 1 is not heard of any more; 2 and the newcomer 3 share the traffic.
+  int rounds = 0;
+  for (; !owner.in(3) && rounds < 20; ++rounds) {
+    for (int i = 0; i < 40; ++i) owner.message(i % 2 == 0 ? 2 : 3);
+  }
+  EXPECT_TRUE(owner.in(3) && owner.in(2));
+  EXPECT_FALSE(owner.in(1));
+  EXPECT_EQ(owner.demotions, 1);
+  EXPECT_GE(rounds, 3) << "one quiet round is not enough";
+  EXPECT_LE(rounds, 5);
+}
+
+TEST(PollingSet, AMemberThatIsSeldomUsedMakesRoomForAMuchBusierPeer) {
+  Owner owner(kTwo);
+  owner.messages(1, 8);
+  owner.messages(2, 8);
+  for (int i = 0; i < 400; ++i) owner.message(i % 10 == 0 ? 1 : i % 2 == 0 ? 2 : 3);
+  EXPECT_TRUE(owner.in(2) && owner.in(3));
+  EXPECT_EQ(owner.demotions, 1);
+}
+
+TEST(PollingSet, NobodyIsDemotedWhileNobodyWaits) {
+  Owner owner(kTwo);
+  owner.messages(1, 8);
+  owner.messages(2, 8);
+  owner.messages(2, 1000);
+  // Others send, but too little to be promoted.
+  for (int i = 0; i < 1000; ++i) owner.message(i % 8 != 0 ? 2 : 3 + i % 3);
+  EXPECT_TRUE(owner.in(1));
+  EXPECT_EQ(owner.demotions, 0);
+}
+
+TEST(PollingSet, PeersOfTheSameTrafficDoNotTakeTurns) {
+  for (const int others : {2, 3}) {
+    Owner owner(
+        {.most = 1, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 1});
+    for (int i = 0; i < 10000; ++i) owner.message(i % others);
+    EXPECT_EQ(owner.promotions, 1);
+    EXPECT_EQ(owner.demotions, 0);
+    // Nor do they in bursts within a round, nor where one is up to the factor busier.
+    for (int i = 0; i < 10000; ++i) owner.message(i / 8 % others);
+    for (int i = 0; i < 10000; ++i) owner.message(i % 4 == 0 ? 0 : 1);
+    EXPECT_EQ(owner.demotions, 0);
+    for (int i = 0; i < 10000; ++i) owner.message(i % 8 == 0 ? 0 : 1);
+    EXPECT_EQ(owner.demotions, 1);
+    EXPECT_TRUE(owner.in(1));
+  }
+}
+
+TEST(PollingSet, ALullShorterThanTheRoundsAskedForCostsNobodyItsPlace) {
+  Owner owner(
+      {.most = 1, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 3});
+  owner.messages(1, 40);
+  for (int i = 0; i < 100; ++i) {
+    owner.messages(2, 80);
+    owner.messages(1, 40);
+  }
+  EXPECT_TRUE(owner.in(1));
+  EXPECT_EQ(owner.demotions, 0);
+}
+
+TEST(PollingSet, AMemberWhoseRingIsFullIsBusyAllTheSame) {
+  PollingSet set(
+      {.most = 1, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 1});
+  for (int i = 0; i < 8; ++i) set.heard(1);
+  const auto decision = set.next();
+  ASSERT_TRUE(decision);
+  set.accepted(1);
+  for (int i = 0; i < 1000; ++i) set.heard(i % 2);
+  EXPECT_EQ(set.next(), std::nullopt) << "neither promoted again nor demoted";
+}
+
+TEST(PollingSet, OneMemberLeavesAtATime) {
+  PollingSet set(kTwo);
+  for (const int peer : {1, 2}) {
+    for (int i = 0; i < 8; ++i) set.heard(peer);
+    ASSERT_TRUE(set.next());
+    set.accepted(peer);
+  }
+  for (int i = 0; i < 2000; ++i) set.heard(3);
+  const auto decision = set.next();
+  ASSERT_TRUE(decision);
+  EXPECT_EQ(decision->kind, Kind::demote);
+  EXPECT_EQ(set.state(decision->peer), State::leaving);
+  EXPECT_EQ(set.next(), std::nullopt) << "the other stays while the first has not gone";
+  EXPECT_EQ(set.size(), 2U) << "its ring is looked at until then";
+  set.used(decision->place);
+  set.accepted(decision->peer);
+  EXPECT_EQ(set.state(decision->peer), State::leaving);
+  set.removed(decision->peer);
+  for (int i = 0; i < 8; ++i) set.heard(3);
+  EXPECT_EQ(set.next(), (PollingSet::Decision{.kind = Kind::promote, .place = decision->place, .peer = 3}));
+}
+
+TEST(PollingSet, AllAreDemotedBeforeTheOwnerSleeps) {
+  PollingSet set({.most = 4, .round_messages = 400, .promote_messages = 8});
+  for (const int peer : {1, 2, 3}) {
+    for (int i = 0; i < 8; ++i) set.heard(peer);
+    if (peer == 3) continue;
+    ASSERT_TRUE(set.next());
+  }
+  set.accepted(1);
+  for (int i = 0; i < 7; ++i) set.heard(4);
+  ASSERT_EQ(set.counted(), 1U);
+  set.demote_all();
+  EXPECT_EQ(set.counted(), 0U);
+  EXPECT_EQ(set.state(3), State::out) << "which had not been told of the offer";
+  EXPECT_EQ(set.next(), (PollingSet::Decision{.kind = Kind::demote, .place = 0, .peer = 1}));
+  EXPECT_EQ(set.next(), std::nullopt);
+  EXPECT_EQ(set.state(2), State::offered) << "its answer may be on its way";
+  set.demote_all();
+  EXPECT_EQ(set.next(), std::nullopt) << "asking twice asks for nothing more";
+  set.accepted(2);
+  EXPECT_EQ(set.next(), (PollingSet::Decision{.kind = Kind::demote, .place = 1, .peer = 2}));
+  set.removed(1);
+  set.removed(2);
+  EXPECT_EQ(set.size(), 0U);
+  for (int i = 0; i < 8; ++i) set.heard(2);
+  EXPECT_TRUE(set.next()) << "who is busy afterwards is promoted again";
+}
+
+TEST(PollingSet, ABusyPeerIsFoundAmongAnyNumberOfOthers) {
+  // Twice as many messages of a round as a promotion takes, between strangers who speak once each.
+  Owner owner(
+      {.most = 1, .round_messages = 400, .promote_messages = 20, .demote_factor = 4, .demote_rounds = 1});
+  int stranger = 1000;
+  for (int i = 0; i < 400; ++i) owner.message(i % 10 == 9 ? 7 : stranger++);
+  EXPECT_TRUE(owner.in(7));
+  EXPECT_EQ(owner.promotions, 1);
+  EXPECT_LE(owner.set.counted(), 20U);
+}
+
+/// Owner and peers that answer late, and in any order; all that is promised always holds.
+TEST(PollingSet, KeepsItsPromisesWhateverHappens) {
+  std::mt19937_64 random(test_seed());
+  const auto below = [&](std::uint64_t most) { return random() % most; };
+  for (int run = 0; run < 200; ++run) {
+    SCOPED_TRACE(run);
+    PollingSet::Policy policy;
+    policy.most = below(5);
+    policy.round_messages = static_cast<std::uint32_t>(1 + below(60));
+    policy.promote_messages = static_cast<std::uint32_t>(1 + below(policy.round_messages));
+    policy.demote_factor = static_cast<std::uint32_t>(1 + below(4));
+    policy.demote_rounds = static_cast<std::uint32_t>(1 + below(3));
+    PollingSet set(policy);
+
+    const std::uint64_t peers = 1 + below(10);
+    std::map<int, State> model;  // of the peers that have a place and have been told
+    std::map<int, std::uint32_t> heard;
+    std::uint32_t round = 0;
+    const auto count_message = [&] {
+      if (++round < policy.round_messages) return;
+      round = 0;
+      heard.clear();
+    };
+    for (int step = 0; step < 2000; ++step) {
+      // A peer near the end of the numbers is much busier than the others.
+      const int peer = below(2) == 0 ? static_cast<int>(peers) : static_cast<int>(below(peers));
+      const auto known = model.find(peer);
+      switch (below(10)) {
+        case 0:
+          if (known == model.end()) break;
+          set.accepted(peer);
+          if (known->second == State::offered) known->second = State::in;
+          break;
+        case 1:
+          if (known == model.end() || known->second == State::in) break;
+          set.removed(peer);
+          model.erase(known);
+          heard.erase(peer);
+          break;
+        case 2:
+          if (below(20) == 0) set.demote_all();
+          break;
+        default:
+          ++heard[peer];
+          if (set.state(peer) == State::out) {
+            set.heard(peer);
+            if (set.state(peer) != State::out) {
+              ASSERT_GE(heard[peer], policy.promote_messages) << "it was not busy enough";
+            }
+          } else {
+            set.heard(peer);
+          }
+          count_message();
+      }
+      while (below(3) != 0) {
+        const auto decision = set.next();
+        if (!decision) break;
+        ASSERT_LT(decision->place, policy.most);
+        ASSERT_EQ(set.members()[decision->place].peer, decision->peer);
+        if (decision->kind == Kind::promote) {
+          ASSERT_TRUE(model.emplace(decision->peer, State::offered).second) << "it has a place already";
+        } else {
+          ASSERT_TRUE(model.contains(decision->peer));
+          ASSERT_EQ(model[decision->peer], State::in) << "only who is in can leave";
+          model[decision->peer] = State::leaving;
+        }
+      }
+
+      std::set<int> present;
+      for (const PollingSet::Member& member : set.members()) {
+        if (member.state == State::out) continue;
+        ASSERT_TRUE(present.insert(member.peer).second) << "one place each";
+        ASSERT_EQ(set.state(member.peer), member.state);
+      }
+      ASSERT_EQ(present.size(), set.size());
+      ASSERT_LE(set.size(), policy.most);
+      ASSERT_LE(set.counted(), policy.round_messages / policy.promote_messages);
+      for (const auto& [told, state] : model) {
+        const bool asked_to_leave =
+            state == State::in && set.state(told) == State::leaving;  // not fetched yet
+        ASSERT_TRUE(set.state(told) == state || asked_to_leave);
+      }
+    }
+  }
 }
 
 }  // namespace
