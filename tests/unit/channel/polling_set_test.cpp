@@ -192,6 +192,57 @@ TEST(PollingSet, ALullShorterThanTheRoundsAskedForCostsNobodyItsPlace) {
   EXPECT_EQ(owner.demotions, 0);
 }
 
+TEST(PollingSet, AnIdleMemberIsNotExcusedByRoundsInWhichNobodyWaits) {
+  Owner owner(kTwo);
+  owner.messages(1, 8);
+  owner.messages(2, 32);
+  for (int i = 0; i < 4; ++i) {
+    owner.messages(2, 40);
+    for (int k = 0; k < 20; ++k) {
+      owner.message(2);
+      owner.message(3);
+    }
+  }
+  EXPECT_FALSE(owner.in(1));
+  EXPECT_TRUE(owner.in(2) && owner.in(3));
+}
+
+TEST(PollingSet, OfTwoThatAreWeakTheWeakerGoes) {
+  Owner owner(kTwo);
+  owner.messages(1, 8);
+  owner.messages(2, 8);
+  owner.messages(1, 24);
+  for (int round = 0; round < 3; ++round) {
+    owner.message(1);
+    owner.messages(3, 39);
+  }
+  EXPECT_EQ(owner.demotions, 1);
+  EXPECT_TRUE(owner.in(1));
+  EXPECT_FALSE(owner.in(2));
+}
+
+TEST(PollingSet, WhatEarnedAPlaceCountsInThatRound) {
+  Owner owner(
+      {.most = 1, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 1});
+  owner.messages(1, 10);
+  owner.messages(2, 30);
+  EXPECT_TRUE(owner.in(1));
+  EXPECT_EQ(owner.demotions, 0);
+}
+
+TEST(PollingSet, NobodyIsDemotedForAPeerThatFindsRoom) {
+  Owner owner(
+      {.most = 2, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 1});
+  owner.messages(1, 20);
+  owner.messages(2, 20);
+  owner.messages(3, 39);  // and waits
+  owner.set.removed(2);   // lost
+  owner.message(4);
+  EXPECT_EQ(owner.demotions, 0) << "member 1 was idle in this round, but its place is not needed";
+  owner.messages(3, 8);
+  EXPECT_TRUE(owner.in(1) && owner.in(3));
+}
+
 TEST(PollingSet, AMemberWhoseRingIsFullIsBusyAllTheSame) {
   PollingSet set(
       {.most = 1, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 1});
