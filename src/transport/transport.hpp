@@ -78,6 +78,8 @@ struct Completion {
   std::uint32_t bytes = 0;  ///< of a receive
 };
 
+class HelperLane;
+
 /// One device, opened. Peers are small numbers that connect() is given. Thread-safe unless said otherwise.
 class Transport {
  public:
@@ -124,11 +126,8 @@ class Transport {
   [[nodiscard]] virtual rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target,
                                                  std::uint64_t operand, std::uint64_t compare, Local old,
                                                  Cookie cookie) = 0;
-  /// A message into the oldest receive that the peer has posted; its completion there carries the size.
-  [[nodiscard]] virtual rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
-                                               PostFlags flags) = 0;
-  /// A buffer for one message, from any peer.
-  [[nodiscard]] virtual rma_status_t post_receive(Local buffer, Cookie cookie) = 0;
+  /// The way for messages, of a device that has one: null otherwise.
+  [[nodiscard]] virtual HelperLane* helper_lane() { return nullptr; }
 
   /// Fills `completions` from the front; returns how many.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;

@@ -40,6 +40,11 @@ struct Settings {
   std::uint64_t completions = 0;
   std::uint64_t receive_factor = 0;
   std::uint64_t receive_base = 0;
+  std::uint64_t peer_receives = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint64_t helper_buffer = 0;
+  std::uint64_t helper_buffers = 0;
+  std::uint64_t helper_spins = 0;
   std::uint64_t extent_bytes = 0;
   std::uint64_t inline_bytes = 0;
   std::uint64_t bounce_bytes = 0;

@@ -81,6 +81,19 @@ std::span<const SettingInfo> setting_table() {
           "k in log2(ranks) * k + b, the number of messages that the shared receive queue has room for"},
       SettingInfo{"RMA_SRQ_BASE", &Settings::receive_base, "16", 1, 65536, "receives",
                   "b of the same formula"},
+      SettingInfo{"RMA_SRQ_PEER", &Settings::peer_receives, "4", 2, 4096, "receives",
+                  "Message buffers set aside for each rank that connects; those of the formula are lent to "
+                  "ranks that need more"},
+      SettingInfo{"RMA_MESSAGE", &Settings::message_bytes, "2K", 512, 65536, "bytes",
+                  "Size of a message buffer; the same on all ranks"},
+      SettingInfo{"RMA_HELPER_BUFFER", &Settings::helper_buffer, "64K", 4096, std::uint64_t{1} << 26, "bytes",
+                  "Most data of one request to a helper thread; larger transfers that need it take several"},
+      SettingInfo{"RMA_HELPER_BUFFERS", &Settings::helper_buffers, "8", 2, 4096, "buffers",
+                  "Registered buffers of RMA_HELPER_BUFFER bytes for requests made here, and as many for "
+                  "those served"},
+      SettingInfo{"RMA_HELPER_SPIN", &Settings::helper_spins, "2000", 0, 1000000, "polls",
+                  "Most polls of a helper thread before it sleeps, while requests keep coming; none when the "
+                  "host has not two processors for each rank"},
       SettingInfo{
           "RMA_EXTENT", &Settings::extent_bytes, "1M", 4096, kTebi, "bytes",
           "The heap grows by multiples of this, each registered in one piece, where there is a network"},

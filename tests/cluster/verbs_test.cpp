@@ -30,7 +30,7 @@ class Verbs : public testing::Test {
                               .ranks = 2,
                               .queue_depth = kDepth,
                               .completions = 128,
-                              .receives = 16,
+                              .buffers = 16,
                               .timeout = std::chrono::milliseconds(10000),
                               .connect_timeout = std::chrono::milliseconds(10000)};
       options.secret[0] = static_cast<std::byte>(i + 1);
@@ -62,12 +62,15 @@ class Verbs : public testing::Test {
   void connect() { ASSERT_TRUE(ends_[0]->connect(1, ends_[1]->card()).ok()); }
 
   /// The next completion at an end.
-  Completion next(std::size_t end = 0) {
+  Completion next(std::size_t end = 0) { return next_of(*ends_[end]); }
+  Completion next_message(std::size_t end) { return next_of(*ends_[end]->helper_lane()); }
+  template <typename Polled>
+  static Completion next_of(Polled& polled) {
     Completion completion;
-    while (ends_[end]->poll({&completion, 1}) == 0) {
-      static_cast<void>(ends_[end]->arm());
-      if (ends_[end]->poll({&completion, 1}) != 0) break;
-      pollfd ready = {.fd = ends_[end]->event_fd(), .events = POLLIN, .revents = 0};
+    while (polled.poll({&completion, 1}) == 0) {
+      static_cast<void>(polled.arm());
+      if (polled.poll({&completion, 1}) != 0) break;
+      pollfd ready = {.fd = polled.event_fd(), .events = POLLIN, .revents = 0};
       ::poll(&ready, 1, 1000);
     }
     return completion;
@@ -146,15 +149,34 @@ TEST_F(Verbs, ConnectsToItself) {
 TEST_F(Verbs, MessagesArriveWhereAReceiveIsPosted) {
   connect();
   const Local into = {.address = half(1) + 8192, .bytes = 256, .key = keys_[1].local};
-  ASSERT_EQ(ends_[1]->post_receive(into, 77), RMA_SUCCESS);
+  ASSERT_EQ(ends_[1]->helper_lane()->post_buffer(into, 77), RMA_SUCCESS);
   const Local from = local(0, 100);
-  ASSERT_EQ(ends_[0]->post_send(1, {&from, 1}, 5, {}), RMA_SUCCESS);
-  const Completion received = next(1);
+  ASSERT_EQ(ends_[0]->helper_lane()->post_message(1, {&from, 1}, 5, {}), RMA_SUCCESS);
+  const Completion received = next_message(1);
   EXPECT_EQ(received.cookie, 77U);
   EXPECT_EQ(received.peer, 0);
   EXPECT_EQ(received.bytes, 100U);
-  EXPECT_EQ(next(0).cookie, 5U);
+  EXPECT_EQ(next_message(0).cookie, 5U);
   EXPECT_EQ(std::memcmp(half(0), half(1) + 8192, 100), 0);
+}
+
+TEST_F(Verbs, AGatherGoesIntoAScatter) {
+  connect();
+  const std::array<Local, 3> into = {Local{half(1), 100, keys_[1].local},
+                                     Local{half(1) + 4096, 50, keys_[1].local},
+                                     Local{half(1) + 9000, 5000, keys_[1].local}};
+  ASSERT_EQ(ends_[1]->helper_lane()->post_scatter(0, into, 77), RMA_SUCCESS);
+  const std::array<Local, 2> from = {local(0, 120), local(1000, 5030)};
+  ASSERT_EQ(ends_[0]->helper_lane()->post_gather(1, from, 5, {}), RMA_SUCCESS);
+  const Completion received = next_message(1);
+  EXPECT_EQ(received.cookie, 77U);
+  EXPECT_EQ(received.peer, 0);
+  EXPECT_EQ(received.bytes, 5150U);
+  EXPECT_EQ(next_message(0).cookie, 5U);
+  EXPECT_EQ(std::memcmp(half(0), half(1), 100), 0);
+  EXPECT_EQ(std::memcmp(half(0) + 100, half(1) + 4096, 20), 0);
+  EXPECT_EQ(std::memcmp(half(0) + 1000, half(1) + 4116, 30), 0);
+  EXPECT_EQ(std::memcmp(half(0) + 1030, half(1) + 9000, 5000), 0);
 }
 
 TEST_F(Verbs, ABadKeyFailsTheConnectionAndSaysSo) {

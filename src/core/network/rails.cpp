@@ -67,7 +67,8 @@ Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, i
       .secret = secret.value(),
       .queue_depth = static_cast<std::uint32_t>(settings.queue_depth),
       .completions = static_cast<std::uint32_t>(settings.completions),
-      .receives = receive_count(ranks, settings.receive_factor, settings.receive_base),
+      .buffers = receive_count(ranks, settings.receive_factor, settings.receive_base) +
+                 static_cast<std::uint32_t>(settings.peer_receives) * static_cast<std::uint32_t>(ranks),
       .timeout = timeout,
       // A rank that answers on no rail is lost after the whole of it.
       .connect_timeout = timeout / count};

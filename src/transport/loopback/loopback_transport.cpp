@@ -36,7 +36,7 @@ std::unique_ptr<LoopbackTransport> LoopbackFabric::open(int number, const Limits
 }
 
 LoopbackTransport::LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits)
-    : fabric_(fabric), number_(number), limits_(limits), card_(card_of(number)) {}
+    : fabric_(fabric), number_(number), limits_(limits), card_(card_of(number)), lane_(*this, fabric.lock_) {}
 
 LoopbackTransport::~LoopbackTransport() {
   const std::lock_guard guard(fabric_.lock_);
@@ -75,11 +75,22 @@ Status LoopbackTransport::connect(int peer, std::span<const std::byte> card) {
   int number = 0;
   if (card.size() != sizeof number) return {RMA_ERR_LAUNCH, "loopback: a card of another size"};
   std::memcpy(&number, card.data(), sizeof number);
-  const std::lock_guard guard(fabric_.lock_);
-  const auto found = fabric_.endpoints_.find(number);
-  if (found == fabric_.endpoints_.end()) return {RMA_ERR_PEER_LOST, "loopback: no such endpoint"};
-  peers_[peer] = found->second;
+  LoopbackTransport* there = nullptr;
+  {
+    const std::lock_guard guard(fabric_.lock_);
+    const auto found = fabric_.endpoints_.find(number);
+    if (found == fabric_.endpoints_.end()) return {RMA_ERR_PEER_LOST, "loopback: no such endpoint"};
+    there = found->second;
+    peers_[peer] = there;
+    there->peers_.try_emplace(number_, this);  // connections lead both ways
+  }
+  LoopbackLane::introduce(lane_, peer, there->lane_, number_);
   return {};
+}
+
+LoopbackTransport* LoopbackTransport::reachable(int peer) const {
+  const auto found = peers_.find(peer);
+  return found == peers_.end() || faults_.lost == peer ? nullptr : found->second;
 }
 
 /// Whether a post may happen now. The caller holds the lock, and completes what is admitted.
@@ -178,42 +189,6 @@ rma_status_t LoopbackTransport::post_atomic(int peer, rma_atomic_op_t op, Remote
     std::memcpy(old.address, &before, sizeof before);
   }
   complete(peer, cookie, good ? RMA_SUCCESS : RMA_ERR_ADDRESS, false);
-  return RMA_SUCCESS;
-}
-
-rma_status_t LoopbackTransport::post_send(int peer, std::span<const Local> pieces, Cookie cookie,
-                                          PostFlags flags) {
-  const std::lock_guard guard(fabric_.lock_);
-  if (const rma_status_t status = admit(peer, pieces, flags); status != RMA_SUCCESS) return status;
-  LoopbackTransport& receiver = *peers_[peer];
-  const std::size_t bytes = total(pieces);
-  rma_status_t status = flags.inline_data || usable(pieces) ? RMA_SUCCESS : RMA_ERR_ADDRESS;
-  if (status == RMA_SUCCESS && receiver.receives_.empty()) status = RMA_ERR_STATE;  // receiver not ready
-  if (status == RMA_SUCCESS && faults_.failing_post != 1) {
-    const auto [buffer, its_cookie] = receiver.receives_.front();
-    receiver.receives_.pop_front();
-    if (bytes > buffer.bytes) {
-      status = RMA_ERR_SIZE;
-    } else {
-      std::byte* there = buffer.address;
-      for (const Local& piece : pieces) there = std::copy_n(piece.address, piece.bytes, there);
-    }
-    receiver.due_.push_back({.completion = {.cookie = its_cookie,
-                                            .peer = number_,
-                                            .status = status,
-                                            .bytes = static_cast<std::uint32_t>(bytes)},
-                             .poll = receiver.polls_ + receiver.faults_.delay,
-                             .posted = false,
-                             .silent = false});
-  }
-  complete(peer, cookie, status, flags.unsignalled);
-  return RMA_SUCCESS;
-}
-
-rma_status_t LoopbackTransport::post_receive(Local buffer, Cookie cookie) {
-  const std::lock_guard guard(fabric_.lock_);
-  if (!usable({&buffer, 1})) return RMA_ERR_ADDRESS;
-  receives_.emplace_back(buffer, cookie);
   return RMA_SUCCESS;
 }
 

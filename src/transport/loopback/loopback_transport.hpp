@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "transport/loopback/loopback_lane.hpp"
 #include "transport/transport.hpp"
 
 namespace rma::transport {
@@ -62,15 +63,15 @@ class LoopbackTransport final : public Transport {
   [[nodiscard]] std::uint32_t outstanding(int peer) override;
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
-  [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
-                                       PostFlags flags) override;
-  [[nodiscard]] rma_status_t post_receive(Local buffer, Cookie cookie) override;
+  [[nodiscard]] HelperLane* helper_lane() override { return &lane_; }
+  [[nodiscard]] LoopbackLane& lane() { return lane_; }
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return -1; }
   [[nodiscard]] bool arm() override;
 
  private:
   friend class LoopbackFabric;
+  friend class LoopbackLane;
   struct Due {
     Completion completion;
     std::uint64_t poll;  ///< number of the poll that may return it
@@ -83,6 +84,9 @@ class LoopbackTransport final : public Transport {
   [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, PostFlags flags);
   [[nodiscard]] bool covered(std::uintptr_t address, std::size_t bytes, Key key) const;
   [[nodiscard]] bool usable(std::span<const Local> pieces) const;
+  /// The endpoint that `peer` is; null when there is none, or it is lost.
+  [[nodiscard]] LoopbackTransport* reachable(int peer) const;
+  [[nodiscard]] int number() const { return number_; }
   void complete(int peer, Cookie cookie, rma_status_t status, bool unsignalled);
 
   LoopbackFabric& fabric_;
@@ -96,8 +100,8 @@ class LoopbackTransport final : public Transport {
   std::map<Key, Registration> registrations_;
   std::map<int, LoopbackTransport*> peers_;
   std::map<int, std::uint32_t> outstanding_;
-  std::deque<std::pair<Local, Cookie>> receives_;
   std::deque<Due> due_;
+  LoopbackLane lane_;
 };
 
 }  // namespace rma::transport

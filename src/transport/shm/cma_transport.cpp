@@ -124,13 +124,6 @@ rma_status_t CmaTransport::post_atomic(int /*peer*/, rma_atomic_op_t /*op*/, Rem
   return RMA_ERR_UNSUPPORTED;
 }
 
-rma_status_t CmaTransport::post_send(int /*peer*/, std::span<const Local> /*pieces*/, Cookie /*cookie*/,
-                                     PostFlags /*flags*/) {
-  return RMA_ERR_UNSUPPORTED;
-}
-
-rma_status_t CmaTransport::post_receive(Local /*buffer*/, Cookie /*cookie*/) { return RMA_ERR_UNSUPPORTED; }
-
 std::size_t CmaTransport::poll(std::span<Completion> completions) {
   const std::lock_guard guard(lock_);
   const std::size_t count = std::min(completions.size(), completed_.size());

@@ -37,9 +37,6 @@ class CmaTransport final : public Transport {
   [[nodiscard]] std::uint32_t outstanding(int /*peer*/) override { return 0; }
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
-  [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
-                                       PostFlags flags) override;
-  [[nodiscard]] rma_status_t post_receive(Local buffer, Cookie cookie) override;
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return -1; }
   [[nodiscard]] bool arm() override;

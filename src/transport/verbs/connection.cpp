@@ -41,8 +41,11 @@ ibv_ah_attr address_of(const Port& port, const Gid& gid, std::uint16_t lid) {
 
 Connection::Connection(int peer, const ConnectionParts& parts)
     : parts_(parts),
-      data_(2 * static_cast<std::uint32_t>(peer), parts.data_shape, parts.data_credits),
-      control_(2 * static_cast<std::uint32_t>(peer) + 1, parts.control_shape, parts.control_credits) {}
+      data_(kQueues * static_cast<std::uint32_t>(peer) + kData, parts.data_shape, parts.data_credits),
+      messages_(kQueues * static_cast<std::uint32_t>(peer) + kMessages, parts.message_shape,
+                parts.lane_credits),
+      transfers_(kQueues * static_cast<std::uint32_t>(peer) + kTransfers, parts.transfer_shape,
+                 parts.lane_credits) {}
 
 Status Connection::create() {
   if (Status status = data_.create(parts_.domain, parts_.data_completions, parts_.data_receives, parts_.port);
@@ -50,7 +53,11 @@ Status Connection::create() {
     return status;
   }
   if (Status status =
-          control_.create(parts_.domain, parts_.control_completions, parts_.control_receives, parts_.port);
+          messages_.create(parts_.domain, parts_.lane_completions, parts_.message_buffers, parts_.port);
+      !status.ok()) {
+    return status;
+  }
+  if (Status status = transfers_.create(parts_.domain, parts_.lane_completions, nullptr, parts_.port);
       !status.ok()) {
     return status;
   }
@@ -59,9 +66,11 @@ Status Connection::create() {
   local_.mtu = static_cast<std::uint8_t>(parts_.port.mtu);
   local_.reads_answered = reads_of(parts_.port.attributes.max_qp_rd_atom);
   local_.data_queue_pair = data_.handle()->qp_num;
-  local_.control_queue_pair = control_.handle()->qp_num;
+  local_.message_queue_pair = messages_.handle()->qp_num;
+  local_.transfer_queue_pair = transfers_.handle()->qp_num;
   local_.data_first_packet = first_packet();
-  local_.control_first_packet = first_packet();
+  local_.message_first_packet = first_packet();
+  local_.transfer_first_packet = first_packet();
   return {};
 }
 
@@ -69,13 +78,19 @@ Status Connection::bind(const Endpoint& end) {
   if (end.mtu < IBV_MTU_256 || end.mtu > IBV_MTU_4096 || end.reads_answered == 0) {
     return {RMA_ERR_SYSTEM, "the peer's end of a connection makes no sense"};
   }
+  buffers_.store(end.buffers, std::memory_order_release);
   if (Status status =
           bind_one(data_, end, end.data_queue_pair, end.data_first_packet, local_.data_first_packet);
       !status.ok()) {
     return status;
   }
-  return bind_one(control_, end, end.control_queue_pair, end.control_first_packet,
-                  local_.control_first_packet);
+  if (Status status = bind_one(messages_, end, end.message_queue_pair, end.message_first_packet,
+                               local_.message_first_packet);
+      !status.ok()) {
+    return status;
+  }
+  return bind_one(transfers_, end, end.transfer_queue_pair, end.transfer_first_packet,
+                  local_.transfer_first_packet);
 }
 
 Status Connection::bind_one(SendQueue& queue, const Endpoint& end, std::uint32_t remote_queue_pair,

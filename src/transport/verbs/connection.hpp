@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "transport/verbs/queue_pair.hpp"
@@ -11,37 +12,48 @@ struct ConnectionParts {
   const Port& port;
   ibv_pd* domain = nullptr;
   ibv_cq* data_completions = nullptr;
-  ibv_cq* control_completions = nullptr;
   ibv_srq* data_receives = nullptr;
-  ibv_srq* control_receives = nullptr;
+  ibv_cq* lane_completions = nullptr;
+  ibv_srq* message_buffers = nullptr;
   Credits& data_credits;
-  Credits& control_credits;
+  Credits& lane_credits;
   SendQueue::Shape data_shape;
-  SendQueue::Shape control_shape;
+  SendQueue::Shape message_shape;
+  SendQueue::Shape transfer_shape;
   std::uint8_t acknowledge_timeout = 0;  ///< in the device's terms: 4.096 us * 2^n
 };
 
-/// The two queue pairs of a peer: `data` for RDMA and atomics, `control` for messages, so that bulk never
-/// delays these.
+/// The three queue pairs of a peer: `data` for the program's RDMA and atomics, `messages`, which bulk never
+/// delays, and `transfers` for what is moved on behalf of others.
 class Connection {
  public:
-  /// The numbers of its queues in completions are 2 * peer and 2 * peer + 1.
+  /// Which queue a completion's number means: kQueues * peer + this.
+  enum Queue : std::uint8_t { kData, kMessages, kTransfers };
+  static constexpr std::uint32_t kQueues = 3;
+
   Connection(int peer, const ConnectionParts& parts);
 
-  /// Makes both queue pairs. RMA_ERR_NO_MEMORY.
+  /// Makes the queue pairs. RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status create();
-  /// What the peer has to know.
+  /// What the peer has to know. Its `buffers` are the caller's to fill in.
   [[nodiscard]] const Endpoint& local_end() const { return local_; }
-  /// Makes both queue pairs send to, and receive from, the peer's. RMA_ERR_SYSTEM when the device refuses
+  /// Makes the queue pairs send to, and receive from, the peer's. RMA_ERR_SYSTEM when the device refuses
   /// what the peer says.
   [[nodiscard]] Status bind(const Endpoint& end);
 
   [[nodiscard]] SendQueue& data() { return data_; }
-  [[nodiscard]] SendQueue& control() { return control_; }
+  [[nodiscard]] SendQueue& messages() { return messages_; }
+  [[nodiscard]] SendQueue& transfers() { return transfers_; }
+  [[nodiscard]] SendQueue& queue(std::uint32_t which) {
+    return which == kData ? data_ : which == kMessages ? messages_ : transfers_;
+  }
+  /// Messages that the peer has set buffers aside for, once bound.
+  [[nodiscard]] std::uint32_t buffers() const { return buffers_.load(std::memory_order_acquire); }
   /// A connection fails as a whole.
   void fail() {
     data_.fail();
-    control_.fail();
+    messages_.fail();
+    transfers_.fail();
   }
 
  private:
@@ -50,7 +62,9 @@ class Connection {
 
   const ConnectionParts& parts_;
   SendQueue data_;
-  SendQueue control_;
+  SendQueue messages_;
+  SendQueue transfers_;
+  std::atomic<std::uint32_t> buffers_ = 0;
   Endpoint local_;
 };
 

@@ -48,18 +48,20 @@ struct Endpoint {
   Gid gid = {};
   std::uint32_t data_queue_pair = 0;
   std::uint32_t data_first_packet = 0;  ///< sequence number that it will send first
-  std::uint32_t control_queue_pair = 0;
-  std::uint32_t control_first_packet = 0;
+  std::uint32_t message_queue_pair = 0;
+  std::uint32_t message_first_packet = 0;
+  std::uint32_t transfer_queue_pair = 0;
+  std::uint32_t transfer_first_packet = 0;
+  std::uint32_t buffers = 0;  ///< set aside for messages of the peer
   std::uint16_t lid = 0;
   std::uint8_t mtu = 0;             ///< ibv_mtu
   std::uint8_t reads_answered = 0;  ///< reads and atomics that it answers at the same time
-  std::uint32_t reserved = 0;
 };
 
 /// The datagram of the handshake.
 struct Greeting {
   static constexpr std::uint32_t kMagic = 0x676d7267;  // "grmg"
-  static constexpr std::uint16_t kVersion = 1;
+  static constexpr std::uint16_t kVersion = 2;
   enum class Kind : std::uint16_t { hello = 1, welcome = 2 };
 
   std::uint32_t magic = kMagic;

@@ -27,6 +27,10 @@ Status SendQueue::create(ibv_pd* domain, ibv_cq* completions, ibv_srq* receives,
   wanted.cap.max_send_wr = shape_.depth;
   wanted.cap.max_send_sge = shape_.gather;
   wanted.cap.max_inline_data = shape_.inline_bytes;
+  if (receives == nullptr) {
+    wanted.cap.max_recv_wr = shape_.scatters;
+    wanted.cap.max_recv_sge = shape_.gather;
+  }
   wanted.qp_type = IBV_QPT_RC;
   queue_pair_.reset(ibv_create_qp(domain, &wanted));
   if (queue_pair_ == nullptr) return system_failure(RMA_ERR_NO_MEMORY, "making a queue pair", errno);
@@ -137,6 +141,32 @@ rma_status_t SendQueue::post_send(std::span<const Local> locals, Cookie cookie, 
   request.num_sge = static_cast<int>(used);
   request.opcode = IBV_WR_SEND;
   return submit_one(request, cookie, flags);
+}
+
+rma_status_t SendQueue::post_scatter(std::span<const Local> locals, std::uint64_t id) {
+  std::array<ibv_sge, kPieces> pieces;
+  std::size_t used = 0;
+  for (const Local& local : locals) pieces[used++] = piece_of(local);
+  ibv_recv_wr request = {
+      .wr_id = id, .next = nullptr, .sg_list = pieces.data(), .num_sge = static_cast<int>(used)};
+  ibv_recv_wr* refused = nullptr;
+  const std::lock_guard guard(lock_);
+  if (failed()) return RMA_ERR_PEER_LOST;
+  if (scatters_ == shape_.scatters || !credits_.take(1)) return RMA_ERR_STATE;
+  const int error = ibv_post_recv(queue_pair_.get(), &request, &refused);
+  if (error == 0) {
+    ++scatters_;
+    return RMA_SUCCESS;
+  }
+  credits_.give(1);
+  if (error != ENOMEM) fail();
+  return error == ENOMEM ? RMA_ERR_STATE : RMA_ERR_PEER_LOST;
+}
+
+void SendQueue::retire_scatter() {
+  const std::lock_guard guard(lock_);
+  --scatters_;
+  credits_.give(1);
 }
 
 SendQueue::Ended SendQueue::retire(std::uint32_t number, bool good) {

@@ -52,6 +52,7 @@ class SendQueue {
     std::uint32_t depth = 0;   ///< requests posted and not known complete
     std::uint32_t gather = 1;  ///< pieces of one request
     std::uint32_t inline_bytes = 0;
+    std::uint32_t scatters = 0;  ///< receives of the queue pair's own, of up to `gather` pieces
   };
   /// What one ended request was.
   struct Ended {
@@ -63,7 +64,8 @@ class SendQueue {
   SendQueue(std::uint32_t number, const Shape& shape, Credits& credits)
       : number_(number), shape_(shape), credits_(credits), ring_(std::bit_ceil(shape.depth)) {}
 
-  /// Makes the queue pair, which completes to `completions` and receives from `receives`. RMA_ERR_NO_MEMORY.
+  /// Makes the queue pair, which completes to `completions`. It receives from `receives`, or where that is
+  /// null, into what post_scatter() posts. RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status create(ibv_pd* domain, ibv_cq* completions, ibv_srq* receives, const Port& port);
 
   [[nodiscard]] ibv_qp* handle() const { return queue_pair_.get(); }
@@ -73,6 +75,10 @@ class SendQueue {
   [[nodiscard]] rma_status_t post_atomic(rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie);
   [[nodiscard]] rma_status_t post_send(std::span<const Local> pieces, Cookie cookie, PostFlags flags);
+  /// A receive, whose completion has the id `id`.
+  [[nodiscard]] rma_status_t post_scatter(std::span<const Local> pieces, std::uint64_t id);
+  /// Takes in the completion of a scatter.
+  void retire_scatter();
 
   /// Takes in the completion of request `number`: it and all before it are over.
   [[nodiscard]] Ended retire(std::uint32_t number, bool good);
@@ -107,6 +113,7 @@ class SendQueue {
   std::vector<Slot> ring_;         ///< by request number modulo its size, a power of two as 2^32 is
   std::uint32_t posted_ = 0;       ///< number of the next request
   std::uint32_t retired_ = 0;      ///< all requests before this one are over
+  std::uint32_t scatters_ = 0;     ///< posted and not over
   std::uint32_t unsignalled_ = 0;  ///< requests since the last that asked for a completion
   std::atomic<bool> failed_ = false;
 };

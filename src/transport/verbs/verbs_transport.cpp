@@ -1,9 +1,9 @@
 #include "transport/verbs/verbs_transport.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "util/log.hpp"
@@ -14,12 +14,8 @@ namespace {
 
 constexpr int kAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-constexpr std::uint32_t kInline = 256;       ///< bytes; asked for, and less where the device says so
-constexpr std::uint32_t kGather = 16;        ///< pieces of one request: memory of every queue slot
-constexpr std::uint32_t kControlDepth = 31;  ///< one less than a power of two: see RMA_QP_DEPTH
-constexpr std::uint32_t kDataReceives = 16;
-/// Marks the ids of receives. A RequestId has it never: a queue's number is below 2^31.
-constexpr std::uint64_t kReceive = std::uint64_t{1} << 63U;
+constexpr std::uint32_t kInline = 256;  ///< bytes; asked for, and less where the device says so
+constexpr std::uint32_t kGather = 16;   ///< pieces of one request: memory of every queue slot
 
 /// The device's exponent n, 4.096 us * 2^n, such that all tries of a request together end within half of
 /// `timeout`: devices may take longer than they are told, and another rail may have to try after this one.
@@ -50,28 +46,13 @@ std::uint32_t probe_inline(ibv_pd* domain, ibv_cq* queue, ibv_srq* receives, std
   return 0;
 }
 
-rma_status_t status_of(ibv_wc_status status) {
-  switch (status) {
-    case IBV_WC_SUCCESS:
-      return RMA_SUCCESS;
-    case IBV_WC_REM_ACCESS_ERR:
-    case IBV_WC_REM_INV_REQ_ERR:
-      return RMA_ERR_ADDRESS;
-    case IBV_WC_LOC_PROT_ERR:
-    case IBV_WC_LOC_LEN_ERR:
-    case IBV_WC_LOC_QP_OP_ERR:
-      return RMA_ERR_SYSTEM;
-    default:
-      return RMA_ERR_PEER_LOST;
-  }
-}
-
 }  // namespace
 
 VerbsTransport::VerbsTransport(Port port, const VerbsOptions& options)
     : port_(std::move(port)),
       name_(fmt::format("{}:{}", port_.device, port_.number)),
       options_(options),
+      lane_(name_, [this](int peer) { return connection(peer); }),
       connections_(static_cast<std::size_t>(options.ranks)) {}
 
 VerbsTransport::~VerbsTransport() {
@@ -116,34 +97,24 @@ Status VerbsTransport::start(ServiceThread& service) {
 
 Status VerbsTransport::make_queues() {
   const ibv_device_attr& device = port_.attributes;
-  channel_.reset(ibv_create_comp_channel(context_.get()));
-  if (channel_ == nullptr) return system_failure(RMA_ERR_NO_MEMORY, "making a completion channel", errno);
-  // Threads that poll take the events too; none of them may block for one that another has taken.
-  if (fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0) return system_failure(RMA_ERR_SYSTEM, "fcntl", errno);
-  const auto most = static_cast<std::uint32_t>(device.max_cqe);
-  const std::uint32_t data = std::min(options_.completions, most);
-  const std::uint32_t control = std::min(options_.completions / 4 + options_.receives, most);
-  data_completions_.reset(ibv_create_cq(context_.get(), static_cast<int>(data), nullptr, channel_.get(), 0));
-  control_completions_.reset(
-      ibv_create_cq(context_.get(), static_cast<int>(control), nullptr, channel_.get(), 0));
-  if (data_completions_ == nullptr || control_completions_ == nullptr) {
+  auto channel = make_channel(context_.get());
+  if (!channel.ok()) return std::move(channel).status();
+  channel_ = std::move(channel).value();
+  const std::uint32_t entries = std::min(options_.completions, static_cast<std::uint32_t>(device.max_cqe));
+  completions_.reset(ibv_create_cq(context_.get(), static_cast<int>(entries), nullptr, channel_.get(), 0));
+  if (completions_ == nullptr) {
     return system_failure(RMA_ERR_NO_MEMORY, "making a completion queue", errno);
   }
   ibv_srq_init_attr receives = {};
   receives.attr.max_sge = 1;
-  receives.attr.max_wr =
-      std::min(std::max(options_.receives, 1U), static_cast<std::uint32_t>(device.max_srq_wr));
-  control_receives_.reset(ibv_create_srq(domain_.get(), &receives));
-  receives.attr.max_wr = kDataReceives;
-  data_receives_.reset(ibv_create_srq(domain_.get(), &receives));
-  if (data_receives_ == nullptr || control_receives_ == nullptr) {
+  receives.attr.max_wr = 1;
+  receives_.reset(ibv_create_srq(domain_.get(), &receives));
+  if (receives_ == nullptr) {
     return system_failure(RMA_ERR_NO_MEMORY, "making a shared receive queue", errno);
   }
-  data_credits_ = std::make_unique<Credits>(data);
-  control_credits_ = std::make_unique<Credits>(options_.completions / 4);
+  credits_ = std::make_unique<Credits>(entries);
   const std::uint32_t gather = std::min(kGather, static_cast<std::uint32_t>(device.max_sge));
-  const std::uint32_t inline_bytes =
-      probe_inline(domain_.get(), data_completions_.get(), data_receives_.get(), gather);
+  const std::uint32_t inline_bytes = probe_inline(domain_.get(), completions_.get(), receives_.get(), gather);
   const std::uint32_t depth = std::min(options_.queue_depth, static_cast<std::uint32_t>(device.max_qp_wr));
   limits_ = {.max_message = port_.max_message,
              .max_gather = gather,
@@ -152,18 +123,26 @@ Status VerbsTransport::make_queues() {
              .atomics64 = device.atomic_cap != IBV_ATOMIC_NONE,
              .needs_registration = true,
              .ordered = true};
+  if (Status status = lane_.create(context_.get(), domain_.get(), device,
+                                   {.buffers = options_.buffers,
+                                    .completions = options_.completions / 4,
+                                    .inline_bytes = inline_bytes,
+                                    .max_message = port_.max_message});
+      !status.ok()) {
+    return status;
+  }
   parts_ = std::make_unique<ConnectionParts>(ConnectionParts{
       .port = port_,
       .domain = domain_.get(),
-      .data_completions = data_completions_.get(),
-      .control_completions = control_completions_.get(),
-      .data_receives = data_receives_.get(),
-      .control_receives = control_receives_.get(),
-      .data_credits = *data_credits_,
-      .control_credits = *control_credits_,
-      .data_shape = {.depth = depth, .gather = gather, .inline_bytes = inline_bytes},
-      .control_shape = {.depth = std::min(kControlDepth, depth), .gather = 2, .inline_bytes = inline_bytes},
+      .data_completions = completions_.get(),
+      .data_receives = receives_.get(),
+      .data_credits = *credits_,
+      .lane_credits = lane_.credits(),
+      .data_shape = {.depth = depth, .gather = gather, .inline_bytes = inline_bytes, .scatters = 0},
+      .message_shape = {},
+      .transfer_shape = {},
       .acknowledge_timeout = acknowledge_timeout(options_.timeout)});
+  lane_.describe(*parts_);
   return {};
 }
 
@@ -201,13 +180,10 @@ Status VerbsTransport::connect(int peer, std::span<const std::byte> card) {
 Result<Endpoint> VerbsTransport::local_end(int peer) {
   auto made = std::make_unique<Connection>(peer, *parts_);
   if (Status status = made->create(); !status.ok()) return status;
-  const Endpoint end = made->local_end();
-  {
-    const std::lock_guard guard(peers_lock_);
-    peers_[end.control_queue_pair] = peer;
-  }
+  Endpoint end = made->local_end();
   // Release pairs with the load in connection().
   connections_[static_cast<std::size_t>(peer)].store(made.release(), std::memory_order_release);
+  lane_.admit(peer, end);
   return end;
 }
 
@@ -240,77 +216,21 @@ rma_status_t VerbsTransport::post_atomic(int peer, rma_atomic_op_t op, Remote ta
   return its->data().post_atomic(op, target, operand, compare, old, cookie);
 }
 
-rma_status_t VerbsTransport::post_send(int peer, std::span<const Local> pieces, Cookie cookie,
-                                       PostFlags flags) {
-  if (pieces.size() > parts_->control_shape.gather) return RMA_ERR_ARGUMENT;
-  Connection* const its = connection(peer);
-  return its != nullptr ? its->control().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
-}
-
-rma_status_t VerbsTransport::post_receive(Local buffer, Cookie cookie) {
-  ibv_sge piece = {.addr = reinterpret_cast<std::uintptr_t>(buffer.address),
-                   .length = static_cast<std::uint32_t>(buffer.bytes),
-                   .lkey = buffer.key};
-  ibv_recv_wr request = {.wr_id = cookie | kReceive, .next = nullptr, .sg_list = &piece, .num_sge = 1};
-  ibv_recv_wr* refused = nullptr;
-  const int error = ibv_post_srq_recv(control_receives_.get(), &request, &refused);
-  if (error == 0) return RMA_SUCCESS;
-  return error == ENOMEM ? RMA_ERR_STATE : RMA_ERR_SYSTEM;
-}
-
-int VerbsTransport::peer_of(std::uint32_t queue_pair) {
-  const std::lock_guard guard(peers_lock_);
-  const auto found = peers_.find(queue_pair);
-  return found != peers_.end() ? found->second : -1;
-}
-
-bool VerbsTransport::ended(const ibv_wc& work, Completion& completion) {
-  const RequestId id = RequestId::decode(work.wr_id);
-  const int peer = static_cast<int>(id.queue / 2);
-  Connection& its = *connection(peer);
-  SendQueue& queue = id.queue % 2 == 0 ? its.data() : its.control();
-  const bool good = work.status == IBV_WC_SUCCESS;
-  if (!good && !queue.failed()) {
-    log(LogLevel::info,
-        fmt::format("{}: the connection to rank {} failed: {}", name_, peer, ibv_wc_status_str(work.status)));
-    its.fail();
-  }
-  const SendQueue::Ended over = queue.retire(id.number, good);
-  completion = {.cookie = over.cookie, .peer = peer, .status = status_of(work.status), .bytes = 0};
-  return over.report;
-}
-
-std::size_t VerbsTransport::poll_queue(ibv_cq* queue, std::span<Completion> completions) {
+std::size_t VerbsTransport::poll(std::span<Completion> completions) {
   std::array<ibv_wc, 32> works;
   const auto most = static_cast<int>(std::min(works.size(), completions.size()));
-  const int found = ibv_poll_cq(queue, most, works.data());
+  const int found = ibv_poll_cq(completions_.get(), most, works.data());
   std::size_t filled = 0;
   for (int i = 0; i < found; ++i) {
-    const ibv_wc& work = works[static_cast<std::size_t>(i)];
-    // An error completion says nothing of its kind but by its id.
-    if ((work.wr_id & kReceive) != 0) {
-      completions[filled++] = {.cookie = work.wr_id & ~kReceive,
-                               .peer = peer_of(work.qp_num),
-                               .status = status_of(work.status),
-                               .bytes = work.byte_len};
-    } else if (ended(work, completions[filled])) {
-      ++filled;
-    }
+    const EndedRequest ended =
+        end_request([this](int peer) { return connection(peer); }, name_, works[static_cast<std::size_t>(i)]);
+    if (ended.report) completions[filled++] = ended.completion;
   }
   return filled;
 }
 
-std::size_t VerbsTransport::poll(std::span<Completion> completions) {
-  const std::size_t filled = poll_queue(data_completions_.get(), completions);
-  return filled + poll_queue(control_completions_.get(), completions.subspan(filled));
-}
-
 bool VerbsTransport::arm() {
-  ibv_cq* which = nullptr;
-  void* context = nullptr;
-  while (ibv_get_cq_event(channel_.get(), &which, &context) == 0) ibv_ack_cq_events(which, 1);
-  static_cast<void>(ibv_req_notify_cq(data_completions_.get(), 0));
-  static_cast<void>(ibv_req_notify_cq(control_completions_.get(), 0));
+  rearm(channel_, completions_.get());
   return true;
 }
 

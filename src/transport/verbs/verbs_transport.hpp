@@ -15,6 +15,7 @@
 #include "transport/verbs/ports.hpp"
 #include "transport/verbs/service_thread.hpp"
 #include "transport/verbs/switchboard.hpp"
+#include "transport/verbs/verbs_lane.hpp"
 
 namespace rma::transport {
 
@@ -25,7 +26,7 @@ struct VerbsOptions {
   Secret secret = {};                    ///< of this process; its callers learn it from its card
   std::uint32_t queue_depth = 0;         ///< operations to one peer that may be posted and not yet polled
   std::uint32_t completions = 0;         ///< the same for all peers together
-  std::uint32_t receives = 0;            ///< messages that may arrive before they are polled
+  std::uint32_t buffers = 0;             ///< for messages, that may be posted at the same time
   std::chrono::milliseconds timeout{0};  ///< a peer that is silent for so long is lost
   std::chrono::milliseconds connect_timeout{0};  ///< and so is one that does not answer a call for so long
 };
@@ -53,9 +54,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   [[nodiscard]] std::uint32_t outstanding(int peer) override;
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
-  [[nodiscard]] rma_status_t post_send(int peer, std::span<const Local> pieces, Cookie cookie,
-                                       PostFlags flags) override;
-  [[nodiscard]] rma_status_t post_receive(Local buffer, Cookie cookie) override;
+  [[nodiscard]] HelperLane* helper_lane() override { return &lane_; }
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return channel_->fd; }
   [[nodiscard]] bool arm() override;
@@ -74,9 +73,6 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
     // Acquire pairs with the store in local_end().
     return connections_[static_cast<std::size_t>(peer)].load(std::memory_order_acquire);
   }
-  [[nodiscard]] std::size_t poll_queue(ibv_cq* queue, std::span<Completion> completions);
-  [[nodiscard]] bool ended(const ibv_wc& work, Completion& completion);
-  [[nodiscard]] int peer_of(std::uint32_t queue_pair);
 
   const Port port_;
   const std::string name_;  ///< as usual for a device and its port: mlx5_0:1
@@ -86,20 +82,16 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   Context context_;
   ProtectionDomain domain_;
   EventChannel channel_;
-  CompletionQueue data_completions_;
-  CompletionQueue control_completions_;
-  SharedReceives data_receives_;
-  SharedReceives control_receives_;
-  std::unique_ptr<Credits> data_credits_;
-  std::unique_ptr<Credits> control_credits_;
+  CompletionQueue completions_;
+  SharedReceives receives_;  ///< of the data queue pairs, which nobody sends to
+  std::unique_ptr<Credits> credits_;
+  VerbsLane lane_;
   std::unique_ptr<Datagrams> datagrams_;
   std::unique_ptr<Switchboard> switchboard_;
   std::unique_ptr<ConnectionParts> parts_;
   std::vector<std::atomic<Connection*>> connections_;  ///< by peer; owned
   std::mutex regions_lock_;
   std::map<Key, MemoryRegion> regions_;  ///< by local key
-  std::mutex peers_lock_;
-  std::map<std::uint32_t, int> peers_;  ///< by number of the control queue pair
 };
 
 }  // namespace rma::transport

@@ -93,13 +93,6 @@ class SlowRail final : public transport::Transport {
     for (const transport::Completion& completion : ready_) count += completion.peer == peer ? 1 : 0;
     return count;
   }
-  [[nodiscard]] rma_status_t post_send(int peer, std::span<const transport::Local> pieces,
-                                       transport::Cookie cookie, transport::PostFlags flags) override {
-    return inner_->post_send(peer, pieces, cookie, flags);
-  }
-  [[nodiscard]] rma_status_t post_receive(transport::Local buffer, transport::Cookie cookie) override {
-    return inner_->post_receive(buffer, cookie);
-  }
   [[nodiscard]] std::size_t poll(std::span<transport::Completion> completions) override {
     const std::lock_guard guard(lock_);
     work_some();

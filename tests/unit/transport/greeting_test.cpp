@@ -35,7 +35,7 @@ Greeting sample_greeting() {
   greeting.call = 5;
   greeting.reply_to = sample_card().address;
   greeting.endpoint.data_queue_pair = 6;
-  greeting.endpoint.control_first_packet = 7;
+  greeting.endpoint.message_first_packet = 7;
   greeting.endpoint.mtu = 5;
   return greeting;
 }

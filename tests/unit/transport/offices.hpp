@@ -68,7 +68,7 @@ class Office final : public Switchboard::Exchange {
   [[nodiscard]] static Endpoint end_of(int rank, int peer) {
     Endpoint end;
     end.data_queue_pair = static_cast<std::uint32_t>(100 * rank + peer + 1);
-    end.control_first_packet = static_cast<std::uint32_t>(7 * rank + peer);
+    end.message_first_packet = static_cast<std::uint32_t>(7 * rank + peer);
     return end;
   }
 

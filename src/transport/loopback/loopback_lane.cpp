@@ -1,0 +1,190 @@
+#include "transport/loopback/loopback_lane.hpp"
+
+#include <algorithm>
+
+#include "transport/loopback/loopback_transport.hpp"
+
+namespace rma::transport {
+namespace {
+
+std::size_t total(std::span<const Local> pieces) {
+  std::size_t bytes = 0;
+  for (const Local& piece : pieces) bytes += piece.bytes;
+  return bytes;
+}
+
+/// `from`, in its order, into `to`, in its order; there is room.
+void copy(std::span<const Local> from, std::span<const Local> to) {
+  std::size_t at = 0;
+  std::size_t piece = 0;
+  for (const Local& source : from) {
+    for (std::size_t done = 0; done < source.bytes;) {
+      if (at == to[piece].bytes) {
+        ++piece;
+        at = 0;
+        continue;
+      }
+      const std::size_t bytes = std::min(source.bytes - done, to[piece].bytes - at);
+      std::copy_n(source.address + done, bytes, to[piece].address + at);
+      done += bytes;
+      at += bytes;
+    }
+  }
+}
+
+}  // namespace
+
+void LoopbackLane::set_faults(const Faults& faults) {
+  const std::lock_guard guard(lock_);
+  faults_ = faults;
+}
+
+std::size_t LoopbackLane::buffers() const {
+  const std::lock_guard guard(lock_);
+  return buffers_.size();
+}
+
+void LoopbackLane::introduce(LoopbackLane& one, int its_name_of_other, LoopbackLane& other,
+                             int its_name_of_one) {
+  {
+    const std::lock_guard guard(one.lock_);
+    if (one.granted_.contains(its_name_of_other)) return;
+    one.granted_[its_name_of_other] = 0;
+    other.granted_[its_name_of_one] = 0;
+  }
+  const std::uint32_t by_other = other.source_ ? other.source_(its_name_of_one) : 0;
+  std::uint32_t by_one = by_other;
+  if (&one != &other) by_one = one.source_ ? one.source_(its_name_of_other) : 0;
+  const std::lock_guard guard(one.lock_);
+  one.granted_[its_name_of_other] = by_other;
+  other.granted_[its_name_of_one] = by_one;
+}
+
+rma_status_t LoopbackLane::admit(int peer, std::span<const Local> pieces, LoopbackLane** there) {
+  LoopbackTransport* const endpoint = owner_.reachable(peer);
+  if (endpoint == nullptr) return RMA_ERR_PEER_LOST;
+  *there = &endpoint->lane();
+  return total(pieces) > limits_.max_message ? RMA_ERR_SIZE : RMA_SUCCESS;
+}
+
+void LoopbackLane::end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent) {
+  if (silent && status == RMA_SUCCESS) return;
+  due_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = bytes});
+}
+
+rma_status_t LoopbackLane::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
+                                        PostFlags flags) {
+  const std::lock_guard guard(lock_);
+  LoopbackLane* there = nullptr;
+  if (const rma_status_t status = admit(peer, pieces, &there); status != RMA_SUCCESS) return status;
+  if (faults_.refused_messages > 0) {
+    --faults_.refused_messages;
+    return RMA_ERR_STATE;
+  }
+  const std::size_t bytes = total(pieces);
+  if (flags.inline_data && bytes > limits_.max_inline) return RMA_ERR_SIZE;
+  rma_status_t status = flags.inline_data || owner_.usable(pieces) ? RMA_SUCCESS : RMA_ERR_ADDRESS;
+  if (status == RMA_SUCCESS && there->buffers_.empty()) status = RMA_ERR_STATE;
+  if (status == RMA_SUCCESS) {
+    const auto [buffer, its_cookie] = there->buffers_.front();
+    there->buffers_.pop_front();
+    if (bytes > buffer.bytes) status = RMA_ERR_SIZE;
+    if (status == RMA_SUCCESS) copy(pieces, {&buffer, 1});
+    there->end(its_cookie, owner_.number(), status, static_cast<std::uint32_t>(bytes), false);
+  }
+  end(cookie, peer, status, 0, flags.unsignalled);
+  return RMA_SUCCESS;
+}
+
+rma_status_t LoopbackLane::post_buffer(Local buffer, Cookie cookie) {
+  const std::lock_guard guard(lock_);
+  if (!owner_.usable({&buffer, 1})) return RMA_ERR_ADDRESS;
+  buffers_.emplace_back(buffer, cookie);
+  return RMA_SUCCESS;
+}
+
+std::uint32_t LoopbackLane::buffers_of(int peer) {
+  const std::lock_guard guard(lock_);
+  return granted_[peer];
+}
+
+rma_status_t LoopbackLane::post_transfer(int peer, const Work& work) {
+  const std::lock_guard guard(lock_);
+  LoopbackLane* there = nullptr;
+  if (const rma_status_t status = admit(peer, work.pieces, &there); status != RMA_SUCCESS) return status;
+  if (work.pieces.size() > limits_.gather) return RMA_ERR_ARGUMENT;
+  if (faults_.refused_transfers > 0) {
+    --faults_.refused_transfers;
+    return RMA_ERR_STATE;
+  }
+  const std::size_t bytes = total(work.pieces);
+  const bool good =
+      owner_.usable(work.pieces) && there->owner_.covered(work.remote.address, bytes, work.remote.key);
+  if (good) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a peer's address
+    const Local remote = {reinterpret_cast<std::byte*>(work.remote.address), bytes, 0};
+    if (work.direction == Direction::write) {
+      copy(work.pieces, {&remote, 1});
+    } else {
+      copy({&remote, 1}, work.pieces);
+    }
+  }
+  end(work.cookie, peer, good ? RMA_SUCCESS : RMA_ERR_ADDRESS, 0, work.flags.unsignalled);
+  return RMA_SUCCESS;
+}
+
+rma_status_t LoopbackLane::post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
+                                       PostFlags flags) {
+  const std::lock_guard guard(lock_);
+  LoopbackLane* there = nullptr;
+  if (const rma_status_t status = admit(peer, pieces, &there); status != RMA_SUCCESS) return status;
+  if (pieces.size() > limits_.gather) return RMA_ERR_ARGUMENT;
+  if (faults_.refused_transfers > 0) {
+    --faults_.refused_transfers;
+    return RMA_ERR_STATE;
+  }
+  std::deque<Scatter>& waiting = there->scatters_[owner_.number()];
+  rma_status_t status = owner_.usable(pieces) ? RMA_SUCCESS : RMA_ERR_ADDRESS;
+  if (status == RMA_SUCCESS && waiting.empty()) status = RMA_ERR_STATE;
+  if (status == RMA_SUCCESS) {
+    const Scatter into = std::move(waiting.front());
+    waiting.pop_front();
+    const std::size_t bytes = total(pieces);
+    if (bytes > total(into.pieces)) status = RMA_ERR_SIZE;
+    if (status == RMA_SUCCESS && !there->owner_.usable(into.pieces)) status = RMA_ERR_ADDRESS;
+    if (status == RMA_SUCCESS) copy(pieces, into.pieces);
+    there->end(into.cookie, owner_.number(), status, static_cast<std::uint32_t>(bytes), false);
+  }
+  end(cookie, peer, status, 0, flags.unsignalled);
+  return RMA_SUCCESS;
+}
+
+rma_status_t LoopbackLane::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
+  const std::lock_guard guard(lock_);
+  if (owner_.reachable(peer) == nullptr) return RMA_ERR_PEER_LOST;
+  if (pieces.size() > limits_.gather) return RMA_ERR_ARGUMENT;
+  std::deque<Scatter>& waiting = scatters_[peer];
+  if (faults_.refused_transfers > 0 || waiting.size() == limits_.scatters) {
+    if (faults_.refused_transfers > 0) --faults_.refused_transfers;
+    return RMA_ERR_STATE;
+  }
+  waiting.push_back({.pieces = {pieces.begin(), pieces.end()}, .cookie = cookie});
+  return RMA_SUCCESS;
+}
+
+std::size_t LoopbackLane::poll(std::span<Completion> completions) {
+  const std::lock_guard guard(lock_);
+  std::size_t filled = 0;
+  while (filled < completions.size() && !due_.empty()) {
+    completions[filled++] = due_.front();
+    due_.pop_front();
+  }
+  return filled;
+}
+
+bool LoopbackLane::arm() {
+  const std::lock_guard guard(lock_);
+  return due_.empty();
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "transport/helper_lane.hpp"
+
+namespace rma::transport {
+
+class LoopbackTransport;
+
+/// The helper lane of a loopback endpoint. Whatever is posted is done at once; completions appear in poll().
+/// A message or a gather that finds nothing to go into ends with RMA_ERR_STATE, where a device would ask
+/// again and again: whoever counts right never sees it. Thread-safe.
+class LoopbackLane final : public HelperLane {
+ public:
+  /// `lock` is the fabric's and guards all lanes.
+  LoopbackLane(LoopbackTransport& owner, std::mutex& lock) : owner_(owner), lock_(lock) {}
+
+  /// What goes wrong. Everything is off at first.
+  struct Faults {
+    std::uint32_t refused_messages = 0;   ///< this many get RMA_ERR_STATE
+    std::uint32_t refused_transfers = 0;  ///< and this many transfers, gathers and scatters
+  };
+  void set_faults(const Faults& faults);
+  void set_limits(const Limits& limits) { limits_ = limits; }
+  /// Buffers that messages have not taken yet.
+  [[nodiscard]] std::size_t buffers() const;
+
+  [[nodiscard]] const Limits& limits() const override { return limits_; }
+  [[nodiscard]] rma_status_t post_message(int peer, std::span<const Local> pieces, Cookie cookie,
+                                          PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_buffer(Local buffer, Cookie cookie) override;
+  void set_buffer_source(BufferSource source) override { source_ = std::move(source); }
+  [[nodiscard]] std::uint32_t buffers_of(int peer) override;
+  [[nodiscard]] rma_status_t post_transfer(int peer, const Work& work) override;
+  [[nodiscard]] rma_status_t post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
+                                         PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) override;
+  [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
+  [[nodiscard]] int event_fd() const override { return -1; }
+  [[nodiscard]] bool arm() override;
+
+  /// Both ends set buffers aside for each other, once. Without the lock.
+  static void introduce(LoopbackLane& one, int its_name_of_other, LoopbackLane& other, int its_name_of_one);
+
+ private:
+  struct Scatter {
+    std::vector<Local> pieces;
+    Cookie cookie = 0;
+  };
+  [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, LoopbackLane** there);
+  void end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent);
+
+  LoopbackTransport& owner_;
+  std::mutex& lock_;
+  Limits limits_ = {.gather = 4,
+                    .max_inline = 64,
+                    .messages = 16,
+                    .transfers = 16,
+                    .scatters = 16,
+                    .max_message = std::uint64_t{1} << 20};
+  BufferSource source_;
+  Faults faults_;
+  std::map<int, std::uint32_t> granted_;  ///< by peer, to this end
+  std::deque<std::pair<Local, Cookie>> buffers_;
+  std::map<int, std::deque<Scatter>> scatters_;  ///< by peer
+  std::deque<Completion> due_;
+};
+
+}  // namespace rma::transport

@@ -1,0 +1,208 @@
+#include "transport/verbs/verbs_lane.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "util/log.hpp"
+
+namespace rma::transport {
+namespace {
+
+// One less than powers of two: devices that keep one slot free and round up then need half the memory.
+constexpr std::uint32_t kMessages = 31;
+constexpr std::uint32_t kTransfers = 15;
+constexpr std::uint32_t kGather = 32;  ///< pieces of a transfer: memory of every queue slot
+constexpr std::uint32_t kMessageGather = 2;
+/// Marks the ids of receives. A RequestId has it never: a queue's number is below 2^31.
+constexpr std::uint64_t kReceive = std::uint64_t{1} << 63U;
+
+}  // namespace
+
+rma_status_t status_of(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_SUCCESS:
+      return RMA_SUCCESS;
+    case IBV_WC_REM_ACCESS_ERR:
+    case IBV_WC_REM_INV_REQ_ERR:
+      return RMA_ERR_ADDRESS;
+    case IBV_WC_LOC_PROT_ERR:
+    case IBV_WC_LOC_LEN_ERR:
+    case IBV_WC_LOC_QP_OP_ERR:
+      return RMA_ERR_SYSTEM;
+    default:
+      return RMA_ERR_PEER_LOST;
+  }
+}
+
+Result<EventChannel> make_channel(ibv_context* context) {
+  EventChannel channel(ibv_create_comp_channel(context));
+  if (channel == nullptr) return system_failure(RMA_ERR_NO_MEMORY, "making a completion channel", errno);
+  // Threads that poll take the events too; none of them may block for one that another has taken.
+  if (fcntl(channel->fd, F_SETFL, O_NONBLOCK) != 0) return system_failure(RMA_ERR_SYSTEM, "fcntl", errno);
+  return channel;
+}
+
+void rearm(const EventChannel& channel, ibv_cq* queue) {
+  ibv_cq* which = nullptr;
+  void* context = nullptr;
+  while (ibv_get_cq_event(channel.get(), &which, &context) == 0) ibv_ack_cq_events(which, 1);
+  static_cast<void>(ibv_req_notify_cq(queue, 0));
+}
+
+EndedRequest end_request(const VerbsLane::Connections& connections, const std::string& name,
+                         const ibv_wc& work) {
+  const RequestId id = RequestId::decode(work.wr_id);
+  const int peer = static_cast<int>(id.queue / Connection::kQueues);
+  Connection& its = *connections(peer);
+  SendQueue& queue = its.queue(id.queue % Connection::kQueues);
+  const bool good = work.status == IBV_WC_SUCCESS;
+  if (!good && !queue.failed()) {
+    log(LogLevel::info,
+        fmt::format("{}: the connection to rank {} failed: {}", name, peer, ibv_wc_status_str(work.status)));
+    its.fail();
+  }
+  const SendQueue::Ended over = queue.retire(id.number, good);
+  return {.completion = {.cookie = over.cookie, .peer = peer, .status = status_of(work.status), .bytes = 0},
+          .report = over.report};
+}
+
+Status VerbsLane::create(ibv_context* context, ibv_pd* domain, const ibv_device_attr& device,
+                         const Options& options) {
+  auto channel = make_channel(context);
+  if (!channel.ok()) return std::move(channel).status();
+  channel_ = std::move(channel).value();
+  const std::uint32_t buffers =
+      std::min(std::max(options.buffers, 1U), static_cast<std::uint32_t>(device.max_srq_wr));
+  const std::uint32_t entries =
+      std::min(options.completions + buffers, static_cast<std::uint32_t>(device.max_cqe));
+  if (entries <= buffers) return {RMA_ERR_NO_MEMORY, "the device's completion queues are too short"};
+  completions_.reset(ibv_create_cq(context, static_cast<int>(entries), nullptr, channel_.get(), 0));
+  if (completions_ == nullptr) {
+    return system_failure(RMA_ERR_NO_MEMORY, "making a completion queue", errno);
+  }
+  ibv_srq_init_attr receives = {};
+  receives.attr.max_sge = 1;
+  receives.attr.max_wr = buffers;
+  buffers_.reset(ibv_create_srq(domain, &receives));
+  if (buffers_ == nullptr) {
+    return system_failure(RMA_ERR_NO_MEMORY, "making a shared receive queue", errno);
+  }
+  credits_ = std::make_unique<Credits>(entries - buffers);
+  const auto depth = static_cast<std::uint32_t>(device.max_qp_wr);
+  message_shape_ = {.depth = std::min(kMessages, depth),
+                    .gather = kMessageGather,
+                    .inline_bytes = options.inline_bytes,
+                    .scatters = 0};
+  transfer_shape_ = {.depth = std::min(kTransfers, depth),
+                     .gather = std::min(kGather, static_cast<std::uint32_t>(device.max_sge)),
+                     .inline_bytes = 0,
+                     .scatters = std::min(kTransfers, depth)};
+  limits_ = {.gather = transfer_shape_.gather,
+             .max_inline = options.inline_bytes,
+             .messages = message_shape_.depth,
+             .transfers = transfer_shape_.depth,
+             .scatters = transfer_shape_.scatters,
+             .max_message = options.max_message};
+  return {};
+}
+
+void VerbsLane::describe(ConnectionParts& parts) const {
+  parts.lane_completions = completions_.get();
+  parts.message_buffers = buffers_.get();
+  parts.message_shape = message_shape_;
+  parts.transfer_shape = transfer_shape_;
+}
+
+void VerbsLane::admit(int peer, Endpoint& end) {
+  {
+    const std::lock_guard guard(owners_lock_);
+    const std::uint32_t first = Connection::kQueues * static_cast<std::uint32_t>(peer);
+    owners_[end.message_queue_pair] = first + Connection::kMessages;
+    owners_[end.transfer_queue_pair] = first + Connection::kTransfers;
+  }
+  end.buffers = source_ ? source_(peer) : 0;
+}
+
+rma_status_t VerbsLane::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
+                                     PostFlags flags) {
+  if (pieces.size() > kMessageGather) return RMA_ERR_ARGUMENT;
+  Connection* const its = connections_(peer);
+  return its != nullptr ? its->messages().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
+}
+
+rma_status_t VerbsLane::post_buffer(Local buffer, Cookie cookie) {
+  ibv_sge piece = {.addr = reinterpret_cast<std::uintptr_t>(buffer.address),
+                   .length = static_cast<std::uint32_t>(buffer.bytes),
+                   .lkey = buffer.key};
+  ibv_recv_wr request = {.wr_id = cookie | kReceive, .next = nullptr, .sg_list = &piece, .num_sge = 1};
+  ibv_recv_wr* refused = nullptr;
+  const int error = ibv_post_srq_recv(buffers_.get(), &request, &refused);
+  if (error == 0) return RMA_SUCCESS;
+  return error == ENOMEM ? RMA_ERR_STATE : RMA_ERR_SYSTEM;
+}
+
+std::uint32_t VerbsLane::buffers_of(int peer) {
+  const Connection* const its = connections_(peer);
+  return its != nullptr ? its->buffers() : 0;
+}
+
+rma_status_t VerbsLane::post_transfer(int peer, const Work& work) {
+  if (work.pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
+  Connection* const its = connections_(peer);
+  std::size_t posted = 0;
+  return its != nullptr ? its->transfers().post({&work, 1}, &posted) : RMA_ERR_PEER_LOST;
+}
+
+rma_status_t VerbsLane::post_gather(int peer, std::span<const Local> pieces, Cookie cookie, PostFlags flags) {
+  if (pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
+  Connection* const its = connections_(peer);
+  return its != nullptr ? its->transfers().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
+}
+
+rma_status_t VerbsLane::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
+  if (pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
+  Connection* const its = connections_(peer);
+  return its != nullptr ? its->transfers().post_scatter(pieces, cookie | kReceive) : RMA_ERR_PEER_LOST;
+}
+
+int VerbsLane::owner(std::uint32_t queue_pair, bool* scatter) {
+  const std::lock_guard guard(owners_lock_);
+  const auto found = owners_.find(queue_pair);
+  if (found == owners_.end()) return -1;
+  *scatter = found->second % Connection::kQueues == Connection::kTransfers;
+  return static_cast<int>(found->second / Connection::kQueues);
+}
+
+std::size_t VerbsLane::poll(std::span<Completion> completions) {
+  std::array<ibv_wc, 32> works;
+  const auto most = static_cast<int>(std::min(works.size(), completions.size()));
+  const int found = ibv_poll_cq(completions_.get(), most, works.data());
+  std::size_t filled = 0;
+  for (int i = 0; i < found; ++i) {
+    const ibv_wc& work = works[static_cast<std::size_t>(i)];
+    // An error completion says nothing of its kind but by its id.
+    if ((work.wr_id & kReceive) != 0) {
+      bool scatter = false;
+      const int peer = owner(work.qp_num, &scatter);
+      if (scatter) connections_(peer)->transfers().retire_scatter();
+      completions[filled++] = {.cookie = work.wr_id & ~kReceive,
+                               .peer = peer,
+                               .status = status_of(work.status),
+                               .bytes = work.byte_len};
+    } else if (const EndedRequest ended = end_request(connections_, name_, work); ended.report) {
+      completions[filled++] = ended.completion;
+    }
+  }
+  return filled;
+}
+
+bool VerbsLane::arm() {
+  rearm(channel_, completions_.get());
+  return true;
+}
+
+}  // namespace rma::transport
