@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Shows the library at work: installs what is missing, builds into build/ (programs in build/bin), and multiplies two
-# matrices across four processes that fetch each other's blocks with one-sided gets, verified.
+# matrices across four processes that fetch each other's blocks with one-sided gets, verified. Then come two sizes of
+# the NAS benchmark MG, whose processes put the faces of their grids into each other's, verified as well.
 #
 # usage: scripts/demo.sh [-n RANKS] [OPTION...]
-#   -n RANKS   how many processes (4)
+#   -n RANKS   how many processes (4); MG takes the power of two below if it is none
 #   OPTION...  given to summa instead of --m 2048 --n 2048 --k 2048 --verify; see build/bin/summa --help
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +22,13 @@ case ${1:-} in
 esac
 [ $# -gt 0 ] || set -- --m 2048 --n 2048 --k 2048 --verify
 
-scripts/build.sh release rmarun summa
-echo "demo: build/bin/rmarun -n $ranks build/bin/summa $*"
-exec build/bin/rmarun -n "$ranks" build/bin/summa "$@"
+scripts/build.sh release rmarun summa nas_mg
+# demo RANKS PROGRAM [ARGUMENT...]
+demo() {
+  echo "demo: build/bin/rmarun -n $1 build/bin/$2 ${*:3}"
+  build/bin/rmarun -n "$1" build/bin/"$2" "${@:3}"
+}
+demo "$ranks" summa "$@"
+power=1
+while [ $((2 * power)) -le "$ranks" ]; do power=$((2 * power)); done
+for class in S W; do demo $power nas_mg --class $class; done

@@ -75,7 +75,7 @@ void place_charges(Job& job, const Decomposition& decomposition, const View& v) 
       const std::uint64_t x = one.point % side - (first[0] - 1);
       const std::uint64_t y = one.point / side % side - (first[1] - 1);
       const std::uint64_t z = one.point / side / side - (first[2] - 1);
-      if (x < nx && y < ny && z < nz) v.line(y + 1, z + 1)[x + 1] = value;
+      if (x < v.sides[0] && y < v.sides[1] && z < v.sides[2]) v.line(y + 1, z + 1)[x + 1] = value;
     }
   };
   charge(of_all(job, low), -1.0);

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "problem.hpp"
 
@@ -12,7 +13,6 @@ namespace nas_mg {
 
 namespace {
 
-constexpr int kMostRanks = 1 << 20;
 constexpr int kMostIterations = 1'000'000;
 
 }  // namespace
@@ -36,10 +36,9 @@ Parsed parse_options(int argc, const char* const* argv, bool speak) {
           ->check(CLI::Range(1, kMostIterations));
   RankGrid grid{};
   CLI::Option* const grid_option =
-      app.add_option("--grid", grid,
-                     "X,Y,Z: how the ranks are arranged, instead of as near to a cube as can be")
+      app.add_option("--grid", grid, "how the ranks are arranged, instead of as near to a cube as can be")
           ->delimiter(',')
-          ->check(CLI::Range(1, kMostRanks));
+          ->type_name("X,Y,Z");
   app.add_flag("--json", options.json, "print JSON instead of text");
   app.add_flag("--inject-error", options.inject_error, "spoil one charge, to try the verification")
       ->group("");  // for tests: left out of --help

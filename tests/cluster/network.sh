@@ -31,4 +31,12 @@ done
 step 'an idle job connects to nobody' counted connect 0 cluster-run -n 2 -- "$bin/rma-cluster-job" idle
 step 'a limit of locked memory' limited 4000 "$bin/rma-cluster-job" memory_limit 8
 step 'SUMMA, 2 x 2' cluster-run -n 2 -- "$bin/summa" --m 256 --n 256 --k 256 --block 64 --verify
+# The grid decides what the faces between the hosts are: whole planes, lines, or single points.
+mg() {
+  cluster-run -n 2 -- "$bin/nas_mg" "$@"
+}
+step 'MG class S, 2 x 2' mg --class S
+step 'MG class S, 2 x 2, points between the hosts' mg --class S --grid 4,1,1
+step 'MG class W, 2 x 2' mg --class W
+step 'MG class W, 2 x 2, lines between the hosts' mg --class W --grid 1,4,1
 finish
