@@ -1,6 +1,7 @@
 #include "api/runtime.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -29,7 +30,38 @@ std::unique_ptr<Device> open_device(const Settings& settings, Job& job) {
   return device;
 }
 
+/// A helper's thread polls only where it keeps no rank from running.
+std::uint64_t helper_spins(const Settings& settings, const Job& job) {
+  const auto processors = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  return 2 * job.local_ranks().size() <= processors ? settings.helper_spins : 0;
+}
+
+/// Starts the helper, or where there is no memory for one, only what answers those who connect.
+Status start_helper(Runtime& runtime) {
+  Job& job = *runtime.job;
+  if (job.rails() == nullptr) return {};
+  Network& network = *runtime.device->network();
+  auto helper = Helper::create(runtime.settings, job.size(), *job.rails(), network, runtime.device->flights(),
+                               helper_spins(runtime.settings, job));
+  if (!helper.ok()) {
+    log(LogLevel::warn,
+        fmt::format("what needs another rank's helper will be refused: {}", helper.status().text()));
+    return job.rails()->service() != nullptr ? job.rails()->service()->start() : Status();
+  }
+  runtime.helper = std::move(helper).value();
+  runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, *runtime.helper);
+  runtime.accumulator->set_remote(runtime.remote_atomics.get());
+  runtime.remote_copy = std::make_unique<RemoteCopy>(job, *runtime.helper);
+  network.set_assistant(runtime.remote_copy.get());
+  return runtime.helper->start();
+}
+
 }  // namespace
+
+Runtime::~Runtime() {
+  // Its thread uses all that is above it.
+  if (helper != nullptr) helper->stop();
+}
 
 constinit std::atomic<Runtime*> current_runtime = nullptr;
 
@@ -54,6 +86,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation) {
   if (!teams.ok()) return std::move(teams).status();
   runtime->teams = std::move(teams).value();
 
+  if (Status status = start_helper(*runtime); !status.ok()) return status;
   if (Status status = runtime->job->connect(); !status.ok()) return status;
   for (int other = 0; other < runtime->job->size(); ++other) {
     if (!runtime->job->mapped(other)) runtime->device->reach_by_network(other);

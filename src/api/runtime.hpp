@@ -5,9 +5,12 @@
 
 #include "api/mutex_registry.hpp"
 #include "atomics/accumulate.hpp"
+#include "atomics/remote_atomics.hpp"
 #include "collectives/team.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
+#include "helper_thread/helper.hpp"
+#include "strided/remote_copy.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/trace.hpp"
@@ -20,7 +23,10 @@ struct Runtime {
   Settings settings;
   std::unique_ptr<Job> job;
   std::unique_ptr<Device> device;  ///< for memory that is not mapped here
+  std::unique_ptr<Helper> helper;  ///< null without a network, or without memory for messages
   std::unique_ptr<Accumulator> accumulator;
+  std::unique_ptr<RemoteAtomics> remote_atomics;  ///< null without a helper
+  std::unique_ptr<RemoteCopy> remote_copy;        ///< likewise
   std::unique_ptr<Teams> teams;
   MutexRegistry mutexes;
   std::unique_ptr<Trace> trace;  ///< null unless asked for
@@ -28,6 +34,7 @@ struct Runtime {
 
   /// Joins the job. Collective.
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation);
+  ~Runtime();
   /// Prints what was asked to be printed at the end. Local; never fails the job.
   void report() const;
 };

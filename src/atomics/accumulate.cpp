@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "atomics/remote_atomics.hpp"
 #include "core/operation.hpp"
 #include "util/statistics.hpp"
 
@@ -19,6 +20,12 @@ Result<std::unique_ptr<Accumulator>> Accumulator::create(Job& job, Device& devic
 Status Accumulator::accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
                                const void* scale, int rank) {
   count(Counter::accumulate);
+  if (remote_ != nullptr && !job_.mapped(rank)) {
+    const auto layout = [bytes](const void* address) {
+      return std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(address), bytes));
+    };
+    return remote_->accumulate(layout(dst), layout(src), type, scale, rank);
+  }
   return Accumulation(*this, type, scale, rank).add(dst, src, bytes);
 }
 
@@ -65,8 +72,11 @@ Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, st
 Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
   const Path path = accumulator_.job().resolve(dst, bytes, rank_);
   if (path.here == nullptr && !accumulator_.job().mapped(rank_)) {
-    return {RMA_ERR_UNSUPPORTED,
-            fmt::format("rank {} is on another host, and this version accumulates on this host only", rank_)};
+    return {
+        RMA_ERR_UNSUPPORTED,
+        fmt::format("rank {} is on another host, and this process has no helper to reach it by: raise the "
+                    "limit of locked memory (ulimit -l)",
+                    rank_)};
   }
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
   const auto address = reinterpret_cast<std::uintptr_t>(dst);

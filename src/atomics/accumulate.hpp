@@ -11,9 +11,11 @@
 
 namespace rma {
 
+class RemoteAtomics;
+
 /// Accumulates, to any rank's memory, as a job's processes share them: the locks over a rank's addresses lie
 /// in that rank's memory. Whoever initiates takes them and does the arithmetic; the target takes no part.
-/// Thread-safe.
+/// Where the memory is not mapped, the target's helper does (RemoteAtomics). Thread-safe.
 class Accumulator {
  public:
   /// Sets the locks over this process's memory aside. Before Job::connect(); both must outlive the result.
@@ -21,10 +23,14 @@ class Accumulator {
 
   /// dst[i] += scale * src[i] for `bytes` bytes of elements, each atomic with respect to all other
   /// accumulates. `type` is valid, `bytes` a multiple of its size, `dst` aligned to its type_alignment(), and
-  /// `scale` null or one element. RMA_ERR_ADDRESS; RMA_ERR_UNSUPPORTED for a rank on another host;
+  /// `scale` null or one element. RMA_ERR_ADDRESS; RMA_ERR_UNSUPPORTED for a rank that no helper reaches;
   /// RMA_ERR_PEER_LOST and what else the device reports.
   [[nodiscard]] Status accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
                                   const void* scale, int rank);
+
+  /// Before the first accumulate: who executes those to ranks that are not mapped here. Null for nobody.
+  void set_remote(RemoteAtomics* remote) { remote_ = remote; }
+  [[nodiscard]] RemoteAtomics* remote() const { return remote_; }
 
   [[nodiscard]] Job& job() const { return job_; }
   [[nodiscard]] Device& device() const { return device_; }
@@ -38,6 +44,7 @@ class Accumulator {
 
   Job& job_;
   Device& device_;
+  RemoteAtomics* remote_ = nullptr;
 };
 
 /// One accumulate of any number of contiguous pieces to one rank. Keeps a lock from piece to piece, so it is

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "atomics/remote_atomics.hpp"
 #include "core/operation.hpp"
 
 namespace rma {
@@ -12,10 +13,18 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
   Job& job = accumulator.job();
   const Path path = job.resolve(target, sizeof(Word), rank);
   if (path.kind == Path::Kind::network) {
-    return {RMA_ERR_UNSUPPORTED,
-            fmt::format("rank {} is on another host, where the processor's atomics do not reach: leave "
-                        "RMA_ATOMIC_DOMAIN to the library",
-                        rank)};
+    if (RemoteAtomics* const remote = accumulator.remote(); remote != nullptr) {
+      const auto found =
+          remote->atomic(op, sizeof(Word), reinterpret_cast<std::uintptr_t>(target), operand, compare, rank);
+      if (!found.ok()) return {found.status().code(), std::string(found.status().text())};
+      if (old != nullptr) *old = static_cast<Word>(found.value());
+      return {};
+    }
+    return {
+        RMA_ERR_UNSUPPORTED,
+        fmt::format("rank {} is on another host, and this process has no helper to reach it by: raise the "
+                    "limit of locked memory (ulimit -l)",
+                    rank)};
   }
   if (path.kind == Path::Kind::none) return Job::unreachable(target, sizeof(Word), rank);
   Word before = 0;
@@ -67,6 +76,11 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
         if (before.ok() && before.value() == expected) break;
       }
   }
+  if (before.status().code() == RMA_ERR_UNSUPPORTED && accumulator.remote() != nullptr) {
+    // Not registered, so no device changes it: the processor's atomics see all others.
+    before = accumulator.remote()->atomic(op, sizeof *target, reinterpret_cast<std::uintptr_t>(target),
+                                          operand, compare, rank);
+  }
   if (!before.ok()) return std::move(before).status();
   if (old != nullptr) *old = before.value();
   if (op != RMA_FETCH && accumulator.job().mapped(rank)) accumulator.job().doorbell(rank).ring();
@@ -75,13 +89,6 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
 
 Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint32_t* target,
                         std::uint32_t operand, std::uint32_t compare, std::uint32_t* old, int rank) {
-  if (!accumulator.job().mapped(rank)) {
-    return {
-        RMA_ERR_UNSUPPORTED,
-        fmt::format("atomics on 4 bytes of rank {}, on another host: network devices have them for 8 bytes "
-                    "only; use rma_atomic64",
-                    rank)};
-  }
   // No device executes these, so the processor's are atomic with respect to all others.
   std::byte* const here = accumulator.job().direct(target, sizeof *target, rank);
   if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);

@@ -113,8 +113,10 @@ Status Job::open_network() {
     card_.name_rail(rail, (*rails_)[rail].name());
     card_.rail_card_bytes = static_cast<std::uint32_t>(card.size());
   }
+  // A device without atomics leaves them to the helpers.
+  const bool able = (*rails_)[0].limits().atomics64;
   const bool by_device = settings_.atomic_domain == AtomicDomainSetting::nic ||
-                         (settings_.atomic_domain == AtomicDomainSetting::automatic && needed);
+                         (settings_.atomic_domain == AtomicDomainSetting::automatic && needed && able);
   card_.atomics_by_device = by_device ? 1 : 0;
   return {};
 }
@@ -250,6 +252,14 @@ Path Job::resolve(const void* address, std::size_t bytes, int rank) const {
   std::byte* const own =
       rank == this->rank() ? const_cast<std::byte*>(static_cast<const std::byte*>(address)) : nullptr;
   return {.kind = Path::Kind::foreign, .here = own};
+}
+
+bool Job::given_out(std::uintptr_t address, std::size_t bytes) const {
+  if (registered_ == nullptr) return false;
+  const auto* const there = reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  const Path path = resolve(there, bytes, rank());
+  return path.kind == Path::Kind::foreign ||
+         (path.kind == Path::Kind::direct && registered_->covers(address, bytes));
 }
 
 Status Job::unreachable(const void* address, std::size_t bytes, int rank) {

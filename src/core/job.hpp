@@ -94,6 +94,10 @@ class Job {
     return registered_ != nullptr ? registered_->find(address) : std::nullopt;
   }
 
+  /// Whether this process has given out all of [address, address + bytes), of its heap or by registering it:
+  /// for requests of others, which nothing is believed of. Only where there is a network.
+  [[nodiscard]] bool given_out(std::uintptr_t address, std::size_t bytes) const;
+
   /// Where threads of `rank`, mapped here, sleep.
   [[nodiscard]] Doorbell& doorbell(int rank) const {
     return *reinterpret_cast<Doorbell*>(service(Service::doorbell, rank).data());

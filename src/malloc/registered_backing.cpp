@@ -49,6 +49,7 @@ Status RegisteredBacking::back(std::size_t offset, std::size_t bytes) {
 }
 
 void RegisteredBacking::note_backed(std::size_t begin, std::size_t end) {
+  const std::unique_lock guard(lock_);
   const auto next = backed_.lower_bound(begin);
   if (next != backed_.end() && next->first == end) {
     end = next->second;
@@ -107,6 +108,15 @@ std::optional<Registered> RegisteredBacking::find(const std::byte* address) cons
   const Registered& candidate = std::prev(next)->second;
   if (key - std::prev(next)->first >= candidate.bytes) return std::nullopt;
   return candidate;
+}
+
+bool RegisteredBacking::covers(std::uintptr_t address, std::size_t bytes) const {
+  const std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(window_.base());
+  const std::shared_lock guard(lock_);
+  const auto next = backed_.upper_bound(offset);
+  if (next == backed_.begin()) return false;
+  const std::size_t end = std::prev(next)->second;
+  return offset <= end && bytes <= end - offset;
 }
 
 std::size_t RegisteredBacking::backed() const {

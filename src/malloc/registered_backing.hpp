@@ -32,6 +32,8 @@ class RegisteredBacking final : public Backing {
 
   /// The registered extent that `address` lies in. Thread-safe.
   [[nodiscard]] std::optional<Registered> find(const std::byte* address) const;
+  /// Whether there is memory behind all of [address, address + bytes). Thread-safe.
+  [[nodiscard]] bool covers(std::uintptr_t address, std::size_t bytes) const;
   /// Bytes taken, and bytes of them that could not be registered. Thread-safe.
   [[nodiscard]] std::size_t backed() const;
   [[nodiscard]] std::size_t refused() const;
@@ -44,8 +46,8 @@ class RegisteredBacking final : public Backing {
   RegionTable& regions_;
   Registrar& registrar_;
   const std::size_t extent_;
+  mutable std::shared_mutex lock_;                   ///< of the following, for those who do not take memory
   std::map<std::size_t, std::size_t> backed_;        ///< ends by begins, none adjacent or empty
-  mutable std::shared_mutex lock_;                   ///< of the following
   std::map<std::uintptr_t, Registered> registered_;  ///< by address
   std::size_t refused_ = 0;
   std::size_t backed_bytes_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/mman.h>  // MADV_COLLAPSE, which glibc 2.36 does not define
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "atomics/remote_atomics.hpp"
 #include "atomics/types.hpp"
+#include "strided/layouts.hpp"
 #include "strided/segment_copy.hpp"
 #include "strided/side.hpp"
 #include "util/statistics.hpp"
@@ -138,6 +140,10 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
     return std::move(found).status();
   count(Counter::strided);
   count(Counter::accumulate);
+  if (!accumulator.job().mapped(rank) && accumulator.remote() != nullptr) {
+    return accumulator.remote()->accumulate(layout_of(dst, Side::dst, shape),
+                                            layout_of(src, Side::src, shape), type, scale, rank);
+  }
   Accumulation accumulation(accumulator, type, scale, rank);
   return each_segment(dst, src, shape, [&](void* to, const void* from) {
     return accumulation.add(to, from, shape.segment_bytes());

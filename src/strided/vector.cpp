@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "atomics/remote_atomics.hpp"
 #include "atomics/types.hpp"
+#include "strided/layouts.hpp"
 #include "strided/segment_copy.hpp"
 #include "strided/side.hpp"
 #include "util/statistics.hpp"
@@ -230,6 +232,11 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);
   count(Counter::accumulate);
+  if (found.value().bytes == 0) return {};
+  if (!job.mapped(rank) && accumulator.remote() != nullptr) {
+    return accumulator.remote()->accumulate(layout_of(iov, Side::dst), layout_of(iov, Side::src), type, scale,
+                                            rank);
+  }
   Accumulation accumulation(accumulator, type, scale, rank);
   const Joining joining = joining_for(job, iov, found.value(), Side::dst, rank);
   return each_run(iov, joining, [&](void* dst, const void* src, std::size_t bytes) {

@@ -17,7 +17,7 @@ enum class CmaSetting : std::uint8_t { automatic, off };
 enum class CollectiveSetting : std::uint8_t { automatic, mail };
 enum class ShmSetting : std::uint8_t { automatic, off };
 enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
-enum class AtomicDomainSetting : std::uint8_t { automatic, cpu, nic };
+enum class AtomicDomainSetting : std::uint8_t { automatic, cpu, nic, helper };
 enum class LocalBufferSetting : std::uint8_t { cache, register_each, pipeline, bounce };
 enum class StatisticsSetting : std::uint8_t { off, table, json };
 
@@ -44,6 +44,7 @@ struct Settings {
   std::uint64_t message_bytes = 0;
   std::uint64_t helper_buffer = 0;
   std::uint64_t helper_buffers = 0;
+  std::uint64_t packed_piece = 0;
   std::uint64_t helper_spins = 0;
   std::uint64_t extent_bytes = 0;
   std::uint64_t inline_bytes = 0;

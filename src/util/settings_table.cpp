@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 2> kCma = {"auto", "off"};
 constexpr std::array<std::string_view, 2> kCollective = {"auto", "mail"};
 constexpr std::array<std::string_view, 2> kShm = {"auto", "off"};
 constexpr std::array<std::string_view, 3> kNetwork = {"auto", "off", "verbs"};
-constexpr std::array<std::string_view, 3> kAtomicDomain = {"auto", "cpu", "nic"};
+constexpr std::array<std::string_view, 4> kAtomicDomain = {"auto", "cpu", "nic", "helper"};
 constexpr std::array<std::string_view, 4> kLocalBuffers = {"cache", "register", "pipeline", "bounce"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
@@ -59,9 +59,10 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetwork), "auto", 0, 0, "",
                   "Network between ranks that are not mapped: auto opens verbs where there are such, verbs "
                   "always"},
-      SettingInfo{"RMA_ATOMIC_DOMAIN", choice<&Settings::atomic_domain>(kAtomicDomain), "auto", 0, 0, "",
-                  "Who executes 8-byte atomics: the processor (auto on one host) or the network device (auto "
-                  "on several). The same on all ranks"},
+      SettingInfo{
+          "RMA_ATOMIC_DOMAIN", choice<&Settings::atomic_domain>(kAtomicDomain), "auto", 0, 0, "",
+          "Who executes 8-byte atomics: the processor (auto on one host), the network device (auto on "
+          "several) or the target's helper thread, by the processor. The same on all ranks"},
       SettingInfo{"RMA_DEVICES", &Settings::devices, "", 0, 0, "",
                   "RDMA devices to use, as in mlx5_0,mlx5_1:2; empty takes every usable port (rma-info lists "
                   "them)"},
@@ -91,6 +92,9 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HELPER_BUFFERS", &Settings::helper_buffers, "8", 2, 4096, "buffers",
                   "Registered buffers of RMA_HELPER_BUFFER bytes for requests made here, and as many for "
                   "those served"},
+      SettingInfo{"RMA_PACKED_PIECE", &Settings::packed_piece, "16K", 512, std::uint64_t{1} << 26, "bytes",
+                  "Piece by which data is copied that no network device can move, one being copied while "
+                  "another travels"},
       SettingInfo{"RMA_HELPER_SPIN", &Settings::helper_spins, "2000", 0, 1000000, "polls",
                   "Most polls of a helper thread before it sleeps, while requests keep coming; none when the "
                   "host has not two processors for each rank"},

@@ -53,6 +53,15 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"drain", "times one rail was waited for before another was used"},
     {"rail_failover", "pieces of transfers that another rail took over"},
     {"peer_lost", "ranks that were found to be gone or unreachable"},
+    {"put_copied", "puts to another host that its helper copied"},
+    {"get_copied", "gets from another host that its helper copied"},
+    {"atomic_helper", "atomics that another rank's helper executed"},
+    {"accumulate_helper", "accumulates that another rank's helper executed"},
+    {"message", "messages sent to other ranks"},
+    {"messages_refused", "messages that made no sense, and whose sender was given up"},
+    {"helper_request", "requests to other ranks' helper threads"},
+    {"helper_served", "requests of other ranks that were served"},
+    {"helper_refused", "requests of other ranks that were answered with an error"},
 }};
 
 /// Counts of threads outlive them, so that totals never shrink. A deque never moves its elements.

@@ -49,6 +49,15 @@ enum class Counter : std::uint8_t {
   drain,
   rail_failover,
   peer_lost,
+  put_copied,
+  get_copied,
+  atomic_helper,
+  accumulate_helper,
+  message,
+  messages_refused,
+  helper_request,
+  helper_served,
+  helper_refused,
   count_  // how many there are
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);

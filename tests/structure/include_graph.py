@@ -16,7 +16,7 @@ KNOWS = {
     "transport": {"util"},
     "malloc": {"util"},
     "core": {"malloc", "transport", "bootstrap", "util"},
-    "channel": {"core", "util"},
+    "channel": {"core", "malloc", "transport", "util"},
     "helper_thread": {"channel", "core", "util"},
     "atomics": {"helper_thread", "channel", "core", "util"},
     "strided": {"helper_thread", "channel", "atomics", "core", "util"},

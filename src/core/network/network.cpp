@@ -49,6 +49,30 @@ Status Network::connect(int rank, Peer** connected) {
   return {};
 }
 
+Status Network::start(int rank, Peer** connected) {
+  if (Status status = connect(rank, connected); !status.ok()) return status;
+  const std::atomic<std::uint32_t>& loose = (*connected)->loose_requests;
+  if (loose.load(std::memory_order_acquire) == 0) return {};  // pairs with the end of the last
+  count(Counter::drain);
+  flights_.wait_until(rank, [&] { return loose.load(std::memory_order_acquire) == 0; });
+  return {};
+}
+
+Status Network::reach(int rank, std::size_t* rail) {
+  Peer* its = nullptr;
+  if (Status status = connect(rank, &its); !status.ok()) return status;
+  return primary(*its, rank, rail);
+}
+
+Status Network::settle(int rank) {
+  Parts none(rank);
+  return drain(none, peer(rank));
+}
+
+void Network::loose_request(int rank, int change) {
+  peer(rank).loose_requests.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_acq_rel);
+}
+
 Status Network::match(Peer& its, int rank, const NetworkCard& card) {
   if (card.rails.empty()) {
     return {RMA_ERR_UNSUPPORTED, fmt::format("rank {} has no network open (RMA_NETWORK)", rank)};

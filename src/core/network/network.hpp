@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/assistant.hpp"
 #include "core/flights.hpp"
 #include "core/network/bounce_pool.hpp"
 #include "core/network/piece.hpp"
@@ -56,8 +57,9 @@ class Network final : public Mover {
   [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);
 
   /// Moves [src, src + bytes) to `dst` of the parts' rank, or the other way round; nothing when part of the
-  /// rank's side is out of reach. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED.
-  /// What fails later is the operation's, or the next fence's where it belongs to none.
+  /// rank's side is out of reach. Where the devices do not reach it, the assistant does. RMA_ERR_ADDRESS,
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. What fails later is the operation's, or the
+  /// next fence's where it belongs to none.
   [[nodiscard]] Status put(Parts& parts, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(Parts& parts, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status flush(Parts& parts);
@@ -69,6 +71,17 @@ class Network final : public Mover {
   /// value before.
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);
+
+  /// For requests to `rank` by messages. reach() connects, and says which rail they take. settle() waits
+  /// until all that was put there is there: a message overtakes nothing. loose_request() counts those whose
+  /// call has returned (+1) and that are over (-1): transfers wait for them.
+  [[nodiscard]] Status reach(int rank, std::size_t* rail);
+  [[nodiscard]] Status settle(int rank);
+  void loose_request(int rank, int change);
+
+  /// Before the first transfer: who reaches memory that is not registered. `assistant` outlives the network's
+  /// use; null for nobody.
+  void set_assistant(Assistant* assistant) { assistant_ = assistant; }
 
   /// Whether `rank` still answers: RMA_ERR_PEER_LOST when its device does not know it any more, or nothing
   /// comes back.
@@ -92,6 +105,8 @@ class Network final : public Mover {
   using Direction = transport::Direction;
 
   [[nodiscard]] Status connect(int rank, Peer** connected);
+  /// connect(), and waits for loose requests.
+  [[nodiscard]] Status start(int rank, Peer** connected);
   [[nodiscard]] Status match(Peer& peer, int rank, const NetworkCard& card);
   [[nodiscard]] Status connect_rail(Peer& peer, int rank, std::size_t rail);
   /// The first rail that connects, or is connected, of those that have not failed.
@@ -108,6 +123,8 @@ class Network final : public Mover {
   /// The registrations that all of the rank's [address, address + bytes) lies in, in order.
   [[nodiscard]] Status find(Parts& parts, Peer& peer, std::uintptr_t address, std::size_t bytes,
                             std::vector<RemoteRange>& ranges);
+  [[nodiscard]] Status assisted(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
+                                std::size_t bytes, Status refused);
   [[nodiscard]] Status transfer_within(Parts& parts, Peer& peer, const Span& span);
   [[nodiscard]] Status put_inline(Parts& parts, std::size_t rail, const Span& span);
   [[nodiscard]] Status bounce(Parts& parts, Peer& peer, Span span);
@@ -144,6 +161,7 @@ class Network final : public Mover {
   std::vector<int> event_fds_;
   std::unique_ptr<RegistrationCache> cache_;
   PiecePool pieces_;
+  Assistant* assistant_ = nullptr;
   std::unique_ptr<Peer[]> peers_;  // NOLINT(modernize-avoid-c-arrays): of a type that is known elsewhere
   std::mutex retry_lock_;
   std::vector<Piece*> retries_;  ///< pieces for another rail; guarded by retry_lock_

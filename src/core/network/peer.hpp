@@ -22,9 +22,10 @@ struct Network::Peer {
   std::atomic<std::uint32_t> connected = 0;  ///< rails, as bits
   std::atomic<std::uint32_t> dead = 0;       ///< rails that failed or have no match, as bits
   std::atomic<std::size_t> primary_rail = 0;
-  std::atomic<std::size_t> next_rail = 0;  ///< for the next part of a divided transfer
-  std::atomic<std::uint32_t> loose = 0;    ///< pieces under way of puts that have returned
-  std::atomic<bool> trailing = false;      ///< unreported puts may be under way
+  std::atomic<std::size_t> next_rail = 0;         ///< for the next part of a divided transfer
+  std::atomic<std::uint32_t> loose = 0;           ///< pieces under way of puts that have returned
+  std::atomic<std::uint32_t> loose_requests = 0;  ///< messages under way whose calls have returned
+  std::atomic<bool> trailing = false;             ///< unreported puts may be under way
 
   /// A rail has failed.
   [[nodiscard]] bool failed() const { return (dead.load(std::memory_order_acquire) & ~unmatched) != 0; }

@@ -230,8 +230,8 @@ std::string Network::explain(rma_status_t code, int rank) const {
                          rank, settings_.peer_timeout);
     case RMA_ERR_ADDRESS:
       return fmt::format(
-          "rank {}'s network device refused access to part of its memory: it was freed or "
-          "unregistered while it was in use",
+          "rank {} refused access to part of its memory: it is neither in its heap nor registered there "
+          "(rma_malloc, rma_malloc_local, rma_register), or was freed or unregistered while it was in use",
           rank);
     default:
       return fmt::format("a transfer with rank {} over the network failed (status {})", rank,

@@ -90,7 +90,6 @@ Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, i
   }
   if (rails->count() == 0) return no_port(ports.value());
   rails->make_buffers(settings);
-  if (Status status = rails->service_->start(); !status.ok()) return status;
   return rails;
 }
 

@@ -19,13 +19,16 @@ namespace rma {
 /// another process (RailMatch). Memory is registered with all of them.
 class Rails final : public Registrar {
  public:
-  /// Opens the usable ports that the settings allow, at most kMaxRails, and starts to answer those who
-  /// connect. RMA_ERR_UNSUPPORTED when there is none, RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Opens the usable ports that the settings allow, at most kMaxRails. RMA_ERR_UNSUPPORTED when there is
+  /// none, RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<Rails>> open(const Settings& settings, int rank, int ranks);
   /// Rails over transports that are open already.
   explicit Rails(std::vector<std::unique_ptr<transport::Transport>> transports)
       : transports_(std::move(transports)) {}
   ~Rails() override;
+
+  /// The thread that answers those who connect, once it is started. Null for rails that were open already.
+  [[nodiscard]] transport::ServiceThread* service() { return service_.get(); }
 
   [[nodiscard]] std::size_t count() const { return transports_.size(); }
   [[nodiscard]] transport::Transport& operator[](std::size_t rail) { return *transports_[rail]; }

@@ -49,13 +49,24 @@ Status Network::reachable(const void* address, std::size_t bytes, int rank) {
   if (Status status = connect(rank, &its); !status.ok()) return status;
   Parts parts(rank);
   std::vector<RemoteRange> ranges;
-  return find(parts, *its, reinterpret_cast<std::uintptr_t>(address), bytes, ranges);
+  Status status = find(parts, *its, reinterpret_cast<std::uintptr_t>(address), bytes, ranges);
+  // Whether there is such memory at all, the rank says when it is asked to use it.
+  if (status.code() == RMA_ERR_UNSUPPORTED && assistant_ != nullptr) return {};
+  return status;
+}
+
+Status Network::assisted(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
+                         std::size_t bytes, Status refused) {
+  if (refused.code() != RMA_ERR_UNSUPPORTED || assistant_ == nullptr) return refused;
+  if (Status status = flush(parts); !status.ok()) return status;
+  if (Status status = open(parts); !status.ok()) return status;
+  return assistant_->move(direction, parts.rank_, remote, local, bytes, parts.operation_);
 }
 
 Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
                          std::size_t bytes) {
   Peer* its = nullptr;
-  if (Status status = connect(parts.rank_, &its); !status.ok()) return status;
+  if (Status status = start(parts.rank_, &its); !status.ok()) return status;
   const auto part = [&](const RemoteRange& range) {
     const Span span = {.direction = direction,
                        .remote = remote,
@@ -68,14 +79,16 @@ Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remot
   };
   DirectoryReader reader(*this, parts, its->memory->place().keys);
   auto first = its->memory->find(remote, bytes, reader);
-  if (!first.ok()) return std::move(first).status();
+  if (!first.ok()) return assisted(parts, direction, remote, local, bytes, std::move(first).status());
   if (first->bytes >= bytes) {
     first->bytes = bytes;
     return part(first.value());
   }
   // Several registrations: nothing moves before all of them are known.
   std::vector<RemoteRange> ranges;
-  if (Status status = find(parts, *its, remote, bytes, ranges); !status.ok()) return status;
+  if (Status status = find(parts, *its, remote, bytes, ranges); !status.ok()) {
+    return assisted(parts, direction, remote, local, bytes, std::move(status));
+  }
   for (const RemoteRange& range : ranges) {
     if (Status status = part(range); !status.ok()) return status;
   }

@@ -33,7 +33,7 @@ Status Network::read_raw(int rank, std::byte* to, std::uintptr_t address,
 
 Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
   Peer* its = nullptr;
-  if (Status status = connect(rank, &its); !status.ok()) return status;
+  if (Status status = start(rank, &its); !status.ok()) return status;
   Parts parts(rank);
   const auto address = reinterpret_cast<std::uintptr_t>(flag);
   DirectoryReader reader(*this, parts, its->memory->place().keys);
@@ -68,7 +68,7 @@ Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target,
                                       std::uint64_t compare, int rank) {
   count(Counter::atomic_rdma);
   Peer* its = nullptr;
-  if (Status status = connect(rank, &its); !status.ok()) return status;
+  if (Status status = start(rank, &its); !status.ok()) return status;
   std::size_t rail = 0;
   if (Status status = rail_for_atomics(*its, rank, &rail); !status.ok()) return status;
   const auto address = reinterpret_cast<std::uintptr_t>(target);

@@ -95,7 +95,7 @@ TEST(Greeting, OfAnotherLengthFormatOrKindIsNone) {
   greeting.magic ^= 1;
   EXPECT_FALSE(Greeting::decode(bytes_of(greeting)));
   greeting = sample_greeting();
-  greeting.version = 2;
+  greeting.version = Greeting::kVersion + 1;
   EXPECT_FALSE(Greeting::decode(bytes_of(greeting)));
   for (const int kind : {0, 3, 0xffff}) {
     bytes = bytes_of(sample_greeting());

@@ -1,0 +1,177 @@
+#include "atomics/remote_atomics.hpp"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "atomics/atomic.hpp"
+#include "atomics/types.hpp"
+#include "helper_thread/pieces.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// The body of an atomic's request: a wire format. The answer is the value before, of 8 bytes.
+struct AtomicRequest {
+  std::uint32_t op = 0;
+  std::uint32_t width = 0;
+  std::uint64_t target = 0;
+  std::uint64_t operand = 0;
+  std::uint64_t compare = 0;
+};
+static_assert(sizeof(AtomicRequest) == 32);
+
+/// In front of an accumulate's pieces; a part of a layout follows, and the elements.
+struct AccumulateRequest {
+  std::uint32_t type = 0;
+  std::uint32_t scaled = 0;  ///< 1: `scale` counts
+  std::array<std::byte, 16> scale = {};
+};
+static_assert(sizeof(AccumulateRequest) == 24);
+
+template <typename Wire>
+std::span<const std::byte> bytes_of(const Wire& wire) {
+  return {reinterpret_cast<const std::byte*>(&wire), sizeof wire};
+}
+
+template <typename Word>
+Result<std::uint64_t> update(Accumulator& accumulator, const AtomicRequest& wanted) {
+  Word before = 0;
+  auto* const target = reinterpret_cast<Word*>(wanted.target);  // NOLINT(performance-no-int-to-ptr)
+  Status status = atomic_update(accumulator, static_cast<rma_atomic_op_t>(wanted.op), target,
+                                static_cast<Word>(wanted.operand), static_cast<Word>(wanted.compare), &before,
+                                accumulator.job().rank());
+  if (!status.ok()) return status;
+  return std::uint64_t{before};
+}
+
+}  // namespace
+
+RemoteAtomics::RemoteAtomics(Accumulator& accumulator, Helper& helper)
+    : accumulator_(accumulator), helper_(helper) {
+  helper.serve(RequestKind::atomic, [this](const Served& request) { return serve_atomic(request); });
+  helper.serve(RequestKind::accumulate, [this](const Served& request) { return serve_accumulate(request); });
+}
+
+Answer RemoteAtomics::serve_atomic(const Served& request) {
+  AtomicRequest wanted;
+  if (request.body.size() != sizeof wanted || request.room.size() != sizeof(std::uint64_t)) {
+    return {.status = RMA_ERR_ARGUMENT};
+  }
+  std::memcpy(&wanted, request.body.data(), sizeof wanted);
+  const bool valid = valid_atomic(static_cast<rma_atomic_op_t>(wanted.op)) &&
+                     (wanted.width == 4 || wanted.width == 8) && wanted.target % wanted.width == 0;
+  if (!valid) return {.status = RMA_ERR_ARGUMENT};
+  Job& job = accumulator_.job();
+  if (!job.given_out(wanted.target, wanted.width)) return {.status = RMA_ERR_ADDRESS};
+  auto before = Result<std::uint64_t>(0);
+  if (wanted.width == 4) {
+    before = update<std::uint32_t>(accumulator_, wanted);
+  } else if (!job.atomics_by_device()) {
+    before = update<std::uint64_t>(accumulator_, wanted);
+  } else {
+    // The device's words are not the processor's to change. What no device reaches, everybody asks for here.
+    auto* const word = reinterpret_cast<std::uint64_t*>(wanted.target);  // NOLINT(performance-no-int-to-ptr)
+    if (job.own_registration(reinterpret_cast<const std::byte*>(word)) ||
+        job.direct(word, sizeof *word, job.rank()) == nullptr) {
+      return {.status = RMA_ERR_UNSUPPORTED};
+    }
+    before = apply_atomic(static_cast<rma_atomic_op_t>(wanted.op), word, wanted.operand, wanted.compare);
+    job.doorbell(job.rank()).ring();
+  }
+  if (!before.ok()) return {.status = before.status().code()};
+  std::memcpy(request.room.data(), &before.value(), sizeof(std::uint64_t));
+  return {.bytes = sizeof(std::uint64_t)};
+}
+
+Answer RemoteAtomics::serve_accumulate(const Served& request) {
+  AccumulateRequest wanted;
+  if (request.body.size() < sizeof wanted) return {.status = RMA_ERR_ARGUMENT};
+  std::memcpy(&wanted, request.body.data(), sizeof wanted);
+  std::span<const std::byte> body = request.body.subspan(sizeof wanted);
+  const auto type = static_cast<rma_type_t>(wanted.type);
+  const auto part = Layout::decode(body);
+  if (!part || part->bytes != body.size() || !valid_type(type)) return {.status = RMA_ERR_ARGUMENT};
+  const std::size_t size = type_size(type);
+  const std::size_t alignment = type_alignment(type);
+  rma_status_t status = RMA_SUCCESS;
+  part->visit([&](std::uintptr_t address, std::size_t bytes) {
+    if (bytes % size != 0 || address % alignment != 0) status = RMA_ERR_ARGUMENT;
+    if (status == RMA_SUCCESS && !accumulator_.job().given_out(address, bytes)) status = RMA_ERR_ADDRESS;
+    return status == RMA_SUCCESS;
+  });
+  if (status != RMA_SUCCESS) return {.status = status};
+  Accumulation accumulation(accumulator_, type, wanted.scaled != 0 ? wanted.scale.data() : nullptr,
+                            accumulator_.job().rank());
+  const std::byte* from = body.data();
+  part->visit([&](std::uintptr_t address, std::size_t bytes) {
+    auto* const there = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+    status = accumulation.add(there, from, bytes).code();
+    from += bytes;
+    return status == RMA_SUCCESS;
+  });
+  return {.status = status};
+}
+
+Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t width, std::uintptr_t target,
+                                            std::uint64_t operand, std::uint64_t compare, int rank) {
+  count(Counter::atomic_helper);
+  Flights& flights = helper_.flights();
+  const rma_request_t operation = flights.open(rank);
+  if (operation == RMA_REQUEST_NULL) {
+    return Status(RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them");
+  }
+  const AtomicRequest wanted = {.op = static_cast<std::uint32_t>(op),
+                                .width = static_cast<std::uint32_t>(width),
+                                .target = target,
+                                .operand = operand,
+                                .compare = compare};
+  std::uint64_t before = 0;
+  Status asked = helper_.asking().ask(
+      {.rank = rank,
+       .kind = RequestKind::atomic,
+       .head = bytes_of(wanted),
+       .reply_room = sizeof before,
+       .operation = operation,
+       .answered = [&before](rma_status_t status, std::span<const std::byte> body) -> rma_status_t {
+         if (status != RMA_SUCCESS) return status;
+         if (body.size() != sizeof before) return RMA_ERR_SIZE;
+         std::memcpy(&before, body.data(), sizeof before);
+         return RMA_SUCCESS;
+       }});
+  Status finished = flights.finish(operation);
+  if (!asked.ok()) return asked;
+  if (!finished.ok()) return finished;
+  return before;
+}
+
+Status RemoteAtomics::accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
+                                 rma_type_t type, const void* scale, int rank, rma_request_t operation) {
+  count(Counter::accumulate_helper);
+  AccumulateRequest wanted = {.type = static_cast<std::uint32_t>(type), .scaled = scale != nullptr ? 1U : 0U};
+  if (scale != nullptr) std::memcpy(wanted.scale.data(), scale, type_size(type));
+  const Transfer transfer = {.kind = RequestKind::accumulate,
+                             .rank = rank,
+                             .remote = std::move(remote),
+                             .local = std::move(local),
+                             .operation = operation,
+                             .prefix = bytes_of(wanted),
+                             .unit = type_size(type),
+                             .most = helper_.network().settings().packed_piece};
+  return ask_in_pieces(helper_.asking(), helper_.flights(), transfer);
+}
+
+Status RemoteAtomics::accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
+                                 rma_type_t type, const void* scale, int rank) {
+  Flights& flights = helper_.flights();
+  const rma_request_t operation = flights.open(rank);
+  if (operation == RMA_REQUEST_NULL) {
+    return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
+  }
+  Status asked = accumulate(std::move(remote), std::move(local), type, scale, rank, operation);
+  Status finished = flights.finish(operation);
+  return asked.ok() ? std::move(finished) : std::move(asked);
+}
+
+}  // namespace rma

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "atomics/accumulate.hpp"
+#include "helper_thread/helper.hpp"
+#include "helper_thread/layout.hpp"
+
+namespace rma {
+
+/// Atomics and accumulates that the target's helper executes, by its processor and under its locks; and the
+/// serving of others' to this process's memory.
+class RemoteAtomics {
+ public:
+  /// Before the helper starts. Both outlive this.
+  RemoteAtomics(Accumulator& accumulator, Helper& helper);
+
+  /// One (valid) operation on an aligned word of 4 or 8 bytes; returns the value before. RMA_ERR_ADDRESS,
+  /// RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED when the rank has no memory for messages.
+  [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::size_t width, std::uintptr_t target,
+                                             std::uint64_t operand, std::uint64_t compare, int rank);
+
+  /// remote[i] += scale * local[i] for all elements of two layouts of equal size, in whole elements per
+  /// segment; as parts of `operation`. Returns when the source may be reused.
+  [[nodiscard]] Status accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
+                                  rma_type_t type, const void* scale, int rank, rma_request_t operation);
+  /// The same, over when it returns.
+  [[nodiscard]] Status accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
+                                  rma_type_t type, const void* scale, int rank);
+
+  [[nodiscard]] Helper& helper() { return helper_; }
+
+ private:
+  [[nodiscard]] Answer serve_atomic(const Served& request);
+  [[nodiscard]] Answer serve_accumulate(const Served& request);
+
+  Accumulator& accumulator_;
+  Helper& helper_;
+};
+
+}  // namespace rma

@@ -1,0 +1,85 @@
+#include "channel/message_buffers.hpp"
+
+#include <algorithm>
+
+#include "util/log.hpp"
+
+namespace rma {
+namespace {
+
+/// Memory is registered for so many buffers at once.
+constexpr std::uint32_t kChunk = 16;
+
+}  // namespace
+
+MessageBuffers::MessageBuffers(Registrar& registrar, transport::HelperLane& lane, std::size_t rail,
+                               std::size_t bytes, std::uint32_t own, Arrival arrival)
+    : registrar_(registrar),
+      lane_(lane),
+      rail_(rail),
+      bytes_(bytes),
+      own_(own),
+      arrival_(std::move(arrival)) {}
+
+Status MessageBuffers::open(std::uint32_t lent) {
+  const std::lock_guard guard(lock_);
+  lendable_ = add(lent);
+  if (lendable_ != 0) return {};
+  return {RMA_ERR_NO_MEMORY, "no memory for messages can be registered with the network"};
+}
+
+std::uint32_t MessageBuffers::admit() {
+  const std::lock_guard guard(lock_);
+  return add(own_);
+}
+
+std::uint32_t MessageBuffers::add(std::uint32_t count) {
+  std::uint32_t added = 0;
+  while (added < count) {
+    std::byte* memory = memory_.empty() ? nullptr : memory_.back()->take();
+    if (memory == nullptr) {
+      auto more = BouncePool::create(registrar_, bytes_, std::max(kChunk, count - added));
+      if (!more.ok()) {
+        log(LogLevel::warn, std::string("no more message buffers: ") + std::string(more.status().text()));
+        break;
+      }
+      memory_.push_back(std::move(more).value());
+      continue;
+    }
+    Slot& slot = slots_.emplace_back(*this, memory, memory_.back()->registered().local[rail_]);
+    if (!post(slot)) {
+      slots_.pop_back();
+      memory_.back()->give(memory);
+      break;
+    }
+    ++added;
+  }
+  return added;
+}
+
+bool MessageBuffers::post(Slot& slot) {
+  return lane_.post_buffer({.address = slot.memory_, .bytes = bytes_, .key = slot.key_}, slot.cookie()) ==
+         RMA_SUCCESS;
+}
+
+void MessageBuffers::repost(Slot& slot) {
+  // There was room for it before. A device that is gone has no use for it.
+  static_cast<void>(post(slot));
+}
+
+std::uint32_t MessageBuffers::borrow(std::uint32_t wanted) {
+  const std::lock_guard guard(lock_);
+  const std::uint32_t got = std::min(wanted, lendable_);
+  lendable_ -= got;
+  scarce_ = got < wanted;
+  return got;
+}
+
+bool MessageBuffers::take_back() {
+  const std::lock_guard guard(lock_);
+  if (!scarce_) return false;
+  ++lendable_;
+  return true;
+}
+
+}  // namespace rma

@@ -1,0 +1,175 @@
+#include "helper_thread/asking.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "util/log.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Asking::Asking(Flights& flights, Network& network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
+               std::size_t buffers)
+    : flights_(flights),
+      network_(network),
+      channel_(channel),
+      most_in_message_(channel.max_body() - sizeof(RequestHeader)),
+      most_in_reply_(channel.max_body() - sizeof(ReplyHeader)) {
+  auto pool = BouncePool::create(rails, buffer_bytes, buffers);
+  if (pool.ok()) {
+    pool_ = std::move(pool).value();
+  } else {
+    log(LogLevel::warn,
+        fmt::format("no buffers for requests to other ranks' helpers, which will be small: {}",
+                    pool.status().text()));
+  }
+}
+
+std::size_t Asking::buffer_bytes() const { return pool_ != nullptr ? pool_->bytes() : most_in_message_; }
+
+std::byte* Asking::take_buffer(int rank) {
+  std::byte* buffer = pool_->take();
+  if (buffer == nullptr) flights_.wait_until(rank, [&] { return (buffer = pool_->take()) != nullptr; });
+  return buffer;
+}
+
+std::uint64_t Asking::open(Request request) {
+  const std::lock_guard guard(lock_);
+  std::uint32_t index = 0;
+  if (free_.empty()) {
+    index = static_cast<std::uint32_t>(pending_.size());
+    pending_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  Pending& slot = pending_[index];
+  slot.request = std::move(request);
+  slot.request.head = {};  // sent already when the answer comes
+  slot.request.tail = {};
+  ++slot.generation;
+  return std::uint64_t{slot.generation} << 32U | index;
+}
+
+bool Asking::take(std::uint64_t token, int rank, Request& request) {
+  const auto index = static_cast<std::uint32_t>(token);
+  const auto generation = static_cast<std::uint32_t>(token >> 32U);
+  const std::lock_guard guard(lock_);
+  if (index >= pending_.size()) return false;
+  Pending& slot = pending_[index];
+  if (slot.generation != generation || generation % 2 == 0 || slot.request.rank != rank) return false;
+  request = std::move(slot.request);
+  slot.request = {};
+  ++slot.generation;
+  free_.push_back(index);
+  return true;
+}
+
+void Asking::close(Request& request, rma_status_t status, std::span<const std::byte> body) {
+  if (request.answered) status = request.answered(status, body);
+  if (request.buffer != nullptr) pool_->give(request.buffer);
+  if (request.operation == RMA_REQUEST_NULL) network_.loose_request(request.rank, -1);
+  flights_.end(request.rank, request.operation, status);
+}
+
+rma_status_t Asking::send(const RequestHeader& header, const Request& request, std::size_t rail) {
+  const std::span<const std::byte> start(reinterpret_cast<const std::byte*>(&header), sizeof header);
+  if (request.tail.empty() && request.head.empty()) {
+    return channel_.try_send(request.rank, rail, kRequestMessage, start, {});
+  }
+  std::vector<std::byte> front(start.begin(), start.end());
+  front.insert(front.end(), request.head.begin(), request.head.end());
+  return channel_.try_send(request.rank, rail, kRequestMessage, front, request.tail);
+}
+
+Status Asking::ask(Request request) {
+  const int rank = request.rank;
+  std::size_t rail = 0;
+  Status ready = network_.reach(rank, &rail);
+  if (ready.ok()) ready = network_.settle(rank);
+  if (!ready.ok()) {
+    if (request.buffer != nullptr) pool_->give(request.buffer);
+    return ready;
+  }
+  count(Counter::helper_request);
+  RequestHeader header = {.kind = request.kind,
+                          .gather = static_cast<std::uint16_t>(channel_.lane(rail).limits().gather)};
+  header.reply_room = static_cast<std::uint32_t>(request.reply_room);
+  header.body_bytes = static_cast<std::uint32_t>(request.head.size() + request.tail.size());
+  if (request.buffer != nullptr) {
+    const auto address = reinterpret_cast<std::uintptr_t>(request.buffer);
+    const std::uint32_t key = pool_->registered().remote[rail];
+    if (request.buffered_bytes > 0) {
+      header.body_address = address;
+      header.body_key = key;
+      header.body_bytes = static_cast<std::uint32_t>(request.buffered_bytes);
+    }
+    header.reply_address = address;
+    header.reply_key = key;
+  }
+  const Request view = {.rank = rank, .head = request.head, .tail = request.tail};
+  flights_.begin(rank);
+  if (request.operation != RMA_REQUEST_NULL) {
+    flights_.add_part(request.operation);
+  } else {
+    network_.loose_request(rank, 1);
+  }
+  header.token = open(std::move(request));
+  rma_status_t status = send(header, view, rail);
+  if (status == RMA_ERR_STATE) {
+    flights_.wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });
+  }
+  if (status == RMA_SUCCESS) return {};
+  Request unsent;
+  // If it is not there any more, lost() has ended it.
+  if (take(header.token, rank, unsent)) close(unsent, status, {});
+  if (status == RMA_ERR_UNSUPPORTED) {
+    return {status, fmt::format("rank {} has no registered memory for messages: raise its limit of locked "
+                                "memory (ulimit -l)",
+                                rank)};
+  }
+  return {status, network_.explain(status, rank)};
+}
+
+bool Asking::receive(int peer, std::span<const std::byte> message) {
+  ReplyHeader header;
+  if (message.size() < sizeof header) return false;
+  std::memcpy(&header, message.data(), sizeof header);
+  std::span<const std::byte> body = message.subspan(sizeof header);
+  Request request;
+  if (!take(header.token, peer, request)) return false;
+  bool good =
+      header.bytes <= request.reply_room && header.status >= RMA_SUCCESS && header.status <= RMA_ERR_VERSION;
+  if (header.written != 0) {
+    good = good && request.buffer != nullptr && header.bytes <= pool_->bytes();
+    if (good) body = {request.buffer, header.bytes};
+  } else {
+    good = good && header.bytes == body.size();
+  }
+  if (good) {
+    close(request, static_cast<rma_status_t>(header.status), body);
+  } else {
+    close(request, RMA_ERR_PEER_LOST, {});
+  }
+  return good;
+}
+
+void Asking::lost(int rank) {
+  std::vector<std::uint64_t> tokens;
+  {
+    const std::lock_guard guard(lock_);
+    for (std::uint32_t i = 0; i < pending_.size(); ++i) {
+      const Pending& slot = pending_[i];
+      if (slot.generation % 2 == 1 && slot.request.rank == rank) {
+        tokens.push_back(std::uint64_t{slot.generation} << 32U | i);
+      }
+    }
+  }
+  for (const std::uint64_t token : tokens) {
+    Request request;
+    if (take(token, rank, request)) close(request, RMA_ERR_PEER_LOST, {});
+  }
+}
+
+}  // namespace rma

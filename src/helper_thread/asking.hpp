@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "channel/channel.hpp"
+#include "core/flights.hpp"
+#include "core/network/bounce_pool.hpp"
+#include "core/network/network.hpp"
+#include "helper_thread/wire.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// How an answer is told: by whoever takes it in, before the operation that it is part of ends. Does not
+/// wait. Returns the status that this part of the operation ends with.
+using Answered = std::function<rma_status_t(rma_status_t status, std::span<const std::byte> body)>;
+
+/// A request to another rank's helper.
+struct Request {
+  int rank = -1;
+  RequestKind kind = RequestKind::count_;
+  std::span<const std::byte> head = {};  ///< the body is `head` and then `tail`, or what is in the buffer
+  std::span<const std::byte> tail = {};
+  std::byte* buffer = nullptr;     ///< from Asking::take_buffer(), given back after the answer; null for none
+  std::size_t buffered_bytes = 0;  ///< body in the buffer
+  std::size_t reply_room = 0;      ///< most bytes of the answer; more than a message holds go to the buffer
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< that waits for it; none: the next fence does
+  Answered answered = {};                      ///< may be empty
+};
+
+/// This process's requests to other ranks' helpers, from being sent to being answered. Thread-safe.
+///
+/// Each is a part of its operation (Flights), and ends with the answer's status; with RMA_ERR_PEER_LOST when
+/// the rank is lost. Requests to one rank are executed there in the order of asking; what was put to it
+/// before by RDMA is there before.
+class Asking {
+ public:
+  Asking(Flights& flights, Network& network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
+         std::size_t buffers);
+
+  /// Bytes of a body, and of an answer, that need no buffer.
+  [[nodiscard]] std::size_t most_in_message() const { return most_in_message_; }
+  [[nodiscard]] std::size_t most_in_reply() const { return most_in_reply_; }
+  /// Bytes of a buffer; most_in_message() where none could be registered.
+  [[nodiscard]] std::size_t buffer_bytes() const;
+  [[nodiscard]] bool has_buffers() const { return pool_ != nullptr; }
+  /// Waits, for progress of `rank`, until a buffer is free.
+  [[nodiscard]] std::byte* take_buffer(int rank);
+  void give_buffer(std::byte* buffer) { pool_->give(buffer); }
+
+  /// Sends it. An error: it was not sent, will not be answered, and the buffer is given back.
+  /// RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
+  [[nodiscard]] Status ask(Request request);
+
+  /// For the channel's receiver: a reply from `peer`. False when it cannot be from an honest peer.
+  [[nodiscard]] bool receive(int peer, std::span<const std::byte> message);
+  /// Everything asked of `rank` ends with RMA_ERR_PEER_LOST.
+  void lost(int rank);
+
+ private:
+  struct Pending {
+    Request request;
+    std::uint32_t generation = 0;  ///< odd while in use
+  };
+  [[nodiscard]] std::uint64_t open(Request request);
+  /// Takes out a pending request of `rank`; false when there is none of that token.
+  [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);
+  void close(Request& request, rma_status_t status, std::span<const std::byte> body);
+  [[nodiscard]] rma_status_t send(const RequestHeader& header, const Request& request, std::size_t rail);
+
+  Flights& flights_;
+  Network& network_;
+  Channel& channel_;
+  const std::size_t most_in_message_;
+  const std::size_t most_in_reply_;
+  std::unique_ptr<BouncePool> pool_;  ///< null when it could not be registered
+  std::mutex lock_;                   ///< of the following
+  std::deque<Pending> pending_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace rma

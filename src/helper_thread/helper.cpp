@@ -1,0 +1,130 @@
+#include "helper_thread/helper.hpp"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "util/log.hpp"
+#include "util/statistics.hpp"
+#include "util/wait.hpp"
+
+namespace rma {
+namespace {
+
+/// A thread that was quick enough once polls at least so often the next time.
+constexpr std::uint64_t kFewestSpins = 16;
+
+}  // namespace
+
+Result<std::unique_ptr<Helper>> Helper::create(const Settings& settings, int ranks, Rails& rails,
+                                               Network& network, Flights& flights, std::uint64_t spins) {
+  std::unique_ptr<Helper> helper(new Helper(rails, network, flights, spins));
+  helper->wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (helper->wake_fd_ < 0) return system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  const Channel::Options options = {
+      .message_bytes = settings.message_bytes,
+      .lent = receive_count(ranks, settings.receive_factor, settings.receive_base),
+      .own = static_cast<std::uint32_t>(settings.peer_receives)};
+  auto channel = Channel::create(rails, ranks, options, *helper);
+  if (!channel.ok()) return std::move(channel).status();
+  helper->channel_ = std::move(channel).value();
+  helper->asking_ = std::make_unique<Asking>(flights, network, *helper->channel_, rails,
+                                             settings.helper_buffer, settings.helper_buffers);
+  helper->serving_ =
+      std::make_unique<Serving>(*helper->channel_, rails, settings.helper_buffer, settings.helper_buffers);
+  return helper;
+}
+
+Helper::~Helper() {
+  stop();
+  if (wake_fd_ >= 0) close(wake_fd_);
+}
+
+Status Helper::start() {
+  flights_.add(*this);
+  if (rails_.service() == nullptr) return {};
+  for (const int fd : channel_->event_fds()) rails_.service()->watch(fd, [this] { work(); });
+  channel_->arm();
+  return rails_.service()->start();
+}
+
+void Helper::stop() {
+  if (rails_.service() != nullptr) rails_.service()->stop();
+}
+
+void Helper::work() {
+  while (true) {
+    if (channel_->progress(Channel::Turn::wait)) {
+      wake();
+      continue;
+    }
+    bool found = false;
+    for (std::uint64_t i = 0; i < spins_ && !found; ++i) {
+      pause_processor();
+      found = channel_->progress(Channel::Turn::if_free);
+    }
+    if (found) {
+      spins_ = std::min(most_spins_, 2 * spins_);
+      wake();
+      continue;
+    }
+    spins_ /= 2;
+    channel_->arm();
+    if (!channel_->progress(Channel::Turn::wait)) return;
+    // It came while this thread was about to sleep: polling for longer would have been better.
+    spins_ = std::min(most_spins_, std::max(kFewestSpins, 2 * spins_));
+    wake();
+  }
+}
+
+void Helper::wake() {
+  // Pairs with the fence in arm(): either the sleeper sees what has ended, or this sees the sleeper.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!sleeping_.load(std::memory_order_relaxed)) return;
+  sleeping_.store(false, std::memory_order_relaxed);
+  const std::uint64_t one = 1;
+  // Can only fail when the counter is full, and then the thread is woken all the same.
+  [[maybe_unused]] const ssize_t written = write(wake_fd_, &one, sizeof one);
+  rung_.store(true, std::memory_order_relaxed);
+}
+
+void Helper::arm() {
+  sleeping_.store(true, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+bool Helper::progress() {
+  if (rung_.load(std::memory_order_relaxed)) {
+    rung_.store(false, std::memory_order_relaxed);
+    std::uint64_t rings = 0;
+    // A ring that comes between the two makes the next sleep a short one.
+    [[maybe_unused]] const ssize_t taken = read(wake_fd_, &rings, sizeof rings);
+  }
+  return channel_->progress(Channel::Turn::if_free);
+}
+
+void Helper::flush(int /*rank*/) {}  // every request is answered
+
+void Helper::receive(const Message& message) {
+  bool good = false;
+  if (message.kind == kRequestMessage) {
+    good = serving_->receive(message);
+  } else if (message.kind == kReplyMessage) {
+    good = asking_->receive(message.peer, message.body);
+  }
+  if (good) return;
+  count(Counter::messages_refused);
+  log(LogLevel::warn,
+      fmt::format("rank {} sent a message that makes no sense: it is given up", message.peer));
+  channel_->fail(message.peer);
+}
+
+void Helper::lost(int peer) {
+  asking_->lost(peer);
+  serving_->lost(peer);
+}
+
+}  // namespace rma

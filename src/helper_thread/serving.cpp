@@ -1,0 +1,285 @@
+#include "helper_thread/serving.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/log.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// Requests of one rank that wait here. An honest one has fewer open.
+constexpr std::size_t kMostWaiting = 65536;
+
+}  // namespace
+
+/// A request on its way through: its body is fetched if need be, it is served, its answer is written.
+class Serving::Incoming final : public Posted {
+ public:
+  enum class State : std::uint8_t { fresh, fetching, ready, served, writing, over };
+
+  Incoming(Serving& owner, const Asker& whose, const RequestHeader& request)
+      : asker(whose), header(request), owner_(owner) {}
+
+  void ended(int /*peer*/, rma_status_t status, std::uint32_t /*bytes*/) override {
+    if (status != RMA_SUCCESS) {
+      // The connection is gone with it, and nobody waits for an answer.
+      state = State::over;
+      owner_.channel_.fail(asker.rank);
+    } else if (state == State::fetching) {
+      state = State::ready;
+    } else {
+      owner_.finish(*this);
+      state = State::over;
+    }
+    owner_.freed_ = true;
+  }
+
+  const Asker asker;
+  const RequestHeader header;
+  State state = State::fresh;
+  std::vector<std::byte> body;        ///< that came with the request
+  std::byte* body_buffer = nullptr;   ///< or was fetched
+  std::byte* reply_buffer = nullptr;  ///< of an answer that may be long
+  Answer answer;
+  [[nodiscard]] bool flying() const { return state == State::fetching || state == State::writing; }
+
+ private:
+  Serving& owner_;
+};
+
+Serving::Serving(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers)
+    : channel_(channel),
+      most_in_message_(channel.max_body() - sizeof(RequestHeader)),
+      most_in_reply_(channel.max_body() - sizeof(ReplyHeader)),
+      scratch_(most_in_reply_) {
+  auto pool = BouncePool::create(rails, buffer_bytes, buffers);
+  if (pool.ok()) {
+    pool_ = std::move(pool).value();
+  } else {
+    log(LogLevel::warn,
+        fmt::format("no buffers to serve long requests of other ranks: {}", pool.status().text()));
+  }
+}
+
+Serving::~Serving() = default;
+
+std::optional<Answer> Serving::call(RequestKind kind, const Served& request) {
+  const Handler& handler = handlers_[static_cast<std::size_t>(kind)];
+  count(Counter::helper_served);
+  std::optional<Answer> answer = handler(request);
+  if (answer && answer->status != RMA_SUCCESS) {
+    count(Counter::helper_refused);
+    answer->bytes = 0;
+  }
+  return answer;
+}
+
+bool Serving::receive(const Message& message) {
+  RequestHeader header;
+  if (message.body.size() < sizeof header) return false;
+  std::memcpy(&header, message.body.data(), sizeof header);
+  const std::span<const std::byte> body = message.body.subspan(sizeof header);
+  if (header.body_address == 0 ? header.body_bytes != body.size() : !body.empty()) return false;
+  if (header.kind >= RequestKind::count_ || !handlers_[static_cast<std::size_t>(header.kind)]) return false;
+  const Asker asker = {.rank = message.peer,
+                       .rail = message.rail,
+                       .token = header.token,
+                       .reply_address = header.reply_address,
+                       .reply_key = header.reply_key,
+                       .reply_room = header.reply_room,
+                       .gather = std::max<std::uint32_t>(header.gather, 1)};
+  Queue& queue = queues_[message.peer];
+  const bool whole = header.body_address == 0 && header.reply_room <= most_in_reply_;
+  if (whole && queue.empty()) {
+    answer_served(asker, body, header.kind);
+    return true;
+  }
+  if (queue.size() >= kMostWaiting) return false;
+  auto incoming = std::make_unique<Incoming>(*this, asker, header);
+  incoming->body.assign(body.begin(), body.end());
+  queue.push_back(std::move(incoming));
+  pump(queue);
+  return true;
+}
+
+void Serving::answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind) {
+  const std::span<std::byte> room(scratch_.data(), std::min<std::size_t>(asker.reply_room, scratch_.size()));
+  if (const auto given = call(kind, {.asker = asker, .body = body, .room = room})) {
+    answer(asker, given->status, room.first(given->bytes));
+  }
+}
+
+void Serving::answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body) {
+  const ReplyHeader header = {.token = asker.token,
+                              .status = static_cast<std::int32_t>(status),
+                              .bytes = static_cast<std::uint32_t>(body.size())};
+  channel_.send(asker.rank, asker.rail, kReplyMessage,
+                {reinterpret_cast<const std::byte*>(&header), sizeof header}, body);
+}
+
+bool Serving::take_buffers(Incoming& incoming) {
+  // Both or none: requests that each hold one and wait for another would wait for ever.
+  const bool fetch = incoming.header.body_address != 0;
+  const bool reply = incoming.asker.reply_room > most_in_reply_;
+  if (fetch && incoming.body_buffer == nullptr) incoming.body_buffer = pool_->take();
+  if (fetch && incoming.body_buffer == nullptr) return false;
+  if (!reply || incoming.reply_buffer != nullptr) return true;
+  incoming.reply_buffer = pool_->take();
+  if (incoming.reply_buffer != nullptr) return true;
+  give_buffer(incoming.body_buffer);
+  return false;
+}
+
+void Serving::give_buffer(std::byte*& buffer) {
+  if (buffer == nullptr) return;
+  pool_->give(std::exchange(buffer, nullptr));
+  freed_ = true;
+}
+
+bool Serving::prepare(Incoming& incoming) {
+  const RequestHeader& header = incoming.header;
+  const bool fetch = header.body_address != 0;
+  const bool long_reply = incoming.asker.reply_room > most_in_reply_;
+  const std::size_t most = pool_ != nullptr ? pool_->bytes() : 0;
+  if ((fetch && header.body_bytes > most) || (long_reply && incoming.asker.reply_room > most)) {
+    // Another RMA_HELPER_BUFFER, or no buffers at all: the asker's own knowledge of that is its reply.
+    answer(incoming.asker, pool_ == nullptr ? RMA_ERR_NO_MEMORY : RMA_ERR_SIZE);
+    incoming.state = Incoming::State::over;
+    return true;
+  }
+  if (!take_buffers(incoming)) return false;
+  if (!fetch) {
+    incoming.state = Incoming::State::ready;
+    return true;
+  }
+  const transport::Local piece = {.address = incoming.body_buffer,
+                                  .bytes = header.body_bytes,
+                                  .key = pool_->registered().local[incoming.asker.rail]};
+  const rma_status_t status =
+      channel_.lane(incoming.asker.rail)
+          .post_transfer(incoming.asker.rank, {.direction = transport::Direction::read,
+                                               .remote = {header.body_address, header.body_key},
+                                               .pieces = {&piece, 1},
+                                               .cookie = incoming.cookie(),
+                                               .flags = {}});
+  if (status == RMA_ERR_STATE) return false;
+  incoming.state = status == RMA_SUCCESS ? Incoming::State::fetching : Incoming::State::over;
+  if (status != RMA_SUCCESS) channel_.fail(incoming.asker.rank);
+  return true;
+}
+
+void Serving::run(Incoming& incoming) {
+  const std::span<const std::byte> body =
+      incoming.body_buffer != nullptr
+          ? std::span<const std::byte>(incoming.body_buffer, incoming.header.body_bytes)
+          : std::span<const std::byte>(incoming.body);
+  const Asker& asker = incoming.asker;
+  if (incoming.reply_buffer == nullptr) {
+    answer_served(asker, body, incoming.header.kind);
+    incoming.state = Incoming::State::over;
+    return;
+  }
+  const std::span<std::byte> room(incoming.reply_buffer, asker.reply_room);
+  const auto given = call(incoming.header.kind, {.asker = asker, .body = body, .room = room});
+  incoming.state = Incoming::State::over;
+  if (!given) return;
+  if (given->bytes <= most_in_reply_) {
+    answer(asker, given->status, room.first(given->bytes));
+    return;
+  }
+  incoming.answer = *given;
+  incoming.state = Incoming::State::served;
+}
+
+bool Serving::write_reply(Incoming& incoming) {
+  const Asker& asker = incoming.asker;
+  const transport::Local piece = {.address = incoming.reply_buffer,
+                                  .bytes = incoming.answer.bytes,
+                                  .key = pool_->registered().local[asker.rail]};
+  const rma_status_t status =
+      channel_.lane(asker.rail)
+          .post_transfer(asker.rank, {.direction = transport::Direction::write,
+                                      .remote = {asker.reply_address, asker.reply_key},
+                                      .pieces = {&piece, 1},
+                                      .cookie = incoming.cookie(),
+                                      .flags = {}});
+  if (status == RMA_ERR_STATE) return false;
+  incoming.state = status == RMA_SUCCESS ? Incoming::State::writing : Incoming::State::over;
+  if (status != RMA_SUCCESS) channel_.fail(asker.rank);
+  return true;
+}
+
+void Serving::finish(Incoming& incoming) {
+  const ReplyHeader header = {.token = incoming.asker.token,
+                              .status = RMA_SUCCESS,
+                              .bytes = static_cast<std::uint32_t>(incoming.answer.bytes),
+                              .written = 1};
+  channel_.send(incoming.asker.rank, incoming.asker.rail, kReplyMessage,
+                {reinterpret_cast<const std::byte*>(&header), sizeof header}, {});
+}
+
+void Serving::pump(Queue& queue) {
+  for (auto& incoming : queue) {
+    if (incoming->state != Incoming::State::fresh) continue;
+    if (prepare(*incoming)) continue;
+    stalled_ = true;
+    break;
+  }
+  while (!queue.empty()) {
+    Incoming& first = *queue.front();
+    if (first.state == Incoming::State::ready) run(first);
+    if (first.state == Incoming::State::fresh || first.state == Incoming::State::fetching) return;
+    if (first.state == Incoming::State::served) {
+      if (!write_reply(first)) {
+        stalled_ = true;
+        return;
+      }
+    }
+    if (first.body_buffer != nullptr) give_buffer(first.body_buffer);
+    if (first.state == Incoming::State::over) {
+      give_buffer(first.reply_buffer);
+      queue.pop_front();
+    } else {
+      replying_.splice(replying_.end(), queue, queue.begin());
+    }
+  }
+}
+
+void Serving::reap_replies() {
+  for (auto reply = replying_.begin(); reply != replying_.end();) {
+    if ((*reply)->state == Incoming::State::over) {
+      give_buffer((*reply)->reply_buffer);
+      reply = replying_.erase(reply);
+    } else {
+      ++reply;
+    }
+  }
+}
+
+bool Serving::advance() {
+  bool moved = false;
+  while (freed_ || stalled_) {
+    moved = moved || freed_;
+    freed_ = false;
+    stalled_ = false;
+    reap_replies();
+    for (auto& [peer, queue] : queues_) pump(queue);
+    if (!freed_) break;
+  }
+  return moved;
+}
+
+void Serving::lost(int peer) {
+  const auto found = queues_.find(peer);
+  if (found == queues_.end()) return;
+  for (auto& incoming : found->second) {
+    if (!incoming->flying()) incoming->state = Incoming::State::over;
+  }
+  freed_ = true;
+}
+
+}  // namespace rma

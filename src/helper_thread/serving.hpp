@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "channel/channel.hpp"
+#include "core/network/bounce_pool.hpp"
+#include "helper_thread/wire.hpp"
+
+namespace rma {
+
+/// Who asked, and where the answer goes.
+struct Asker {
+  int rank = -1;
+  std::size_t rail = 0;  ///< that the request came by
+  std::uint64_t token = 0;
+  std::uint64_t reply_address = 0;
+  std::uint32_t reply_key = 0;
+  std::uint32_t reply_room = 0;
+  std::uint32_t gather = 0;  ///< pieces of memory that the asker's device takes in one transfer, at least 1
+};
+
+/// A request that is being served: nothing of it has been checked but that it is all there.
+struct Served {
+  const Asker& asker;
+  std::span<const std::byte> body;
+  std::span<std::byte> room;  ///< for the answer: as many bytes as the asker has room for
+};
+
+struct Answer {
+  rma_status_t status = RMA_SUCCESS;
+  std::size_t bytes = 0;  ///< of Served::room that are the answer
+};
+
+/// Serves one kind of request. It never waits: what takes long is started, none is returned, and
+/// Serving::answer() called at its end. It believes nothing that stands in the body.
+using Handler = std::function<std::optional<Answer>(const Served& request)>;
+
+/// Other ranks' requests to this process: takes them in, fetches bodies that lie with the asker, has them
+/// served in the order of asking of each rank, and sends the answers. Used by who has the channel's turn.
+class Serving {
+ public:
+  Serving(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers);
+  ~Serving();
+
+  /// Before the first request.
+  void serve(RequestKind kind, Handler handler) {
+    handlers_[static_cast<std::size_t>(kind)] = std::move(handler);
+  }
+
+  /// A request from `peer`. False when it cannot be from an honest peer.
+  [[nodiscard]] bool receive(const Message& message);
+  /// Answers a request that was not answered when it was served. A body is short.
+  void answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body = {});
+  /// Does what had to wait for room; returns whether something moved.
+  bool advance();
+  /// What `peer` asked for is of no interest any more.
+  void lost(int peer);
+
+ private:
+  class Incoming;
+  using Queue = std::list<std::unique_ptr<Incoming>>;
+
+  void answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind);
+  [[nodiscard]] std::optional<Answer> call(RequestKind kind, const Served& request);
+  void pump(Queue& queue);
+  void reap_replies();
+  /// False when it has to wait.
+  [[nodiscard]] bool prepare(Incoming& incoming);
+  [[nodiscard]] bool take_buffers(Incoming& incoming);
+  void give_buffer(std::byte*& buffer);
+  void run(Incoming& incoming);
+  [[nodiscard]] bool write_reply(Incoming& incoming);
+  void finish(Incoming& incoming);
+
+  Channel& channel_;
+  const std::size_t most_in_message_;
+  const std::size_t most_in_reply_;
+  std::unique_ptr<BouncePool> pool_;
+  std::array<Handler, static_cast<std::size_t>(RequestKind::count_)> handlers_;
+  std::map<int, Queue> queues_;     ///< by peer; requests that are not served yet, oldest first
+  Queue replying_;                  ///< served, and their answers being written
+  std::vector<std::byte> scratch_;  ///< for short answers
+  bool stalled_ = false;            ///< something waits for room in a lane, or for a buffer
+  bool freed_ = false;              ///< a buffer or room has become free since that was looked at
+};
+
+}  // namespace rma

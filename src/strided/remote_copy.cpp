@@ -1,0 +1,53 @@
+#include "strided/remote_copy.hpp"
+
+#include <memory>
+
+#include "helper_thread/pieces.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+
+RemoteCopy::RemoteCopy(const Job& job, Helper& helper) : job_(job), helper_(helper) {
+  helper.serve(RequestKind::put, [this](const Served& request) { return serve_put(request); });
+  helper.serve(RequestKind::get, [this](const Served& request) { return serve_get(request); });
+}
+
+bool RemoteCopy::given_out(const Layout::Part& part) const {
+  return part.visit(
+      [this](std::uintptr_t address, std::size_t bytes) { return job_.given_out(address, bytes); });
+}
+
+Answer RemoteCopy::serve_put(const Served& request) const {
+  std::span<const std::byte> body = request.body;
+  const auto part = Layout::decode(body);
+  if (!part || part->bytes != body.size()) return {.status = RMA_ERR_ARGUMENT};
+  if (!given_out(*part)) return {.status = RMA_ERR_ADDRESS};
+  unpack(part->layout, part->from, body);
+  return {};
+}
+
+Answer RemoteCopy::serve_get(const Served& request) const {
+  std::span<const std::byte> body = request.body;
+  const auto part = Layout::decode(body);
+  if (!part || !body.empty() || part->bytes > request.room.size()) return {.status = RMA_ERR_ARGUMENT};
+  if (!given_out(*part)) return {.status = RMA_ERR_ADDRESS};
+  pack(part->layout, part->from, request.room.first(part->bytes));
+  return {.bytes = part->bytes};
+}
+
+Status RemoteCopy::move(transport::Direction direction, int rank, std::uintptr_t remote, std::byte* local,
+                        std::size_t bytes, rma_request_t operation) {
+  const bool put = direction == transport::Direction::write;
+  count(put ? Counter::put_copied : Counter::get_copied);
+  const Settings& settings = helper_.network().settings();
+  const Transfer transfer = {
+      .kind = put ? RequestKind::put : RequestKind::get,
+      .rank = rank,
+      .remote = std::make_shared<Layout>(Layout::contiguous(remote, bytes)),
+      .local = std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(local), bytes)),
+      .operation = operation,
+      .most = settings.packed_piece};
+  return ask_in_pieces(helper_.asking(), helper_.flights(), transfer);
+}
+
+}  // namespace rma

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/assistant.hpp"
+#include "core/job.hpp"
+#include "helper_thread/helper.hpp"
+#include "helper_thread/layout.hpp"
+
+namespace rma {
+
+/// Puts and gets that copy: the data is packed into a message or a registered buffer, and the other side's
+/// helper unpacks it, or the other way round. Serves others' such requests to this process's memory, and
+/// reaches memory of others that is not registered.
+class RemoteCopy final : public Assistant {
+ public:
+  /// Before the helper starts. `job` and `helper` outlive this.
+  RemoteCopy(const Job& job, Helper& helper);
+
+  [[nodiscard]] Status move(transport::Direction direction, int rank, std::uintptr_t remote, std::byte* local,
+                            std::size_t bytes, rma_request_t operation) override;
+
+ private:
+  [[nodiscard]] Answer serve_put(const Served& request) const;
+  [[nodiscard]] Answer serve_get(const Served& request) const;
+  [[nodiscard]] bool given_out(const Layout::Part& part) const;
+
+  const Job& job_;
+  Helper& helper_;
+};
+
+}  // namespace rma
