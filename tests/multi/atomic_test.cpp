@@ -21,12 +21,6 @@ rma_status_t atomic(rma_atomic_op_t op, std::uint32_t* word, std::uint32_t opera
   return rma_atomic32(op, word, operand, compare, old, rank);
 }
 
-/// EXPECT_TRUE(done<Word>(call, target)): words of 8 bytes work everywhere, of 4 where a helper reaches.
-template <typename Word>
-testing::AssertionResult done(rma_status_t status, int target) {
-  return sizeof(Word) == 8 ? ok(status) : helped(status, target);
-}
-
 template <typename Word>
 Word model(rma_atomic_op_t op, Word value, Word operand, Word compare) {
   switch (op) {
@@ -66,9 +60,7 @@ void all_operations(Remote remote) {
     Word old = 0;
     const bool wanted = random.chance(80);
     auto* const word = reinterpret_cast<Word*>(slices.at(target)) + index;
-    const rma_status_t status = atomic(op, word, operand, compare, wanted ? &old : nullptr, target);
-    EXPECT_TRUE(done<Word>(status, target));
-    if (status != RMA_SUCCESS) continue;
+    EXPECT_TRUE(ok(atomic(op, word, operand, compare, wanted ? &old : nullptr, target)));
     if (wanted && op != RMA_SET) EXPECT_EQ(old, value) << "operation " << op;
     value = model(op, value, operand, compare);
     std::memcpy(place, &value, sizeof value);
@@ -84,45 +76,37 @@ TEST(Atomic, AllOperationsOn4Bytes) {
   for (const Remote remote : kRemotes) all_operations<std::uint32_t>(remote);
 }
 
-/// Zeroed words of rank 0; of 4 bytes, of the first rank of each host for those of that host.
+/// Zeroed words of rank 0.
 template <typename Word>
 struct Shared {
-  explicit Shared(Remote remote, std::size_t words = 1)
-      : owner(sizeof(Word) == 8 ? 0 : helped_ranks().front()), memory(remote, words * sizeof(Word)) {
+  explicit Shared(Remote remote, std::size_t words = 1) : memory(remote, words * sizeof(Word)) {
     std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
     barrier();
   }
   [[nodiscard]] Word* word(std::size_t index = 0) const {
-    return reinterpret_cast<Word*>(memory.at(owner)) + index;
+    return reinterpret_cast<Word*>(memory.at(0)) + index;
   }
   [[nodiscard]] Word value(std::size_t index = 0) const {
     Word result = 0;
-    EXPECT_TRUE(ok(atomic(RMA_FETCH, word(index), 0, 0, &result, owner)));
+    EXPECT_TRUE(ok(atomic(RMA_FETCH, word(index), 0, 0, &result, 0)));
     return result;
   }
-  int owner;
   Memory memory;
 };
 
-/// All ranks (of a host) draw tickets from one counter: all of 0 .. total - 1 are drawn, each once, and a
+/// All ranks draw tickets from one counter: all of 0 .. total - 1 are drawn, each once, and a
 /// rank's own rise.
 template <typename Word>
 void tickets(Remote remote, std::size_t each) {
   const Shared<Word> counter(remote);
   std::vector<Word> drawn(each);
   for (Word& ticket : drawn)
-    EXPECT_TRUE(ok(atomic(RMA_FETCH_ADD, counter.word(), Word{1}, Word{0}, &ticket, counter.owner)));
+    EXPECT_TRUE(ok(atomic(RMA_FETCH_ADD, counter.word(), Word{1}, Word{0}, &ticket, 0)));
   EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
-  std::vector<Word> everybodys(each * static_cast<std::size_t>(ranks()));
-  EXPECT_TRUE(ok(rma_allgather(rma_team_world(), everybodys.data(), drawn.data(), each * sizeof(Word))));
-  std::vector<Word> all;
-  for (int rank = 0; rank < ranks(); ++rank) {
-    if (sizeof(Word) != 8 && !helper_reaches(rank)) continue;  // draws from another counter
-    const auto its = everybodys.begin() + static_cast<std::ptrdiff_t>(each) * rank;
-    all.insert(all.end(), its, its + static_cast<std::ptrdiff_t>(each));
-  }
+  const std::size_t total = each * static_cast<std::size_t>(ranks());
+  std::vector<Word> all(total);
+  EXPECT_TRUE(ok(rma_allgather(rma_team_world(), all.data(), drawn.data(), each * sizeof(Word))));
   std::sort(all.begin(), all.end());
-  const std::size_t total = all.size();
   std::vector<Word> expected(total);
   std::iota(expected.begin(), expected.end(), Word{0});
   EXPECT_EQ(all, expected);
@@ -131,12 +115,12 @@ void tickets(Remote remote, std::size_t each) {
 
 TEST(Atomic, AllRanksOnOneCounter) {
   tickets<std::uint64_t>(Remote::window, rounds<std::size_t>(2000));
-  tickets<std::uint32_t>(Remote::window, 2000);
+  tickets<std::uint32_t>(Remote::window, rounds<std::size_t>(2000));
 }
 
 TEST(Atomic, AllRanksOnOneCounterInRegisteredMemory) {
   tickets<std::uint64_t>(Remote::registered, rounds<std::size_t>(100));
-  tickets<std::uint32_t>(Remote::registered, 100);
+  tickets<std::uint32_t>(Remote::registered, rounds<std::size_t>(100));
 }
 
 TEST(Atomic, InlinedAndCalledOnOneCounter) {

@@ -67,27 +67,12 @@ testing::AssertionResult refused(rma_status_t status, rma_status_t code,
   return testing::AssertionSuccess();
 }
 
-std::vector<int> helped_ranks() {
-  std::vector<int> result;
+int fewer_rounds() {
   for (int rank = 0; rank < ranks(); ++rank) {
-    if (helper_reaches(rank)) result.push_back(rank);
+    if (rma_same_host(rank) == 0) return 20;
   }
-  return result;
+  return 1;
 }
-
-int unhelped_rank() {
-  for (int rank = 0; rank < ranks(); ++rank) {
-    if (!helper_reaches(rank)) return rank;
-  }
-  return -1;
-}
-
-testing::AssertionResult helped(rma_status_t status, int target, std::size_t bytes) {
-  if (helper_reaches(target) || bytes == 0) return ok(status);
-  return refused(status, RMA_ERR_UNSUPPORTED, {"rank " + std::to_string(target)});
-}
-
-int fewer_rounds() { return unhelped_rank() < 0 ? 1 : 20; }
 
 const char* name(Remote kind) { return kind == Remote::window ? "remote window" : "remote registered"; }
 

@@ -62,20 +62,7 @@ testing::AssertionResult ok(rma_status_t status);
 testing::AssertionResult refused(rma_status_t status, rma_status_t code,
                                  std::initializer_list<std::string_view> words = {});
 
-// Jobs over several hosts. Accumulates, 4-byte atomics and mutexes are executed by a processor of the host
-// that has the memory, so they work on this rank's own host only; for ranks of others they are refused.
-
-/// Accumulates, 4-byte atomics and mutexes work on this rank.
-inline bool helper_reaches(int target) { return rma_same_host(target) != 0; }
-/// The ranks that they work on, rising. The same list on all of them.
-std::vector<int> helped_ranks();
-/// A rank that they do not work on, or -1.
-int unhelped_rank();
-/// EXPECT_TRUE(helped(call, target)): it succeeded where helper_reaches(target), and else was refused as not
-/// supported by a text that names the rank. A call on `bytes` = 0 bytes succeeds in any case.
-testing::AssertionResult helped(rma_status_t status, int target, std::size_t bytes = 1);
-
-/// By what rounds() divides: 1 on one host. The same on all ranks.
+/// By what rounds() divides: 1 where every rank's memory is mapped here. The same on all ranks.
 int fewer_rounds();
 /// How often a loop goes around that would go around `count` times on one host: operations between hosts take
 /// a hundred times as long as within one, on emulated hosts a thousand times.

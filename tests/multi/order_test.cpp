@@ -1,6 +1,7 @@
 // Program order: what one process does to one target takes effect in the order of its calls, whatever mix of
-// operations they are. Each process draws its own mix on its own slice of a target, so small that nearly all
-// operations overlap, and a sequential model says what every get and atomic must see on the way.
+// operations they are and whatever path each takes. Each process draws its own mix on its own slice of a
+// target, so small that nearly all operations overlap, and a sequential model says what every get and atomic
+// must see on the way.
 
 #include <algorithm>
 #include <array>
@@ -13,17 +14,33 @@
 namespace multi {
 namespace {
 
-constexpr std::size_t kSlice = 512;
+/// Bytes of a slice: of one where operations meet all the time, and of one for transfers that are too large
+/// for the copies that small ones take.
+constexpr std::size_t kSmall = 512;
+constexpr std::size_t kLarge = std::size_t{128} << 10;
+
+/// This process's side of the transfers, used over and over: a blocking call is done with it when it returns.
+struct Locals {
+  explicit Locals(std::size_t bytes)
+      : plain(Local::plain, bytes), window(Local::window, bytes), registered(Local::registered, bytes) {}
+  Buffer plain;
+  Buffer window;
+  Buffer registered;
+};
 
 /// One process's operations on its slice at one target.
 class Mix {
  public:
-  Mix(Slices& slices, int target, Random& random)
-      : at_(slices.at(target)), model_(slices.model(target)), target_(target), random_(random) {}
+  Mix(Slices& slices, int target, Locals& locals, Random& random)
+      : at_(slices.at(target)),
+        model_(slices.model(target)),
+        room_(model_.size()),
+        target_(target),
+        locals_(locals),
+        random_(random) {}
 
   void one() {
-    constexpr std::array kEverywhere = {0, 1, 3, 4, 6, 7, 9, 11};
-    switch (helper_reaches(target_) ? static_cast<int>(random_.below(12)) : random_.pick(kEverywhere)) {
+    switch (random_.below(12)) {
       case 0:
         return put();
       case 1:
@@ -53,12 +70,19 @@ class Mix {
 
  private:
   std::size_t offset(std::size_t bytes, std::size_t unit = 1) {
-    return random_.below((kSlice - bytes) / unit + 1) * unit;
+    return random_.below((room_ - bytes) / unit + 1) * unit;
   }
-  std::vector<std::byte> noise() {
-    std::vector<std::byte> bytes(kSlice);
+  /// The size of a contiguous transfer: a good part of the slice at most.
+  std::size_t size(std::size_t unit = 1) { return random_.below(room_ * 2 / 5 / unit) * unit; }
+  /// Random bytes in memory of any kind.
+  std::span<std::byte> noise() {
+    const std::array<const Buffer*, 3> kinds = {&locals_.plain, &locals_.window, &locals_.registered};
+    const std::span<std::byte> bytes = random_.pick(kinds)->bytes();
     random_.fill(bytes);
     return bytes;
+  }
+  static std::vector<std::byte> copy(std::span<const std::byte> bytes) {
+    return {bytes.begin(), bytes.end()};
   }
   void expect(std::span<const std::byte> got, std::span<const std::byte> expected, const char* what) {
     EXPECT_EQ(first_difference(got, expected), expected.size()) << what << " from rank " << target_;
@@ -66,16 +90,16 @@ class Mix {
 
   void put() {
     const auto source = noise();
-    const std::size_t bytes = random_.below(200);
+    const std::size_t bytes = size();
     const std::size_t to = offset(bytes);
     EXPECT_TRUE(ok(rma_put(at_ + to, source.data(), bytes, target_)));
     std::copy_n(source.begin(), bytes, model_.begin() + static_cast<std::ptrdiff_t>(to));
   }
 
   void get() {
-    auto sink = noise();
-    auto expected = sink;
-    const std::size_t bytes = random_.below(200);
+    const auto sink = noise();
+    auto expected = copy(sink);
+    const std::size_t bytes = size();
     const std::size_t from = offset(bytes);
     EXPECT_TRUE(ok(rma_get(sink.data(), at_ + from, bytes, target_)));
     std::copy_n(model_.begin() + static_cast<std::ptrdiff_t>(from), bytes, expected.begin());
@@ -85,7 +109,7 @@ class Mix {
   void accumulate() {
     const rma_type_t type = random_.pick(kIntegers);
     const auto source = noise();
-    const std::size_t bytes = random_.below(24) * type_bytes(type);
+    const std::size_t bytes = size(type_bytes(type));
     const std::size_t to = offset(bytes, type_bytes(type));
     const Scale scale(random_, type);
     EXPECT_TRUE(ok(rma_acc(at_ + to, source.data(), bytes / type_bytes(type), type, scale.get(), target_)));
@@ -94,7 +118,7 @@ class Mix {
 
   void put_strided() {
     const auto source = noise();
-    const Strided s = draw_strided(random_, {.room = kSlice, .most_levels = 4});
+    const Strided s = draw_strided(random_, {.room = room_, .most_levels = 4});
     EXPECT_TRUE(ok(rma_put_strided(at_ + s.dst.base, s.dst.strides.data(), source.data() + s.src.base,
                                    s.src.strides.data(), s.counts.data(), s.levels, target_)));
     s.each([&](std::size_t to, std::size_t from) {
@@ -103,9 +127,9 @@ class Mix {
   }
 
   void get_strided() {
-    auto sink = noise();
-    auto expected = sink;
-    const Strided s = draw_strided(random_, {.room = kSlice, .most_levels = 4});
+    const auto sink = noise();
+    auto expected = copy(sink);
+    const Strided s = draw_strided(random_, {.room = room_, .most_levels = 4});
     EXPECT_TRUE(ok(rma_get_strided(sink.data() + s.dst.base, s.dst.strides.data(), at_ + s.src.base,
                                    s.src.strides.data(), s.counts.data(), s.levels, target_)));
     s.each([&](std::size_t to, std::size_t from) {
@@ -117,7 +141,7 @@ class Mix {
   void accumulate_strided() {
     const rma_type_t type = random_.pick(kIntegers);
     const auto source = noise();
-    const Strided s = draw_strided(random_, {.room = kSlice, .unit = type_bytes(type), .most_levels = 4});
+    const Strided s = draw_strided(random_, {.room = room_, .unit = type_bytes(type), .most_levels = 4});
     const Scale scale(random_, type);
     EXPECT_TRUE(
         ok(rma_acc_strided(at_ + s.dst.base, s.dst.strides.data(), source.data() + s.src.base,
@@ -129,7 +153,7 @@ class Mix {
 
   void put_vector() {
     const auto source = noise();
-    const Vector vector = draw_vector(random_, {.room = kSlice});
+    const Vector vector = draw_vector(random_, {.room = room_});
     const IoVector iov(vector, at_, source.data());
     EXPECT_TRUE(ok(rma_put_vector(iov.data(), iov.size(), target_)));
     for (const auto& descriptor : vector.descriptors) {
@@ -140,9 +164,9 @@ class Mix {
   }
 
   void get_vector() {
-    auto sink = noise();
-    auto expected = sink;
-    const Vector vector = draw_vector(random_, {.room = kSlice});
+    const auto sink = noise();
+    auto expected = copy(sink);
+    const Vector vector = draw_vector(random_, {.room = room_});
     const IoVector iov(vector, sink.data(), at_);
     EXPECT_TRUE(ok(rma_get_vector(iov.data(), iov.size(), target_)));
     for (const auto& descriptor : vector.descriptors) {
@@ -156,7 +180,7 @@ class Mix {
   void accumulate_vector() {
     const rma_type_t type = random_.pick(kIntegers);
     const auto source = noise();
-    const Vector vector = draw_vector(random_, {.room = kSlice, .unit = type_bytes(type)});
+    const Vector vector = draw_vector(random_, {.room = room_, .unit = type_bytes(type)});
     const IoVector iov(vector, at_, source.data());
     const Scale scale(random_, type);
     EXPECT_TRUE(ok(rma_acc_vector(iov.data(), iov.size(), type, scale.get(), target_)));
@@ -209,16 +233,18 @@ class Mix {
 
   std::byte* at_;
   std::span<std::byte> model_;
+  std::size_t room_;
   int target_;
+  Locals& locals_;
   Random& random_;
 };
 
 /// All ranks at once, each on its own slices.
-void run(Remote remote, std::uint64_t key, int operations) {
-  Slices slices(remote, kSlice);
+void run(Remote remote, std::size_t slice, std::uint64_t key, int operations) {
+  Slices slices(remote, slice);
+  Locals locals(slice);
   Random random({key, static_cast<std::uint64_t>(me())});
-  const int target = neighbour(1);
-  Mix mix(slices, target, random);
+  Mix mix(slices, neighbour(1), locals, random);
   for (int i = 0; i < operations && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(testing::Message() << "operation " << i);
     mix.one();
@@ -228,18 +254,23 @@ void run(Remote remote, std::uint64_t key, int operations) {
 
 int operations() { return rounds(ranks() <= 4 ? 3000 : 600); }
 
-TEST(Order, OneTargetInTheHeap) { run(Remote::window, 31, operations()); }
+TEST(Order, OneTargetInTheHeap) { run(Remote::window, kSmall, 31, operations()); }
 
-TEST(Order, OneTargetInRegisteredMemory) { run(Remote::registered, 32, operations() / 2); }
+TEST(Order, OneTargetInRegisteredMemory) { run(Remote::registered, kSmall, 32, operations() / 2); }
+
+TEST(Order, LargeTransfersToTheHeap) { run(Remote::window, kLarge, 34, operations() / 4); }
+
+TEST(Order, LargeTransfersToRegisteredMemory) { run(Remote::registered, kLarge, 35, operations() / 4); }
 
 TEST(Order, ManyTargetsAndKindsOfMemoryInTurn) {
-  Slices heap(Remote::window, kSlice);
-  Slices registered(Remote::registered, kSlice);
+  Slices heap(Remote::window, kSmall);
+  Slices registered(Remote::registered, kSmall);
+  Locals locals(kSmall);
   Random random({33, static_cast<std::uint64_t>(me())});
   for (int i = 0; i < operations() && !testing::Test::HasFailure(); ++i) {
     const int target = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
     SCOPED_TRACE(testing::Message() << "operation " << i);
-    Mix(random.chance(50) ? heap : registered, target, random).one();
+    Mix(random.chance(50) ? heap : registered, target, locals, random).one();
   }
   heap.check();
   registered.check();

@@ -127,8 +127,10 @@ TEST(Request, LiveWithOtherProcesses) {
 }
 
 TEST(Request, HeapTransfersOnThisHostAreCompleteAtOnce) {
-  const std::vector<int> here = helped_ranks();
-  const int target = here.back() == me() ? here.front() : here.back();
+  int target = me();
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (rank != me() && rma_same_host(rank) != 0) target = rank;
+  }
   Slices slices(Remote::window, 64);
   std::vector<std::byte> source(64, std::byte{7});
   rma_request_t request = RMA_REQUEST_NULL;
