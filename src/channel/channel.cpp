@@ -67,7 +67,7 @@ Status Channel::open() {
       const std::uint32_t own = buffers_[rail]->admit();
       Link& its = link(peer);
       const std::lock_guard guard(its.lock);
-      its.promise(its.promised() + own);
+      its.promise(rail, own);
       return own;
     });
     if (const int fd = lane(rail).event_fd(); fd >= 0) event_fds_.push_back(fd);
@@ -88,7 +88,7 @@ rma_status_t Channel::open_link(Link& its, int peer, std::size_t rail) {
   if (its.failed) return RMA_ERR_PEER_LOST;
   if (its.rail()) return RMA_SUCCESS;
   const std::uint32_t credits = lane(rail).buffers_of(peer);
-  if (credits < 2) return RMA_ERR_UNSUPPORTED;
+  if (credits < Link::kFewestCredits) return RMA_ERR_UNSUPPORTED;
   its.open(rail, credits);
   return RMA_SUCCESS;
 }
@@ -210,7 +210,7 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
     if (its.failed) return true;
     // Who answers does so the way the question came, if nothing was sent before.
     static_cast<void>(open_link(its, peer, rail));
-    switch (its.arrived(header)) {
+    switch (its.arrived(rail, header)) {
       case Link::Order::broken:
         return false;
       case Link::Order::early:
@@ -228,7 +228,7 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
     std::optional<Link::Waiting> kept;
     {
       const std::lock_guard guard(its.lock);
-      kept = its.next_kept();
+      if (!its.failed) kept = its.next_kept();
       if (kept) its.delivered();
     }
     if (!kept) return true;

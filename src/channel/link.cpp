@@ -26,7 +26,12 @@ void Link::sent(const MessageHeader& header) {
   owed_ -= header.credits;
 }
 
-Link::Order Link::arrived(const MessageHeader& header) {
+Link::Order Link::arrived(std::size_t rail, const MessageHeader& header) {
+  if (!its_rail_) {
+    its_rail_ = rail;
+    promised_ = promises_[rail];
+  }
+  if (*its_rail_ != rail) return Order::broken;
   // An honest peer has no more messages on their way than buffers here.
   const std::uint32_t ahead = header.sequence - expected_;
   if (ahead >= std::max(promised_, 1U) || early_.contains(header.sequence)) return Order::broken;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "channel/message.hpp"
+#include "malloc/registrar.hpp"
 #include "rma/rma.h"
 
 namespace rma {
@@ -25,6 +27,11 @@ namespace rma {
 /// Its owner guards it by `lock`.
 class Link {
  public:
+  /// Fewer credits carry no messages: of two, one stays reserved, and the other is not returned by itself.
+  static constexpr std::uint32_t kFewestCredits = 3;
+  /// The sequence numbers wrap around soon, in every job: nothing may depend on that they do not.
+  static constexpr std::uint32_t kFirstSequence = 0U - 16;
+
   std::mutex lock;
 
   /// The rail that messages to the peer take: the one that a message came by first, or was sent by first.
@@ -51,13 +58,14 @@ class Link {
   bool listed = false;  ///< with those that have something to do
   bool failed = false;
 
-  /// Buffers that are this peer's: as many messages may be unreturned. Before any arrives.
-  void promise(std::uint32_t buffers) { promised_ = buffers; }
+  /// Buffers of a rail that are this peer's: as many messages may be unreturned. Before any arrives.
+  void promise(std::size_t rail, std::uint32_t buffers) { promises_[rail] += buffers; }
+  /// Those of the rail that its messages come by; none before the first.
   [[nodiscard]] std::uint32_t promised() const { return promised_; }
-  /// A message has arrived, in whatever order: its credits count at once. False when it cannot be from an
-  /// honest peer.
+  /// A message has arrived, in whatever order: its credits count at once. `broken` when it cannot be from an
+  /// honest peer, all of whose messages come by one rail.
   enum class Order : std::uint8_t { next, early, broken };
-  [[nodiscard]] Order arrived(const MessageHeader& header);
+  [[nodiscard]] Order arrived(std::size_t rail, const MessageHeader& header);
   /// Keeps an early message.
   void keep(const MessageHeader& header, std::span<const std::byte> body);
   /// The message to deliver after the one that was `next`, if it is here; deliver() counts each.
@@ -73,8 +81,10 @@ class Link {
  private:
   std::optional<std::size_t> rail_;
   std::uint32_t credits_ = 0;
-  std::uint32_t next_ = 0;      ///< sequence number of the next message to the peer
-  std::uint32_t expected_ = 0;  ///< and from it
+  std::uint32_t next_ = kFirstSequence;      ///< sequence number of the next message to the peer
+  std::uint32_t expected_ = kFirstSequence;  ///< and from it
+  std::array<std::uint32_t, kMaxRails> promises_ = {};
+  std::optional<std::size_t> its_rail_;  ///< that the peer's messages come by
   std::uint32_t promised_ = 0;
   std::uint32_t owed_ = 0;
   std::map<std::uint32_t, Waiting> early_;  ///< by sequence number

@@ -1,0 +1,271 @@
+#include "channel/channel.hpp"
+
+#include <map>
+#include <random>
+#include <thread>
+
+#include "../seed.hpp"
+#include "channel_world.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+std::uint64_t counted(Counter counter) { return total_counts()[static_cast<std::size_t>(counter)]; }
+
+TEST_F(ChannelWorld, MessagesOfAnySizeArriveWhole) {
+  open(2, 4, 8);
+  std::uint32_t number = 0;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{47}, std::size_t{48},
+                                 std::size_t{49}, at(0).channel->max_body()}) {
+    send(0, 1, ++number, size);
+    ASSERT_TRUE(settle());
+    ASSERT_EQ(got(1, 0).size(), number);
+    EXPECT_EQ(got(1, 0).back().second, body(number, size));
+    EXPECT_EQ(got(1, 0).back().first, 1);
+  }
+  EXPECT_TRUE(nobody_is_lost());
+}
+
+TEST_F(ChannelWorld, OrderIsKeptWhateverWaits) {
+  std::mt19937_64 random(test_seed());
+  open(4, 3, 5);
+  std::map<std::pair<int, int>, std::vector<Bytes>> sent;
+  for (std::uint32_t i = 0; i < 20000; ++i) {
+    const int from = static_cast<int>(random() % 4);
+    const int to = static_cast<int>(random() % 4);
+    if (from != to) {
+      const std::size_t size = random() % 3 == 0 ? random() % 400 : random() % 20;
+      sent[{from, to}].push_back(body(i, size));
+      if (random() % 16 == 0) at(from).endpoints[0]->lane().set_faults({.refused_messages = 3});
+      send(from, to, i, size);
+    }
+    if (random() % 4 == 0) progress(static_cast<int>(random() % 4));
+  }
+  ASSERT_TRUE(settle());
+  EXPECT_TRUE(nobody_is_lost());
+  for (const auto& [way, messages] : sent) {
+    const auto& there = got(way.second, way.first);
+    ASSERT_EQ(there.size(), messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i)
+      ASSERT_EQ(there[i].second, messages[i]) << "message " << i;
+  }
+}
+
+TEST_F(ChannelWorld, TwoThatAreFullOfEachOthersMessagesGoOn) {
+  for (const std::uint32_t own : {3U, 4U, 5U, 16U}) {
+    SCOPED_TRACE(own);
+    processes.clear();
+    open(2, own, 1);
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      send(0, 1, i, 8);
+      send(1, 0, i, 8);
+    }
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(got(0, 1).size(), 1000U);
+    EXPECT_EQ(got(1, 0).size(), 1000U);
+    EXPECT_TRUE(nobody_is_lost());
+  }
+}
+
+TEST_F(ChannelWorld, CreditsComeBackToWhoIsNeverAnswered) {
+  for (const std::uint32_t own : {3U, 4U, 5U, 6U, 16U}) {
+    SCOPED_TRACE(own);
+    processes.clear();
+    open(2, own, 1);
+    EXPECT_EQ(burst(0, 1), own - 1) << "all credits but the reserved one";
+    ASSERT_TRUE(settle()) << "credits are sent for credits, for ever";
+    ASSERT_NO_FATAL_FAILURE(stream(0, 1, 1000));
+    EXPECT_EQ(got(1, 0).size(), own - 1 + 1000);
+    EXPECT_TRUE(nobody_is_lost());
+  }
+}
+
+TEST_F(ChannelWorld, CreditsComeBackWithManyRails) {
+  open(2, 4, 1, 3);
+  EXPECT_EQ(burst(0, 1), 3U);
+  ASSERT_TRUE(settle());
+  ASSERT_NO_FATAL_FAILURE(stream(0, 1, 1000));
+  EXPECT_EQ(got(1, 0).size(), 1003U);
+  EXPECT_TRUE(nobody_is_lost());
+}
+
+TEST_F(ChannelWorld, EachSideMayChooseAnotherRail) {
+  open(2, 4, 1, 2);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    send(0, 1, i, 8, 0);
+    send(1, 0, i, 8, 1);
+  }
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(got(0, 1).size(), 200U);
+  EXPECT_EQ(got(1, 0).size(), 200U);
+  EXPECT_TRUE(nobody_is_lost());
+}
+
+TEST_F(ChannelWorld, AnAnswerTakesTheRailOfTheQuestion) {
+  open(2, 4, 1, 2);
+  at(1).on_message = [this](const Message& message) {
+    EXPECT_EQ(message.rail, 1U);
+    send(1, 0, 5, 8, message.rail);
+  };
+  at(0).on_message = [](const Message& message) { EXPECT_EQ(message.rail, 1U); };
+  send(0, 1, 4, 8, 1);
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(got(0, 1).size(), 1U);
+}
+
+TEST_F(ChannelWorld, WithTooFewBuffersNothingIsPromised) {
+  open(2, 2, 1);
+  EXPECT_EQ(try_send(0, 1, 1), RMA_ERR_UNSUPPORTED);
+}
+
+TEST_F(ChannelWorld, ALongMessageThatIsRefusedKeepsItsOrder) {
+  open(2, 16, 1);
+  at(0).endpoints[0]->lane().set_faults({.refused_messages = 2});
+  EXPECT_EQ(try_send(0, 1, 0), RMA_ERR_STATE);
+  send(0, 1, 1, 300);
+  EXPECT_EQ(try_send(0, 1, 0), RMA_ERR_STATE) << "it would overtake";
+  send(0, 1, 2, 8);
+  ASSERT_TRUE(settle());
+  ASSERT_EQ(got(1, 0).size(), 2U);
+  EXPECT_EQ(got(1, 0)[0].second, body(1, 300));
+  EXPECT_EQ(got(1, 0)[1].second, body(2, 8));
+}
+
+TEST_F(ChannelWorld, RefusedMessagesTakeNoMemoryOfTheSender) {
+  open(2, 16, 1);
+  for (int i = 0; i < 1000; ++i) {
+    at(0).endpoints[0]->lane().set_faults({.refused_messages = 1});
+    ASSERT_EQ(at(0).channel->try_send(1, 0, 1, body(0, 300), {}), RMA_ERR_STATE);
+  }
+  ASSERT_EQ(at(0).channel->try_send(1, 0, 1, body(0, 300), {}), RMA_SUCCESS);
+}
+
+TEST_F(ChannelWorld, WhoHasMoreWaitingIsLentBuffers) {
+  open(2, 4, 8);
+  for (std::uint32_t i = 0; i < 200; ++i) send(0, 1, i, 8);
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(got(1, 0).size(), 200U);
+  EXPECT_GT(burst(0, 1), 3U) << "more than its own";
+  EXPECT_TRUE(nobody_is_lost());
+}
+
+TEST_F(ChannelWorld, LoansComeBackWhenAnotherNeedsThem) {
+  open(3, 4, 8);
+  const auto hungry = [this](int from) {
+    for (std::uint32_t i = 0; i < 200; ++i) send(from, 2, i, 8);
+    ASSERT_TRUE(settle());
+  };
+  hungry(0);
+  const std::uint32_t rich = burst(0, 2);
+  ASSERT_TRUE(settle());
+  EXPECT_GT(rich, 3U);
+  hungry(1);
+  // Nothing is left for 1, but 0's come back as they are used.
+  ASSERT_NO_FATAL_FAILURE(stream(0, 2, 100));
+  hungry(1);
+  EXPECT_GT(burst(1, 2), 3U);
+  ASSERT_TRUE(settle());
+  EXPECT_TRUE(nobody_is_lost());
+  const std::size_t all = at(2).endpoints[0]->lane().buffers();
+  EXPECT_EQ(all, 4U + 4U + 8U) << "every buffer is posted again";
+}
+
+TEST_F(ChannelWorld, ScarceBuffersAreNeverLentTwice) {
+  std::mt19937_64 random(test_seed());
+  open(6, 3, 4);
+  for (int i = 0; i < 30000; ++i) {
+    const int from = 1 + static_cast<int>(random() % 5);
+    for (std::uint64_t k = random() % 12; k > 0; --k) send(from, 0, 0, 8);
+    if (random() % 2 == 0) send(0, from, 0, 8);
+    progress(static_cast<int>(random() % 6));
+  }
+  ASSERT_TRUE(settle());
+  EXPECT_TRUE(nobody_is_lost());
+  EXPECT_EQ(at(0).endpoints[0]->lane().buffers(), 5U * 3U + 4U);
+}
+
+TEST_F(ChannelWorld, ThreadsSendToEachOtherAtOnce) {
+  open(3, 4, 4);
+  constexpr std::uint32_t kCount = 2000;
+  std::vector<std::thread> threads;
+  for (int from = 0; from < 3; ++from) {
+    threads.emplace_back([this, from] {
+      for (std::uint32_t i = 0; i < kCount; ++i) {
+        for (int to = 0; to < 3; ++to) {
+          if (to != from) send(from, to, i, i % 5 == 0 ? 200 : 8);
+        }
+        at(from).channel->progress(Channel::Turn::if_free);
+      }
+    });
+    threads.emplace_back([this, from] {
+      for (std::uint32_t i = 0; i < kCount; ++i) progress(from);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(settle());
+  EXPECT_TRUE(nobody_is_lost());
+  for (int from = 0; from < 3; ++from) {
+    for (int to = 0; to < 3; ++to) {
+      if (to == from) continue;
+      ASSERT_EQ(got(to, from).size(), kCount);
+      for (std::uint32_t i = 0; i < kCount; ++i) {
+        ASSERT_EQ(got(to, from)[i].second, body(i, i % 5 == 0 ? 200 : 8));
+      }
+    }
+  }
+}
+
+TEST_F(ChannelWorld, AReceiverMaySend) {
+  open(2, 3, 1);
+  at(1).on_message = [this](const Message& message) { at(1).channel->send(0, 0, 2, message.body, {}); };
+  for (std::uint32_t i = 0; i < 300; ++i) send(0, 1, i, 20);
+  ASSERT_TRUE(settle());
+  ASSERT_EQ(got(0, 1).size(), 300U);
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(got(0, 1)[i].first, 2);
+    EXPECT_EQ(got(0, 1)[i].second, body(i, 20));
+  }
+}
+
+TEST_F(ChannelWorld, WhoIsGivenUpIsLostOnceAndOthersAreNot) {
+  open(3, 4, 4);
+  for (std::uint32_t i = 0; i < 10; ++i) send(0, 1, i, 8);
+  at(0).channel->fail(1);
+  at(0).channel->fail(1);
+  EXPECT_EQ(try_send(0, 1, 0), RMA_ERR_PEER_LOST);
+  send(0, 1, 11, 8);
+  for (std::uint32_t i = 0; i < 100; ++i) send(0, 2, i, 8);
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(at(0).lost_peers, std::vector<int>{1});
+  EXPECT_EQ(got(2, 0).size(), 100U);
+  EXPECT_LE(got(1, 0).size(), 3U);
+}
+
+TEST_F(ChannelWorld, WhoHasGoneIsLostWhenSomethingIsSent) {
+  open(3, 4, 4);
+  at(1).channel.reset();
+  at(1).rails.reset();
+  EXPECT_EQ(try_send(0, 1, 0), RMA_ERR_PEER_LOST);
+  send(2, 1, 0, 8);
+  for (int round = 0; round < 10; ++round) {
+    progress(0);
+    progress(2);
+  }
+  EXPECT_EQ(at(0).lost_peers, std::vector<int>{1});
+  EXPECT_EQ(at(2).lost_peers, std::vector<int>{1});
+  send(0, 2, 5, 8);
+  progress(2);
+  EXPECT_EQ(got(2, 0).size(), 1U);
+  processes.erase(processes.begin() + 1);
+}
+
+TEST_F(ChannelWorld, MessagesAreCounted) {
+  open(2, 4, 4);
+  const std::uint64_t before = counted(Counter::message);
+  send(0, 1, 0, 8);
+  EXPECT_EQ(counted(Counter::message), before + 1);
+}
+
+}  // namespace
+}  // namespace rma

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "channel/channel.hpp"
+#include "core/network/rails.hpp"
+#include "transport/loopback/loopback_transport.hpp"
+
+namespace rma {
+
+using Bytes = std::vector<std::byte>;
+
+inline Bytes bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+/// Some processes in one, each with a channel over its own end of as many loopback fabrics as there are
+/// rails. A loopback ends a message that finds no buffer with an error, for which the channel gives its peer
+/// up: so a test in which nobody is lost has seen no more messages than there were credits for.
+class ChannelWorld : public testing::Test {
+ protected:
+  class Process final : public MessageReceiver {
+   public:
+    /// What arrived of each peer, oldest first: the kind, and the body.
+    std::vector<std::vector<std::pair<std::uint16_t, Bytes>>> got;
+    std::vector<int> lost_peers;
+    std::function<void(const Message&)> on_message;
+
+    std::vector<transport::LoopbackTransport*> endpoints;
+    std::unique_ptr<Rails> rails;
+    std::unique_ptr<Channel> channel;
+
+    void receive(const Message& message) override {
+      got[static_cast<std::size_t>(message.peer)].emplace_back(message.kind, bytes_of(message.body));
+      if (on_message) on_message(message);
+    }
+    bool advance() override { return false; }
+    void lost(int peer) override { lost_peers.push_back(peer); }
+  };
+
+  static constexpr std::size_t kMessage = 512;
+
+  void open(int ranks, std::uint32_t own, std::uint32_t lent, std::size_t rails = 1) {
+    fabrics.resize(rails);
+    for (auto& fabric : fabrics) fabric = std::make_unique<transport::LoopbackFabric>();
+    for (int rank = 0; rank < ranks; ++rank) {
+      auto& process = processes.emplace_back(std::make_unique<Process>());
+      process->got.resize(static_cast<std::size_t>(ranks));
+      std::vector<std::unique_ptr<transport::Transport>> transports;
+      for (auto& fabric : fabrics) {
+        auto endpoint = fabric->open(rank, {.max_message = 1 << 20, .max_outstanding = 16});
+        process->endpoints.push_back(endpoint.get());
+        transports.push_back(std::move(endpoint));
+      }
+      process->rails = std::make_unique<Rails>(std::move(transports));
+      auto channel = Channel::create(*process->rails, ranks,
+                                     {.message_bytes = kMessage, .lent = lent, .own = own}, *process);
+      ASSERT_TRUE(channel.ok()) << channel.status().text();
+      process->channel = std::move(channel).value();
+    }
+    for (int one = 0; one < ranks; ++one) {
+      for (int other = 0; other < one; ++other) connect(one, other);
+    }
+  }
+  ~ChannelWorld() override {
+    for (auto& process : processes) process->channel.reset();
+    processes.clear();
+  }
+
+  void connect(int one, int other) {
+    for (std::size_t rail = 0; rail < fabrics.size(); ++rail) {
+      ASSERT_TRUE((*at(one).rails)[rail].connect(other, (*at(other).rails)[rail].card()).ok());
+    }
+  }
+
+  [[nodiscard]] Process& at(int rank) { return *processes[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const std::vector<std::pair<std::uint16_t, Bytes>>& got(int rank, int from) {
+    return at(rank).got[static_cast<std::size_t>(from)];
+  }
+  bool progress(int rank) { return at(rank).channel->progress(Channel::Turn::wait); }
+  /// Until nothing moves any more. False when that takes so long that it cannot be an end.
+  [[nodiscard]] bool settle() {
+    for (int round = 0; round < 100000; ++round) {
+      bool moved = false;
+      for (int rank = 0; rank < static_cast<int>(processes.size()); ++rank) moved = progress(rank) || moved;
+      if (!moved) return true;
+    }
+    return false;
+  }
+
+  /// A message of `size` bytes that is like no other, in two parts.
+  static Bytes body(std::uint32_t number, std::size_t size) {
+    Bytes bytes(size);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(number * 31 + i * 7);
+    for (std::size_t i = 0; i < std::min(size, sizeof number); ++i) {
+      bytes[i] = static_cast<std::byte>(number >> (8 * i));
+    }
+    return bytes;
+  }
+  void send(int from, int to, std::uint32_t number, std::size_t size, std::size_t rail = 0) {
+    const Bytes bytes = body(number, size);
+    const std::span<const std::byte> whole = bytes;
+    at(from).channel->send(to, rail, 1, whole.first(size / 3), whole.subspan(size / 3));
+  }
+  [[nodiscard]] rma_status_t try_send(int from, int to, std::uint32_t number, std::size_t rail = 0) {
+    return at(from).channel->try_send(to, rail, 1, body(number, 8), {});
+  }
+  /// Messages that go before the first is refused.
+  [[nodiscard]] std::uint32_t burst(int from, int to, std::uint32_t most = 1000) {
+    std::uint32_t sent = 0;
+    while (sent < most && try_send(from, to, sent) == RMA_SUCCESS) ++sent;
+    return sent;
+  }
+  /// Sends one way only; whatever is refused goes once all that is under way has arrived.
+  void stream(int from, int to, std::uint32_t count) {
+    for (std::uint32_t number = 0; number < count; ++number) {
+      if (try_send(from, to, number) == RMA_SUCCESS) continue;
+      ASSERT_TRUE(settle());
+      ASSERT_EQ(try_send(from, to, number), RMA_SUCCESS) << "message " << number;
+    }
+    ASSERT_TRUE(settle());
+  }
+  [[nodiscard]] bool nobody_is_lost() {
+    for (const auto& process : processes) {
+      if (!process->lost_peers.empty()) return false;
+    }
+    return true;
+  }
+
+  std::vector<std::unique_ptr<transport::LoopbackFabric>> fabrics;
+  std::vector<std::unique_ptr<Process>> processes;
+};
+
+}  // namespace rma

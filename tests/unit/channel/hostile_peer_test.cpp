@@ -1,0 +1,191 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "../seed.hpp"
+#include "channel_world.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// Rank 1 is nobody's channel: the test writes its messages. Ranks 0 and 2 are as they should be.
+class HostilePeer : public ChannelWorld {
+ protected:
+  static constexpr std::uint32_t kOwn = 4;
+
+  void SetUp() override { start(); }
+
+  void start() {
+    processes.clear();
+    open(3, kOwn, 8);
+    memory.resize(4096);
+    key = at(1).endpoints[0]->register_memory(memory.data(), memory.size()).value().local;
+    sequence = Link::kFirstSequence;
+  }
+  /// Sends any bytes to rank 0.
+  void raw(const Bytes& bytes) {
+    std::copy(bytes.begin(), bytes.end(), memory.begin());
+    const transport::Local piece = {.address = memory.data(), .bytes = bytes.size(), .key = key};
+    ASSERT_EQ(at(1).endpoints[0]->lane().post_message(0, {&piece, 1}, 0, {.unsignalled = true}), RMA_SUCCESS);
+  }
+  void raw(const MessageHeader& header, std::size_t behind) {
+    Bytes bytes(sizeof header + behind);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    raw(bytes);
+  }
+  [[nodiscard]] MessageHeader honest() { return {.sequence = sequence++, .bytes = 0, .kind = 1}; }
+
+  /// Rank 0 gives rank 1 up and goes on with rank 2.
+  void expect_given_up(bool given_up = true) {
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      send(0, 2, i, 100);
+      send(2, 0, i, 100);
+      progress(0);
+      progress(2);
+    }
+    for (int round = 0; round < 100; ++round) {
+      progress(0);
+      progress(2);
+    }
+    EXPECT_EQ(at(0).lost_peers, given_up ? std::vector<int>{1} : std::vector<int>{});
+    EXPECT_EQ(got(0, 2).size(), 20U);
+    EXPECT_EQ(got(2, 0).size(), 20U);
+    EXPECT_TRUE(at(2).lost_peers.empty());
+  }
+
+  Bytes memory;
+  transport::Key key = 0;
+  std::uint32_t sequence = 0;
+};
+
+TEST_F(HostilePeer, AnHonestMessageIsTaken) {
+  raw(honest(), 0);
+  raw(honest(), 0);
+  expect_given_up(false);
+  EXPECT_EQ(got(0, 1).size(), 2U);
+}
+
+TEST_F(HostilePeer, NoWholeHeader) {
+  for (std::size_t size = 0; size < sizeof(MessageHeader); ++size) {
+    start();
+    raw(Bytes(size));
+    expect_given_up();
+  }
+}
+
+TEST_F(HostilePeer, ASizeThatIsNotItsOwn) {
+  for (const std::uint32_t claimed : {0U, 9U, 11U, 500U, 0xffffffffU, 0xfffffff0U}) {
+    start();
+    MessageHeader header = honest();
+    header.bytes = claimed;
+    const std::uint64_t refused = total_counts()[static_cast<std::size_t>(Counter::messages_refused)];
+    raw(header, 10);
+    expect_given_up();
+    EXPECT_TRUE(got(0, 1).empty());
+    EXPECT_EQ(total_counts()[static_cast<std::size_t>(Counter::messages_refused)], refused + 1);
+  }
+}
+
+TEST_F(HostilePeer, MoreThanABufferHolds) {
+  raw(Bytes(kMessage + 1));
+  expect_given_up();
+}
+
+TEST_F(HostilePeer, ASequenceNumberOfNobodys) {
+  for (const std::uint32_t ahead : {kOwn, kOwn + 1, 1000U, 0x80000000U, 0xffffffffU}) {
+    start();
+    MessageHeader header = honest();
+    header.sequence += ahead;
+    raw(header, 0);
+    expect_given_up();
+  }
+}
+
+TEST_F(HostilePeer, TheSameMessageTwice) {
+  const MessageHeader header = honest();
+  raw(header, 0);
+  raw(header, 0);
+  expect_given_up();
+}
+
+TEST_F(HostilePeer, EarlyMessagesAreDeliveredInOrder) {
+  std::vector<MessageHeader> headers;
+  for (std::uint16_t kind = 1; kind <= 4; ++kind) {
+    headers.push_back(honest());
+    headers.back().kind = kind;
+  }
+  for (const std::size_t i : {std::size_t{3}, std::size_t{1}, std::size_t{0}}) raw(headers[i], 0);
+  progress(0);
+  ASSERT_EQ(got(0, 1).size(), 2U);
+  raw(headers[2], 0);
+  progress(0);
+  ASSERT_EQ(got(0, 1).size(), 4U);
+  for (std::uint16_t kind = 1; kind <= 4; ++kind) EXPECT_EQ(got(0, 1)[kind - 1U].first, kind);
+  EXPECT_TRUE(nobody_is_lost());
+}
+
+TEST_F(HostilePeer, NothingIsDeliveredOfWhoIsGivenUp) {
+  raw(honest(), 0);
+  const MessageHeader skipped = honest();
+  raw(honest(), 0);
+  at(0).on_message = [this](const Message& message) {
+    if (got(0, message.peer).size() == 2) at(0).channel->fail(1);
+  };
+  raw(skipped, 0);
+  expect_given_up();
+  EXPECT_EQ(got(0, 1).size(), 2U) << "the one that was kept came after its sender was given up";
+}
+
+TEST_F(HostilePeer, CreditsOutOfThinAir) {
+  MessageHeader header = honest();
+  header.credits = 0xffff;
+  raw(header, 0);
+  for (std::uint32_t i = 0; i < 100; ++i) send(0, 1, i, 8);
+  expect_given_up();
+}
+
+TEST_F(HostilePeer, WhoWantsMoreForEverLeavesOthersTheirOwn) {
+  at(0).on_message = [this](const Message& message) {
+    if (message.peer == 1) send(0, 1, 0, 8);  // which takes the credits there
+  };
+  for (int i = 0; i < 1000 && at(0).lost_peers.empty(); ++i) {
+    MessageHeader header = honest();
+    header.credits = 1;
+    header.wants_more = 1;
+    raw(header, 0);
+    progress(0);
+  }
+  EXPECT_EQ(burst(2, 0), kOwn - 1);
+  progress(0);
+  at(0).got[2].clear();
+  expect_given_up();
+}
+
+TEST_F(HostilePeer, AnyBytes) {
+  std::mt19937_64 random(test_seed());
+  for (int round = 0; round < 300; ++round) {
+    start();
+    for (int i = 0; i < 4; ++i) {
+      Bytes bytes(random() % kMessage);
+      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+      MessageHeader header = honest();
+      if (random() % 2 == 0 && bytes.size() >= sizeof header) {
+        header.bytes = static_cast<std::uint32_t>(bytes.size() - sizeof header);
+        header.credits = static_cast<std::uint16_t>(random());
+        header.wants_more = static_cast<std::uint16_t>(random());
+        std::memcpy(bytes.data(), &header, sizeof header);
+      }
+      raw(bytes);
+      progress(0);
+      if (!at(0).lost_peers.empty()) break;
+    }
+    at(0).channel->fail(1);
+    expect_given_up();
+    ASSERT_FALSE(HasFailure()) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace rma
