@@ -30,7 +30,11 @@ Status MessageBuffers::open(std::uint32_t lent) {
 
 std::uint32_t MessageBuffers::admit() {
   const std::lock_guard guard(lock_);
-  return add(own_);
+  const std::uint32_t added = add(own_);
+  // When the limit of locked memory is used up, the peer has some of those that were to be lent.
+  const std::uint32_t instead = std::min(own_ - added, lendable_);
+  lendable_ -= instead;
+  return added + instead;
 }
 
 std::uint32_t MessageBuffers::add(std::uint32_t count) {
