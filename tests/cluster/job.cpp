@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -43,23 +44,42 @@ bool error_names(std::string_view word) {
 }
 void barrier() { expect_ok(rma_barrier(rma_team_world()), "barrier"); }
 
-/// `bytes` bytes at every rank, zeroed.
+/// `bytes` bytes at every rank, zeroed: of the heap, or registered.
 struct Shared {
-  explicit Shared(std::size_t bytes) : addresses(static_cast<std::size_t>(rma_size())) {
-    void* memory = nullptr;
-    expect_ok(rma_malloc(rma_team_world(), bytes, 0, addresses.data(), &memory), "malloc");
-    mine = static_cast<char*>(memory);
-    std::memset(mine, 0, bytes);
+  enum class Kind { heap, registered };
+
+  explicit Shared(std::size_t bytes, Kind memory = Kind::heap)
+      : kind(memory), addresses(static_cast<std::size_t>(rma_size())) {
+    if (kind == Kind::heap) {
+      void* address = nullptr;
+      expect_ok(rma_malloc(rma_team_world(), bytes, 0, addresses.data(), &address), "malloc");
+      mine = static_cast<char*>(address);
+      std::memset(mine, 0, bytes);
+    } else {
+      own.resize(bytes);
+      mine = own.data();
+      expect_ok(rma_register(mine, bytes), "register");
+      expect_ok(rma_allgather(rma_team_world(), addresses.data(), &mine, sizeof mine), "allgather");
+    }
     barrier();
   }
-  ~Shared() { expect_ok(rma_free(rma_team_world(), mine), "free"); }
+  ~Shared() {
+    if (kind == Kind::heap) {
+      expect_ok(rma_free(rma_team_world(), mine), "free");
+    } else {
+      barrier();
+      expect_ok(rma_unregister(mine), "unregister");
+    }
+  }
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
   [[nodiscard]] char* at(int rank) const {
     return static_cast<char*>(addresses[static_cast<std::size_t>(rank)]);
   }
 
+  Kind kind;
   std::vector<void*> addresses;
+  std::vector<char> own;
   char* mine = nullptr;
 };
 
@@ -70,45 +90,62 @@ int first_of_another_host() {
   return rma_rank();
 }
 
-/// Random puts and gets of all sizes into slices of every rank, against a model. `argument` rounds.
+/// What this rank's slices of all ranks' memory should hold, by rank.
+using Models = std::vector<std::vector<char>>;
+
+std::size_t ranks() { return static_cast<std::size_t>(rma_size()); }
+char* slice(const Shared& shared, int rank, std::size_t bytes) {
+  return shared.at(rank) + bytes * static_cast<std::size_t>(rma_rank());
+}
+
+/// Random puts and gets of all sizes with slices of every rank, from and into one of `buffers` of a slice's
+/// size.
+void exchange(const Shared& shared, Models& models, const std::vector<char*>& buffers, long rounds) {
+  const std::size_t bytes_of_slice = models[0].size();
+  std::mt19937_64 random(20261121U + static_cast<unsigned>(rma_rank()));
+  for (long round = 0; round < rounds && !lost; ++round) {
+    const int target = static_cast<int>(random() % static_cast<unsigned>(rma_size()));
+    std::vector<char>& model = models[static_cast<std::size_t>(target)];
+    const std::size_t bytes = 1 + random() % (std::size_t{1} << random() % 19);
+    const std::size_t at = random() % (bytes_of_slice - bytes);
+    char* const buffer = buffers[random() % buffers.size()];
+    char* const there = slice(shared, target, bytes_of_slice) + at;
+    if (random() % 3 != 0) {
+      for (std::size_t i = 0; i < bytes; ++i) buffer[i] = static_cast<char>(random());
+      expect_ok(rma_put(there, buffer, bytes, target), "put");
+      std::memcpy(model.data() + at, buffer, bytes);
+    } else {
+      expect_ok(rma_get(buffer, there, bytes, target), "get");
+      expect(lost || std::memcmp(buffer, model.data() + at, bytes) == 0, "a get sees what was put before it");
+    }
+  }
+  expect_ok(rma_fence_all(), "fence_all");
+  for (int target = 0; target < rma_size(); ++target) {
+    const std::vector<char>& model = models[static_cast<std::size_t>(target)];
+    for (char* const buffer : buffers) {
+      expect_ok(rma_get(buffer, slice(shared, target, bytes_of_slice), bytes_of_slice, target),
+                "get of a whole slice");
+      expect(lost || std::memcmp(buffer, model.data(), bytes_of_slice) == 0, "a slice is as its model");
+    }
+  }
+  barrier();
+}
+
+/// Traffic with every rank. `argument` rounds.
 void traffic() {
   constexpr std::size_t kSlice = std::size_t{3} << 18;
-  const Shared shared(kSlice * static_cast<std::size_t>(rma_size()));
-  std::vector<std::vector<char>> models(static_cast<std::size_t>(rma_size()), std::vector<char>(kSlice));
-  std::mt19937_64 random(20261121U + static_cast<unsigned>(rma_rank()));
-  const auto slice = [&](int rank) {
-    return shared.at(rank) + kSlice * static_cast<std::size_t>(rma_rank());
-  };
-  std::vector<char> buffer(kSlice);
+  const Shared shared(kSlice * ranks());
+  Models models(ranks(), std::vector<char>(kSlice));
   for (int target = 0; target < rma_size(); ++target) {
-    expect_ok(rma_put(slice(target), models[0].data(), 1, target), "first put");
+    expect_ok(rma_put(slice(shared, target, kSlice), models[0].data(), 1, target), "first put");
   }
   barrier();
   if (rma_rank() == 0) {
     std::printf("running\n");  // what the scripts wait for
     std::fflush(stdout);
   }
-  for (long round = 0; round < argument && !lost; ++round) {
-    const int target = static_cast<int>(random() % static_cast<unsigned>(rma_size()));
-    std::vector<char>& model = models[static_cast<std::size_t>(target)];
-    const std::size_t bytes = 1 + random() % (std::size_t{1} << random() % 19);
-    const std::size_t at = random() % (kSlice - bytes);
-    if (random() % 3 != 0) {
-      for (std::size_t i = 0; i < bytes; ++i) buffer[i] = static_cast<char>(random());
-      expect_ok(rma_put(slice(target) + at, buffer.data(), bytes, target), "put");
-      std::memcpy(model.data() + at, buffer.data(), bytes);
-    } else {
-      expect_ok(rma_get(buffer.data(), slice(target) + at, bytes, target), "get");
-      expect(lost || std::memcmp(buffer.data(), model.data() + at, bytes) == 0,
-             "a get sees what was put before it");
-    }
-  }
-  expect_ok(rma_fence_all(), "fence_all");
-  for (int target = 0; target < rma_size(); ++target) {
-    expect_ok(rma_get(buffer.data(), slice(target), kSlice, target), "get of a whole slice");
-    expect(lost || buffer == models[static_cast<std::size_t>(target)], "a slice is as its model");
-  }
-  barrier();
+  std::vector<char> buffer(kSlice);
+  exchange(shared, models, {buffer.data()}, argument);
 }
 
 /// The same where so much is lost that ranks may find each other gone: what they were told was done, was
@@ -119,48 +156,89 @@ void lossy() {
   std::fprintf(stderr, "rank %d: %s\n", rma_rank(), lost ? "a rank was lost" : "complete");
 }
 
-/// Every rank adds to one counter of rank 0, its owner and its neighbours included: nothing is lost, and no
-/// value is given out twice.
-void hammer() {
-  const Shared shared(64 + sizeof(std::uint64_t) * static_cast<std::size_t>(argument * rma_size()));
-  auto* const counter = reinterpret_cast<std::uint64_t*>(shared.at(0));
-  auto* const taken = reinterpret_cast<std::uint64_t*>(shared.at(0) + 64);
-  for (long i = 0; i < argument; ++i) {
-    std::uint64_t number = 0;
-    const rma_status_t added = i % 2 == 0 ? rma_atomic64(RMA_FETCH_ADD, counter, 1, 0, &number, 0)
-                                          : rma_fetch_add8(counter, 1, &number, 0);
-    if (!expect_ok(added, "fetch-and-add")) return;
-    const std::uint64_t one = 1;
-    if (!expect(number < static_cast<std::uint64_t>(argument * rma_size()), "a number in range")) return;
-    expect_ok(rma_atomic64(RMA_FETCH_ADD, taken + number, one, 0, nullptr, 0), "mark");
-  }
-  barrier();
-  if (rma_rank() != 0) return;
-  expect(*counter == static_cast<std::uint64_t>(argument * rma_size()), "no addition is lost");
-  expect(std::all_of(taken, taken + argument * rma_size(), [](std::uint64_t marks) { return marks == 1; }),
-         "every number was given out once");
-  std::uint64_t old = 0;
-  expect_ok(rma_atomic64(RMA_SWAP, counter, 7, 0, &old, 0), "swap");
-  expect_ok(rma_atomic64(RMA_XOR, counter, 5, 0, &old, 0), "xor");
-  expect(old == 7, "swap has stored");
-  expect_ok(rma_atomic64(RMA_FETCH, counter, 0, 0, &old, 0), "fetch");
-  expect(old == 2, "xor has stored");
+rma_status_t add_one(std::uint64_t* word, std::uint64_t* old, bool inlined, int rank) {
+  return inlined ? rma_fetch_add8(word, 1, old, rank) : rma_atomic64(RMA_FETCH_ADD, word, 1, 0, old, rank);
+}
+rma_status_t add_one(std::uint32_t* word, std::uint32_t* old, bool /*inlined*/, int rank) {
+  return rma_atomic32(RMA_FETCH_ADD, word, 1, 0, old, rank);
 }
 
-/// 4-byte operations between hosts are refused, by a text that says so.
-void four_bytes() {
-  const Shared shared(64);
-  const int far = first_of_another_host();
-  expect(far != rma_rank(), "this needs two hosts");
-  std::uint32_t old = 0;
-  expect(rma_atomic32(RMA_FETCH_ADD, reinterpret_cast<std::uint32_t*>(shared.at(far)), 1, 0, &old, far) ==
-             RMA_ERR_UNSUPPORTED,
-         "refused");
-  expect(error_names("rank " + std::to_string(far)) && error_names("4 bytes"),
-         "the text says what and whose");
-  expect_ok(
-      rma_atomic32(RMA_FETCH_ADD, reinterpret_cast<std::uint32_t*>(shared.mine), 1, 0, &old, rma_rank()),
-      "on this host");
+/// Every rank adds to one counter of rank 0, its owner and its neighbours included: nothing is lost, and no
+/// value is given out twice.
+template <typename Word>
+void hammer() {
+  const auto total = static_cast<std::size_t>(argument) * ranks();
+  const Shared shared(64 + sizeof(Word) * total);
+  auto* const counter = reinterpret_cast<Word*>(shared.at(0));
+  auto* const taken = reinterpret_cast<Word*>(shared.at(0) + 64);
+  for (long i = 0; i < argument; ++i) {
+    Word number = 0;
+    if (!expect_ok(add_one(counter, &number, i % 2 == 0, 0), "fetch-and-add")) return;
+    if (!expect(number < total, "a number in range")) return;
+    expect_ok(add_one(taken + number, nullptr, false, 0), "mark");
+  }
+  barrier();
+  if (rma_rank() == 0) {
+    expect(*counter == total, "no addition is lost");
+    expect(std::all_of(taken, taken + total, [](Word marks) { return marks == 1; }),
+           "every number was given out once");
+  }
+  barrier();
+}
+
+rma_status_t atomic(rma_atomic_op_t op, std::uint64_t* word, std::uint64_t operand, std::uint64_t compare,
+                    std::uint64_t* old, int rank) {
+  return rma_atomic64(op, word, operand, compare, old, rank);
+}
+rma_status_t atomic(rma_atomic_op_t op, std::uint32_t* word, std::uint32_t operand, std::uint32_t compare,
+                    std::uint32_t* old, int rank) {
+  return rma_atomic32(op, word, operand, compare, old, rank);
+}
+
+/// Every operation on a word of `rank`, which holds 7: what it returns, and what it leaves. The word behind
+/// it stays.
+template <typename Word>
+void operations_on(char* there, int rank) {
+  struct Step {
+    rma_atomic_op_t op;
+    Word operand;
+    Word compare;
+    Word after;
+  };
+  const Word ones = ~Word{0};
+  const std::vector<Step> steps = {{RMA_FETCH_ADD, 5, 0, 12},
+                                   {RMA_FETCH_ADD, ones, 0, 11},
+                                   {RMA_SWAP, 100, 0, 100},
+                                   {RMA_COMPARE_SWAP, 1, 99, 100},
+                                   {RMA_COMPARE_SWAP, 6, 100, 6},
+                                   {RMA_AND, 3, 0, 2},
+                                   {RMA_OR, 9, 0, 11},
+                                   {RMA_XOR, ones, 0, static_cast<Word>(ones - 11)},
+                                   {RMA_SET, 42, 0, 42},
+                                   {RMA_FETCH, 5, 5, 42}};
+  auto* const word = reinterpret_cast<Word*>(there);
+  const std::vector<Word> first = {7, ones};
+  expect_ok(rma_put(there, first.data(), 2 * sizeof(Word), rank), "put");
+  Word before = 7;
+  for (const Step& step : steps) {
+    Word old = before;
+    expect_ok(atomic(step.op, word, step.operand, step.compare, &old, rank), "atomic");
+    expect(step.op == RMA_SET || old == before, "the value before");
+    std::vector<Word> now(2);
+    expect_ok(rma_get(now.data(), there, 2 * sizeof(Word), rank), "get");
+    expect(now[0] == step.after, "the value after");
+    expect(now[1] == ones, "the word behind it");
+    before = step.after;
+  }
+}
+
+/// Every atomic operation on words of every rank.
+template <typename Word>
+void operations() {
+  const Shared shared(2 * sizeof(Word) * ranks());
+  for (int rank = 0; rank < rma_size(); ++rank) {
+    operations_on<Word>(slice(shared, rank, 2 * sizeof(Word)), rank);
+  }
   barrier();
 }
 
@@ -198,35 +276,79 @@ void reuse_address() {
   barrier();
 }
 
-/// More memory than the limit lets a process register: it is given out and usable here; from elsewhere part
-/// of it is refused by a text. `argument` MiB.
-void memory_limit() {
-  const std::size_t bytes = static_cast<std::size_t>(argument) << 20U;
-  const Shared shared(bytes);
-  std::memset(shared.mine, rma_rank() + 1, bytes);
+/// Words of 4 and 8 bytes and elements to accumulate on, spread over all of a rank's memory, which all ranks
+/// update at once.
+void count_together(const Shared& shared, std::size_t bytes) {
+  constexpr std::size_t kDistance = std::size_t{1} << 17;
+  constexpr std::size_t kElements = 1000;
+  struct Place {
+    std::uint64_t eight;
+    std::uint32_t four;
+    std::uint32_t untouched;
+    std::array<long, kElements> sums;
+  };
+  std::memset(shared.mine, 0, bytes);
   barrier();
-  const int far = first_of_another_host();
-  std::size_t reached = 0;
-  std::size_t refused = 0;
-  for (std::size_t at = 0; at < bytes; at += std::size_t{1} << 16) {
-    char byte = 0;
-    const rma_status_t status = rma_get(&byte, shared.at(far) + at, 1, far);
-    if (status == RMA_SUCCESS) {
-      ++reached;
-      expect(byte == far + 1, "the right byte");
-    } else {
-      ++refused;
-      expect(status == RMA_ERR_UNSUPPORTED && error_names("ulimit -l") &&
-                 error_names("rank " + std::to_string(far)),
-             "refused with what to do about it");
+  std::array<long, kElements> ones = {};
+  ones.fill(1);
+  const long two = 2;
+  for (int rank = 0; rank < rma_size(); ++rank) {
+    for (std::size_t at = 0; at < bytes; at += kDistance) {
+      auto* const place = reinterpret_cast<Place*>(shared.at(rank) + at);
+      expect_ok(rma_atomic64(RMA_FETCH_ADD, &place->eight, 1, 0, nullptr, rank), "8-byte fetch-and-add");
+      expect_ok(rma_atomic32(RMA_FETCH_ADD, &place->four, 1, 0, nullptr, rank), "4-byte fetch-and-add");
+      expect_ok(rma_acc(place->sums.data(), ones.data(), kElements, RMA_LONG, &two, rank), "accumulate");
     }
   }
-  std::printf("rank %d: of %zu places %zu were reached\n", rma_rank(), reached + refused, reached);
-  expect(refused > 0, "the limit was felt");
-  std::vector<char> buffer(std::size_t{8} << 20);
-  const rma_status_t large = rma_put(shared.at(rma_rank()), buffer.data(), buffer.size() / 8, rma_rank());
-  expect_ok(large, "put to oneself");
   barrier();
+  for (std::size_t at = 0; at < bytes; at += kDistance) {
+    const auto* const place = reinterpret_cast<const Place*>(shared.mine + at);
+    expect(place->eight == ranks(), "8-byte words");
+    expect(place->four == ranks() && place->untouched == 0, "4-byte words");
+    expect(
+        std::all_of(place->sums.begin(), place->sums.end(), [](long sum) { return sum == 2L * rma_size(); }),
+        "sums");
+  }
+  barrier();
+}
+
+/// All of a rank's memory, by transfers with buffers of these, and by updates of all ranks at once.
+void use_all(const Shared& shared, std::size_t bytes, const std::vector<char*>& buffers) {
+  Models models(ranks(), std::vector<char>(bytes / ranks()));
+  for (int rank = 0; rank < rma_size(); ++rank) {
+    std::vector<char>& model = models[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < model.size(); ++i) model[i] = static_cast<char>(i ^ (i >> 8U));
+    expect_ok(rma_put(slice(shared, rank, model.size()), model.data(), model.size(), rank),
+              "put of a whole slice");
+  }
+  exchange(shared, models, buffers, 60);
+  count_together(shared, bytes);
+}
+
+/// More memory than the limit lets a process register, of the heap and of the user's: all of it is as good as
+/// any other, at either side of a transfer. `argument` MiB.
+void memory_limit() {
+  const std::size_t bytes = static_cast<std::size_t>(argument) << 20U;
+  void* early = nullptr;  // can be registered, as it is the first
+  expect_ok(rma_malloc_local(bytes / ranks(), 0, &early), "malloc_local");
+  const Shared heap(bytes);
+  void* late = nullptr;
+  expect_ok(rma_malloc_local(bytes / ranks(), 0, &late), "malloc_local");
+  std::vector<char> plain(bytes / ranks());
+  const std::vector<char*> buffers = {static_cast<char*>(early), static_cast<char*>(late), plain.data()};
+  use_all(heap, bytes, buffers);
+  {
+    const Shared users(bytes, Shared::Kind::registered);  // when nothing of the limit is left
+    use_all(users, bytes, buffers);
+    for (int rank = 0; rank < rma_size(); ++rank) {
+      operations_on<std::uint32_t>(users.at(rank) + std::size_t{64} * static_cast<unsigned>(rma_rank()),
+                                   rank);
+      operations_on<std::uint64_t>(users.at(rank) + std::size_t{64} * static_cast<unsigned>(rma_rank()),
+                                   rank);
+    }
+  }
+  expect_ok(rma_free_local(late), "free_local");
+  expect_ok(rma_free_local(early), "free_local");
 }
 
 /// Nobody talks to anybody.
@@ -289,8 +411,10 @@ void vanished() {
 int main(int argc, char** argv) {
   const std::map<std::string_view, void (*)()> cases = {{"traffic", traffic},
                                                         {"lossy", lossy},
-                                                        {"hammer", hammer},
-                                                        {"four_bytes", four_bytes},
+                                                        {"hammer_4", hammer<std::uint32_t>},
+                                                        {"hammer_8", hammer<std::uint64_t>},
+                                                        {"operations_4", operations<std::uint32_t>},
+                                                        {"operations_8", operations<std::uint64_t>},
                                                         {"reuse_address", reuse_address},
                                                         {"memory_limit", memory_limit},
                                                         {"idle", idle},

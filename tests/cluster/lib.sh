@@ -5,6 +5,8 @@
 #                                script at its end, and the steps behind it still run.
 #   expect_exit CODE COMMAND...  succeeds if the command's exit code is this one
 #   expect_text REGEX COMMAND... succeeds if the command prints a line that matches (grep -E), whatever it exits with
+#   limited KB COMMAND...        runs it on one rank of each host (RANKS: on so many), which may register so much memory
+#                                and has no capability to register more
 #   finish                       a summary; exits with 1 if a step failed, or if there was none
 steps=0
 failures=()
@@ -43,6 +45,13 @@ expect_text() {
   grep -qE -- "$expected" <<< "$output" && return
   echo "no line matches '$expected'"
   return 1
+}
+
+limited() {
+  local kb=$1
+  shift
+  cluster-run -n "${RANKS:-1}" -- \
+    bash -c "ulimit -l $kb && exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock -- \"\$@\"" limited "$@"
 }
 
 finish() {
