@@ -275,7 +275,9 @@ bool Channel::pump() {
         moved = moved || status == RMA_SUCCESS;
       }
       // What waits for credits is listed again when they come; what waits for the device, at once.
-      if (status == RMA_ERR_STATE && (its.owes() || its.has_credit())) list(its, peer);
+      const bool can =
+          (!its.waiting.empty() && its.has_credit()) || (its.owes() && its.may_send(MessageHeader::kCredits));
+      if (can && status != RMA_ERR_PEER_LOST) list(its, peer);
     }
     if (status == RMA_ERR_PEER_LOST) fail(peer);
   }

@@ -132,6 +132,18 @@ TEST_F(ChannelWorld, ALongMessageThatIsRefusedKeepsItsOrder) {
   EXPECT_EQ(got(1, 0)[1].second, body(2, 8));
 }
 
+TEST_F(ChannelWorld, WhatTheDeviceRefusedGoesThoughCreditsWentInBetween) {
+  open(2, 16, 1);
+  send(0, 1, 0, 8);
+  ASSERT_TRUE(settle());
+  for (std::uint32_t i = 0; i < 10; ++i) send(1, 0, i, 8);
+  // 0 owes so much now that it will say so. Its own message is refused as it is sent, and once more.
+  at(0).endpoints[0]->lane().set_faults({.refused_messages = 2});
+  send(0, 1, 1, 8);
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(got(1, 0).size(), 2U);
+}
+
 TEST_F(ChannelWorld, RefusedMessagesTakeNoMemoryOfTheSender) {
   open(2, 16, 1);
   for (int i = 0; i < 1000; ++i) {
