@@ -130,7 +130,8 @@ bool Serving::take_buffers(Incoming& incoming) {
   if (!reply || incoming.reply_buffer != nullptr) return true;
   incoming.reply_buffer = pool_->take();
   if (incoming.reply_buffer != nullptr) return true;
-  give_buffer(incoming.body_buffer);
+  // Not give_buffer(): that nothing has come of it is no news for those who wait.
+  if (fetch) pool_->give(std::exchange(incoming.body_buffer, nullptr));
   return false;
 }
 
