@@ -24,7 +24,7 @@ Result<MutexHolder*> find(Runtime& runtime, rma_mutexes_t mutexes) {
 
 Status create(Runtime& runtime, rma_team_t handle, std::size_t count, rma_mutexes_t& mutexes) {
   Team& team = *team_of(handle);
-  auto memory = MutexSet::allocate(*runtime.job, count);
+  auto memory = MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count);
   struct Offer {
     MutexSet::Member member;
     bool failed = false;
@@ -40,14 +40,14 @@ Status create(Runtime& runtime, rma_team_t handle, std::size_t count, rma_mutexe
   for (const Offer& offer : offers) {
     if (offer.failed) {
       if (!memory.ok()) return std::move(memory).status();
-      MutexSet::release(*runtime.job, memory.value());
+      MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), memory.value());
       return {RMA_ERR_NO_MEMORY,
               fmt::format("rank {} has no memory for {} mutexes", offer.member.rank, offer.member.count)};
     }
     members.push_back(offer.member);
   }
   MutexHolder holder;
-  holder.set = std::make_unique<MutexSet>(*runtime.job, members);
+  holder.set = std::make_unique<MutexSet>(*runtime.job, runtime.remote_mutexes.get(), members);
   holder.team = handle;
   holder.memory = memory.value();
   mutexes = runtime.mutexes.add(std::move(holder));
@@ -71,7 +71,7 @@ Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
                                          team.world_rank(static_cast<int>(member)))};
     }
   }
-  MutexSet::release(*runtime.job, holder.memory);
+  MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), holder.memory);
   runtime.mutexes.remove(mutexes);
   mutexes = nullptr;
   return {};

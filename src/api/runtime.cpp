@@ -50,9 +50,10 @@ Status start_helper(Runtime& runtime) {
   }
   runtime.helper = std::move(helper).value();
   runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, *runtime.helper);
+  runtime.remote_mutexes = std::make_unique<RemoteMutexes>(*runtime.helper, job.rank());
   runtime.accumulator->set_remote(runtime.remote_atomics.get());
-  runtime.remote_copy = std::make_unique<RemoteCopy>(job, *runtime.helper);
-  network.set_assistant(runtime.remote_copy.get());
+  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, *runtime.helper);
+  network.set_assistant(&runtime.noncontiguous->remote_copy());
   return runtime.helper->start();
 }
 

@@ -6,11 +6,13 @@
 #include "api/mutex_registry.hpp"
 #include "atomics/accumulate.hpp"
 #include "atomics/remote_atomics.hpp"
+#include "atomics/remote_mutexes.hpp"
 #include "collectives/team.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
 #include "helper_thread/helper.hpp"
-#include "strided/remote_copy.hpp"
+#include "strided/noncontiguous.hpp"
+#include "strided/ways.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/trace.hpp"
@@ -26,7 +28,8 @@ struct Runtime {
   std::unique_ptr<Helper> helper;  ///< null without a network, or without memory for messages
   std::unique_ptr<Accumulator> accumulator;
   std::unique_ptr<RemoteAtomics> remote_atomics;  ///< null without a helper
-  std::unique_ptr<RemoteCopy> remote_copy;        ///< likewise
+  std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< likewise
+  std::unique_ptr<Noncontiguous> noncontiguous;   ///< likewise
   std::unique_ptr<Teams> teams;
   MutexRegistry mutexes;
   std::unique_ptr<Trace> trace;  ///< null unless asked for
@@ -35,6 +38,7 @@ struct Runtime {
   /// Joins the job. Collective.
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation);
   ~Runtime();
+  [[nodiscard]] Ways ways() const { return {*job, *device, noncontiguous.get()}; }
   /// Prints what was asked to be printed at the end. Local; never fails the job.
   void report() const;
 };

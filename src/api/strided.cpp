@@ -32,13 +32,13 @@ Result<Shape> shape_of(const Runtime& runtime, const StridedArguments& given) {
 Status put(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
   auto shape = shape_of(runtime, given);
   if (!shape.ok()) return std::move(shape).status();
-  return put_strided(*runtime.job, *runtime.device, given.dst, given.src, shape.value(), given.rank, ending);
+  return put_strided(runtime.ways(), given.dst, given.src, shape.value(), given.rank, ending);
 }
 
 Status get(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
   auto shape = shape_of(runtime, given);
   if (!shape.ok()) return std::move(shape).status();
-  return get_strided(*runtime.job, *runtime.device, given.dst, given.src, shape.value(), given.rank, ending);
+  return get_strided(runtime.ways(), given.dst, given.src, shape.value(), given.rank, ending);
 }
 
 Status accumulate(Runtime& runtime, const StridedArguments& given, rma_type_t type, const void* scale) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "atomics/futex.hpp"
+#include "atomics/remote_mutexes.hpp"
 
 namespace rma {
 namespace {
@@ -49,7 +50,7 @@ void TicketMutex::unlock() {
     futex_wake(serving, std::numeric_limits<int>::max(), group(ticket));
 }
 
-Result<void*> MutexSet::allocate(Job& job, std::size_t count) {
+Result<void*> MutexSet::allocate(Job& job, RemoteMutexes* remote, std::size_t count) {
   if (count == 0) return nullptr;
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(TicketMutex)) {
     return Status(RMA_ERR_SIZE, fmt::format("{} mutexes are more than memory can hold", count));
@@ -59,20 +60,25 @@ Result<void*> MutexSet::allocate(Job& job, std::size_t count) {
   if (!block.ok()) return std::move(block).status().within(fmt::format("{} mutexes", count));
   auto* const mutexes = reinterpret_cast<TicketMutex*>(block.value());
   std::uninitialized_default_construct_n(mutexes, count);
+  if (remote != nullptr) remote->add(mutexes, count);
   return static_cast<void*>(mutexes);
 }
 
-void MutexSet::release(Job& job, void* address) {
+void MutexSet::release(Job& job, RemoteMutexes* remote, void* address) {
+  if (remote != nullptr) remote->remove(static_cast<TicketMutex*>(address));
   // Cannot fail for what allocate() returned.
   if (address != nullptr) static_cast<void>(job.allocator().free(MemoryKind::internal, address));
 }
 
-MutexSet::MutexSet(const Job& job, std::span<const Member> members)
-    : job_(job), blocks_(static_cast<std::size_t>(job.size())) {
+MutexSet::MutexSet(const Job& job, RemoteMutexes* remote, std::span<const Member> members)
+    : job_(job), remote_(remote), blocks_(static_cast<std::size_t>(job.size())) {
   for (const Member& member : members) {
     std::byte* const here = job.direct(member.address, member.count * sizeof(TicketMutex), member.rank);
     blocks_[static_cast<std::size_t>(member.rank)] = {
-        .member = true, .count = member.count, .mutexes = reinterpret_cast<TicketMutex*>(here)};
+        .member = true,
+        .count = member.count,
+        .mutexes = reinterpret_cast<TicketMutex*>(here),
+        .address = reinterpret_cast<std::uintptr_t>(member.address)};
   }
 }
 
@@ -82,7 +88,7 @@ std::uint64_t MutexSet::me() const {
   return (static_cast<std::uint64_t>(job_.rank()) + 1) << 32 | kThread;
 }
 
-Result<TicketMutex*> MutexSet::find(std::size_t index, int rank) const {
+Result<const MutexSet::Block*> MutexSet::find(std::size_t index, int rank) const {
   if (rank < 0 || rank >= job_.size() || !blocks_[static_cast<std::size_t>(rank)].member) {
     return Status(RMA_ERR_RANK, fmt::format("rank {} is not in the team that created these mutexes", rank));
   }
@@ -91,24 +97,36 @@ Result<TicketMutex*> MutexSet::find(std::size_t index, int rank) const {
     return Status(RMA_ERR_ARGUMENT, fmt::format("there is no mutex {} of rank {}, which created {} of them",
                                                 index, rank, block.count));
   }
-  if (block.mutexes == nullptr) {
+  if (block.mutexes == nullptr && remote_ == nullptr) {
     return Status(
         RMA_ERR_UNSUPPORTED,
-        fmt::format("mutex {} of rank {} is on another host, and this version locks on this host only", index,
-                    rank));
+        fmt::format("mutex {} of rank {} is on another host, and this process has no helper to reach "
+                    "it by: raise the limit of locked memory (ulimit -l)",
+                    index, rank));
   }
-  return &block.mutexes[index];
+  return &block;
+}
+
+Status MutexSet::held_already(std::size_t index, int rank) {
+  return {RMA_ERR_STATE,
+          fmt::format("this thread holds mutex {} of rank {} already: unlock it first", index, rank)};
+}
+
+Status MutexSet::not_held(std::size_t index, int rank) {
+  return {
+      RMA_ERR_STATE,
+      fmt::format("this thread does not hold mutex {} of rank {}: the thread that locks a mutex unlocks it",
+                  index, rank)};
 }
 
 Status MutexSet::lock(std::size_t index, int rank) {
   auto found = find(index, rank);
   if (!found.ok()) return std::move(found).status();
-  TicketMutex& mutex = *found.value();
+  const Block& block = *found.value();
+  if (block.mutexes == nullptr) return lock_remote(block, index, rank);
+  TicketMutex& mutex = block.mutexes[index];
   const std::uint64_t self = me();
-  if (mutex.holder.load(std::memory_order_relaxed) == self) {
-    return {RMA_ERR_STATE,
-            fmt::format("this thread holds mutex {} of rank {} already: unlock it first", index, rank)};
-  }
+  if (mutex.holder.load(std::memory_order_relaxed) == self) return held_already(index, rank);
   mutex.lock(self, job_.wait_policy());
   return {};
 }
@@ -116,15 +134,38 @@ Status MutexSet::lock(std::size_t index, int rank) {
 Status MutexSet::unlock(std::size_t index, int rank) {
   auto found = find(index, rank);
   if (!found.ok()) return std::move(found).status();
-  TicketMutex& mutex = *found.value();
-  if (mutex.holder.load(std::memory_order_relaxed) != me()) {
-    return {
-        RMA_ERR_STATE,
-        fmt::format("this thread does not hold mutex {} of rank {}: the thread that locks a mutex unlocks it",
-                    index, rank)};
-  }
+  const Block& block = *found.value();
+  if (block.mutexes == nullptr) return unlock_remote(block, index, rank);
+  TicketMutex& mutex = block.mutexes[index];
+  if (mutex.holder.load(std::memory_order_relaxed) != me()) return not_held(index, rank);
   mutex.unlock();
+  if (remote_ == nullptr || !mutex.awaited_elsewhere()) return {};
+  return remote_->poke(block.address + index * sizeof(TicketMutex), rank);
+}
+
+Status MutexSet::lock_remote(const Block& block, std::size_t index, int rank) {
+  const std::uintptr_t address = block.address + index * sizeof(TicketMutex);
+  const std::pair<std::uintptr_t, int> which(address, rank);
+  {
+    const std::lock_guard guard(held_lock_);
+    const auto held = held_.find(which);
+    if (held != held_.end() && held->second == me()) return held_already(index, rank);
+  }
+  if (Status status = remote_->lock(address, rank, me()); !status.ok()) return status;
+  const std::lock_guard guard(held_lock_);
+  held_[which] = me();
   return {};
+}
+
+Status MutexSet::unlock_remote(const Block& block, std::size_t index, int rank) {
+  const std::uintptr_t address = block.address + index * sizeof(TicketMutex);
+  {
+    const std::lock_guard guard(held_lock_);
+    const auto held = held_.find({address, rank});
+    if (held == held_.end() || held->second != me()) return not_held(index, rank);
+    held_.erase(held);
+  }
+  return remote_->unlock(address, rank, me());
 }
 
 Status MutexSet::check_idle() const {

@@ -255,11 +255,19 @@ Path Job::resolve(const void* address, std::size_t bytes, int rank) const {
 }
 
 bool Job::given_out(std::uintptr_t address, std::size_t bytes) const {
-  if (registered_ == nullptr) return false;
   const auto* const there = reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
   const Path path = resolve(there, bytes, rank());
   return path.kind == Path::Kind::foreign ||
-         (path.kind == Path::Kind::direct && registered_->covers(address, bytes));
+         (path.kind == Path::Kind::direct && registered_ != nullptr && registered_->covers(address, bytes));
+}
+
+std::optional<Registered> Job::registration_of(std::uintptr_t address, std::size_t bytes) const {
+  const auto* const there = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+  if (const auto own = own_registration(there)) {
+    if (bytes <= own->bytes - static_cast<std::size_t>(there - own->address)) return own;
+    return std::nullopt;
+  }
+  return user_regions_->find(there, bytes);
 }
 
 Status Job::unreachable(const void* address, std::size_t bytes, int rank) {

@@ -95,8 +95,11 @@ class Job {
   }
 
   /// Whether this process has given out all of [address, address + bytes), of its heap or by registering it:
-  /// for requests of others, which nothing is believed of. Only where there is a network.
+  /// for requests of others, which nothing is believed of. Of the heap, only where there is a network.
   [[nodiscard]] bool given_out(std::uintptr_t address, std::size_t bytes) const;
+
+  /// The registration, of this process's heap or the user's, that holds all of [address, address + bytes).
+  [[nodiscard]] std::optional<Registered> registration_of(std::uintptr_t address, std::size_t bytes) const;
 
   /// Where threads of `rank`, mapped here, sleep.
   [[nodiscard]] Doorbell& doorbell(int rank) const {

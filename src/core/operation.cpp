@@ -36,6 +36,12 @@ Status Operation::open() {
   return {};
 }
 
+Result<rma_request_t> Operation::network_operation() {
+  Network::Parts& flying = parts();
+  if (Status status = device_.network()->open(flying); !status.ok()) return status;
+  return flying.operation();
+}
+
 Status Operation::put(void* dst, const void* src, std::size_t bytes) {
   const Path path = job_.resolve(dst, bytes, rank_);
   if (path.here != nullptr) {

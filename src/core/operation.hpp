@@ -48,6 +48,9 @@ class Operation {
   [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(void* dst, const void* src, std::size_t bytes);
 
+  /// The operation of what goes to another host, for those who add parts to it. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Result<rma_request_t> network_operation();
+
   /// Everything has been issued. `*ending.request` is kCompleteRequest when it is complete already.
   [[nodiscard]] Status end(const Ending& ending);
 

@@ -43,6 +43,19 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
   return {};
 }
 
+std::optional<Registered> UserRegions::find(const std::byte* address, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  const std::lock_guard guard(lock_);
+  for (auto next = entries_.upper_bound(begin); next != entries_.begin();) {
+    --next;
+    for (const auto& [length, entry] : next->second) {
+      const bool inside = begin - next->first <= length && bytes <= length - (begin - next->first);
+      if (inside && entry.registered.bytes != 0) return entry.registered;
+    }
+  }
+  return std::nullopt;
+}
+
 Status UserRegions::remove(std::byte* address) {
   const auto base = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard guard(lock_);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "malloc/region_table.hpp"
 #include "malloc/registrar.hpp"
@@ -25,6 +26,8 @@ class UserRegions {
   /// Lists [address, address + bytes), counted where it is listed already. That the network refuses to
   /// register it is no error: ranks of this host reach it all the same.
   [[nodiscard]] Status add(std::byte* address, std::size_t bytes);
+  /// A registration with the network that holds all of [address, address + bytes).
+  [[nodiscard]] std::optional<Registered> find(const std::byte* address, std::size_t bytes);
   /// Takes back one add of a region that starts at `address`: of several, of the shortest. RMA_ERR_ADDRESS.
   [[nodiscard]] Status remove(std::byte* address);
 

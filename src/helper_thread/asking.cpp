@@ -93,8 +93,7 @@ Status Asking::ask(Request request) {
     return ready;
   }
   count(Counter::helper_request);
-  RequestHeader header = {.kind = request.kind,
-                          .gather = static_cast<std::uint16_t>(channel_.lane(rail).limits().gather)};
+  RequestHeader header = {.kind = request.kind};
   header.reply_room = static_cast<std::uint32_t>(request.reply_room);
   header.body_bytes = static_cast<std::uint32_t>(request.head.size() + request.tail.size());
   if (request.buffer != nullptr) {

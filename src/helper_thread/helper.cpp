@@ -114,6 +114,8 @@ void Helper::receive(const Message& message) {
     good = serving_->receive(message);
   } else if (message.kind == kReplyMessage) {
     good = asking_->receive(message.peer, message.body);
+  } else if (message.kind < kMessageKinds && receivers_[message.kind]) {
+    good = receivers_[message.kind](message);
   }
   if (good) return;
   count(Counter::messages_refused);
@@ -125,6 +127,13 @@ void Helper::receive(const Message& message) {
 void Helper::lost(int peer) {
   asking_->lost(peer);
   serving_->lost(peer);
+  for (const auto& told : losses_) told(peer);
+}
+
+bool Helper::advance() {
+  bool moved = serving_->advance();
+  for (const auto& told : rooms_) moved = told() || moved;
+  return moved;
 }
 
 }  // namespace rma

@@ -3,9 +3,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "channel/channel.hpp"
 #include "core/flights.hpp"
@@ -34,6 +36,14 @@ class Helper final : public Mover, private MessageReceiver {
 
   /// Who serves a kind of request; before start().
   void serve(RequestKind kind, Handler handler) { serving_->serve(kind, std::move(handler)); }
+  /// Who takes in another kind of message (and returns whether it makes sense), who is told of lost ranks,
+  /// and who has things that wait for room and may be done now; all by who has the channel's turn. Before
+  /// start().
+  void on_message(std::uint16_t kind, std::function<bool(const Message&)> receiver) {
+    receivers_[kind] = std::move(receiver);
+  }
+  void on_loss(std::function<void(int rank)> told) { losses_.push_back(std::move(told)); }
+  void on_room(std::function<bool()> told) { rooms_.push_back(std::move(told)); }
   /// From here on requests are served, and those who connect are answered. RMA_ERR_SYSTEM.
   [[nodiscard]] Status start();
   /// No request is served by the thread any more.
@@ -59,7 +69,7 @@ class Helper final : public Mover, private MessageReceiver {
       : rails_(rails), network_(network), flights_(flights), most_spins_(spins) {}
 
   void receive(const Message& message) override;
-  bool advance() override { return serving_->advance(); }
+  bool advance() override;
   void lost(int peer) override;
   /// The thread: takes in what there is until nothing more comes.
   void work();
@@ -74,6 +84,9 @@ class Helper final : public Mover, private MessageReceiver {
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<Asking> asking_;
   std::unique_ptr<Serving> serving_;
+  std::array<std::function<bool(const Message&)>, kMessageKinds> receivers_;
+  std::vector<std::function<void(int)>> losses_;
+  std::vector<std::function<bool()>> rooms_;
   int wake_fd_ = -1;
   std::atomic<bool> rung_ = false;      ///< wake_fd_ is readable
   std::atomic<bool> sleeping_ = false;  ///< a thread of the program sleeps, or is about to, on wake_fd_

@@ -45,10 +45,13 @@ bool Layout::measure() {
   bytes_ = 0;
   if (!list_.empty()) {
     segments_ = list_.size();
+    extent_ = {.low = UINTPTR_MAX, .high = 0};
     for (const Segment& segment : list_) {
       std::uint64_t end = 0;
       if (__builtin_add_overflow(segment.address, segment.bytes, &end)) return false;
       if (__builtin_add_overflow(bytes_, segment.bytes, &bytes_)) return false;
+      extent_.low = std::min<std::uintptr_t>(extent_.low, segment.address);
+      extent_.high = std::max<std::uintptr_t>(extent_.high, end);
     }
     return true;
   }
@@ -71,8 +74,19 @@ bool Layout::measure() {
       return false;
     }
   }
-  return !__builtin_add_overflow(high, segment_bytes_, &high) &&
-         !__builtin_mul_overflow(segments_, segment_bytes_, &bytes_);
+  if (__builtin_add_overflow(high, segment_bytes_, &high)) return false;
+  extent_ = {.low = low, .high = high};
+  return !__builtin_mul_overflow(segments_, segment_bytes_, &bytes_);
+}
+
+Layout Layout::part(std::size_t from, std::size_t count) const {
+  if (from == 0 && count == bytes_) return *this;
+  std::vector<Segment> segments;
+  visit(from, count, [&](std::uintptr_t address, std::size_t bytes) {
+    segments.push_back({.address = address, .bytes = bytes});
+    return true;
+  });
+  return list(std::move(segments));
 }
 
 std::size_t Layout::encoded_bytes(std::size_t from, std::size_t count) const {

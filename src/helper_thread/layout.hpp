@@ -37,6 +37,16 @@ class Layout {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t segments() const { return segments_; }
 
+  /// The bytes that all segments lie in.
+  struct Extent {
+    std::uintptr_t low = 0;
+    std::uintptr_t high = 0;
+    [[nodiscard]] std::size_t bytes() const { return high - low; }
+  };
+  [[nodiscard]] const Extent& extent() const { return extent_; }
+  /// Bytes [from, from + count), as a list; all of it as it is.
+  [[nodiscard]] Layout part(std::size_t from, std::size_t count) const;
+
   /// Calls visit(address, bytes) for the parts of the segments that lie in bytes [from, from + count) of the
   /// layout, in order, until it returns false; returns false when it did.
   template <typename Visit>
@@ -64,6 +74,7 @@ class Layout {
   std::vector<Segment> list_;  ///< instead of all above, if not empty
   std::size_t bytes_ = 0;
   std::size_t segments_ = 0;
+  Extent extent_;
 };
 
 struct Layout::Part {

@@ -90,8 +90,7 @@ bool Serving::receive(const Message& message) {
                        .token = header.token,
                        .reply_address = header.reply_address,
                        .reply_key = header.reply_key,
-                       .reply_room = header.reply_room,
-                       .gather = std::max<std::uint32_t>(header.gather, 1)};
+                       .reply_room = header.reply_room};
   Queue& queue = queues_[message.peer];
   const bool whole = header.body_address == 0 && header.reply_room <= most_in_reply_;
   if (whole && queue.empty()) {

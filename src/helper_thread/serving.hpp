@@ -26,7 +26,6 @@ struct Asker {
   std::uint64_t reply_address = 0;
   std::uint32_t reply_key = 0;
   std::uint32_t reply_room = 0;
-  std::uint32_t gather = 0;  ///< pieces of memory that the asker's device takes in one transfer, at least 1
 };
 
 /// A request that is being served: nothing of it has been checked but that it is all there.

@@ -10,19 +10,15 @@ namespace rma {
 /// Kinds of messages (MessageHeader::kind).
 inline constexpr std::uint16_t kRequestMessage = 1;
 inline constexpr std::uint16_t kReplyMessage = 2;
+inline constexpr std::uint16_t kScatterMessage = 3;  ///< of host-assisted transfers: see strided/assisted.hpp
+inline constexpr std::uint16_t kGatherMessage = 4;
+inline constexpr std::uint16_t kGrantMessage = 5;
+inline constexpr std::uint16_t kRefuseMessage = 6;
+inline constexpr std::uint16_t kLockedMessage = 7;  ///< of mutexes: see atomics/remote_mutexes.hpp
+inline constexpr std::uint16_t kMessageKinds = 8;
 
 /// What a helper is asked to do. Each is served by the folder that it belongs to.
-enum class RequestKind : std::uint16_t {
-  put,
-  get,
-  accumulate,
-  atomic,
-  lock,
-  unlock,
-  scatter,
-  gather,
-  count_
-};
+enum class RequestKind : std::uint16_t { put, get, accumulate, atomic, lock, unlock, poke, count_ };
 
 /// In front of a request. Its body follows, or lies in the asker's memory.
 struct RequestHeader {
@@ -34,8 +30,7 @@ struct RequestHeader {
   std::uint32_t reply_key = 0;
   std::uint32_t reply_room = 0;  ///< bytes that a reply may have
   RequestKind kind = RequestKind::count_;
-  std::uint16_t gather = 0;  ///< pieces of memory that the asker's device takes in one transfer
-  std::uint32_t reserved = 0;
+  std::uint16_t reserved[3] = {};  // NOLINT(modernize-avoid-c-arrays): a wire format
 };
 static_assert(sizeof(RequestHeader) == 48);
 

@@ -82,11 +82,11 @@ Status each_segment(void* dst, const void* src, const Shape& shape, const Move& 
 
 }  // namespace
 
-Status put_strided(Job& job, Device& device, void* dst, const void* src, const Shape& shape, int rank,
+Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
                    const Ending& ending) {
   if (shape.empty()) return complete(ending);
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  auto found = find(job, device, dst, Side::dst, shape, rank);
+  auto found = find(ways.job, ways.device, dst, Side::dst, shape, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::strided);
   count(Counter::put_bytes, shape.bytes());
@@ -94,17 +94,28 @@ Status put_strided(Job& job, Device& device, void* dst, const void* src, const S
     copy_shape(here - shape.dst_extent().low, static_cast<const std::byte*>(src), shape);
     return complete(ending);
   }
-  Operation operation(job, device, rank);
+  Operation operation(ways.job, ways.device, rank);
   const auto put = [&](void* to, const void* from) { return operation.put(to, from, shape.segment_bytes()); };
-  if (Status status = each_segment(dst, src, shape, put); !status.ok()) return status;
+  const auto by_segments = [&] { return each_segment(dst, src, shape, put); };
+  Status moved;
+  if (found->kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
+    moved = ways.noncontiguous->move({.direction = transport::Direction::write,
+                                      .rank = rank,
+                                      .remote = layout_of(dst, Side::dst, shape),
+                                      .local = layout_of(src, Side::src, shape)},
+                                     operation, by_segments);
+  } else {
+    moved = by_segments();
+  }
+  if (!moved.ok()) return moved;
   return operation.end(ending);
 }
 
-Status get_strided(Job& job, Device& device, void* dst, const void* src, const Shape& shape, int rank,
+Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
                    const Ending& ending) {
   if (shape.empty()) return complete(ending);
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  auto found = find(job, device, src, Side::src, shape, rank);
+  auto found = find(ways.job, ways.device, src, Side::src, shape, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::strided);
   count(Counter::get_bytes, shape.bytes());
@@ -112,9 +123,20 @@ Status get_strided(Job& job, Device& device, void* dst, const void* src, const S
     copy_shape(static_cast<std::byte*>(dst), here - shape.src_extent().low, shape);
     return complete(ending);
   }
-  Operation operation(job, device, rank);
+  Operation operation(ways.job, ways.device, rank);
   const auto get = [&](void* to, const void* from) { return operation.get(to, from, shape.segment_bytes()); };
-  if (Status status = each_segment(dst, src, shape, get); !status.ok()) return status;
+  const auto by_segments = [&] { return each_segment(dst, src, shape, get); };
+  Status moved;
+  if (found->kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
+    moved = ways.noncontiguous->move({.direction = transport::Direction::read,
+                                      .rank = rank,
+                                      .remote = layout_of(src, Side::src, shape),
+                                      .local = layout_of(dst, Side::dst, shape)},
+                                     operation, by_segments);
+  } else {
+    moved = by_segments();
+  }
+  if (!moved.ok()) return moved;
   return operation.end(ending);
 }
 

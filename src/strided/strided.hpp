@@ -5,6 +5,7 @@
 #include "core/job.hpp"
 #include "core/operation.hpp"
 #include "strided/shape.hpp"
+#include "strided/ways.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -15,12 +16,12 @@ namespace rma {
 // nothing.
 
 /// Writes to `rank`.
-[[nodiscard]] Status put_strided(Job& job, Device& device, void* dst, const void* src, const Shape& shape,
-                                 int rank, const Ending& ending);
+[[nodiscard]] Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
+                                 const Ending& ending);
 
 /// Reads from `rank`.
-[[nodiscard]] Status get_strided(Job& job, Device& device, void* dst, const void* src, const Shape& shape,
-                                 int rank, const Ending& ending);
+[[nodiscard]] Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
+                                 const Ending& ending);
 
 /// dst += scale * src, element by element; over when it returns. `type` is valid. RMA_ERR_SIZE when the
 /// contiguous bytes are no whole elements, RMA_ERR_ALIGNMENT when some element at `dst` is not aligned.

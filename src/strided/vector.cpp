@@ -170,39 +170,63 @@ std::ptrdiff_t delta_of(const Job& job, int rank) {
 
 }  // namespace
 
-Status put_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  auto found = survey_transfer(job, device, iov, Side::dst, rank);
+Status put_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
+  auto found = survey_transfer(ways.job, ways.device, iov, Side::dst, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);
   count(Counter::put_bytes, found.value().bytes);
   if (found.value().direct) {
-    copy_direct(iov, found.value(), delta_of(job, rank), 0);
+    copy_direct(iov, found.value(), delta_of(ways.job, rank), 0);
     return complete(ending);
   }
-  Operation operation(job, device, rank);
+  Operation operation(ways.job, ways.device, rank);
   const auto put = [&](void* dst, const void* src, std::size_t bytes) {
     return operation.put(dst, src, bytes);
   };
-  if (Status status = each_run(iov, joining_for(job, iov, found.value(), Side::dst, rank), put); !status.ok())
-    return status;
+  const auto by_segments = [&] {
+    return each_run(iov, joining_for(ways.job, iov, found.value(), Side::dst, rank), put);
+  };
+  Status moved;
+  if (!ways.job.mapped(rank) && ways.noncontiguous != nullptr && found->breaks > 1) {
+    moved = ways.noncontiguous->move({.direction = transport::Direction::write,
+                                      .rank = rank,
+                                      .remote = layout_of(iov, Side::dst),
+                                      .local = layout_of(iov, Side::src)},
+                                     operation, by_segments);
+  } else {
+    moved = by_segments();
+  }
+  if (!moved.ok()) return moved;
   return operation.end(ending);
 }
 
-Status get_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  auto found = survey_transfer(job, device, iov, Side::src, rank);
+Status get_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
+  auto found = survey_transfer(ways.job, ways.device, iov, Side::src, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);
   count(Counter::get_bytes, found.value().bytes);
   if (found.value().direct) {
-    copy_direct(iov, found.value(), 0, delta_of(job, rank));
+    copy_direct(iov, found.value(), 0, delta_of(ways.job, rank));
     return complete(ending);
   }
-  Operation operation(job, device, rank);
+  Operation operation(ways.job, ways.device, rank);
   const auto get = [&](void* dst, const void* src, std::size_t bytes) {
     return operation.get(dst, src, bytes);
   };
-  if (Status status = each_run(iov, joining_for(job, iov, found.value(), Side::src, rank), get); !status.ok())
-    return status;
+  const auto by_segments = [&] {
+    return each_run(iov, joining_for(ways.job, iov, found.value(), Side::src, rank), get);
+  };
+  Status moved;
+  if (!ways.job.mapped(rank) && ways.noncontiguous != nullptr && found->breaks > 1) {
+    moved = ways.noncontiguous->move({.direction = transport::Direction::read,
+                                      .rank = rank,
+                                      .remote = layout_of(iov, Side::src),
+                                      .local = layout_of(iov, Side::dst)},
+                                     operation, by_segments);
+  } else {
+    moved = by_segments();
+  }
+  if (!moved.ok()) return moved;
   return operation.end(ending);
 }
 

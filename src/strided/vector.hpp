@@ -6,6 +6,7 @@
 #include "core/device.hpp"
 #include "core/job.hpp"
 #include "core/operation.hpp"
+#include "strided/ways.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -16,11 +17,11 @@ namespace rma {
 // nothing.
 
 /// Writes the pieces to `rank`.
-[[nodiscard]] Status put_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank,
+[[nodiscard]] Status put_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank,
                                 const Ending& ending);
 
 /// Reads the pieces from `rank`.
-[[nodiscard]] Status get_vector(Job& job, Device& device, std::span<const rma_iov_t> iov, int rank,
+[[nodiscard]] Status get_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank,
                                 const Ending& ending);
 
 /// dst += scale * src, element by element; over when it returns. `type` is valid. RMA_ERR_SIZE when a

@@ -41,6 +41,8 @@ class HelperLane {
   virtual void set_buffer_source(BufferSource source) = 0;
   /// Messages that `peer`, which is connected, has set buffers aside for.
   [[nodiscard]] virtual std::uint32_t buffers_of(int peer) = 0;
+  /// Pieces of memory that `peer`, which is connected, takes in one transfer.
+  [[nodiscard]] virtual std::uint32_t gather_of(int peer) = 0;
 
   /// One write or read. Status as post_message().
   [[nodiscard]] virtual rma_status_t post_transfer(int peer, const Work& work) = 0;

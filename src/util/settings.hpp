@@ -18,6 +18,7 @@ enum class CollectiveSetting : std::uint8_t { automatic, mail };
 enum class ShmSetting : std::uint8_t { automatic, off };
 enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
 enum class AtomicDomainSetting : std::uint8_t { automatic, cpu, nic, helper };
+enum class ProtocolSetting : std::uint8_t { automatic, packed, pipelined, segments, host_assisted };
 enum class LocalBufferSetting : std::uint8_t { cache, register_each, pipeline, bounce };
 enum class StatisticsSetting : std::uint8_t { off, table, json };
 
@@ -44,6 +45,7 @@ struct Settings {
   std::uint64_t message_bytes = 0;
   std::uint64_t helper_buffer = 0;
   std::uint64_t helper_buffers = 0;
+  ProtocolSetting noncontiguous = ProtocolSetting::automatic;
   std::uint64_t packed_piece = 0;
   std::uint64_t helper_spins = 0;
   std::uint64_t extent_bytes = 0;

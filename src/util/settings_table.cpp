@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, 2> kCollective = {"auto", "mail"};
 constexpr std::array<std::string_view, 2> kShm = {"auto", "off"};
 constexpr std::array<std::string_view, 3> kNetwork = {"auto", "off", "verbs"};
 constexpr std::array<std::string_view, 4> kAtomicDomain = {"auto", "cpu", "nic", "helper"};
+constexpr std::array<std::string_view, 5> kProtocol = {"auto", "packed", "pipelined", "segments",
+                                                       "host_assisted"};
 constexpr std::array<std::string_view, 4> kLocalBuffers = {"cache", "register", "pipeline", "bounce"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
@@ -92,6 +94,12 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HELPER_BUFFERS", &Settings::helper_buffers, "8", 2, 4096, "buffers",
                   "Registered buffers of RMA_HELPER_BUFFER bytes for requests made here, and as many for "
                   "those served"},
+      SettingInfo{
+          "RMA_NONCONTIGUOUS", choice<&Settings::noncontiguous>(kProtocol), "auto", 0, 0, "",
+          "How noncontiguous data goes to another host and comes from there: copied at both ends in "
+          "one buffer after the other, or in small ones at the same time; a request to the device for "
+          "each segment; or gathered and scattered by the devices. Memory that is not registered is "
+          "copied in any case"},
       SettingInfo{"RMA_PACKED_PIECE", &Settings::packed_piece, "16K", 512, std::uint64_t{1} << 26, "bytes",
                   "Piece by which data is copied that no network device can move, one being copied while "
                   "another travels"},

@@ -53,6 +53,8 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"drain", "times one rail was waited for before another was used"},
     {"rail_failover", "pieces of transfers that another rail took over"},
     {"peer_lost", "ranks that were found to be gone or unreachable"},
+    {"put_assisted", "noncontiguous puts by gathers into scatters that the target's helper posted"},
+    {"get_assisted", "noncontiguous gets by gathers that the target's helper posted"},
     {"put_copied", "puts to another host that its helper copied"},
     {"get_copied", "gets from another host that its helper copied"},
     {"atomic_helper", "atomics that another rank's helper executed"},

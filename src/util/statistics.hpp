@@ -49,6 +49,8 @@ enum class Counter : std::uint8_t {
   drain,
   rail_failover,
   peer_lost,
+  put_assisted,
+  get_assisted,
   put_copied,
   get_copied,
   atomic_helper,

@@ -63,6 +63,8 @@ class Network final : public Mover {
   [[nodiscard]] Status put(Parts& parts, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(Parts& parts, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status flush(Parts& parts);
+  /// Gives the parts an operation if they have none. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Status open(Parts& parts);
 
   /// Stores `value` to the aligned `flag` of `rank` after everything that this thread has put there.
   [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
@@ -78,6 +80,11 @@ class Network final : public Mover {
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status settle(int rank);
   void loose_request(int rank, int change);
+
+  /// Whether one registration of `rank` holds all of [address, address + bytes).
+  [[nodiscard]] bool registered(std::uintptr_t address, std::size_t bytes, int rank);
+  /// Registers memory of this process for one use; where RMA_LOCAL_BUFFERS says that buffers are copied, not.
+  [[nodiscard]] Result<RegistrationCache::Use> register_local(std::byte* address, std::size_t bytes);
 
   /// Before the first transfer: who reaches memory that is not registered. `assistant` outlives the network's
   /// use; null for nobody.
@@ -132,7 +139,6 @@ class Network final : public Mover {
   [[nodiscard]] Status fly(Parts& parts, Peer& peer, Span span,
                            const std::shared_ptr<RegistrationCache::Use>& use);
   [[nodiscard]] Status fly_by_strategy(Parts& parts, Peer& peer, Span span);
-  [[nodiscard]] Status open(Parts& parts);
   [[nodiscard]] Status add(Parts& parts, std::size_t rail, const transport::Work& work,
                            const transport::Local& local);
   [[nodiscard]] Result<std::byte*> take_buffer(Parts& parts, BouncePool* pool);

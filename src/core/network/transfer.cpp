@@ -55,6 +55,22 @@ Status Network::reachable(const void* address, std::size_t bytes, int rank) {
   return status;
 }
 
+bool Network::registered(std::uintptr_t address, std::size_t bytes, int rank) {
+  Peer* its = nullptr;
+  if (!start(rank, &its).ok()) return false;
+  Parts parts(rank);
+  DirectoryReader reader(*this, parts, its->memory->place().keys);
+  auto range = its->memory->find(address, bytes, reader);
+  return range.ok() && range->bytes >= bytes;
+}
+
+Result<RegistrationCache::Use> Network::register_local(std::byte* address, std::size_t bytes) {
+  if (settings_.local_buffers == LocalBufferSetting::bounce) {
+    return Status(RMA_ERR_UNSUPPORTED, "RMA_LOCAL_BUFFERS=bounce");
+  }
+  return cache_->get(address, bytes);
+}
+
 Status Network::assisted(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
                          std::size_t bytes, Status refused) {
   if (refused.code() != RMA_ERR_UNSUPPORTED || assistant_ == nullptr) return refused;

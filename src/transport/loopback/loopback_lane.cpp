@@ -108,6 +108,12 @@ std::uint32_t LoopbackLane::buffers_of(int peer) {
   return granted_[peer];
 }
 
+std::uint32_t LoopbackLane::gather_of(int peer) {
+  const std::lock_guard guard(lock_);
+  LoopbackTransport* const there = owner_.reachable(peer);
+  return there != nullptr ? there->lane().limits_.gather : 0;
+}
+
 rma_status_t LoopbackLane::post_transfer(int peer, const Work& work) {
   const std::lock_guard guard(lock_);
   LoopbackLane* there = nullptr;

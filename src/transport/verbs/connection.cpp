@@ -79,6 +79,7 @@ Status Connection::bind(const Endpoint& end) {
     return {RMA_ERR_SYSTEM, "the peer's end of a connection makes no sense"};
   }
   buffers_.store(end.buffers, std::memory_order_release);
+  gather_.store(end.gather, std::memory_order_release);
   if (Status status =
           bind_one(data_, end, end.data_queue_pair, end.data_first_packet, local_.data_first_packet);
       !status.ok()) {

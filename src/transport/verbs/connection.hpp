@@ -47,6 +47,8 @@ class Connection {
   [[nodiscard]] SendQueue& queue(std::uint32_t which) {
     return which == kData ? data_ : which == kMessages ? messages_ : transfers_;
   }
+  /// Pieces of memory that the peer takes in one transfer, once bound.
+  [[nodiscard]] std::uint32_t gather() const { return gather_.load(std::memory_order_acquire); }
   /// Messages that the peer has set buffers aside for, once bound.
   [[nodiscard]] std::uint32_t buffers() const { return buffers_.load(std::memory_order_acquire); }
   /// A connection fails as a whole.
@@ -65,6 +67,7 @@ class Connection {
   SendQueue messages_;
   SendQueue transfers_;
   std::atomic<std::uint32_t> buffers_ = 0;
+  std::atomic<std::uint32_t> gather_ = 0;
   Endpoint local_;
 };
 

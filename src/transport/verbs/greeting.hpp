@@ -52,7 +52,8 @@ struct Endpoint {
   std::uint32_t message_first_packet = 0;
   std::uint32_t transfer_queue_pair = 0;
   std::uint32_t transfer_first_packet = 0;
-  std::uint32_t buffers = 0;  ///< set aside for messages of the peer
+  std::uint16_t buffers = 0;  ///< set aside for messages of the peer
+  std::uint16_t gather = 0;   ///< pieces of memory in one transfer
   std::uint16_t lid = 0;
   std::uint8_t mtu = 0;             ///< ibv_mtu
   std::uint8_t reads_answered = 0;  ///< reads and atomics that it answers at the same time

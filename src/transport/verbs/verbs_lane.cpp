@@ -124,7 +124,8 @@ void VerbsLane::admit(int peer, Endpoint& end) {
     owners_[end.message_queue_pair] = first + Connection::kMessages;
     owners_[end.transfer_queue_pair] = first + Connection::kTransfers;
   }
-  end.buffers = source_ ? source_(peer) : 0;
+  end.buffers = static_cast<std::uint16_t>(source_ ? source_(peer) : 0);
+  end.gather = static_cast<std::uint16_t>(limits_.gather);
 }
 
 rma_status_t VerbsLane::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
@@ -148,6 +149,11 @@ rma_status_t VerbsLane::post_buffer(Local buffer, Cookie cookie) {
 std::uint32_t VerbsLane::buffers_of(int peer) {
   const Connection* const its = connections_(peer);
   return its != nullptr ? its->buffers() : 0;
+}
+
+std::uint32_t VerbsLane::gather_of(int peer) {
+  const Connection* const its = connections_(peer);
+  return its != nullptr ? its->gather() : 0;
 }
 
 rma_status_t VerbsLane::post_transfer(int peer, const Work& work) {

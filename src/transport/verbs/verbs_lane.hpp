@@ -43,6 +43,7 @@ class VerbsLane final : public HelperLane {
   [[nodiscard]] rma_status_t post_buffer(Local buffer, Cookie cookie) override;
   void set_buffer_source(BufferSource source) override { source_ = std::move(source); }
   [[nodiscard]] std::uint32_t buffers_of(int peer) override;
+  [[nodiscard]] std::uint32_t gather_of(int peer) override;
   [[nodiscard]] rma_status_t post_transfer(int peer, const Work& work) override;
   [[nodiscard]] rma_status_t post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
                                          PostFlags flags) override;

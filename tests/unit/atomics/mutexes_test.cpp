@@ -87,13 +87,13 @@ class Mutexes : public JobOfOne {
  protected:
   void SetUp() override {
     JobOfOne::SetUp();
-    auto block = MutexSet::allocate(*job, kCount);
+    auto block = MutexSet::allocate(*job, nullptr, kCount);
     ASSERT_TRUE(block.ok()) << block.status().text();
     address = block.value();
     const MutexSet::Member self = {.rank = 0, .address = address, .count = kCount};
-    set = std::make_unique<MutexSet>(*job, std::span(&self, 1));
+    set = std::make_unique<MutexSet>(*job, nullptr, std::span(&self, 1));
   }
-  void TearDown() override { MutexSet::release(*job, address); }
+  void TearDown() override { MutexSet::release(*job, nullptr, address); }
 
   static constexpr std::size_t kCount = 3;
   void* address = nullptr;
@@ -148,26 +148,26 @@ TEST_F(Mutexes, RefuseWhatIsNotThere) {
   EXPECT_EQ(set->unlock(kCount, 0).code(), RMA_ERR_ARGUMENT);
   EXPECT_EQ(set->lock(0, 1).code(), RMA_ERR_RANK);
   EXPECT_EQ(set->lock(0, -1).code(), RMA_ERR_RANK);
-  MutexSet nobodys(*job, {});
+  MutexSet nobodys(*job, nullptr, {});
   EXPECT_EQ(nobodys.lock(0, 0).code(), RMA_ERR_RANK);
   EXPECT_TRUE(nobodys.check_idle().ok());
 }
 
 TEST_F(Mutexes, TakeMemoryForWhatIsAskedAndGiveItBack) {
   const std::size_t blocks = job->allocator().blocks_in_use();
-  auto none = MutexSet::allocate(*job, 0);
+  auto none = MutexSet::allocate(*job, nullptr, 0);
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(none.value(), nullptr);
   const MutexSet::Member self = {.rank = 0, .address = nullptr, .count = 0};
-  MutexSet empty(*job, std::span(&self, 1));
+  MutexSet empty(*job, nullptr, std::span(&self, 1));
   EXPECT_EQ(empty.lock(0, 0).code(), RMA_ERR_ARGUMENT);
-  EXPECT_EQ(MutexSet::allocate(*job, std::numeric_limits<std::size_t>::max()).status().code(), RMA_ERR_SIZE);
-  EXPECT_EQ(MutexSet::allocate(*job, std::size_t{1} << 40).status().code(), RMA_ERR_NO_MEMORY);
+  EXPECT_EQ(MutexSet::allocate(*job, nullptr, std::numeric_limits<std::size_t>::max()).status().code(), RMA_ERR_SIZE);
+  EXPECT_EQ(MutexSet::allocate(*job, nullptr, std::size_t{1} << 40).status().code(), RMA_ERR_NO_MEMORY);
 
-  auto some = MutexSet::allocate(*job, 10);
+  auto some = MutexSet::allocate(*job, nullptr, 10);
   ASSERT_TRUE(some.ok());
   EXPECT_EQ(job->allocator().blocks_in_use(), blocks + 1);
-  MutexSet::release(*job, some.value());
+  MutexSet::release(*job, nullptr, some.value());
   EXPECT_EQ(job->allocator().blocks_in_use(), blocks);
 }
 

@@ -76,7 +76,7 @@ TEST_F(Transfer, EverySegmentSizeAndDepthPutsAndGets) {
 
       std::byte* const remote = heap(most);
       rma_request_t request = RMA_REQUEST_NULL;
-      ASSERT_TRUE(put_strided(*job, *device, remote, source.data(), shape.value(), 0,
+      ASSERT_TRUE(put_strided({*job, *device, nullptr}, remote, source.data(), shape.value(), 0,
                               {.kind = Ending::Kind::request, .request = &request})
                       .ok());
       EXPECT_EQ(request, kCompleteRequest);
@@ -84,7 +84,7 @@ TEST_F(Transfer, EverySegmentSizeAndDepthPutsAndGets) {
 
       std::copy(source.begin(), source.end(), remote);
       Bytes got(most, std::byte{0});
-      ASSERT_TRUE(get_strided(*job, *device, got.data(), remote, shape.value(), 0, {}).ok());
+      ASSERT_TRUE(get_strided({*job, *device, nullptr}, got.data(), remote, shape.value(), 0, {}).ok());
       ASSERT_EQ(got, expected);
       ASSERT_TRUE(job->allocator().free(MemoryKind::local, remote).ok());
     }
@@ -99,7 +99,7 @@ TEST_F(Transfer, GoesDownwardFromABaseInTheMiddle) {
   const std::ptrdiff_t up[] = {24};
   auto shape = Shape::make(counts, down, up, 1);
   ASSERT_TRUE(shape.ok());
-  ASSERT_TRUE(put_strided(*job, *device, remote + 128, source.data(), shape.value(), 0, {}).ok());
+  ASSERT_TRUE(put_strided({*job, *device, nullptr}, remote + 128, source.data(), shape.value(), 0, {}).ok());
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_EQ(std::memcmp(remote + 128 - 16 * i, &source[24 * i], 8), 0) << i;
 }
@@ -114,7 +114,7 @@ TEST_F(Transfer, WhatReachesOutOfTheHeapMovesNothing) {
   const std::ptrdiff_t near[] = {16};
   auto shape = Shape::make(counts, far, near, 1);
   ASSERT_TRUE(shape.ok());
-  const Status status = put_strided(*job, *device, remote, source.data(), shape.value(), 0, {});
+  const Status status = put_strided({*job, *device, nullptr}, remote, source.data(), shape.value(), 0, {});
   EXPECT_EQ(status.code(), RMA_ERR_ADDRESS);
   EXPECT_EQ(Bytes(remote, remote + 64), Bytes(64, std::byte{0}));
 }
@@ -127,7 +127,8 @@ TEST_F(Transfer, AnExtentThatWrapsIsASizeError) {
   const std::ptrdiff_t far[] = {std::numeric_limits<std::ptrdiff_t>::min() + 64};
   auto shape = Shape::make(counts, near, far, 1);
   ASSERT_TRUE(shape.ok());
-  EXPECT_EQ(put_strided(*job, *device, remote, local.data(), shape.value(), 0, {}).code(), RMA_ERR_SIZE);
+  EXPECT_EQ(put_strided({*job, *device, nullptr}, remote, local.data(), shape.value(), 0, {}).code(),
+            RMA_ERR_SIZE);
 }
 
 TEST_F(Transfer, RegisteredMemoryInSeveralRegionsIsReachedPieceByPiece) {
@@ -141,19 +142,22 @@ TEST_F(Transfer, RegisteredMemoryInSeveralRegionsIsReachedPieceByPiece) {
   const std::ptrdiff_t apart[] = {2048};
   const std::ptrdiff_t near[] = {64};
   auto shape = Shape::make(counts, apart, near, 1);
-  ASSERT_TRUE(put_strided(*job, *device, foreign.data(), source.data(), shape.value(), 0, {}).ok());
+  ASSERT_TRUE(
+      put_strided({*job, *device, nullptr}, foreign.data(), source.data(), shape.value(), 0, {}).ok());
   EXPECT_EQ(std::memcmp(&foreign[0], &source[0], 64), 0);
   EXPECT_EQ(std::memcmp(&foreign[2048], &source[64], 64), 0);
   Bytes back(128);
   auto reverse = Shape::make(counts, near, apart, 1);
-  ASSERT_TRUE(get_strided(*job, *device, back.data(), foreign.data(), reverse.value(), 0, {}).ok());
+  ASSERT_TRUE(
+      get_strided({*job, *device, nullptr}, back.data(), foreign.data(), reverse.value(), 0, {}).ok());
   EXPECT_EQ(back, source);
   const std::size_t three[] = {64, 3};  // the third lies in neither
   auto beyond = Shape::make(three, apart, near, 1);
   foreign[0] = ~foreign[0];
   const std::byte before = foreign[0];
-  EXPECT_EQ(put_strided(*job, *device, foreign.data(), source.data(), beyond.value(), 0, {}).code(),
-            RMA_ERR_ADDRESS);
+  EXPECT_EQ(
+      put_strided({*job, *device, nullptr}, foreign.data(), source.data(), beyond.value(), 0, {}).code(),
+      RMA_ERR_ADDRESS);
   EXPECT_EQ(foreign[0], before);
 }
 

@@ -1,0 +1,229 @@
+#include "atomics/remote_mutexes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+namespace rma {
+namespace {
+
+/// The body of all three requests: a wire format. A lock's answer is a LockAnswer.
+struct MutexRequest {
+  std::uint64_t address = 0;
+  std::uint64_t who = 0;  ///< the rank that asks, plus 1, in the upper half
+  std::uint64_t id = 0;   ///< of the wait, repeated when the mutex is given later
+};
+struct LockAnswer {
+  std::uint32_t granted = 0;  ///< 1: now
+  std::uint32_t reserved = 0;
+};
+struct LockedMessage {
+  std::uint64_t id = 0;
+};
+
+bool read(const Served& request, MutexRequest& wanted) {
+  if (request.body.size() != sizeof wanted) return false;
+  std::memcpy(&wanted, request.body.data(), sizeof wanted);
+  return wanted.who >> 32U == static_cast<std::uint64_t>(request.asker.rank) + 1;
+}
+
+template <typename Wire>
+std::span<const std::byte> bytes_of(const Wire& wire) {
+  return {reinterpret_cast<const std::byte*>(&wire), sizeof wire};
+}
+
+}  // namespace
+
+RemoteMutexes::RemoteMutexes(Helper& helper, int rank) : helper_(helper), rank_(rank) {
+  helper.serve(RequestKind::lock, [this](const Served& request) { return serve_lock(request); });
+  helper.serve(RequestKind::unlock, [this](const Served& request) { return serve_unlock(request); });
+  helper.serve(RequestKind::poke, [this](const Served& request) { return serve_poke(request); });
+  helper.on_message(kLockedMessage, [this](const Message& message) { return locked(message); });
+  helper.on_loss([this](int lost_rank) { lost(lost_rank); });
+}
+
+void RemoteMutexes::add(TicketMutex* mutexes, std::size_t count) {
+  const std::lock_guard guard(lock_);
+  own_[reinterpret_cast<std::uintptr_t>(mutexes)] = count;
+}
+
+void RemoteMutexes::remove(TicketMutex* mutexes) {
+  const std::lock_guard guard(lock_);
+  own_.erase(reinterpret_cast<std::uintptr_t>(mutexes));
+}
+
+TicketMutex* RemoteMutexes::find(std::uintptr_t address) const {
+  auto next = own_.upper_bound(address);
+  if (next == own_.begin()) return nullptr;
+  --next;
+  const std::uintptr_t offset = address - next->first;
+  if (offset % sizeof(TicketMutex) != 0 || offset / sizeof(TicketMutex) >= next->second) return nullptr;
+  return reinterpret_cast<TicketMutex*>(address);  // NOLINT(performance-no-int-to-ptr): of this process
+}
+
+Answer RemoteMutexes::serve_lock(const Served& request) {
+  MutexRequest wanted;
+  if (!read(request, wanted) || request.room.size() != sizeof(LockAnswer))
+    return {.status = RMA_ERR_ARGUMENT};
+  const std::lock_guard guard(lock_);
+  TicketMutex* const mutex = find(wanted.address);
+  if (mutex == nullptr) return {.status = RMA_ERR_ADDRESS};
+  LockAnswer answer;
+  const std::uint32_t ticket = mutex->next.fetch_add(1, std::memory_order_relaxed);
+  // Said before looking, while unlock() serves the next before it looks for those who wait here, all
+  // sequentially consistent: one of the two sees the other.
+  mutex->remote.fetch_add(1, std::memory_order_seq_cst);
+  if (mutex->serving.load(std::memory_order_seq_cst) == ticket) {
+    mutex->remote.fetch_sub(1, std::memory_order_relaxed);
+    mutex->holder.store(wanted.who, std::memory_order_relaxed);
+    answer.granted = 1;
+  } else {
+    waiting_[mutex].push_back({.ticket = ticket,
+                               .rank = request.asker.rank,
+                               .rail = request.asker.rail,
+                               .id = wanted.id,
+                               .who = wanted.who});
+  }
+  std::memcpy(request.room.data(), &answer, sizeof answer);
+  return {.bytes = sizeof answer};
+}
+
+void RemoteMutexes::serve_next(TicketMutex& mutex) {
+  const auto found = waiting_.find(&mutex);
+  if (found == waiting_.end()) return;
+  std::deque<Waiter>& waiting = found->second;
+  while (!waiting.empty() && waiting.front().ticket == mutex.serving.load(std::memory_order_seq_cst)) {
+    const Waiter next = waiting.front();
+    waiting.pop_front();
+    mutex.remote.fetch_sub(1, std::memory_order_relaxed);
+    if (lost_.contains(next.rank)) {
+      mutex.unlock();  // on behalf of one that is gone
+      continue;
+    }
+    mutex.holder.store(next.who, std::memory_order_relaxed);
+    helper_.channel().send(next.rank, next.rail, kLockedMessage, bytes_of(LockedMessage{.id = next.id}), {});
+  }
+  if (waiting.empty()) waiting_.erase(found);
+}
+
+Answer RemoteMutexes::serve_unlock(const Served& request) {
+  MutexRequest wanted;
+  if (!read(request, wanted)) return {.status = RMA_ERR_ARGUMENT};
+  const std::lock_guard guard(lock_);
+  TicketMutex* const mutex = find(wanted.address);
+  if (mutex == nullptr) return {.status = RMA_ERR_ADDRESS};
+  if (mutex->holder.load(std::memory_order_relaxed) != wanted.who) return {.status = RMA_ERR_STATE};
+  mutex->unlock();
+  serve_next(*mutex);
+  return {};
+}
+
+Answer RemoteMutexes::serve_poke(const Served& request) {
+  MutexRequest wanted;
+  if (!read(request, wanted)) return {.status = RMA_ERR_ARGUMENT};
+  const std::lock_guard guard(lock_);
+  TicketMutex* const mutex = find(wanted.address);
+  if (mutex == nullptr) return {.status = RMA_ERR_ADDRESS};
+  serve_next(*mutex);
+  return {};
+}
+
+bool RemoteMutexes::locked(const Message& message) {
+  LockedMessage told;
+  if (message.body.size() != sizeof told) return false;
+  std::memcpy(&told, message.body.data(), sizeof told);
+  const std::lock_guard guard(lock_);
+  const auto found = mine_.find(told.id);
+  if (found == mine_.end() || found->second->rank != message.peer) return false;
+  // Release: what the last holder did before its unlock was answered is visible to who sees this.
+  found->second->over.store(true, std::memory_order_release);
+  helper_.flights().heard_of(message.peer);
+  return true;
+}
+
+void RemoteMutexes::lost(int rank) {
+  const std::lock_guard guard(lock_);
+  lost_.insert(rank);
+  for (const auto& [id, wait] : mine_) {
+    if (wait->rank != rank) continue;
+    wait->status.store(RMA_ERR_PEER_LOST, std::memory_order_relaxed);
+    wait->over.store(true, std::memory_order_release);
+  }
+  std::vector<TicketMutex*> all;
+  for (const auto& [mutex, waiting] : waiting_) all.push_back(mutex);
+  for (TicketMutex* const mutex : all) serve_next(*mutex);
+}
+
+Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, std::uint64_t who,
+                          std::uint64_t id, std::uint32_t* granted) {
+  Flights& flights = helper_.flights();
+  const rma_request_t operation = flights.open(rank);
+  if (operation == RMA_REQUEST_NULL) {
+    return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
+  }
+  const MutexRequest wanted = {.address = address, .who = who, .id = id};
+  Status asked = helper_.asking().ask(
+      {.rank = rank,
+       .kind = kind,
+       .head = bytes_of(wanted),
+       .reply_room = granted != nullptr ? sizeof(LockAnswer) : 0,
+       .operation = operation,
+       .answered = [granted](rma_status_t status, std::span<const std::byte> body) -> rma_status_t {
+         LockAnswer answer;
+         if (status != RMA_SUCCESS || granted == nullptr) return status;
+         if (body.size() != sizeof answer) return RMA_ERR_SIZE;
+         std::memcpy(&answer, body.data(), sizeof answer);
+         *granted = answer.granted;
+         return RMA_SUCCESS;
+       }});
+  Status finished = flights.finish(operation);
+  return asked.ok() ? std::move(finished) : std::move(asked);
+}
+
+Status RemoteMutexes::wait(Wait& mine) {
+  const auto over = [&mine] { return mine.over.load(std::memory_order_acquire); };
+  // Who waits for a mutex hears nothing for as long as others hold it, and so asks now and then.
+  const std::chrono::milliseconds patience = std::chrono::seconds(helper_.network().settings().peer_timeout);
+  while (!over()) {
+    const auto until = std::chrono::steady_clock::now() + patience / 4;
+    helper_.flights().wait_until(mine.rank,
+                                 [&] { return over() || std::chrono::steady_clock::now() > until; });
+    if (over()) break;
+    if (Status status = helper_.network().probe(mine.rank); !status.ok()) return status;
+  }
+  const rma_status_t status = mine.status.load(std::memory_order_relaxed);
+  return status == RMA_SUCCESS ? Status() : Status(status, helper_.explain(status, mine.rank));
+}
+
+Status RemoteMutexes::lock(std::uintptr_t address, int rank, std::uint64_t who) {
+  const auto mine = std::make_shared<Wait>();
+  mine->rank = rank;
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard guard(lock_);
+    id = ++waits_;
+    mine_[id] = mine;
+  }
+  std::uint32_t granted = 0;
+  Status status = ask(RequestKind::lock, address, rank, who, id, &granted);
+  if (status.ok() && granted == 0) status = wait(*mine);
+  const std::lock_guard guard(lock_);
+  mine_.erase(id);
+  return status;
+}
+
+Status RemoteMutexes::unlock(std::uintptr_t address, int rank, std::uint64_t who) {
+  return ask(RequestKind::unlock, address, rank, who, 0, nullptr);
+}
+
+Status RemoteMutexes::poke(std::uintptr_t address, int rank) {
+  if (rank == rank_) {
+    const std::lock_guard guard(lock_);
+    if (TicketMutex* const mutex = find(address); mutex != nullptr) serve_next(*mutex);
+    return {};
+  }
+  return ask(RequestKind::poke, address, rank, (static_cast<std::uint64_t>(rank_) + 1) << 32U, 0, nullptr);
+}
+
+}  // namespace rma

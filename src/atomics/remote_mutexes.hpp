@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "atomics/mutexes.hpp"
+#include "helper_thread/helper.hpp"
+
+namespace rma {
+
+/// Mutexes of ranks that are not mapped here, and this process's own as others ask for them.
+///
+/// The owner's helper draws a ticket for who asks, and remembers who waits; it says so when the ticket's turn
+/// has come, so that nobody asks twice. An unlock on the owner's host that finds such waiters (`remote`)
+/// pokes the owner's helper, which serves the next of them. Thread-safe.
+class RemoteMutexes {
+ public:
+  /// Before the helper starts, which outlives this.
+  explicit RemoteMutexes(Helper& helper, int rank);
+
+  /// This process's own mutexes, `count` from `mutexes` on, may be asked for; may not any more.
+  void add(TicketMutex* mutexes, std::size_t count);
+  void remove(TicketMutex* mutexes);
+
+  /// Locks and unlocks the mutex at `address` of `rank` for `who`. RMA_ERR_PEER_LOST; RMA_ERR_STATE when
+  /// `who` does not hold it; RMA_ERR_ADDRESS when there is none.
+  [[nodiscard]] Status lock(std::uintptr_t address, int rank, std::uint64_t who);
+  [[nodiscard]] Status unlock(std::uintptr_t address, int rank, std::uint64_t who);
+  /// A mutex of `rank` that others may wait for has been unlocked.
+  [[nodiscard]] Status poke(std::uintptr_t address, int rank);
+
+ private:
+  struct Waiter {
+    std::uint32_t ticket = 0;
+    int rank = -1;
+    std::size_t rail = 0;
+    std::uint64_t id = 0;  ///< the waiter's own number
+    std::uint64_t who = 0;
+  };
+  /// A thread of this process that waits.
+  struct Wait {
+    int rank = -1;
+    std::atomic<rma_status_t> status = RMA_SUCCESS;
+    std::atomic<bool> over = false;
+  };
+
+  [[nodiscard]] Answer serve_lock(const Served& request);
+  [[nodiscard]] Answer serve_unlock(const Served& request);
+  [[nodiscard]] Answer serve_poke(const Served& request);
+  [[nodiscard]] bool locked(const Message& message);
+  void lost(int rank);
+  /// The following: with lock_ held. The own mutex at an address that was sent; null when there is none.
+  [[nodiscard]] TicketMutex* find(std::uintptr_t address) const;
+  /// Tells those whose turn has come.
+  void serve_next(TicketMutex& mutex);
+  [[nodiscard]] Status ask(RequestKind kind, std::uintptr_t address, int rank, std::uint64_t who,
+                           std::uint64_t id, std::uint32_t* granted);
+  [[nodiscard]] Status wait(Wait& wait);
+
+  Helper& helper_;
+  const int rank_;
+  std::mutex lock_;                                     ///< of the following
+  std::map<std::uintptr_t, std::size_t> own_;           ///< mutexes from an address on
+  std::map<TicketMutex*, std::deque<Waiter>> waiting_;  ///< by ticket
+  std::set<int> lost_;
+  std::uint64_t waits_ = 0;
+  std::map<std::uint64_t, std::shared_ptr<Wait>> mine_;  ///< by their ids
+};
+
+}  // namespace rma

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/job.hpp"
+#include "helper_thread/helper.hpp"
+#include "helper_thread/layout.hpp"
+#include "strided/chunks.hpp"
+#include "transport/transport.hpp"
+
+namespace rma {
+
+/// Host-assisted zero-copy transfers (Tipparaju et al., "Host-Assisted Zero-Copy Remote Memory Access
+/// Communication on InfiniBand", IPDPS 2004): the receiving side posts scatters for chunks of its layout, the
+/// sending side gathers from its own into them, and the only thing that the target's helper does is to post.
+///
+/// Put: the source says what is to be received (scatter message); the target posts scatters and grants as
+/// many chunks; the source posts as many gathers. Get: the source posts scatters and says what is to be sent,
+/// and how many chunks are granted (gather message); the target posts as many gathers; more grants follow.
+///
+/// A connection's scatters are used in the order of their posting, and gathers find them in the order of
+/// theirs. So each side posts the scatters of one transfer after those of the one before, says so by
+/// messages, which keep their order, in the order of posting; and the other side posts gathers in the order
+/// of grants. A get that is refused is answered with an empty gather for each chunk that was granted.
+/// Thread-safe.
+class Assisted {
+ public:
+  /// Before the helper starts. Both outlive this.
+  Assisted(const Job& job, Helper& helper);
+  ~Assisted();
+
+  struct Transfer {
+    transport::Direction direction = transport::Direction::write;  ///< write: a put
+    int rank = -1;
+    std::shared_ptr<const Layout> remote;
+    std::shared_ptr<const Layout> local;  ///< with the same sizes of segments
+    rma_request_t operation = RMA_REQUEST_NULL;
+  };
+  /// Starts it, as parts of its operation. RMA_ERR_UNSUPPORTED, and nothing was started: the memory of one
+  /// side is not registered as it would have to be.
+  [[nodiscard]] Status start(const Transfer& transfer);
+
+ private:
+  struct Inflow;   ///< chunks that come
+  struct Outflow;  ///< chunks that go
+  struct Scatter;
+  struct Gather;
+  struct Peer;
+  struct Header;
+  struct Name;
+
+  /// Bytes of a layout: where they begin, and how many.
+  using Range = std::pair<std::size_t, std::size_t>;
+
+  [[nodiscard]] Status start_parts(const Transfer& transfer, std::span<const Range> parts, std::size_t rail);
+  [[nodiscard]] Chunks::Keys given_keys(std::size_t rail) const;
+
+  [[nodiscard]] static std::optional<Header> read_header(const Message& message);
+  /// A question's header and layout; none when they make no sense.
+  [[nodiscard]] static std::optional<std::pair<Header, Layout>> read_question(const Message& message,
+                                                                              std::uint32_t gather);
+  [[nodiscard]] bool asked_to_scatter(const Message& message);
+  [[nodiscard]] bool asked_to_gather(const Message& message);
+  [[nodiscard]] bool granted(const Message& message);
+  [[nodiscard]] bool refused(const Message& message);
+  void lost(int rank);
+  bool advance();
+
+  /// The following: with the peer's lock held.
+  void pump_in(Peer& peer);
+  void pump_out(Peer& peer);
+  void stall(Peer& peer);
+  void tell(Peer& peer, std::size_t rail, std::uint16_t kind, const Header& header,
+            std::span<const std::byte> layout);
+  void tell_granted(Peer& peer, Inflow& inflow, std::uint32_t chunks);
+  /// Ends what has nothing more to do.
+  void finish(Peer& peer, Inflow& inflow);
+  void finish(Peer& peer, Outflow& outflow);
+
+  [[nodiscard]] Peer& peer(int rank);
+
+  const Job& job_;
+  Helper& helper_;
+  std::mutex peers_lock_;
+  std::map<int, std::unique_ptr<Peer>> peers_;
+  std::atomic<bool> stalled_ = false;  ///< some peer is
+};
+
+}  // namespace rma

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "helper_thread/layout.hpp"
+#include "transport/transport.hpp"
+
+namespace rma {
+
+/// How a layout is cut: both sides of a transfer cut alike, although their layouts differ, because their
+/// segments have the same sizes.
+struct Cut {
+  std::uint32_t segments = 1;  ///< most of one chunk
+  std::uint64_t bytes = 0;     ///< a chunk with so many gets no further segment
+};
+
+/// The chunks of a layout, one after the other, as pieces of this process's registered memory.
+class Chunks {
+ public:
+  /// The local key of [address, address + bytes) on the rail in use; none where it is not in one
+  /// registration.
+  using Keys = std::function<std::optional<std::uint32_t>(std::uintptr_t address, std::size_t bytes)>;
+
+  Chunks(Layout layout, const Cut& cut, Keys keys)
+      : layout_(std::move(layout)), cut_(cut), keys_(std::move(keys)) {}
+
+  [[nodiscard]] bool over() const { return at_ == layout_.bytes(); }
+  /// Whether every segment has a key.
+  [[nodiscard]] bool registered() const;
+  /// The next chunk, which take() passes. False when part of it has no key (any more).
+  [[nodiscard]] bool peek(std::vector<transport::Local>& pieces, std::size_t& bytes) const;
+  void take(std::size_t bytes) { at_ += bytes; }
+  /// There is nothing more.
+  void end() { at_ = layout_.bytes(); }
+
+ private:
+  Layout layout_;
+  Cut cut_;
+  Keys keys_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace rma

@@ -1,0 +1,82 @@
+#include "strided/noncontiguous.hpp"
+
+#include <array>
+
+#include "helper_thread/pieces.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// Which protocol suits a transfer whose memory is registered there: the first row that it is large enough
+/// for.
+struct Row {
+  std::size_t segment_bytes;  ///< on average, at least
+  std::size_t segments;       ///< at least
+  ProtocolSetting protocol;
+};
+constexpr std::array kRows = {
+    Row{.segment_bytes = 65536, .segments = 0, .protocol = ProtocolSetting::segments},
+    Row{.segment_bytes = 512, .segments = 3, .protocol = ProtocolSetting::host_assisted},
+    Row{.segment_bytes = 64, .segments = 16, .protocol = ProtocolSetting::host_assisted},
+    Row{.segment_bytes = 0, .segments = 5, .protocol = ProtocolSetting::pipelined},
+    Row{.segment_bytes = 0, .segments = 0, .protocol = ProtocolSetting::segments},
+};
+
+}  // namespace
+
+Noncontiguous::Noncontiguous(const Job& job, Helper& helper)
+    : helper_(helper), remote_copy_(job, helper), assisted_(job, helper) {}
+
+bool Noncontiguous::registered(const Transfer& transfer) {
+  const Layout& remote = *transfer.remote;
+  Network& network = helper_.network();
+  if (network.registered(remote.extent().low, remote.extent().bytes(), transfer.rank)) return true;
+  return remote.visit(0, remote.bytes(), [&](std::uintptr_t address, std::size_t bytes) {
+    return network.registered(address, bytes, transfer.rank);
+  });
+}
+
+ProtocolSetting Noncontiguous::choose(const Transfer& transfer) {
+  const ProtocolSetting forced = helper_.network().settings().noncontiguous;
+  if (forced == ProtocolSetting::packed || forced == ProtocolSetting::pipelined) return forced;
+  if (!registered(transfer)) return ProtocolSetting::pipelined;
+  if (forced != ProtocolSetting::automatic) return forced;
+  const Layout& remote = *transfer.remote;
+  const std::size_t average = remote.bytes() / remote.segments();
+  for (const Row& row : kRows) {
+    if (average >= row.segment_bytes && remote.segments() >= row.segments) return row.protocol;
+  }
+  return ProtocolSetting::segments;
+}
+
+Status Noncontiguous::move(const Transfer& transfer, Operation& operation,
+                           const std::function<Status()>& by_segments) {
+  ProtocolSetting protocol = choose(transfer);
+  if (protocol == ProtocolSetting::segments) return by_segments();
+  auto flying = operation.network_operation();
+  if (!flying.ok()) return std::move(flying).status();
+  if (protocol == ProtocolSetting::host_assisted) {
+    Status status = assisted_.start({.direction = transfer.direction,
+                                     .rank = transfer.rank,
+                                     .remote = transfer.remote,
+                                     .local = transfer.local,
+                                     .operation = flying.value()});
+    if (status.code() != RMA_ERR_UNSUPPORTED) return status;
+    protocol = ProtocolSetting::pipelined;
+  }
+  const bool put = transfer.direction == transport::Direction::write;
+  const bool packed = protocol == ProtocolSetting::packed;
+  count(put ? Counter::put_copied : Counter::get_copied);
+  const Settings& settings = helper_.network().settings();
+  return ask_in_pieces(helper_.asking(), helper_.flights(),
+                       {.kind = put ? RequestKind::put : RequestKind::get,
+                        .rank = transfer.rank,
+                        .remote = transfer.remote,
+                        .local = transfer.local,
+                        .operation = flying.value(),
+                        .most = packed ? settings.helper_buffer : settings.packed_piece,
+                        .one_by_one = packed});
+}
+
+}  // namespace rma

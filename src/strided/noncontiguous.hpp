@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "core/job.hpp"
+#include "core/operation.hpp"
+#include "helper_thread/helper.hpp"
+#include "helper_thread/layout.hpp"
+#include "strided/assisted.hpp"
+#include "strided/remote_copy.hpp"
+#include "transport/transport.hpp"
+#include "util/settings.hpp"
+
+namespace rma {
+
+/// Noncontiguous transfers with ranks that are not mapped here, by one of several protocols.
+class Noncontiguous {
+ public:
+  /// Before the helper starts. Both outlive this.
+  Noncontiguous(const Job& job, Helper& helper);
+
+  [[nodiscard]] RemoteCopy& remote_copy() { return remote_copy_; }
+
+  struct Transfer {
+    transport::Direction direction = transport::Direction::write;  ///< write: a put
+    int rank = -1;
+    std::shared_ptr<const Layout> remote;  ///< not empty
+    std::shared_ptr<const Layout> local;   ///< with the same sizes of segments
+  };
+  /// Moves it by the protocol that suits it (RMA_NONCONTIGUOUS), in `operation`, which is not ended.
+  /// `by_segments` does so by one transfer per segment.
+  [[nodiscard]] Status move(const Transfer& transfer, Operation& operation,
+                            const std::function<Status()>& by_segments);
+
+ private:
+  [[nodiscard]] ProtocolSetting choose(const Transfer& transfer);
+  [[nodiscard]] bool registered(const Transfer& transfer);
+
+  Helper& helper_;
+  RemoteCopy remote_copy_;
+  Assisted assisted_;
+};
+
+}  // namespace rma

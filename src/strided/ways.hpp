@@ -1,0 +1,16 @@
+#pragma once
+
+#include "core/device.hpp"
+#include "core/job.hpp"
+#include "strided/noncontiguous.hpp"
+
+namespace rma {
+
+/// How a noncontiguous transfer gets to where it goes.
+struct Ways {
+  Job& job;
+  Device& device;
+  Noncontiguous* noncontiguous;  ///< null where no helper reaches ranks of other hosts: then by segments
+};
+
+}  // namespace rma
