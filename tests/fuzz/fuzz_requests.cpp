@@ -1,0 +1,288 @@
+// Feeds one process's helper what another sends it, whatever that is. The helper answers, or gives the sender
+// up; either way it goes on to serve a third process, as this checks after every input.
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "atomics/accumulate.hpp"
+#include "atomics/remote_atomics.hpp"
+#include "core/device.hpp"
+#include "core/job.hpp"
+#include "helper_thread/helper.hpp"
+#include "helper_thread/pieces.hpp"
+#include "records.hpp"
+#include "strided/remote_copy.hpp"
+#include "transport/loopback/loopback_transport.hpp"
+#include "util/log.hpp"
+
+namespace rma::fuzz {
+namespace {
+
+constexpr int kVictim = 0;
+constexpr int kAttacker = 1;
+constexpr int kHonest = 2;
+constexpr int kRanks = 3;
+
+void demand(bool what, const char* text) {
+  if (what) return;
+  std::fprintf(stderr, "fuzz-requests: %s\n", text);
+  std::abort();
+}
+
+std::span<const std::byte> as_bytes(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
+}
+
+std::byte* map(std::uintptr_t address, std::size_t bytes) {
+  void* const wanted = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  void* const memory =
+      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  demand(memory == wanted, "the addresses that inputs name are taken");
+  return static_cast<std::byte*>(memory);
+}
+
+/// What outlives an input: the victim's job, of one process, that has given the arena out.
+struct Base {
+  Base() : arena(map(kArena, kArenaBytes)), attackers(map(kAttackers, kArenaBytes)) {
+    constexpr std::array<std::string_view, 9> kEnvironment = {
+        "RMA_HEAP_SIZE=16M",        "RMA_MESSAGE=1K",       "RMA_HELPER_BUFFER=4K",
+        "RMA_HELPER_BUFFERS=2",     "RMA_SRQ_BASE=4",       "RMA_SRQ_FACTOR=2",
+        "RMA_LOCAL_BUFFERS=bounce", "RMA_BOUNCE_BUFFERS=4", "RMA_LOG=off"};
+    auto read = read_settings(kEnvironment);
+    demand(read.ok(), std::string(read.status().text()).c_str());
+    settings = read.value();
+    demand(open_log(settings.log, 0).ok(), "no log");
+    auto opened = Job::open(settings, 0);
+    demand(opened.ok(), "no job");
+    job = std::move(opened).value();
+    transport::Limits limits = {.max_message = 4096, .max_outstanding = 4};
+    limits.needs_registration = false;
+    auto endpoint = fabric.open(0, limits);
+    const std::vector<std::byte> card(endpoint->card().begin(), endpoint->card().end());
+    device = std::make_unique<Device>(std::move(endpoint), 1,
+                                      [card](int) -> Result<std::vector<std::byte>> { return card; });
+    auto created = Accumulator::create(*job, *device);
+    demand(created.ok(), "no accumulator");
+    accumulator = std::move(created).value();
+    demand(job->connect().ok(), "no connection to itself");
+    demand(job->user_regions().add(arena, kArenaBytes).ok(), "the arena cannot be given out");
+  }
+
+  std::byte* const arena;
+  std::byte* const attackers;
+  Settings settings;
+  transport::LoopbackFabric fabric;
+  std::unique_ptr<Job> job;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Accumulator> accumulator;
+};
+
+Base& base() {
+  static Base the_base;
+  return the_base;
+}
+
+/// A rank with a helper.
+struct Rank {
+  Rank(transport::LoopbackFabric& fabric, int number, const Network::CardSource& cards,
+       std::byte* memory = nullptr)
+      : flights(kRanks, {.spins = 1U << 20U, .yields = 10}, std::chrono::seconds(60)) {
+    auto opened = fabric.open(number, {.max_message = 1 << 20, .max_gather = 4, .max_outstanding = 16});
+    endpoint = opened.get();
+    // The first registration, whose key inputs can name.
+    if (memory != nullptr) {
+      demand(endpoint->register_memory(memory, kArenaBytes)->remote == kAttackersKey, "another key");
+    }
+    std::vector<std::unique_ptr<transport::Transport>> transports;
+    transports.push_back(std::move(opened));
+    rails = std::make_unique<Rails>(std::move(transports));
+    network = std::make_unique<Network>(
+        base().settings, flights, *rails, kRanks, cards,
+        [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
+    auto created = Helper::create(base().settings, kRanks, *rails, *network, flights, 0);
+    demand(created.ok(), "no helper");
+    helper = std::move(created).value();
+    for (int rank = 0; rank < kRanks; ++rank) flights.moved_by(rank, *network);
+  }
+
+  transport::LoopbackTransport* endpoint = nullptr;
+  std::unique_ptr<Rails> rails;
+  Flights flights;
+  std::unique_ptr<Network> network;
+  std::unique_ptr<Helper> helper;
+};
+
+/// One input's processes.
+class World final : private Mover {
+ public:
+  World() {
+    const auto cards = [this](int rank) -> Result<NetworkCard> {
+      const auto card = ranks_[static_cast<std::size_t>(rank)]->endpoint->card();
+      return NetworkCard{.rails = {{.name = "loopback", .card = {card.begin(), card.end()}}},
+                         .directory = {}};
+    };
+    for (int rank = 0; rank < kRanks; ++rank) {
+      ranks_[static_cast<std::size_t>(rank)] =
+          std::make_unique<Rank>(fabric_, rank, cards, rank == kAttacker ? base().attackers : nullptr);
+    }
+    atomics_ = std::make_unique<RemoteAtomics>(*base().accumulator, victim());
+    copy_ = std::make_unique<RemoteCopy>(*base().job, victim());
+    for (auto& rank : ranks_) {
+      demand(rank->helper->start().ok(), "a helper that does not start");
+      rank->flights.add(*this);
+    }
+    for (const int other : {kAttacker, kHonest}) {
+      std::size_t rail = 0;
+      demand(at(other).network->reach(kVictim, &rail).ok(), "no connection");
+    }
+  }
+  ~World() override {
+    for (auto& rank : ranks_) rank->helper.reset();
+  }
+
+  void run(const Record& record) {
+    std::span<const std::uint8_t> payload = record.payload;
+    switch (record.act) {
+      case Act::request:
+        say(kRequestMessage, payload);
+        break;
+      case Act::reply:
+        say(kReplyMessage, payload);
+        break;
+      case Act::message:
+        if (payload.size() >= 2) say(number(payload), payload.subspan(2));
+        break;
+      case Act::raw:
+        say_raw(payload);
+        break;
+      case Act::layout:
+        decode(payload);
+        break;
+      case Act::ask:
+        if (payload.size() >= 2) ask(number(payload));
+        break;
+      case Act::count_:
+        break;
+    }
+    settle();
+  }
+
+  /// The third process is served as if nothing had happened.
+  void check() {
+    settle();
+    std::array<std::byte, 64> sent;
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 5 + 1);
+    std::array<std::byte, 64> got = {};
+    const auto layout = [](std::uintptr_t address) {
+      return std::make_shared<Layout>(Layout::contiguous(address, 64));
+    };
+    move(RequestKind::put, layout(kArena + 128), layout(reinterpret_cast<std::uintptr_t>(sent.data())));
+    move(RequestKind::get, layout(kArena + 128), layout(reinterpret_cast<std::uintptr_t>(got.data())));
+    demand(sent == got, "an honest process got other data than it put");
+  }
+
+ private:
+  [[nodiscard]] Rank& at(int rank) { return *ranks_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] Helper& victim() { return *at(kVictim).helper; }
+  static std::uint16_t number(std::span<const std::uint8_t> payload) {
+    return static_cast<std::uint16_t>(payload[0] | payload[1] << 8U);
+  }
+
+  void say(std::uint16_t kind, std::span<const std::uint8_t> body) {
+    Channel& channel = at(kAttacker).helper->channel();
+    channel.send(kVictim, 0, kind, as_bytes(body.first(std::min(body.size(), channel.max_body()))), {});
+  }
+  void say_raw(std::span<const std::uint8_t> message) {
+    const std::size_t bytes = std::min<std::size_t>(message.size(), 2048);
+    std::copy_n(as_bytes(message).begin(), bytes, base().attackers + kArenaBytes - 2048);
+    const transport::Local piece = {
+        .address = base().attackers + kArenaBytes - 2048, .bytes = bytes, .key = kAttackersKey};
+    static_cast<void>(at(kAttacker).endpoint->lane().post_message(
+        kVictim, {&piece, 1}, 0, {.inline_data = false, .unsignalled = true}));
+  }
+  static void decode(std::span<const std::uint8_t> payload) {
+    std::span<const std::byte> bytes = as_bytes(payload);
+    const auto part = Layout::decode(bytes);
+    if (!part) return;
+    demand(bytes.size() < payload.size(), "a layout of no bytes");
+    std::size_t visits = 0;
+    std::size_t visited = 0;
+    const bool whole = part->visit([&](std::uintptr_t address, std::size_t count) {
+      demand(count <= UINTPTR_MAX - address, "a segment beyond the last address");
+      visited += count;
+      return ++visits < 1000;
+    });
+    demand(!whole || visited == part->bytes, "a layout that visits more or less than it holds");
+  }
+  void ask(std::size_t room) {
+    Asking& asking = victim().asking();
+    room = std::min(room, asking.buffer_bytes());
+    // Buffers come back with answers only, and there is nobody else to wait for.
+    if (room > asking.most_in_reply() && ++long_asked_ > 2) return;
+    Request request = {.rank = kAttacker, .kind = RequestKind::lock, .reply_room = room};
+    if (room > asking.most_in_reply()) request.buffer = asking.take_buffer(kAttacker);
+    request.answered = [room](rma_status_t status, std::span<const std::byte> body) {
+      demand(body.size() <= room, "an answer that is larger than the room for it");
+      demand(status == RMA_SUCCESS || body.size() <= room, "no status");
+      return status;
+    };
+    if (++asked_ > 2) {
+      if (request.buffer != nullptr) asking.give_buffer(request.buffer);
+      return;
+    }
+    static_cast<void>(asking.ask(std::move(request)));
+  }
+  void move(RequestKind kind, std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local) {
+    Rank& honest = at(kHonest);
+    const Transfer transfer = {.kind = kind,
+                               .rank = kVictim,
+                               .remote = std::move(remote),
+                               .local = std::move(local),
+                               .operation = honest.flights.open(kVictim),
+                               .most = 64};
+    demand(ask_in_pieces(honest.helper->asking(), honest.flights, transfer).ok(),
+           "an honest process is not heard");
+    demand(honest.flights.finish(transfer.operation).ok(), "an honest process is refused");
+  }
+
+  void settle() {
+    for (int round = 0; round < 100000; ++round) {
+      if (!progress()) return;
+    }
+    demand(false, "the processes never come to rest");
+  }
+  bool progress() override {
+    bool moved = false;
+    for (auto& rank : ranks_) moved = rank->helper->progress() || moved;
+    return moved;
+  }
+  void flush(int /*rank*/) override {}
+  void give_up(int /*rank*/) override {}
+  void arm() override {}
+  [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
+  [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return "lost"; }
+
+  transport::LoopbackFabric fabric_;
+  std::array<std::unique_ptr<Rank>, kRanks> ranks_;
+  std::unique_ptr<RemoteAtomics> atomics_;
+  std::unique_ptr<RemoteCopy> copy_;
+  int asked_ = 0;
+  int long_asked_ = 0;
+};
+
+}  // namespace
+}  // namespace rma::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::span<const std::uint8_t> input(data, size);
+  rma::fuzz::World world;
+  rma::fuzz::Record record;
+  for (int records = 0; records < 64 && rma::fuzz::next_record(input, record); ++records) world.run(record);
+  world.check();
+  return 0;
+}
