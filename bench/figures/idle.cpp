@@ -1,0 +1,48 @@
+/**
+ * @file idle.cpp
+ * Processor time of the thread that serves other ranks, while nobody asks for anything.
+ */
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "figures/job.hpp"
+
+namespace rma::bench {
+namespace {
+
+/** Nanoseconds that this process's threads called rma-... have run, from the kernel's scheduler. */
+double library_threads_ns() {
+  double sum = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(task.path() / "comm") >> name;
+    double ns = 0;
+    std::ifstream(task.path() / "schedstat") >> ns;
+    if (name.starts_with("rma-")) sum += ns;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void measure_idle(const Job& job) {
+  const std::vector<Case> cases = strided_cases(job.options);
+  const Buffers buffers(job, cases);
+  // So that there has been something to serve, on both sides of a connection.
+  if (job.initiator()) buffers.move(cases.front());
+  job.world.barrier();
+  const double begin = library_threads_ns();
+  sleep(static_cast<unsigned>(job.options.idle_seconds));
+  const double mine = (library_threads_ns() - begin) / 1e6;
+  const std::vector<double> all = job.world.allgather(mine);
+  if (!job.initiator()) return;
+  Samples samples("idle");
+  samples.add("helper thread: CPU time in " + std::to_string(job.options.idle_seconds) + " s", "ms", 0,
+              *std::max_element(all.begin(), all.end()));
+  samples.give(job.report, job.options.form);
+}
+
+}  // namespace rma::bench

@@ -1,0 +1,115 @@
+/**
+ * @file measured.hpp
+ * The measurements that the library and the bare device have in common, so that both are measured alike.
+ */
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "figures/compute.hpp"
+#include "harness/clock.hpp"
+#include "harness/report.hpp"
+
+namespace rma::bench {
+
+/** One transfer: of all bytes in one piece, or in segments, each followed by a gap. */
+struct Case {
+  bool put = false;
+  std::string layout;  ///< contiguous, halves or strided
+  std::size_t bytes = 0;
+  std::size_t segment = 0;  ///< equal to bytes: contiguous
+  std::size_t gap = 0;
+  std::size_t named = 0;  ///< the size that the row's name has
+};
+
+std::string row_name(const Case& each, const std::string& quantity);
+
+/** Samples by row, taken in interleaved repetitions. */
+class Samples {
+ public:
+  explicit Samples(std::string suite) : suite_(std::move(suite)) {}
+  void add(const std::string& row, const std::string& unit, std::size_t bytes, double value);
+  /** Moves everything into rows of `report`, with the form that tells protocols apart. */
+  void give(Report& report, const std::string& form);
+
+ private:
+  struct Row {
+    std::string name;
+    std::string unit;
+    std::size_t bytes;
+    std::vector<double> values;
+  };
+  std::string suite_;
+  std::vector<Row> rows_;
+};
+
+/** How the target that computes lets itself be told and asked. */
+constexpr double kQuietNs = 100e6;    ///< how long the target computes without traffic
+constexpr double kTrafficNs = 100e6;  ///< how long transfers go on at least
+constexpr std::size_t kMebi = std::size_t{1} << 20;
+
+/** MiB/s of one complete transfer after the other, for `at_least` nanoseconds. */
+template <typename Transfer>
+double bandwidth(std::size_t bytes, double at_least, Transfer&& transfer) {
+  std::size_t count = 0;
+  const double begin = now_ns();
+  double elapsed = 0;
+  do {
+    transfer();
+    ++count;
+    elapsed = now_ns() - begin;
+  } while (elapsed < at_least);
+  return static_cast<double>(count * bytes) / static_cast<double>(kMebi) / elapsed * 1e9;
+}
+
+/** The initiator's part of a measurement with a computing target, whose rates come later. `running()` says
+ * whether it computes, `tell(phase)` stores that word there. */
+template <typename Transfer, typename Running, typename Tell>
+double busy_bandwidth(std::size_t bytes, Transfer&& transfer, Running&& running, Tell&& tell) {
+  while (!running()) usleep(2000);
+  usleep(static_cast<useconds_t>(kQuietNs / 1e3));
+  tell(Phase::traffic);
+  const double result = bandwidth(bytes, kTrafficNs, transfer);
+  tell(Phase::end);
+  return result;
+}
+
+/** One repetition of overlap: a transfer alone, as much computation alone, and both at once. */
+template <typename Start, typename Finish>
+void measure_overlap(const Case& each, Samples& samples, CacheScrubber* scrubber, Start&& start,
+                     Finish&& finish) {
+  const auto timed = [&](auto&& body) {
+    if (scrubber != nullptr) scrubber->scrub();
+    const double begin = now_ns();
+    body();
+    return now_ns() - begin;
+  };
+  const double pure = timed([&] {
+    start();
+    finish();
+  });
+  const auto steps = static_cast<std::size_t>(std::max(pure / step_ns(), 1.0));
+  const double alone = timed([&] { compute(steps); });
+  double call = 0;
+  const double both = timed([&] {
+    const double begin = now_ns();
+    start();
+    call = now_ns() - begin;
+    compute(steps);
+    finish();
+  });
+  samples.add(row_name(each, "pure"), "ns", each.named, pure);
+  samples.add(row_name(each, "computation"), "ns", each.named, alone);
+  samples.add(row_name(each, "both"), "ns", each.named, both);
+  samples.add(row_name(each, "call"), "ns", each.named, call);
+  const double hidden = (pure + alone - both) / std::max(pure, alone);
+  samples.add(row_name(each, "overlap"), "%", each.named, 100 * std::clamp(hidden, 0.0, 1.0));
+}
+
+}  // namespace rma::bench
