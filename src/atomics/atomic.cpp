@@ -77,9 +77,14 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
       }
   }
   if (before.status().code() == RMA_ERR_UNSUPPORTED && accumulator.remote() != nullptr) {
-    // Not registered, so no device changes it: the processor's atomics see all others.
-    before = accumulator.remote()->atomic(op, sizeof *target, reinterpret_cast<std::uintptr_t>(target),
-                                          operand, compare, rank);
+    // Not registered, so no device changes it, and its owner's processor does.
+    const auto address = reinterpret_cast<std::uintptr_t>(target);
+    RemoteAtomics& remote = *accumulator.remote();
+    if (rank == accumulator.job().rank() && accumulator.job().given_out(address, sizeof *target)) {
+      before = remote.beside_devices(op, address, operand, compare);
+    } else {
+      before = remote.atomic(op, sizeof *target, address, operand, compare, rank);
+    }
   }
   if (!before.ok()) return std::move(before).status();
   if (old != nullptr) *old = before.value();

@@ -35,6 +35,11 @@ std::span<const std::byte> bytes_of(const Wire& wire) {
   return {reinterpret_cast<const std::byte*>(&wire), sizeof wire};
 }
 
+Status unreachable(std::uintptr_t address, std::size_t bytes, int rank) {
+  return Job::unreachable(reinterpret_cast<const void*>(address), bytes,
+                          rank);  // NOLINT(performance-no-int-to-ptr)
+}
+
 template <typename Word>
 Result<std::uint64_t> update(Accumulator& accumulator, const AtomicRequest& wanted) {
   Word before = 0;
@@ -71,18 +76,23 @@ Answer RemoteAtomics::serve_atomic(const Served& request) {
   } else if (!job.atomics_by_device()) {
     before = update<std::uint64_t>(accumulator_, wanted);
   } else {
-    // The device's words are not the processor's to change. What no device reaches, everybody asks for here.
-    auto* const word = reinterpret_cast<std::uint64_t*>(wanted.target);  // NOLINT(performance-no-int-to-ptr)
-    if (job.own_registration(reinterpret_cast<const std::byte*>(word)) ||
-        job.direct(word, sizeof *word, job.rank()) == nullptr) {
-      return {.status = RMA_ERR_UNSUPPORTED};
-    }
-    before = apply_atomic(static_cast<rma_atomic_op_t>(wanted.op), word, wanted.operand, wanted.compare);
-    job.doorbell(job.rank()).ring();
+    if (job.registration_of(wanted.target, wanted.width)) return {.status = RMA_ERR_UNSUPPORTED};
+    before = beside_devices(static_cast<rma_atomic_op_t>(wanted.op), wanted.target, wanted.operand,
+                            wanted.compare);
   }
   if (!before.ok()) return {.status = before.status().code()};
   std::memcpy(request.room.data(), &before.value(), sizeof(std::uint64_t));
   return {.bytes = sizeof(std::uint64_t)};
+}
+
+std::uint64_t RemoteAtomics::beside_devices(rma_atomic_op_t op, std::uintptr_t target, std::uint64_t operand,
+                                            std::uint64_t compare) {
+  // The owner's processor alone executes these: none sees another's atomics but through here.
+  auto* const word = reinterpret_cast<std::uint64_t*>(target);  // NOLINT(performance-no-int-to-ptr)
+  const std::uint64_t before = apply_atomic(op, word, operand, compare);
+  Job& job = accumulator_.job();
+  if (op != RMA_FETCH) job.doorbell(job.rank()).ring();
+  return before;
 }
 
 Answer RemoteAtomics::serve_accumulate(const Served& request) {
@@ -142,6 +152,7 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
        }});
   Status finished = flights.finish(operation);
   if (!asked.ok()) return asked;
+  if (finished.code() == RMA_ERR_ADDRESS) return unreachable(target, width, rank);
   if (!finished.ok()) return finished;
   return before;
 }
@@ -169,8 +180,10 @@ Status RemoteAtomics::accumulate(std::shared_ptr<const Layout> remote, std::shar
   if (operation == RMA_REQUEST_NULL) {
     return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
   }
+  const Layout::Extent extent = remote->extent();
   Status asked = accumulate(std::move(remote), std::move(local), type, scale, rank, operation);
   Status finished = flights.finish(operation);
+  if (asked.ok() && finished.code() == RMA_ERR_ADDRESS) return unreachable(extent.low, extent.bytes(), rank);
   return asked.ok() ? std::move(finished) : std::move(asked);
 }
 

@@ -30,7 +30,9 @@ class RemoteAtomics {
   [[nodiscard]] Status accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
                                   rma_type_t type, const void* scale, int rank);
 
-  [[nodiscard]] Helper& helper() { return helper_; }
+  /// One operation on a word of this process's own, which no device reaches; returns the value before.
+  [[nodiscard]] std::uint64_t beside_devices(rma_atomic_op_t op, std::uintptr_t target, std::uint64_t operand,
+                                             std::uint64_t compare);
 
  private:
   [[nodiscard]] Answer serve_atomic(const Served& request);

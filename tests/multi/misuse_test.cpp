@@ -126,7 +126,7 @@ TEST_F(Misuse, MemoryThatTheTargetDoesNotOffer) {
   const auto bad = [&](rma_status_t status, std::string_view call) {
     EXPECT_TRUE(refused(status, RMA_ERR_ADDRESS, {call, rank_, text(foreign)}));
   };
-  // The helper of a rank on another host refuses without a word on where the memory is.
+  // The helper of a rank on another host does not say which of several pieces it refuses.
   const auto bad_there = [&](rma_status_t status, std::string_view call) {
     if (rma_same_host(target_) != 0) return bad(status, call);
     EXPECT_TRUE(refused(status, RMA_ERR_ADDRESS, {call, rank_}));
@@ -135,16 +135,16 @@ TEST_F(Misuse, MemoryThatTheTargetDoesNotOffer) {
   bad(rma_get(here(), foreign, 8, target_), "rma_get:");
   bad(rma_put_nb(foreign, here(), 8, target_, &request_), "rma_put_nb:");
   bad(rma_get_nbi(here(), foreign, 8, target_), "rma_get_nbi:");
-  bad_there(rma_acc(foreign, here(), 1, RMA_INT, nullptr, target_), "rma_acc:");
-  bad_there(rma_atomic32(RMA_FETCH_ADD, reinterpret_cast<std::uint32_t*>(foreign), 1, 0, nullptr, target_),
-            "rma_atomic32:");
+  bad(rma_acc(foreign, here(), 1, RMA_INT, nullptr, target_), "rma_acc:");
+  bad(rma_atomic32(RMA_FETCH_ADD, reinterpret_cast<std::uint32_t*>(foreign), 1, 0, nullptr, target_),
+      "rma_atomic32:");
   bad(rma_atomic64(RMA_FETCH_ADD, foreign, 1, 0, nullptr, target_), "rma_atomic64:");
   bad(rma_put_notify(there(), here(), 8, foreign, 1, target_), "rma_put_notify:");
   const auto* const strides = strides_.data();
   bad(rma_put_strided(foreign, strides, here(), strides, counts_.data(), 2, target_), "rma_put_strided:");
   bad(rma_get_strided(here(), strides, foreign, strides, counts_.data(), 2, target_), "rma_get_strided:");
-  bad_there(rma_acc_strided(foreign, strides, here(), strides, counts_.data(), 2, RMA_INT, nullptr, target_),
-            "rma_acc_strided:");
+  bad(rma_acc_strided(foreign, strides, here(), strides, counts_.data(), 2, RMA_INT, nullptr, target_),
+      "rma_acc_strided:");
   // The good piece in front of the bad one does not move either.
   const std::array<void*, 2> dst = {there(), foreign};
   const std::array<const void*, 2> src = {here(), here()};

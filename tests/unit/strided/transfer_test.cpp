@@ -223,12 +223,12 @@ TEST_F(Transfer, VectorsOfEveryPieceSizeScatteredAndJoined) {
         get.src.push_back(remote + order[i] * piece);
       }
       const rma_iov_t out[] = {put.descriptor(piece), {nullptr, nullptr, 0, 8}, {nullptr, nullptr, 3, 0}};
-      ASSERT_TRUE(put_vector(*job, *device, out, 0, {}).ok());
+      ASSERT_TRUE(put_vector({*job, *device, nullptr}, out, 0, {}).ok());
       for (std::size_t i = 0; i < kPieces; ++i) {
         ASSERT_EQ(std::memcmp(remote + order[i] * piece, &source[i * piece], piece), 0) << i;
       }
       const rma_iov_t in = get.descriptor(piece);
-      ASSERT_TRUE(get_vector(*job, *device, {&in, 1}, 0, {}).ok());
+      ASSERT_TRUE(get_vector({*job, *device, nullptr}, {&in, 1}, 0, {}).ok());
       ASSERT_EQ(back, source);
       ASSERT_TRUE(job->allocator().free(MemoryKind::local, remote).ok());
     }
@@ -243,7 +243,7 @@ TEST_F(Transfer, VectorsCrossNeighbouringRegionsPieceByPiece) {
   const Bytes source = noise(128, 6);
   const Lists lists = {{&foreign[0], &foreign[64]}, {&source[0], &source[64]}};
   const rma_iov_t iov = lists.descriptor(64);
-  ASSERT_TRUE(put_vector(*job, *device, {&iov, 1}, 0, {}).ok());
+  ASSERT_TRUE(put_vector({*job, *device, nullptr}, {&iov, 1}, 0, {}).ok());
   EXPECT_EQ(std::memcmp(foreign.data(), source.data(), 128), 0);
 }
 
@@ -254,7 +254,7 @@ TEST_F(Transfer, AVectorWithOneBadPieceMovesNothing) {
   const auto code = [&](void* dst, const void* src) {
     const Lists lists = {{remote, dst}, {source.data(), src}};
     const rma_iov_t iov = lists.descriptor(8);
-    return put_vector(*job, *device, {&iov, 1}, 0, {}).code();
+    return put_vector({*job, *device, nullptr}, {&iov, 1}, 0, {}).code();
   };
   EXPECT_EQ(code(nullptr, source.data()), RMA_ERR_ARGUMENT);
   EXPECT_EQ(code(remote + 8, nullptr), RMA_ERR_ARGUMENT);
