@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -15,6 +16,9 @@ namespace {
 
 /** Nanoseconds that this process's threads called rma-... have run, from the kernel's scheduler. */
 double library_threads_ns() {
+  double all = 0;
+  std::ifstream("/proc/self/schedstat") >> all;
+  if (all == 0) rma::abort(EXIT_FAILURE, "the kernel does not tell for how long threads ran (schedstat)");
   double sum = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string name;

@@ -18,7 +18,8 @@ void Report::print() const {
     std::printf("%-44s %12.2f %12.2f %12.2f %12.2f  %-6s", label.c_str(), spread.median, spread.min,
                 spread.lower_quartile, spread.upper_quartile, row.unit.c_str());
     // Bytes per nanosecond are GB/s.
-    if (row.name.bytes > 0) std::printf(" %9.2f", static_cast<double>(row.name.bytes) / spread.median);
+    if (row.name.bytes > 0 && row.unit == "ns")
+      std::printf(" %9.2f", static_cast<double>(row.name.bytes) / spread.median);
     std::printf("\n");
   }
 }

@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Draws the figures that figures.sh measured, and prints the ratios that have goals.
+
+usage: figures_table.py ROUNDS --out DIR [--no-plots]
+
+ROUNDS is a folder; each folder round-* in it has the outputs of one round of figures-bench and raw-verbs. A point of a
+figure is the median over the rounds; a ratio is taken within each round, and is the median of those.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+ROW = re.compile(r"(put|get) (contiguous|strided|2-D|whole) [0-9]+ (?:B|KiB|MiB): (.*)")
+TIMES = ("pure", "computation", "both", "call")
+LEAST_SEGMENT = 1 << 10
+LEAST_OVERLAP = 256 << 10
+# Less of raw verbs' overlap than this, in percent, is no measure for anything else's.
+USABLE_OVERLAP = 10
+
+# How the figures call the protocols, with contiguous data and else.
+CONTIGUOUS = {"raw": "raw verbs", "host_assisted": "zero-copy", "pipelined": "pipelined", "packed": "buffered"}
+STRIDED = {"host_assisted": "host-assisted", "segments": "segments", "pipelined": "pipelined", "packed": "packed"}
+
+
+def read_round(folder):
+    """{(suite, call, layout, quantity, bytes, form): median}, and rows without such a name by (suite, row, form)."""
+    values = {}
+    for file in sorted(folder.glob("*.json")):
+        for row in json.loads(file.read_text())["rows"]:
+            match = ROW.fullmatch(row["row"])
+            if match:
+                call, layout, quantity = match.groups()
+                values[(row["suite"], call, layout, quantity, row["bytes"], row["form"])] = row["median"]
+            else:
+                values[(row["suite"], row["row"], row["form"])] = row["median"]
+    return values
+
+
+def point(x, values):
+    return {"x": x, "median": statistics.median(values), "min": min(values), "max": max(values), "rounds": len(values)}
+
+
+def series(rounds, name, suite, call, layout, quantity, form):
+    """One curve, by bytes; None where nothing was measured."""
+    wanted = (suite, call, layout, quantity)
+    sizes = sorted({key[4] for each in rounds for key in each if key[:4] == wanted and key[-1] == form})
+    points = [
+        point(size, [each[key] for each in rounds if (key := (*wanted, size, form)) in each]) for size in sizes
+    ]
+    return {"name": f"{name} {call}", "call": call, "form": form, "points": points} if points else None
+
+
+def figure(name, title, x, y, curves):
+    return {"figure": name, "title": title, "x": x, "y": y, "series": [each for each in curves if each]}
+
+
+def bandwidth_figure(rounds, name, title, x, layout, names, state):
+    curves = [
+        series(rounds, label, "cpu-tolerance", call, layout, state, form)
+        for call in ("put", "get") for form, label in names.items()
+    ]
+    return figure(name, title, x, "MiB/s", curves)
+
+
+def overlap_figure(rounds, name, title, layouts):
+    """`layouts`: pairs of a layout and its names. Each curve has the times it comes from, in ns."""
+    curves = []
+    for call in ("put", "get"):
+        for layout, names in layouts:
+            for form, label in names.items():
+                curve = series(rounds, label, "overlap", call, layout, "overlap", form)
+                if curve is None:
+                    continue
+                curve["times_ns"] = {
+                    quantity: series(rounds, label, "overlap", call, layout, quantity, form)["points"]
+                    for quantity in TIMES
+                }
+                curves.append(curve)
+    return figure(name, title, "bytes of a transfer", "overlap, %", curves)
+
+
+def atomics_figure(rounds):
+    curves = []
+    for domain, label in (("nic", "network device"), ("helper", "helper thread")):
+        points = []
+        for row in ("fetch-add", "compare-swap"):
+            values = [each[key] / 1e3 for each in rounds if (key := ("rmw", row, domain)) in each]
+            if values:
+                points.append(point(row, values))
+        curves.append({"name": label, "form": domain, "points": points} if points else None)
+    return figure("section43", "Read-modify-write of 8 bytes", "", "us", curves)
+
+
+def figures(rounds):
+    size, segment = "bytes of a transfer", "bytes of a segment"
+    contiguous, strided = "Contiguous transfers", "Strided transfers"
+    return [
+        bandwidth_figure(rounds, "figure05", f"{contiguous}, target idle", size, "contiguous", CONTIGUOUS, "idle"),
+        bandwidth_figure(rounds, "figure06", f"{contiguous}, target computing", size, "contiguous", CONTIGUOUS, "busy"),
+        overlap_figure(rounds, "figure07a", "Overlap, contiguous", [("contiguous", CONTIGUOUS)]),
+        overlap_figure(rounds, "figure07b", "Overlap, two-dimensional",
+                       [("2-D", STRIDED), ("contiguous", {"raw": "raw verbs, contiguous"})]),
+        bandwidth_figure(rounds, "figure09", f"{strided}, target idle", segment, "strided", STRIDED, "idle"),
+        bandwidth_figure(rounds, "figure10", f"{strided}, target computing", segment, "strided", STRIDED, "busy"),
+        atomics_figure(rounds),
+    ]
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def gnuplot_script(drawn, target):
+    """What gnuplot draws one figure from."""
+    bars = drawn["x"] == ""
+    lines = [
+        "set terminal svg size 900,540 dynamic background rgb 'white'",
+        f"set output {quoted(str(target))}",
+        f"set title {quoted(drawn['title'])}",
+        f"set ylabel {quoted(drawn['y'])}",
+        "set yrange [0:]",
+        "set key outside right noenhanced",
+        "set grid",
+    ]
+    plots = []
+    for number, curve in enumerate(drawn["series"]):
+        lines.append(f"$s{number} << EOD")
+        lines += [f"\"{p['x']}\" {p['median']} {p['min']} {p['max']}" if bars else
+                  f"{p['x']} {p['median']} {p['min']} {p['max']}" for p in curve["points"]]
+        lines.append("EOD")
+        if bars:
+            plots.append(f"$s{number} using 2:xtic(1) title {quoted(curve['name'])}")
+        else:
+            dashes = "dashtype 2" if curve["call"] == "get" else "dashtype 1"
+            forms = sorted({each["form"] for each in drawn["series"]})
+            color = forms.index(curve["form"]) + 1
+            plots.append(f"$s{number} using 1:2 with linespoints linetype {color} {dashes} title {quoted(curve['name'])}")
+    if bars:
+        lines += ["set style data histograms", "set style fill solid 0.6"]
+    else:
+        lines += ["set logscale x 2", "set format x '%.0b %B'", f"set xlabel {quoted(drawn['x'])}"]
+    return "\n".join([*lines, "plot " + ", ".join(plots), ""])
+
+
+def ratio(rounds, above, below):
+    """Median over the rounds of one value divided by another; None where no round has both. Keys or functions."""
+    get = lambda what, each: what(each) if callable(what) else each.get(what)  # noqa: E731
+    found = [
+        (a, b) for each in rounds if (a := get(above, each)) is not None and (b := get(below, each)) is not None
+    ]
+    return statistics.median(a / b for a, b in found if b) if any(b for _, b in found) else None
+
+
+def sizes_of(rounds, layout, least):
+    return sorted({key[4] for each in rounds for key in each
+                   if len(key) == 6 and key[2] == layout and key[4] >= least})
+
+
+def size_text(size):
+    for unit, shift in (("MiB", 20), ("KiB", 10)):
+        if size >= 1 << shift:
+            return f"{size >> shift} {unit}"
+    return f"{size} B"
+
+
+def entry(row, value, goal, at_least=True):
+    return {"row": row, "value": value, "goal": goal, "at_least": at_least}
+
+
+def strided_entries(rounds):
+    found = []
+    for call in ("put", "get"):
+        for size in sizes_of(rounds, "strided", LEAST_SEGMENT):
+            key = lambda form, size=size: ("cpu-tolerance", call, "strided", "idle", size, form)  # noqa: E731
+            for other, goal in (("packed", 1.3), ("segments", 1.0)):
+                found.append(entry(f"{call} strided {size_text(size)}: host_assisted / {other}",
+                                   ratio(rounds, key("host_assisted"), key(other)), goal))
+            whole = next((key for each in rounds for key in each
+                          if len(key) == 6 and key[1:4] == (call, "whole", "idle") and key[-1] == "host_assisted"), None)
+            found.append(entry(f"{call} strided {size_text(size)}: host_assisted / contiguous",
+                               ratio(rounds, key("host_assisted"), whole), 0.9))
+    return found
+
+
+def kept(call, layout, size, form):
+    """The share of the idle target's bandwidth that is left with a computing one, in one round."""
+    def share(each):
+        idle, busy = (each.get(("cpu-tolerance", call, layout, state, size, form)) for state in ("idle", "busy"))
+        return busy / idle if idle and busy is not None else None
+    return share
+
+
+def slowed(call, layout, size, form):
+    def share(each):
+        quiet, disturbed = (each.get(("cpu-tolerance", call, layout, f"computation {state}", size, form))
+                            for state in ("quiet", "disturbed"))
+        return disturbed / quiet if quiet and disturbed is not None else None
+    return share
+
+
+def middle(rounds, what):
+    found = [value for each in rounds if (value := what(each)) is not None]
+    return statistics.median(found) if found else None
+
+
+def tolerance_entries(rounds):
+    """Shares kept, and each relative to what the device itself keeps: of the same size, or of the largest that is
+    not larger than a strided transfer."""
+    found = []
+    names = {"host_assisted": "zero-copy", "pipelined": "pipelined", "packed": "buffered"}
+    totals = sizes_of(rounds, "whole", 1)
+    for call in ("put", "get"):
+        for layout, forms, least in (("contiguous", names, LEAST_OVERLAP), ("strided", STRIDED, LEAST_SEGMENT)):
+            for size in sizes_of(rounds, layout, least):
+                reference = size if layout == "contiguous" else max(totals, default=0)
+                raw = kept(call, "contiguous", reference, "raw")
+                for form, name in forms.items():
+                    what = kept(call, layout, size, form)
+                    goal = 0.9 if form == "host_assisted" else None
+                    each = entry(f"{call} {layout} {size_text(size)}: {name} kept when busy / raw verbs'",
+                                 ratio(rounds, what, raw), goal)
+                    each["kept"] = middle(rounds, what)
+                    each["raw_kept"] = middle(rounds, raw)
+                    each["computation_kept"] = middle(rounds, slowed(call, layout, size, form))
+                    each["raw_computation_kept"] = middle(rounds, slowed(call, "contiguous", reference, "raw"))
+                    found.append(each)
+    return found
+
+
+def overlap_entries(rounds):
+    found = []
+    for call in ("put", "get"):
+        for size in sizes_of(rounds, "contiguous", LEAST_OVERLAP):
+            raw_key = ("overlap", call, "contiguous", "overlap", size, "raw")
+            raw = middle(rounds, lambda each, key=raw_key: each.get(key))
+            for layout in ("contiguous", "2-D"):
+                key = ("overlap", call, layout, "overlap", size, "host_assisted")
+                ours = middle(rounds, lambda each, key=key: each.get(key))
+                if raw is None or ours is None:
+                    continue
+                name = "zero-copy" if layout == "contiguous" else "host_assisted"
+                each = entry(f"{call} {layout} {size_text(size)}: {name} overlap / raw verbs'",
+                             ours / raw if raw >= USABLE_OVERLAP else None, 0.95)
+                each.update({"overlap": ours, "raw_overlap": raw})
+                found.append(each)
+    return found
+
+
+def other_entries(rounds):
+    found = [entry("fetch-and-add: network device's time / helper's",
+                   ratio(rounds, ("rmw", "fetch-add", "nic"), ("rmw", "fetch-add", "helper")), 1.0, at_least=False)]
+    for each in rounds:
+        found += [entry(f"{key[1]}, ms", value, 5, at_least=False) for key, value in each.items() if key[0] == "idle"]
+    return found
+
+
+def meets(each):
+    if each["value"] is None or each["goal"] is None:
+        return True
+    return each["value"] >= each["goal"] if each["at_least"] else each["value"] < each["goal"]
+
+
+def percent(value):
+    return f"{100 * value:.0f} %"
+
+
+def details(each):
+    if "kept" in each and each["kept"] is not None and each["raw_kept"] is not None:
+        text = f"kept {percent(each['kept'])}, raw {percent(each['raw_kept'])}"
+        if each["computation_kept"] is not None and each["raw_computation_kept"] is not None:
+            text += f"; target computes at {percent(each['computation_kept'])}, raw {percent(each['raw_computation_kept'])}"
+        return text
+    if "overlap" in each:
+        return f"{each['overlap']:.0f} %, raw {each['raw_overlap']:.0f} %"
+    return ""
+
+
+def summary_text(entries):
+    lines = [("ratio", "value", "goal", "", "")]
+    for each in entries:
+        value = "-" if each["value"] is None else f"{each['value']:.2f}"
+        goal = "-" if each["goal"] is None else f"{'>=' if each['at_least'] else '<'} {each['goal']:g}"
+        lines.append((each["row"], value, goal, "" if meets(each) else "missed", details(each)))
+    widths = [max(len(line[i]) for line in lines) for i in range(4)]
+    text = [
+        f"{line[0]:<{widths[0]}}  {line[1]:>{widths[1]}}  {line[2]:>{widths[2]}}  {line[3]:<{widths[3]}}  {line[4]}".rstrip()
+        for line in lines
+    ]
+    goals = [each for each in entries if each["goal"] is not None and each["value"] is not None]
+    return [*text, f"{len(goals)} goals, {sum(not meets(each) for each in goals)} missed"]
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Draws the figures that figures.sh measured.")
+    parser.add_argument("rounds", type=pathlib.Path, help="folder with the programs' outputs, by round")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="where the figures go")
+    parser.add_argument("--no-plots", action="store_true", help="only write JSON")
+    options = parser.parse_args(arguments)
+    rounds = [values for folder in sorted(options.rounds.glob("round-*")) if (values := read_round(folder))]
+    if not rounds:
+        print(f"figures_table: no results in {options.rounds}", file=sys.stderr)
+        return 1
+    options.out.mkdir(parents=True, exist_ok=True)
+    for drawn in figures(rounds):
+        if not drawn["series"]:
+            continue
+        (options.out / f"{drawn['figure']}.json").write_text(json.dumps(drawn, indent=2) + "\n")
+        if not options.no_plots:
+            script = gnuplot_script(drawn, options.out / f"{drawn['figure']}.svg")
+            subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    entries = [*strided_entries(rounds), *tolerance_entries(rounds), *overlap_entries(rounds), *other_entries(rounds)]
+    (options.out / "summary.json").write_text(json.dumps(entries, indent=2) + "\n")
+    print("\n".join(summary_text(entries)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
