@@ -19,7 +19,7 @@ KNOWS = {
     "channel": {"core", "malloc", "transport", "util"},
     "helper_thread": {"channel", "core", "util"},
     "atomics": {"helper_thread", "channel", "core", "util"},
-    "strided": {"helper_thread", "channel", "atomics", "core", "util"},
+    "strided": {"helper_thread", "channel", "atomics", "core", "transport", "util"},
     "collectives": {"atomics", "strided", "channel", "core", "util"},
     "api": {"util", "bootstrap", "transport", "malloc", "core", "channel", "helper_thread", "atomics", "strided",
             "collectives"},
