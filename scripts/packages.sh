@@ -5,7 +5,7 @@
 #   build    to build the library, its programs and its tests (the default)
 #   ci       what .ci/run needs besides
 #   cluster  to run scripts/cluster.sh and the tests that use it
-#   peers    the libraries that bench/compare.sh measures against
+#   peers    the libraries that bench/compare.sh measures against, and what bench/figures.sh draws with
 set -euo pipefail
 
 build='build-essential g++ cmake ninja-build pkg-config python3 git
@@ -15,7 +15,7 @@ ci='ccache clang clang-format clang-tidy libclang-rt-dev'
 cluster='qemu-system-x86 busybox-static cpio kmod iproute2 openssh-server openssh-client
   rdma-core ibverbs-providers ibverbs-utils perftest openmpi-bin
   munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins'
-peers='openmpi-bin libopenmpi-dev mpich libmpich-dev'
+peers='openmpi-bin libopenmpi-dev mpich libmpich-dev gnuplot-nox'
 
 [ $# -gt 0 ] || set -- build
 for group in "$@"; do

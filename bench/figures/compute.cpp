@@ -84,6 +84,7 @@ ComputeRates compute_until_end(const std::uint64_t& phase, std::uint64_t& runnin
   std::atomic<std::size_t> started = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(shares.size());
     for (Shares& mine : shares) {
       threads.emplace_back([&] {
         // Release: who sees `running` knows that every thread is there.
