@@ -161,7 +161,8 @@ TEST_F(Mutexes, TakeMemoryForWhatIsAskedAndGiveItBack) {
   const MutexSet::Member self = {.rank = 0, .address = nullptr, .count = 0};
   MutexSet empty(*job, nullptr, std::span(&self, 1));
   EXPECT_EQ(empty.lock(0, 0).code(), RMA_ERR_ARGUMENT);
-  EXPECT_EQ(MutexSet::allocate(*job, nullptr, std::numeric_limits<std::size_t>::max()).status().code(), RMA_ERR_SIZE);
+  EXPECT_EQ(MutexSet::allocate(*job, nullptr, std::numeric_limits<std::size_t>::max()).status().code(),
+            RMA_ERR_SIZE);
   EXPECT_EQ(MutexSet::allocate(*job, nullptr, std::size_t{1} << 40).status().code(), RMA_ERR_NO_MEMORY);
 
   auto some = MutexSet::allocate(*job, nullptr, 10);
