@@ -59,3 +59,14 @@ finish() {
   [ $steps -gt 0 ] && [ ${#failures[@]} -eq 0 ]
   exit
 }
+
+# multi FILTER [NAME=VALUE...]: these tests of several ranks, two on each host, with these settings, from $programs
+multi() {
+  local filter=$1 settings=()
+  shift
+  while [ $# -gt 0 ]; do
+    settings+=(--env "$1")
+    shift
+  done
+  cluster-run -n 2 --timeout 200 "${settings[@]}" -- "$programs/rma-multi-tests" --gtest_filter="$filter"
+}

@@ -4,37 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 programs=$1
 
-# multi FILTER [NAME=VALUE...]: these tests, with these settings
-multi() {
-  local filter=$1 settings=()
-  shift
-  while [ $# -gt 0 ]; do
-    settings+=(--env "$1")
-    shift
-  done
-  cluster-run -n 2 --timeout 100 "${settings[@]}" -- "$programs/rma-multi-tests" --gtest_filter="$filter"
-}
-
 for suite in Memory Contiguous Strided Vector Accumulate Atomic Notify Mutex Order Request Thread Team Collective \
   Misuse; do
   step "$suite" multi "$suite.*"
 done
-
-# The same transfers by the ways that the usual settings do not take.
-transfers='Contiguous.Put:Contiguous.Get:Order.*'
-step 'buffers registered each time' multi "$transfers" RMA_LOCAL_BUFFERS=register
-step 'buffers registered piece by piece' multi "$transfers" RMA_LOCAL_BUFFERS=pipeline RMA_PIPELINE=4096
-step 'buffers copied' multi "$transfers" RMA_LOCAL_BUFFERS=bounce
-step 'nothing inline, few copies' multi "$transfers:Request.*" RMA_INLINE=0 RMA_BOUNCE=64
-step 'small pieces, short queues' multi "$transfers:Vector.Put:Vector.Get:Request.*" RMA_PIECE=4096 RMA_QP_DEPTH=16 \
-  RMA_BOUNCE_BUFFERS=4
-step 'atomics by the helper' multi 'Atomic.*:Order.*:Contiguous.*:Thread.OneCounter*' RMA_ATOMIC_DOMAIN=helper
-# Of the heap almost nothing can be registered, and of the rest nothing.
-little_locked_memory() {
-  RANKS=2 limited 2000 "$programs/rma-multi-tests" --gtest_filter="$1"
-}
-for tests in 'Atomic.*:Accumulate.*' 'Contiguous.*' 'Order.*'; do
-  step "little locked memory: $tests" little_locked_memory "$tests"
-done
-step 'no shared memory' multi 'Order.*:Atomic.*:Notify.*:Thread.*' RMA_SHM=off
 finish
