@@ -99,11 +99,17 @@ for ((round = 1; round <= rounds; ++round)); do
 done
 
 if wanted memory; then
+  # Without sharing, each peer has as many buffers of its own as the shared queue lends to all of them together, at 4 ranks.
   for count in ${ranks//,/ }; do
-    echo "compare_verbs: memory of $count ranks"
-    placement=(--hosts 1 -n "$count")
-    meet=$(mktemp)
-    ours "$results/memory-$count" RMA_SHM=off RMA_DEVICES=rxe0 -- --mode memory --meet "$meet"
-    rm -f "$meet"
+    for sharing in shared own; do
+      echo "compare_verbs: memory of $count ranks, message buffers $sharing"
+      placement=(--hosts 1 -n "$count")
+      meet=$(mktemp)
+      buffers=()
+      [ $sharing = shared ] || buffers=(RMA_SRQ_PEER=32 RMA_SRQ_FACTOR=0 RMA_SRQ_BASE=1)
+      ours "$results/memory-$sharing-$count" RMA_SHM=off RMA_DEVICES=rxe0 "${buffers[@]}" -- --mode memory --meet "$meet" \
+        --label "$sharing: "
+      rm -f "$meet"
+    done
   done
 fi

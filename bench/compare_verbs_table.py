@@ -202,15 +202,18 @@ def memory_text(reports):
     states = ("after start", "pairwise", "all-to-all")
     lines = [["KiB of a rank (median)", *(f"{figure} {state}" for state in states for figure in ("Pss", "kernel")),
               "a connection: Pss", "kernel"]]
-    for report in sorted(reports, key=lambda report: report["ranks"]):
-        rows = {row["row"]: row["median"] for row in report["rows"]}
-        ranks = report["ranks"]
-        pss = [rows[f"Pss {state}"] for state in states]
-        kernel = [rows[f"kernel {state}"] / ranks for state in states]
-        cells = [f"{value:.0f}" for pair in zip(pss, kernel) for value in pair]
-        more = ranks - 1
-        cells += [f"{(pss[2] - pss[0]) / more:.0f}", f"{(kernel[2] - kernel[0]) / more:.0f}"]
-        lines.append([f"{ranks} ranks", *cells])
+    for sharing, name in (("shared", "shared receive queue"), ("own", "each peer its own")):
+        for report in sorted(reports, key=lambda report: report["ranks"]):
+            rows = {row["row"]: row["median"] for row in report["rows"]}
+            if f"{sharing}: Pss pairwise" not in rows:
+                continue
+            ranks = report["ranks"]
+            pss = [rows[f"{sharing}: Pss {state}"] for state in states]
+            kernel = [rows[f"{sharing}: kernel {state}"] / ranks for state in states]
+            cells = [f"{value:.0f}" for pair in zip(pss, kernel) for value in pair]
+            more = ranks - 1
+            cells += [f"{(pss[2] - pss[0]) / more:.0f}", f"{(kernel[2] - kernel[0]) / more:.0f}"]
+            lines.append([f"{ranks} ranks, {name}", *cells])
     return aligned(lines)
 
 

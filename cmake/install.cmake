@@ -7,6 +7,10 @@ set(rma_static_libs spdlog fmt pmix ibverbs hwloc stdc++ m pthread)
 list(TRANSFORM rma_static_libs PREPEND "-l" OUTPUT_VARIABLE rma_static_flags)
 list(JOIN rma_static_flags " " rma_static_flags)
 
+# The same for rma::armci, with what the MPI beside it needs.
+set(rma_armci_mpi_options ${RMA_MPI_CFLAGS_${RMA_ARMCI_FLAVOUR}})
+set(rma_armci_mpi_libs ${RMA_MPI_LIBS_${RMA_ARMCI_FLAVOUR}})
+
 set(rma_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rma)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/rma-config.cmake.in ${PROJECT_BINARY_DIR}/rma-config.cmake
                               INSTALL_DESTINATION ${rma_cmake_dir}
@@ -22,3 +26,28 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rma DESTINATION ${CMAKE_INSTALL_
 install(FILES ${PROJECT_BINARY_DIR}/rma-config.cmake ${PROJECT_BINARY_DIR}/rma-config-version.cmake
         DESTINATION ${rma_cmake_dir})
 install(FILES ${PROJECT_BINARY_DIR}/rma.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# ARMCI: the flavour that was asked for, under the names that clients look for.
+set(rma_armci_beside "")
+if(NOT RMA_ARMCI_FLAVOUR STREQUAL plain)
+  set(rma_armci_beside ", beside ${RMA_ARMCI_MPI}")
+endif()
+list(JOIN RMA_MPI_CFLAGS_${RMA_ARMCI_FLAVOUR} " " rma_armci_cflags)
+list(JOIN RMA_MPI_LIBS_${RMA_ARMCI_FLAVOUR} " " rma_armci_libs)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/armci.pc.in ${PROJECT_BINARY_DIR}/armci.pc @ONLY)
+install(TARGETS armci-${RMA_ARMCI_FLAVOUR} armci-${RMA_ARMCI_FLAVOUR}-static
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_BINARY_DIR}/armci-${RMA_ARMCI_FLAVOUR}/include/armci.h ${PROJECT_SOURCE_DIR}/include/parmci.h
+              ${PROJECT_SOURCE_DIR}/include/message.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(RMA_HAS_FORTRAN)
+  # Module files are one compiler's own, and so not among the headers.
+  set(rma_modules_dir ${CMAKE_INSTALL_LIBDIR}/rma/fortran)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-fortran.pc.in ${PROJECT_BINARY_DIR}/rma-fortran.pc @ONLY)
+  install(TARGETS rma_fortran rma_fortran-static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+                                                 ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${RMA_FORTRAN_MODULES}/ DESTINATION ${rma_modules_dir} FILES_MATCHING PATTERN "*.mod")
+  install(FILES ${PROJECT_BINARY_DIR}/rma-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -8,10 +8,11 @@
 #   peers    the libraries that bench/compare.sh measures against, and what bench/figures.sh draws with
 set -euo pipefail
 
-build='build-essential g++ cmake ninja-build pkg-config python3 git
+build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git
   libpmix-dev libibverbs-dev libjemalloc-dev libhwloc-dev libopenblas-dev
   libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev'
-ci='ccache clang clang-format clang-tidy libclang-rt-dev'
+ci='ccache clang clang-format clang-tidy libclang-rt-dev
+  openmpi-bin libopenmpi-dev mpich libmpich-dev'
 cluster='qemu-system-x86 busybox-static cpio kmod iproute2 openssh-server openssh-client
   rdma-core ibverbs-providers ibverbs-utils perftest openmpi-bin
   munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins'

@@ -1,6 +1,6 @@
 /**
  * @file bandwidth.cpp
- * Bandwidth of complete transfers, with the target idle, and with the target computing.
+ * Bandwidth of streams of transfers, with the target idle, and with the target computing.
  */
 #include <array>
 
@@ -19,7 +19,7 @@ void measure_idle_target(const Job& job, const std::string& suite, const std::ve
     for (std::size_t i = 0; i < job.options.repetitions; ++i) {
       for (const Case& each : cases) {
         samples.add(row_name(each, "idle"), "MiB/s", each.named,
-                    bandwidth(each.bytes, kIdleNs, [&] { buffers.move(each); }));
+                    buffers.bandwidth(each, kIdleNs, job.options.window));
       }
     }
     samples.give(job.report, job.options.form);
@@ -61,15 +61,15 @@ void measure_busy_target(const Job& job, const std::string& suite, const std::ve
     for (const Case& each : cases) {
       if (job.initiator()) {
         samples.add(row_name(each, "idle"), "MiB/s", each.named,
-                    bandwidth(each.bytes, kTrafficNs, [&] { buffers.move(each); }));
+                    buffers.bandwidth(each, kTrafficNs, job.options.window));
       }
       signals.reset();
       job.world.barrier();
       std::array<double, 2> rates = {};
       if (job.initiator()) {
-        const double busy = busy_bandwidth(
-            each.bytes, [&] { buffers.move(each); }, [&] { return signals.running(); },
-            [&](Phase phase) { signals.tell(phase); });
+        const double busy =
+            busy_bandwidth([&] { return signals.running(); }, [&](Phase phase) { signals.tell(phase); },
+                           [&] { return buffers.bandwidth(each, kTrafficNs, job.options.window); });
         samples.add(row_name(each, "busy"), "MiB/s", each.named, busy);
       } else if (job.world.rank() == 1) {
         const ComputeRates found = signals.compute();

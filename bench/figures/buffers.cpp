@@ -46,6 +46,16 @@ void Buffers::move(const Case& each) const {
   finish(each, request);
 }
 
+double Buffers::bandwidth(const Case& each, double at_least_ns, std::size_t window) const {
+  std::vector<rma::Request> under_way(window);
+  return bench::bandwidth(
+      each.bytes, at_least_ns, window, [&](std::size_t place) { under_way[place] = start(each); },
+      [&](std::size_t place) { under_way[place].wait(); },
+      [&] {
+        if (each.put) rma::fence(1);
+      });
+}
+
 std::vector<Case> contiguous_cases(const FiguresOptions& options) {
   // No protocol but the direct one is asked for contiguous data in memory that a device reaches. Half of it
   // a cache line further away is as good as contiguous, and all of them move it.

@@ -20,6 +20,7 @@ struct FiguresOptions {
   std::string form;               ///< tells this run's rows from those of other settings
   std::size_t repetitions = 5;    ///< samples of each row
   std::size_t iterations = 200;   ///< of a latency
+  std::size_t window = kWindow;   ///< transfers of a bandwidth under way at once
   std::size_t idle_seconds = 10;  ///< how long mode idle lets the helper be
   std::size_t total = std::size_t{256} << 10;
   std::size_t segment = std::size_t{4} << 10;
@@ -48,6 +49,8 @@ class Buffers {
   /** Until the data is there, or here. */
   static void finish(const Case& each, rma::Request& request);
   void move(const Case& each) const;
+  /** MiB/s of a stream of them. */
+  [[nodiscard]] double bandwidth(const Case& each, double at_least_ns, std::size_t window) const;
 
  private:
   rma::SharedArray<std::byte> memory_;
@@ -57,7 +60,7 @@ class Buffers {
 std::vector<Case> contiguous_cases(const FiguresOptions& options);
 std::vector<Case> strided_cases(const FiguresOptions& options);
 
-/** Bandwidth of blocking transfers, the target idle. */
+/** Bandwidth of streams of transfers, the target idle. */
 void measure_contiguous(const Job& job);
 void measure_strided(const Job& job);
 /** The same, the target idle and computing in turn; and how fast it computes. */

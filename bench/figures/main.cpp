@@ -83,6 +83,9 @@ int run(int argc, char** argv) {
   app.add_option("--iterations", options.iterations, "Operations of a latency")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
+  app.add_option("--window", options.window, "Transfers of a bandwidth that are under way at once")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   app.add_option("--idle-seconds", options.idle_seconds, "How long mode idle waits")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();

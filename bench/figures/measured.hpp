@@ -51,31 +51,41 @@ class Samples {
 
 /** How the target that computes lets itself be told and asked. */
 constexpr double kQuietNs = 100e6;    ///< how long the target computes without traffic
-constexpr double kTrafficNs = 100e6;  ///< how long transfers go on at least
+constexpr double kTrafficNs = 200e6;  ///< how long transfers go on at least
 constexpr std::size_t kMebi = std::size_t{1} << 20;
 
-/** MiB/s of one complete transfer after the other, for `at_least` nanoseconds. */
-template <typename Transfer>
-double bandwidth(std::size_t bytes, double at_least, Transfer&& transfer) {
+/** How many transfers of a bandwidth are under way at once, unless an option says otherwise. */
+constexpr std::size_t kWindow = 4;
+
+/**
+ * MiB/s of a stream of transfers that goes on for `at_least` nanoseconds, `window` of them under way at once,
+ * to the completion of the last. `start(place)` starts one in a place from 0 to window - 1, `finish(place)`
+ * waits for it, and `drain()` waits until all data has arrived.
+ */
+template <typename Start, typename Finish, typename Drain>
+double bandwidth(std::size_t bytes, double at_least, std::size_t window, Start&& start, Finish&& finish,
+                 Drain&& drain) {
+  window = std::max<std::size_t>(window, 1);
   std::size_t count = 0;
   const double begin = now_ns();
-  double elapsed = 0;
   do {
-    transfer();
+    if (count >= window) finish(count % window);
+    start(count % window);
     ++count;
-    elapsed = now_ns() - begin;
-  } while (elapsed < at_least);
-  return static_cast<double>(count * bytes) / static_cast<double>(kMebi) / elapsed * 1e9;
+  } while (now_ns() - begin < at_least);
+  for (std::size_t i = count - std::min(count, window); i < count; ++i) finish(i % window);
+  drain();
+  return static_cast<double>(count * bytes) / static_cast<double>(kMebi) / (now_ns() - begin) * 1e9;
 }
 
 /** The initiator's part of a measurement with a computing target, whose rates come later. `running()` says
- * whether it computes, `tell(phase)` stores that word there. */
-template <typename Transfer, typename Running, typename Tell>
-double busy_bandwidth(std::size_t bytes, Transfer&& transfer, Running&& running, Tell&& tell) {
+ * whether it computes, `tell(phase)` stores that word there, `measure()` measures. */
+template <typename Running, typename Tell, typename Measure>
+double busy_bandwidth(Running&& running, Tell&& tell, Measure&& measure) {
   while (!running()) usleep(2000);
   usleep(static_cast<useconds_t>(kQuietNs / 1e3));
   tell(Phase::traffic);
-  const double result = bandwidth(bytes, kTrafficNs, transfer);
+  const double result = measure();
   tell(Phase::end);
   return result;
 }

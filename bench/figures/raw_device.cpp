@@ -101,7 +101,7 @@ RawDevice::RawDevice(const std::string& name, const Wire& wire, std::size_t byte
   open(name);
   find_gid();
   domain_ = ibv_alloc_pd(context_);
-  completions_ = ibv_create_cq(context_, 16, nullptr, nullptr, 0);
+  completions_ = ibv_create_cq(context_, kDepth, nullptr, nullptr, 0);
   require(domain_ != nullptr && completions_ != nullptr, "cannot prepare the device");
   constexpr std::size_t kPage = 4096;
   memory_ = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kPage}));
@@ -112,7 +112,7 @@ RawDevice::RawDevice(const std::string& name, const Wire& wire, std::size_t byte
   ibv_qp_init_attr wanted = {};
   wanted.send_cq = completions_;
   wanted.recv_cq = completions_;
-  wanted.cap.max_send_wr = 16;
+  wanted.cap.max_send_wr = kDepth;
   wanted.cap.max_recv_wr = 1;
   wanted.cap.max_send_sge = 1;
   wanted.cap.max_recv_sge = 1;

@@ -35,6 +35,8 @@ void require(bool good, const char* what);
 
 class RawDevice {
  public:
+  static constexpr std::uint32_t kDepth = 16;  ///< requests under way at once
+
   RawDevice(const std::string& name, const Wire& wire, std::size_t bytes);
   ~RawDevice();
   RawDevice(const RawDevice&) = delete;
@@ -43,7 +45,7 @@ class RawDevice {
   [[nodiscard]] std::byte* memory() const { return memory_; }
   /** Posts one RDMA write or read between the same offsets of both buffers. */
   void start(bool put, std::size_t offset, std::size_t bytes) const;
-  /** Polls until it is complete. */
+  /** Polls until the oldest is complete. */
   void finish() const;
 
  private:

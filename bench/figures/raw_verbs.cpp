@@ -29,6 +29,7 @@ struct RawOptions {
   std::string json;
   int port = 18516;
   std::size_t repetitions = 5;
+  std::size_t window = kWindow;
   std::vector<std::size_t> sizes = {std::size_t{16} << 10, std::size_t{64} << 10, std::size_t{256} << 10,
                                     std::size_t{1} << 20};
   bool cold = false;
@@ -86,9 +87,15 @@ class Pair {
     device_.start(each.put, kPage, each.bytes);
     device_.finish();
   }
+  /** The device completes requests in the order of posting: none needs a name. */
+  double stream(const Case& each) {
+    return bandwidth(
+        each.bytes, kTrafficNs, options_.window,
+        [&](std::size_t /*place*/) { device_.start(each.put, kPage, each.bytes); },
+        [&](std::size_t /*place*/) { device_.finish(); }, [] {});
+  }
   void initiate_busy(const Case& each, Samples& samples) {
-    samples.add(row_name(each, "idle"), "MiB/s", each.named,
-                bandwidth(each.bytes, kTrafficNs, [&] { move(each); }));
+    samples.add(row_name(each, "idle"), "MiB/s", each.named, stream(each));
     wire_.meet();
     const auto running = [&] {
       device_.start(false, kRunning, sizeof(std::uint64_t));
@@ -100,8 +107,7 @@ class Pair {
       device_.start(true, kPhase, sizeof(std::uint64_t));
       device_.finish();
     };
-    const double busy = busy_bandwidth(
-        each.bytes, [&] { move(each); }, running, tell);
+    const double busy = busy_bandwidth(running, tell, [&] { return stream(each); });
     samples.add(row_name(each, "busy"), "MiB/s", each.named, busy);
     std::array<double, 2> rates = {};
     wire_.receive(rates.data(), sizeof rates);
@@ -127,6 +133,9 @@ int run(int argc, char** argv) {
   app.add_option("--json", options.json, "Write the results as JSON to this file (- for standard output)");
   app.add_option("--repetitions", options.repetitions, "Samples of each row")
       ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app.add_option("--window", options.window, "Transfers of a bandwidth that are under way at once")
+      ->check(CLI::Range(1, static_cast<int>(RawDevice::kDepth)))
       ->capture_default_str();
   app.add_option("--sizes", options.sizes, "Bytes of a transfer")
       ->delimiter(',')

@@ -111,6 +111,9 @@ typedef struct rma_mutexes* rma_mutexes_t;
 typedef uint64_t rma_request_t;
 #define RMA_REQUEST_NULL ((rma_request_t)0)
 
+/** The request of an operation that was complete when it was issued: waiting for it only makes it null. */
+#define RMA_REQUEST_COMPLETE ((rma_request_t)1)
+
 /** The most stride levels of a strided transfer. */
 #define RMA_MAX_LEVELS 16
 
@@ -124,6 +127,32 @@ typedef uint64_t rma_request_t;
  * @return RMA_ERR_SETTING, RMA_ERR_LAUNCH, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_VERSION.
  */
 rma_status_t rma_init(void);
+
+/**
+ * How the processes of a job find each other where they have means of their own: an MPI, say. allgather and
+ * barrier are called in rma_init_with and rma_finalize, by their thread, in the same order on all processes;
+ * they return 0 for success.
+ */
+typedef struct rma_bootstrap {
+  int rank; /**< of this process, 0 to size - 1 */
+  int size; /**< processes of the job */
+  /** Gathers `bytes` bytes of each process, in the order of ranks, into everyone's `all`. Collective. */
+  int (*allgather)(void* context, const void* mine, void* all, size_t bytes);
+  /** Returns when all have called it. Collective. */
+  int (*barrier)(void* context);
+  /** Ends all processes with `exit_code`; at any time until rma_finalize, by any thread. May be null: then
+   * only this process ends. */
+  void (*abort)(void* context, int exit_code);
+  void* context; /**< what the calls are given */
+} rma_bootstrap_t;
+
+/**
+ * As rma_init, for the processes that `bootstrap` knows, whatever launcher there is: the job is these, in
+ * that order. Needs rma_finalize as rma_init does.
+ * @return as rma_init; RMA_ERR_LAUNCH when one of the calls failed, RMA_ERR_ARGUMENT, RMA_ERR_STATE when
+ * already initialized.
+ */
+rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap);
 
 /** Completes everything outstanding and leaves the job. Collective over the world team. */
 rma_status_t rma_finalize(void);

@@ -1,4 +1,5 @@
-// Contiguous accumulate. It is over when it returns, so a request is complete from the start.
+// Contiguous accumulate. What it reads has been read when it returns, so a request is complete from the
+// start.
 
 #include "api/call.hpp"
 #include "api/check.hpp"

@@ -21,14 +21,23 @@ std::mutex life_lock;  // of the two below, and of making and ending the runtime
 int nesting = 0;
 int incarnation = 0;
 
-Status start() {
-  auto opened = Runtime::open(incarnation++);
+Status start(const rma_bootstrap_t* given) {
+  auto opened = Runtime::open(incarnation++, given);
   if (!opened.ok()) return std::move(opened).status();
   Runtime* const runtime = std::move(opened).value().release();
   const std::size_t ranks = runtime->job->direct_table().size();
   rma_direct = {runtime->job->direct_table().data(), ranks, runtime->job->atomics_by_device() ? 0 : ranks};
   current_runtime.store(runtime, std::memory_order_release);  // pairs with the load in call()
   return {};
+}
+
+Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
+  if (Status status = check_not_null(bootstrap, "bootstrap"); !status.ok()) return status;
+  if (bootstrap->allgather == nullptr || bootstrap->barrier == nullptr) {
+    return {RMA_ERR_ARGUMENT, "bootstrap lacks allgather or barrier"};
+  }
+  if (bootstrap->rank >= 0 && bootstrap->rank < bootstrap->size) return {};
+  return {RMA_ERR_RANK, fmt::format("rank {} of {}", bootstrap->rank, bootstrap->size)};
 }
 
 /// Every rank arrives before any memory goes away. Whatever failed, the runtime is gone afterwards.
@@ -53,8 +62,18 @@ extern "C" {
 rma_status_t rma_init(void) {
   const std::lock_guard guard(rma::life_lock);
   if (rma::nesting == 0) {
-    if (const Status status = rma::start(); !status.ok()) return rma::fail(__func__, status);
+    if (const Status status = rma::start(nullptr); !status.ok()) return rma::fail(__func__, status);
   }
+  ++rma::nesting;
+  return RMA_SUCCESS;
+}
+
+rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap) {
+  const std::lock_guard guard(rma::life_lock);
+  Status status = rma::check_bootstrap(bootstrap);
+  if (status.ok() && rma::nesting > 0) status = {RMA_ERR_STATE, "the job has begun already, by rma_init"};
+  if (status.ok()) status = rma::start(bootstrap);
+  if (!status.ok()) return rma::fail(__func__, status);
   ++rma::nesting;
   return RMA_SUCCESS;
 }

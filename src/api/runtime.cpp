@@ -66,14 +66,14 @@ Runtime::~Runtime() {
 
 constinit std::atomic<Runtime*> current_runtime = nullptr;
 
-Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation) {
+Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootstrap_t* given) {
   auto settings = read_settings();
   if (!settings.ok()) return std::move(settings).status();
   auto runtime = std::make_unique<Runtime>();
   runtime->settings = settings.value();
   runtime->counts_before = total_counts();
 
-  auto job = Job::open(runtime->settings, incarnation);
+  auto job = Job::open(runtime->settings, incarnation, given);
   if (!job.ok()) return std::move(job).status();
   runtime->job = std::move(job).value();
   const int rank = runtime->job->rank();

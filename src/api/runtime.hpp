@@ -35,8 +35,9 @@ struct Runtime {
   std::unique_ptr<Trace> trace;  ///< null unless asked for
   std::array<std::uint64_t, kCounters> counts_before = {};
 
-  /// Joins the job. Collective.
-  [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation);
+  /// Joins the job: the launcher's, or where `given` is not null, that one. Collective.
+  [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,
+                                                             const rma_bootstrap_t* given = nullptr);
   ~Runtime();
   [[nodiscard]] Ways ways() const { return {*job, *device, noncontiguous.get()}; }
   /// Prints what was asked to be printed at the end. Local; never fails the job.

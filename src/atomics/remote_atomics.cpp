@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "atomics/atomic.hpp"
@@ -29,6 +30,11 @@ struct AccumulateRequest {
   std::array<std::byte, 16> scale = {};
 };
 static_assert(sizeof(AccumulateRequest) == 24);
+
+/// What a refusal with RMA_ERR_ADDRESS says more.
+struct AccumulateRefusal {
+  std::uint64_t address = 0;  ///< the first that may not be accumulated into
+};
 
 template <typename Wire>
 std::span<const std::byte> bytes_of(const Wire& wire) {
@@ -106,11 +112,17 @@ Answer RemoteAtomics::serve_accumulate(const Served& request) {
   const std::size_t size = type_size(type);
   const std::size_t alignment = type_alignment(type);
   rma_status_t status = RMA_SUCCESS;
+  AccumulateRefusal refusal;
   part->visit([&](std::uintptr_t address, std::size_t bytes) {
+    refusal.address = address;
     if (bytes % size != 0 || address % alignment != 0) status = RMA_ERR_ARGUMENT;
     if (status == RMA_SUCCESS && !accumulator_.job().given_out(address, bytes)) status = RMA_ERR_ADDRESS;
     return status == RMA_SUCCESS;
   });
+  if (status == RMA_ERR_ADDRESS && request.room.size() == sizeof refusal) {
+    std::memcpy(request.room.data(), &refusal, sizeof refusal);
+    return {.status = status, .bytes = sizeof refusal};
+  }
   if (status != RMA_SUCCESS) return {.status = status};
   Accumulation accumulation(accumulator_, type, wanted.scaled != 0 ? wanted.scale.data() : nullptr,
                             accumulator_.job().rank());
@@ -157,34 +169,49 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
   return before;
 }
 
-Status RemoteAtomics::accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
-                                 rma_type_t type, const void* scale, int rank, rma_request_t operation) {
-  count(Counter::accumulate_helper);
-  AccumulateRequest wanted = {.type = static_cast<std::uint32_t>(type), .scaled = scale != nullptr ? 1U : 0U};
-  if (scale != nullptr) std::memcpy(wanted.scale.data(), scale, type_size(type));
-  const Transfer transfer = {.kind = RequestKind::accumulate,
-                             .rank = rank,
-                             .remote = std::move(remote),
-                             .local = std::move(local),
-                             .operation = operation,
-                             .prefix = bytes_of(wanted),
-                             .unit = type_size(type),
-                             .most = helper_.network().settings().packed_piece};
-  return ask_in_pieces(helper_.asking(), helper_.flights(), transfer);
+bool RemoteAtomics::registered(const Layout& remote, int rank) {
+  Network& network = helper_.network();
+  return remote.visit(0, remote.bytes(), [&](std::uintptr_t address, std::size_t bytes) {
+    return network.registered(address, bytes, rank);
+  });
 }
 
 Status RemoteAtomics::accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
                                  rma_type_t type, const void* scale, int rank) {
+  count(Counter::accumulate_helper);
+  AccumulateRequest wanted = {.type = static_cast<std::uint32_t>(type), .scaled = scale != nullptr ? 1U : 0U};
+  if (scale != nullptr) std::memcpy(wanted.scale.data(), scale, type_size(type));
+  Transfer transfer = {.kind = RequestKind::accumulate,
+                       .rank = rank,
+                       .remote = remote,
+                       .local = std::move(local),
+                       .prefix = bytes_of(wanted),
+                       .unit = type_size(type),
+                       .most = helper_.network().settings().packed_piece};
   Flights& flights = helper_.flights();
-  const rma_request_t operation = flights.open(rank);
-  if (operation == RMA_REQUEST_NULL) {
+  if (registered(*remote, rank)) return ask_in_pieces(helper_.asking(), flights, transfer);
+  transfer.operation = flights.open(rank);
+  if (transfer.operation == RMA_REQUEST_NULL) {
     return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
   }
-  const Layout::Extent extent = remote->extent();
-  Status asked = accumulate(std::move(remote), std::move(local), type, scale, rank, operation);
-  Status finished = flights.finish(operation);
-  if (asked.ok() && finished.code() == RMA_ERR_ADDRESS) return unreachable(extent.low, extent.bytes(), rank);
-  return asked.ok() ? std::move(finished) : std::move(asked);
+  std::optional<AccumulateRefusal> refusal;
+  transfer.refusal_room = sizeof(AccumulateRefusal);
+  transfer.refused = [&refusal](std::span<const std::byte> told) {
+    if (refusal || told.size() != sizeof *refusal) return;
+    std::memcpy(&refusal.emplace(), told.data(), told.size());
+  };
+  Status asked = ask_in_pieces(helper_.asking(), flights, transfer);
+  Status finished = flights.finish(transfer.operation);
+  if (!asked.ok()) return asked;
+  if (finished.code() != RMA_ERR_ADDRESS) return finished;
+  // A piece that was asked for need not begin or end where the segment does.
+  Layout::Segment named = {.address = remote->extent().low, .bytes = remote->extent().bytes()};
+  remote->visit(0, remote->bytes(), [&](std::uintptr_t address, std::size_t bytes) {
+    if (!refusal || refusal->address - address >= bytes) return true;
+    named = {.address = address, .bytes = bytes};
+    return false;
+  });
+  return unreachable(named.address, named.bytes, rank);
 }
 
 }  // namespace rma

@@ -23,10 +23,10 @@ class RemoteAtomics {
                                              std::uint64_t operand, std::uint64_t compare, int rank);
 
   /// remote[i] += scale * local[i] for all elements of two layouts of equal size, in whole elements per
-  /// segment; as parts of `operation`. Returns when the source may be reused.
-  [[nodiscard]] Status accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
-                                  rma_type_t type, const void* scale, int rank, rma_request_t operation);
-  /// The same, over when it returns.
+  /// segment; `local` may be reused when it returns. Into registered memory it is over then or at the next
+  /// fence, and what comes after it to that rank takes effect after it; into other memory it is over when it
+  /// returns: whether there is such memory only the rank knows. RMA_ERR_ADDRESS names the first segment that
+  /// was refused.
   [[nodiscard]] Status accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
                                   rma_type_t type, const void* scale, int rank);
 
@@ -35,6 +35,8 @@ class RemoteAtomics {
                                              std::uint64_t compare);
 
  private:
+  /// Whether a device could reach all of a layout of `rank`'s memory.
+  [[nodiscard]] bool registered(const Layout& remote, int rank);
   [[nodiscard]] Answer serve_atomic(const Served& request);
   [[nodiscard]] Answer serve_accumulate(const Served& request);
 

@@ -50,7 +50,11 @@ void RemoteMutexes::add(TicketMutex* mutexes, std::size_t count) {
 
 void RemoteMutexes::remove(TicketMutex* mutexes) {
   const std::lock_guard guard(lock_);
-  own_.erase(reinterpret_cast<std::uintptr_t>(mutexes));
+  const auto found = own_.find(reinterpret_cast<std::uintptr_t>(mutexes));
+  if (found == own_.end()) return;
+  // Only ranks that are lost can wait still; what becomes of this memory is not theirs to touch.
+  waiting_.erase(waiting_.lower_bound(mutexes), waiting_.lower_bound(mutexes + found->second));
+  own_.erase(found);
 }
 
 TicketMutex* RemoteMutexes::find(std::uintptr_t address) const {

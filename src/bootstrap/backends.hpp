@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "bootstrap/bootstrap.hpp"
+#include "rma/rma.h"
 #include "util/status.hpp"
 
 namespace rma {
@@ -13,6 +14,10 @@ std::unique_ptr<Bootstrap> open_single_bootstrap();
 
 /// The job that the launcher's PMIx server knows.
 Result<std::unique_ptr<Bootstrap>> open_pmix_bootstrap(int incarnation);
+
+/// The job whose processes find each other by calls of the program's (see rma_bootstrap_t), which are
+/// complete. Collective over it.
+Result<std::unique_ptr<Bootstrap>> open_given_bootstrap(const rma_bootstrap_t& given);
 
 /// Writes `text` and a newline to stderr, unbuffered and without locks, so that any thread may call it at any
 /// time.

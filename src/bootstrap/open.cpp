@@ -6,7 +6,8 @@
 
 namespace rma {
 
-Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation) {
+Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_bootstrap_t* given) {
+  if (given != nullptr) return open_given_bootstrap(*given);
   const char* const job = std::getenv("PMIX_NAMESPACE");
   const char* const rank = std::getenv("PMIX_RANK");
   if (job == nullptr && rank == nullptr) return open_single_bootstrap();

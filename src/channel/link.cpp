@@ -11,19 +11,40 @@ void Link::open(std::size_t rail, std::uint32_t credits) {
   credits_ += credits;
 }
 
+std::optional<MessageWay> Link::way(std::uint16_t kind, std::size_t body) const {
+  if (MessageHeader::ordinary(kind) && ring.takes(body)) return MessageWay::ring;
+  const std::uint32_t reserved = kind == MessageHeader::kCredits && owes_buffers() ? 0 : 1;
+  if (credits_ > reserved) return MessageWay::queue;
+  return {};
+}
+
+void Link::promise_ring(std::uint32_t slots) {
+  ring_promised_ = slots;
+  ring_owed_ = 0;
+}
+
 MessageHeader Link::next(std::uint16_t kind, std::size_t bytes) const {
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint16_t>::max();
   return {.sequence = next_,
           .bytes = static_cast<std::uint32_t>(bytes),
           .kind = kind,
           .credits = static_cast<std::uint16_t>(std::min(owed_, kMost)),
-          .wants_more = static_cast<std::uint16_t>(waiting.empty() ? 0 : 1)};
+          .wants_more = static_cast<std::uint16_t>(waiting.empty() ? 0 : 1),
+          .ring_credits = static_cast<std::uint16_t>(std::min(ring_owed_, kMost))};
 }
 
-void Link::sent(const MessageHeader& header) {
+void Link::sent(const MessageHeader& header, MessageWay way) {
   ++next_;
-  --credits_;
+  if (way == MessageWay::queue) --credits_;
   owed_ -= header.credits;
+  ring_owed_ -= header.ring_credits;
+}
+
+Link::Order Link::order_of(std::uint32_t sequence) const {
+  // An honest peer has no more messages on their way than buffers and slots here.
+  const std::uint32_t ahead = sequence - expected_;
+  if (ahead >= std::max(promised_ + ring_promised_, 1U) || early_.contains(sequence)) return Order::broken;
+  return ahead == 0 ? Order::next : Order::early;
 }
 
 Link::Order Link::arrived(std::size_t rail, const MessageHeader& header) {
@@ -32,11 +53,10 @@ Link::Order Link::arrived(std::size_t rail, const MessageHeader& header) {
     promised_ = promises_[rail];
   }
   if (*its_rail_ != rail) return Order::broken;
-  // An honest peer has no more messages on their way than buffers here.
-  const std::uint32_t ahead = header.sequence - expected_;
-  if (ahead >= std::max(promised_, 1U) || early_.contains(header.sequence)) return Order::broken;
+  const Order order = order_of(header.sequence);
+  if (order == Order::broken || !ring.returned(header.ring_credits)) return Order::broken;
   credits_ += header.credits;
-  return ahead == 0 ? Order::next : Order::early;
+  return order;
 }
 
 void Link::keep(const MessageHeader& header, std::span<const std::byte> body) {

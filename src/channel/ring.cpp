@@ -48,16 +48,18 @@ std::span<std::byte> slot_of(const RingShape& shape, std::span<std::byte> memory
 RingSender::RingSender(const RingShape& shape, std::span<std::byte> memory)
     : shape_(shape), memory_(memory) {}
 
-RingSender::Write RingSender::put(std::span<const std::byte> first, std::span<const std::byte> second) {
-  const std::size_t size = first.size() + second.size();
+RingSender::Write RingSender::put(std::span<const std::byte> first, std::span<const std::byte> second,
+                                  std::span<const std::byte> third) {
+  const std::size_t size = first.size() + second.size() + third.size();
   const std::span<std::byte> slot = slot_of(shape_, memory_, next_);
   const std::span<std::byte> body = slot.subspan(RingShape::kHeadBytes);
 
   std::byte& end = body[size];
   const std::byte tail = end == kTail ? kOtherTail : kTail;  // differs from what the receiver has there
   end = tail;
-  std::ranges::copy(first, body.begin());
-  std::ranges::copy(second, body.begin() + static_cast<std::ptrdiff_t>(first.size()));
+  auto at = std::ranges::copy(first, body.begin()).out;
+  at = std::ranges::copy(second, at).out;
+  std::ranges::copy(third, at);
 
   // With mapped memory this publishes the message and its tail: pairs with the acquire load of the head in
   // look(). With an image only this thread sees it.

@@ -95,12 +95,13 @@ class RingSender {
   [[nodiscard]] bool full() const { return in_use_ == shape_.slots; }
   [[nodiscard]] const RingShape& shape() const { return shape_; }
 
-  /// Puts the message `first` followed by `second` into the next slot; not when full(), and together they are
-  /// at most shape().most() bytes. With an image, the caller has the result written by one write that places
-  /// bytes in order, and writes go out in the order of these calls; the slot of the image stays as it is
+  /// Puts the message, its parts one after the other, into the next slot; not when full(), and it has at most
+  /// shape().most() bytes. With an image, the caller has the result written by one write that places bytes in
+  /// order, and writes go out in the order of these calls; the slot of the image stays as it is
   /// until the receiver gives it back, which says that the write has been placed. With mapped memory the
   /// message is published on return.
-  Write put(std::span<const std::byte> first, std::span<const std::byte> second);
+  Write put(std::span<const std::byte> first, std::span<const std::byte> second,
+            std::span<const std::byte> third = {});
 
   /// The receiver has dealt with `slots` messages more. False, and nothing has changed, when those are more
   /// than it owes: it is not to be trusted further.

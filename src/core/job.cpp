@@ -58,8 +58,9 @@ Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window 
 
 Job::~Job() = default;
 
-Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation) {
-  auto bootstrap = open_bootstrap(incarnation);
+Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation,
+                                       const rma_bootstrap_t* given) {
+  auto bootstrap = open_bootstrap(incarnation, given);
   if (!bootstrap.ok()) return std::move(bootstrap).status();
   const std::size_t locals = bootstrap.value()->local_ranks().size();
   const WindowOptions options = {

@@ -46,8 +46,10 @@ struct Path {
 /// theirs.
 class Job {
  public:
-  /// Collective only in what the launcher does. `incarnation` counts the times this process has joined.
-  [[nodiscard]] static Result<std::unique_ptr<Job>> open(const Settings& settings, int incarnation);
+  /// Collective only in what the launcher does. `incarnation` counts the times this process has joined;
+  /// `given`, unless null, takes the place of a launcher.
+  [[nodiscard]] static Result<std::unique_ptr<Job>> open(const Settings& settings, int incarnation,
+                                                         const rma_bootstrap_t* given = nullptr);
 
   /// Sets `bytes` zeroed bytes aside for `service`, reachable by every process of this host after connect().
   [[nodiscard]] Result<std::byte*> provide(Service service, std::size_t bytes);

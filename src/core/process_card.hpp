@@ -26,7 +26,8 @@ struct ServiceBlock {
 /// What a process tells the others about itself: a wire format, checked when read.
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
-  static constexpr std::uint32_t kVersion = 3;       ///< of this format and of all shared structures
+  /// Of this format, of all shared structures, and of the messages between processes.
+  static constexpr std::uint32_t kVersion = 4;
   static constexpr std::size_t kRailCardBytes = 64;  ///< room for a transport's card
   static constexpr std::size_t kRailNameBytes =
       72;  ///< and its name: the kernel allows 63 for a device, and :255

@@ -13,7 +13,7 @@ namespace rma {
 
 /// The request of an operation that was complete when it was issued, and that a wait makes null as any other:
 /// a wait for any of several counts it. No slot has it, because no slot's handle has generation 0.
-constexpr rma_request_t kCompleteRequest = 1;
+constexpr rma_request_t kCompleteRequest = RMA_REQUEST_COMPLETE;
 
 /// The nonblocking operations under way. Each has a slot, whose handle (slot and generation) goes stale when
 /// the operation is closed, so that a handle waited for twice is told from one that a later operation reuses.

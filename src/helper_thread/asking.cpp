@@ -83,18 +83,31 @@ rma_status_t Asking::send(const RequestHeader& header, const Request& request, s
   return channel_.try_send(request.rank, rail, kRequestMessage, front, request.tail);
 }
 
+Status Asking::unsent(rma_status_t status, int rank) const {
+  if (status != RMA_ERR_UNSUPPORTED) return {status, network_.explain(status, rank)};
+  return {status, fmt::format("rank {} has no registered memory for messages: raise its limit of locked "
+                              "memory (ulimit -l)",
+                              rank)};
+}
+
+Status Asking::reach(int rank, std::size_t* rail) {
+  if (Status status = network_.reach(rank, rail); !status.ok()) return status;
+  if (const rma_status_t status = channel_.open(rank, rail); status != RMA_SUCCESS)
+    return unsent(status, rank);
+  return network_.settle(rank);
+}
+
 Status Asking::ask(Request request) {
   const int rank = request.rank;
   std::size_t rail = 0;
-  Status ready = network_.reach(rank, &rail);
-  if (ready.ok()) ready = network_.settle(rank);
-  if (!ready.ok()) {
+  if (Status ready = reach(rank, &rail); !ready.ok()) {
     if (request.buffer != nullptr) pool_->give(request.buffer);
     return ready;
   }
   count(Counter::helper_request);
   RequestHeader header = {.kind = request.kind};
   header.reply_room = static_cast<std::uint32_t>(request.reply_room);
+  header.loose = request.operation == RMA_REQUEST_NULL ? 1 : 0;
   header.body_bytes = static_cast<std::uint32_t>(request.head.size() + request.tail.size());
   if (request.buffer != nullptr) {
     const auto address = reinterpret_cast<std::uintptr_t>(request.buffer);
@@ -120,15 +133,10 @@ Status Asking::ask(Request request) {
     flights_.wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });
   }
   if (status == RMA_SUCCESS) return {};
-  Request unsent;
+  Request failed;
   // If it is not there any more, lost() has ended it.
-  if (take(header.token, rank, unsent)) close(unsent, status, {});
-  if (status == RMA_ERR_UNSUPPORTED) {
-    return {status, fmt::format("rank {} has no registered memory for messages: raise its limit of locked "
-                                "memory (ulimit -l)",
-                                rank)};
-  }
-  return {status, network_.explain(status, rank)};
+  if (take(header.token, rank, failed)) close(failed, status, {});
+  return unsent(status, rank);
 }
 
 bool Asking::receive(int peer, std::span<const std::byte> message) {
@@ -152,6 +160,20 @@ bool Asking::receive(int peer, std::span<const std::byte> message) {
     close(request, RMA_ERR_PEER_LOST, {});
   }
   return good;
+}
+
+bool Asking::receive_done(int peer, std::span<const std::byte> tokens) {
+  if (tokens.empty() || tokens.size() % sizeof(std::uint64_t) != 0) return false;
+  for (; !tokens.empty(); tokens = tokens.subspan(sizeof(std::uint64_t))) {
+    std::uint64_t token = 0;
+    std::memcpy(&token, tokens.data(), sizeof token);
+    Request request;
+    if (!take(token, peer, request)) return false;
+    const bool good = request.operation == RMA_REQUEST_NULL;
+    close(request, good ? RMA_SUCCESS : RMA_ERR_PEER_LOST, {});
+    if (!good) return false;
+  }
+  return true;
 }
 
 void Asking::lost(int rank) {

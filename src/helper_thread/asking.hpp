@@ -61,6 +61,8 @@ class Asking {
 
   /// For the channel's receiver: a reply from `peer`. False when it cannot be from an honest peer.
   [[nodiscard]] bool receive(int peer, std::span<const std::byte> message);
+  /// The same, of a message that says which loose requests have been served.
+  [[nodiscard]] bool receive_done(int peer, std::span<const std::byte> tokens);
   /// Everything asked of `rank` ends with RMA_ERR_PEER_LOST.
   void lost(int rank);
 
@@ -69,6 +71,9 @@ class Asking {
     Request request;
     std::uint32_t generation = 0;  ///< odd while in use
   };
+  /// Connects, waits for what was put there, and says which rail messages take.
+  [[nodiscard]] Status reach(int rank, std::size_t* rail);
+  [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
   [[nodiscard]] std::uint64_t open(Request request);
   /// Takes out a pending request of `rank`; false when there is none of that token.
   [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);

@@ -27,12 +27,23 @@ Result<std::unique_ptr<Helper>> Helper::create(const Settings& settings, int ran
   const Channel::Options options = {
       .message_bytes = settings.message_bytes,
       .lent = receive_count(ranks, settings.receive_factor, settings.receive_base),
-      .own = static_cast<std::uint32_t>(settings.peer_receives)};
+      .own = static_cast<std::uint32_t>(settings.peer_receives),
+      .ring = {.slots = settings.ring_slots,
+               .slot_bytes = (settings.ring_slot_bytes + RingShape::kLineBytes - 1) / RingShape::kLineBytes *
+                             RingShape::kLineBytes},
+      // A helper that never polls would offer rings only to take them back before its next sleep.
+      .polling = {.most = spins == 0
+                              ? 0
+                              : std::min<std::size_t>(settings.polling_set, static_cast<std::size_t>(ranks)),
+                  .promote_messages = static_cast<std::uint32_t>(settings.promote_messages)}};
   auto channel = Channel::create(rails, ranks, options, *helper);
   if (!channel.ok()) return std::move(channel).status();
   helper->channel_ = std::move(channel).value();
   helper->asking_ = std::make_unique<Asking>(flights, network, *helper->channel_, rails,
                                              settings.helper_buffer, settings.helper_buffers);
+  helper->on_message(kDoneMessage, [asking = helper->asking_.get()](const Message& message) {
+    return asking->receive_done(message.peer, message.body);
+  });
   helper->serving_ =
       std::make_unique<Serving>(*helper->channel_, rails, settings.helper_buffer, settings.helper_buffers);
   return helper;
@@ -47,7 +58,7 @@ Status Helper::start() {
   flights_.add(*this);
   if (rails_.service() == nullptr) return {};
   for (const int fd : channel_->event_fds()) rails_.service()->watch(fd, [this] { work(); });
-  channel_->arm();
+  static_cast<void>(channel_->arm());  // there are no rings yet to be left
   return rails_.service()->start();
 }
 
@@ -56,6 +67,7 @@ void Helper::stop() {
 }
 
 void Helper::work() {
+  channel_->disarm();
   while (true) {
     if (channel_->progress(Channel::Turn::wait)) {
       wake();
@@ -72,8 +84,9 @@ void Helper::work() {
       continue;
     }
     spins_ /= 2;
-    channel_->arm();
-    if (!channel_->progress(Channel::Turn::wait)) return;
+    const bool quiet = channel_->arm();
+    if (!channel_->progress(Channel::Turn::wait) && quiet) return;
+    channel_->disarm();
     // It came while this thread was about to sleep: polling for longer would have been better.
     spins_ = std::min(most_spins_, std::max(kFewestSpins, 2 * spins_));
     wake();

@@ -44,6 +44,13 @@ class Helper final : public Mover, private MessageReceiver {
   }
   void on_loss(std::function<void(int rank)> told) { losses_.push_back(std::move(told)); }
   void on_room(std::function<bool()> told) { rooms_.push_back(std::move(told)); }
+  /// Whether every kind of request and of message has somebody who takes it in.
+  [[nodiscard]] bool complete() const {
+    for (std::size_t kind = kReplyMessage + 1; kind < kMessageKinds; ++kind) {
+      if (!receivers_[kind]) return false;
+    }
+    return serving_->complete();
+  }
   /// From here on requests are served, and those who connect are answered. RMA_ERR_SYSTEM.
   [[nodiscard]] Status start();
   /// No request is served by the thread any more.

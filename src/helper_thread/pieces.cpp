@@ -79,10 +79,11 @@ Status ask_in_pieces(Asking& asking, Flights& flights, const Transfer& transfer)
     std::copy(transfer.prefix.begin(), transfer.prefix.end(), room_for_body.begin());
     transfer.remote->encode(at, bytes, room_for_body.subspan(transfer.prefix.size()));
     if (!get) pack(*transfer.local, at, room_for_body.subspan(head, bytes));
-    if (get) request.reply_room = bytes;
+    request.reply_room = get ? bytes : transfer.refusal_room;
     window->open.fetch_add(1, std::memory_order_relaxed);
-    request.answered = [local = get ? transfer.local : nullptr, at, bytes, window](
-                           rma_status_t status, std::span<const std::byte> data) {
+    request.answered = [local = get ? transfer.local : nullptr, at, bytes, window,
+                        refused = transfer.refused](rma_status_t status, std::span<const std::byte> data) {
+      if (refused && status != RMA_SUCCESS) refused(data);
       if (local != nullptr && status == RMA_SUCCESS) {
         if (data.size() != bytes) status = RMA_ERR_SIZE;
         if (status == RMA_SUCCESS) unpack(*local, at, data);

@@ -23,6 +23,8 @@ struct Transfer {
   std::size_t unit = 1;                    ///< pieces are multiples of so many bytes
   std::size_t most = 0;                    ///< bytes of one piece, as far as buffers are so large
   bool one_by_one = false;                 ///< the next piece is asked for when the one before is over
+  std::size_t refusal_room = 0;            ///< bytes with which a refusal may say more; not of a get
+  std::function<void(std::span<const std::byte>)> refused = {};  ///< told them before the operation ends
 };
 
 /// Cuts it into pieces, each a request of its own, and asks for them. Data that goes there is packed as it is

@@ -13,6 +13,9 @@ namespace {
 
 /// Requests of one rank that wait here. An honest one has fewer open.
 constexpr std::size_t kMostWaiting = 65536;
+/// Loose requests of one rank that are served without telling it; a message of the shortest kind has room for
+/// them.
+constexpr std::size_t kMostDone = 32;
 
 }  // namespace
 
@@ -73,7 +76,7 @@ std::optional<Answer> Serving::call(RequestKind kind, const Served& request) {
   std::optional<Answer> answer = handler(request);
   if (answer && answer->status != RMA_SUCCESS) {
     count(Counter::helper_refused);
-    answer->bytes = 0;
+    answer->bytes = std::min(answer->bytes, Answer::kMostOfRefusal);
   }
   return answer;
 }
@@ -90,7 +93,8 @@ bool Serving::receive(const Message& message) {
                        .token = header.token,
                        .reply_address = header.reply_address,
                        .reply_key = header.reply_key,
-                       .reply_room = header.reply_room};
+                       .reply_room = header.reply_room,
+                       .loose = header.loose != 0};
   Queue& queue = queues_[message.peer];
   const bool whole = header.body_address == 0 && header.reply_room <= most_in_reply_;
   if (whole && queue.empty()) {
@@ -113,11 +117,31 @@ void Serving::answer_served(const Asker& asker, std::span<const std::byte> body,
 }
 
 void Serving::answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body) {
+  if (asker.loose && status == RMA_SUCCESS && body.empty()) {
+    note_done(asker);
+    return;
+  }
   const ReplyHeader header = {.token = asker.token,
                               .status = static_cast<std::int32_t>(status),
                               .bytes = static_cast<std::uint32_t>(body.size())};
   channel_.send(asker.rank, asker.rail, kReplyMessage,
                 {reinterpret_cast<const std::byte*>(&header), sizeof header}, body);
+}
+
+void Serving::note_done(const Asker& asker) {
+  Done& done = done_[asker.rank];
+  if (!done.tokens.empty() && done.rail != asker.rail) tell_done(asker.rank);
+  done.rail = asker.rail;
+  if (done.tokens.empty()) owed_.push_back(asker.rank);
+  done.tokens.push_back(asker.token);
+  if (done.tokens.size() == kMostDone) tell_done(asker.rank);
+}
+
+void Serving::tell_done(int peer) {
+  Done& done = done_[peer];
+  if (done.tokens.empty()) return;
+  channel_.send(peer, done.rail, kDoneMessage, std::as_bytes(std::span(done.tokens)), {});
+  done.tokens.clear();
 }
 
 bool Serving::take_buffers(Incoming& incoming) {
@@ -270,10 +294,15 @@ bool Serving::advance() {
     for (auto& [peer, queue] : queues_) pump(queue);
     if (!freed_) break;
   }
+  // Last: what has come in together is acknowledged together.
+  moved = moved || !owed_.empty();
+  for (const int peer : owed_) tell_done(peer);
+  owed_.clear();
   return moved;
 }
 
 void Serving::lost(int peer) {
+  done_[peer].tokens.clear();
   const auto found = queues_.find(peer);
   if (found == queues_.end()) return;
   for (auto& incoming : found->second) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ struct Asker {
   std::uint64_t reply_address = 0;
   std::uint32_t reply_key = 0;
   std::uint32_t reply_room = 0;
+  bool loose = false;  ///< nobody waits for this answer alone
 };
 
 /// A request that is being served: nothing of it has been checked but that it is all there.
@@ -36,6 +38,9 @@ struct Served {
 };
 
 struct Answer {
+  /// What a refusal may say more.
+  static constexpr std::size_t kMostOfRefusal = 16;
+
   rma_status_t status = RMA_SUCCESS;
   std::size_t bytes = 0;  ///< of Served::room that are the answer
 };
@@ -56,6 +61,11 @@ class Serving {
     handlers_[static_cast<std::size_t>(kind)] = std::move(handler);
   }
 
+  /// Whether every kind is served.
+  [[nodiscard]] bool complete() const {
+    return std::all_of(handlers_.begin(), handlers_.end(), [](const Handler& each) { return bool(each); });
+  }
+
   /// A request from `peer`. False when it cannot be from an honest peer.
   [[nodiscard]] bool receive(const Message& message);
   /// Answers a request that was not answered when it was served. A body is short.
@@ -71,6 +81,9 @@ class Serving {
 
   void answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind);
   [[nodiscard]] std::optional<Answer> call(RequestKind kind, const Served& request);
+  /// Remembers that a loose request has been served, and tells its asker when there are many of those.
+  void note_done(const Asker& asker);
+  void tell_done(int peer);
   void pump(Queue& queue);
   void reap_replies();
   /// False when it has to wait.
@@ -86,7 +99,13 @@ class Serving {
   const std::size_t most_in_reply_;
   std::unique_ptr<BouncePool> pool_;
   std::array<Handler, static_cast<std::size_t>(RequestKind::count_)> handlers_;
-  std::map<int, Queue> queues_;     ///< by peer; requests that are not served yet, oldest first
+  std::map<int, Queue> queues_;  ///< by peer; requests that are not served yet, oldest first
+  struct Done {
+    std::size_t rail = 0;
+    std::vector<std::uint64_t> tokens;
+  };
+  std::vector<int> owed_;           ///< peers with tokens in done_
+  std::map<int, Done> done_;        ///< by peer; loose requests served, of which it has not been told
   Queue replying_;                  ///< served, and their answers being written
   std::vector<std::byte> scratch_;  ///< for short answers
   bool stalled_ = false;            ///< something waits for room in a lane, or for a buffer

@@ -15,7 +15,9 @@ inline constexpr std::uint16_t kGatherMessage = 4;
 inline constexpr std::uint16_t kGrantMessage = 5;
 inline constexpr std::uint16_t kRefuseMessage = 6;
 inline constexpr std::uint16_t kLockedMessage = 7;  ///< of mutexes: see atomics/remote_mutexes.hpp
-inline constexpr std::uint16_t kMessageKinds = 8;
+/// Tokens (8 bytes each) of loose requests that have been served.
+inline constexpr std::uint16_t kDoneMessage = 8;
+inline constexpr std::uint16_t kMessageKinds = 9;
 
 /// What a helper is asked to do. Each is served by the folder that it belongs to.
 enum class RequestKind : std::uint16_t { put, get, accumulate, atomic, lock, unlock, poke, count_ };
@@ -30,7 +32,8 @@ struct RequestHeader {
   std::uint32_t reply_key = 0;
   std::uint32_t reply_room = 0;  ///< bytes that a reply may have
   RequestKind kind = RequestKind::count_;
-  std::uint16_t reserved[3] = {};  // NOLINT(modernize-avoid-c-arrays): a wire format
+  std::uint16_t loose = 0;  ///< 1: nobody waits for this reply alone; success may be told with that of others
+  std::uint32_t reserved = 0;
 };
 static_assert(sizeof(RequestHeader) == 48);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -10,8 +11,12 @@
 namespace rma {
 namespace {
 
-/// A chunk has so many bytes at most, but for its last segment.
+/// A chunk has so many bytes at most.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10U;
+/// A list that takes more questions than this goes another way: they would wait for credits all at once.
+constexpr std::size_t kMostParts = 256;
+/// Chunks that one message may grant. No device has so long a queue of scatters.
+constexpr std::uint32_t kMostGranted = 65536;
 
 }  // namespace
 
@@ -55,6 +60,25 @@ struct Assisted::Outflow {
   std::shared_ptr<RegistrationCache::Use> use = {};
 };
 
+/// One that is posted belongs to its peer until it has ended.
+struct Assisted::Scatter final : public Posted {
+  Scatter(Peer& owner, std::shared_ptr<Inflow> part, std::size_t size)
+      : peer(owner), inflow(std::move(part)), expected(size) {}
+  void ended(int rank, rma_status_t status, std::uint32_t bytes) override;
+  Peer& peer;
+  const std::shared_ptr<Inflow> inflow;
+  const std::size_t expected;
+  std::list<Scatter>::iterator self;
+};
+
+struct Assisted::Gather final : public Posted {
+  Gather(Peer& owner, std::shared_ptr<Outflow> part) : peer(owner), outflow(std::move(part)) {}
+  void ended(int rank, rma_status_t status, std::uint32_t bytes) override;
+  Peer& peer;
+  const std::shared_ptr<Outflow> outflow;
+  std::list<Gather>::iterator self;
+};
+
 struct Assisted::Peer {
   Peer(Assisted& whose, int who) : owner(whose), rank(who) {}
 
@@ -73,38 +97,35 @@ struct Assisted::Peer {
     std::uint32_t chunks = 0;
   };
   std::deque<Grant> grants;  ///< whose gathers are not posted, oldest first
+  std::list<Scatter> scatters;
+  std::list<Gather> gathers;
 };
 
-struct Assisted::Scatter final : public Posted {
-  Scatter(Peer& owner, std::shared_ptr<Inflow> part, std::size_t size)
-      : peer(owner), inflow(std::move(part)), expected(size) {}
-  void ended(int /*rank*/, rma_status_t status, std::uint32_t bytes) override {
-    const std::unique_ptr<Scatter> self(this);
-    const std::lock_guard guard(peer.lock);
-    --inflow->posted;
-    if (status == RMA_SUCCESS && bytes != expected) status = RMA_ERR_ADDRESS;
-    if (inflow->status == RMA_SUCCESS) inflow->status = status;
-    peer.owner.pump_in(peer);
-    peer.owner.finish(peer, *inflow);
-  }
-  Peer& peer;
-  const std::shared_ptr<Inflow> inflow;
-  const std::size_t expected;
-};
+void Assisted::Scatter::ended(int rank, rma_status_t status, std::uint32_t bytes) {
+  Peer& its = peer;
+  // With it the connection has failed: the rank is lost, as what else was posted may never be told of.
+  if (status != RMA_SUCCESS) its.owner.helper_.channel().fail(rank);
+  const std::lock_guard guard(its.lock);
+  const std::shared_ptr<Inflow> part = inflow;
+  --part->posted;
+  if (status == RMA_SUCCESS && bytes != expected) status = RMA_ERR_ADDRESS;
+  if (part->status == RMA_SUCCESS) part->status = status;
+  its.scatters.erase(std::list<Scatter>::iterator(self));  // and this with it
+  its.owner.pump_in(its);
+  its.owner.finish(its, *part);
+}
 
-struct Assisted::Gather final : public Posted {
-  Gather(Peer& owner, std::shared_ptr<Outflow> part) : peer(owner), outflow(std::move(part)) {}
-  void ended(int /*rank*/, rma_status_t status, std::uint32_t /*bytes*/) override {
-    const std::unique_ptr<Gather> self(this);
-    const std::lock_guard guard(peer.lock);
-    --outflow->posted;
-    if (outflow->status == RMA_SUCCESS) outflow->status = status;
-    peer.owner.pump_out(peer);
-    peer.owner.finish(peer, *outflow);
-  }
-  Peer& peer;
-  const std::shared_ptr<Outflow> outflow;
-};
+void Assisted::Gather::ended(int rank, rma_status_t status, std::uint32_t /*bytes*/) {
+  Peer& its = peer;
+  if (status != RMA_SUCCESS) its.owner.helper_.channel().fail(rank);
+  const std::lock_guard guard(its.lock);
+  const std::shared_ptr<Outflow> part = outflow;
+  --part->posted;
+  if (part->status == RMA_SUCCESS) part->status = status;
+  its.gathers.erase(std::list<Gather>::iterator(self));
+  its.owner.pump_out(its);
+  its.owner.finish(its, *part);
+}
 
 std::optional<Assisted::Header> Assisted::read_header(const Message& message) {
   Header header;
@@ -125,7 +146,7 @@ std::optional<std::pair<Assisted::Header, Layout>> Assisted::read_question(const
   return std::pair(*header, std::move(part->layout));
 }
 
-Assisted::Assisted(const Job& job, Helper& helper) : job_(job), helper_(helper) {
+Assisted::Assisted(Registrations own, Helper& helper) : own_(std::move(own)), helper_(helper) {
   helper.on_message(kScatterMessage, [this](const Message& message) { return asked_to_scatter(message); });
   helper.on_message(kGatherMessage, [this](const Message& message) { return asked_to_gather(message); });
   helper.on_message(kGrantMessage, [this](const Message& message) { return granted(message); });
@@ -145,7 +166,7 @@ Assisted::Peer& Assisted::peer(int rank) {
 
 Chunks::Keys Assisted::given_keys(std::size_t rail) const {
   return [this, rail](std::uintptr_t address, std::size_t bytes) -> std::optional<std::uint32_t> {
-    const auto found = job_.registration_of(address, bytes);
+    const auto found = own_(address, bytes);
     if (!found) return std::nullopt;
     return found->local[rail];
   };
@@ -188,14 +209,15 @@ void Assisted::pump_in(Peer& its) {
         inflow->status = RMA_ERR_ADDRESS;  // taken away meanwhile: the sender is told below
         break;
       }
-      auto scatter = std::make_unique<Scatter>(its, inflow, bytes);
+      const auto scatter = its.scatters.emplace(its.scatters.end(), its, inflow, bytes);
+      scatter->self = scatter;
       const rma_status_t status = lane.post_scatter(its.rank, pieces, scatter->cookie());
       if (status != RMA_SUCCESS) {
+        its.scatters.erase(scatter);
         full = status == RMA_ERR_STATE;
         if (!full) helper_.channel().fail(its.rank);
         break;
       }
-      static_cast<void>(scatter.release());
       ++inflow->posted;
       ++posted;
       inflow->chunks.take(bytes);
@@ -231,18 +253,19 @@ void Assisted::pump_out(Peer& its) {
         pieces.clear();
         bytes = 0;
       }
-      auto gather = std::make_unique<Gather>(its, outflow);
+      const auto gather = its.gathers.emplace(its.gathers.end(), its, outflow);
+      gather->self = gather;
       const rma_status_t status =
           helper_.channel().lane(outflow->rail).post_gather(its.rank, pieces, gather->cookie(), {});
-      if (status == RMA_ERR_STATE) {
-        stall(its);
-        return;
-      }
       if (status != RMA_SUCCESS) {
-        helper_.channel().fail(its.rank);
+        its.gathers.erase(gather);
+        if (status == RMA_ERR_STATE) {
+          stall(its);
+        } else {
+          helper_.channel().fail(its.rank);
+        }
         return;
       }
-      static_cast<void>(gather.release());
       ++outflow->posted;
       outflow->chunks.take(bytes);
       --grant.chunks;
@@ -269,10 +292,22 @@ void Assisted::finish(Peer& its, Outflow& outflow) {
 }
 
 Status Assisted::start(const Transfer& transfer) {
+  Peer& its = peer(transfer.rank);
+  const auto lost_already = [&] {
+    const std::lock_guard guard(its.lock);
+    return its.lost;
+  };
+  if (lost_already()) return {RMA_ERR_PEER_LOST, helper_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
   Network& network = helper_.network();
   std::size_t rail = 0;
   if (Status status = network.reach(transfer.rank, &rail); !status.ok()) return status;
+  // Scatters and gathers go by the rail that tells of them.
+  if (const rma_status_t open = helper_.channel().open(transfer.rank, &rail); open != RMA_SUCCESS) {
+    return {open, helper_.explain(open, transfer.rank)};
+  }
   if (Status status = network.settle(transfer.rank); !status.ok()) return status;
+  // The devices move the data while requests that came before may still be waiting to be served.
+  network.settle_requests(transfer.rank);
   // What one message has room to describe is one transfer; a long list becomes several.
   const std::size_t room = helper_.channel().max_body() - sizeof(Header);
   std::vector<Range> parts;
@@ -294,6 +329,7 @@ Status Assisted::start(const Transfer& transfer) {
     });
     if (at != from) parts.emplace_back(from, at - from);
   }
+  if (parts.size() > kMostParts) return {RMA_ERR_UNSUPPORTED, "a list that takes too many messages"};
   return start_parts(transfer, parts, rail);
 }
 
@@ -359,7 +395,7 @@ bool Assisted::asked_to_scatter(const Message& message) {
   if (its.inflows.contains(name)) return false;
   Chunks chunks(std::move(part), {.segments = header.segments, .bytes = header.bytes},
                 given_keys(message.rail));
-  if (!chunks.registered()) {
+  if (!chunks.begins_registered()) {
     tell(its, message.rail, kRefuseMessage, {.stream = header.stream, .yours = 1, .status = RMA_ERR_ADDRESS},
          {});
     return true;
@@ -379,13 +415,13 @@ bool Assisted::asked_to_gather(const Message& message) {
   Peer& its = peer(message.peer);
   const std::lock_guard guard(its.lock);
   const Name name = {.stream = header.stream, .mine = false};
-  if (its.outflows.contains(name)) return false;
+  if (its.outflows.contains(name) || header.granted > kMostGranted) return false;
   const auto outflow = std::make_shared<Outflow>(
       Outflow{.name = name,
               .rail = message.rail,
               .chunks = Chunks(std::move(part), {.segments = header.segments, .bytes = header.bytes},
                                given_keys(message.rail))});
-  if (!outflow->chunks.registered()) {
+  if (!outflow->chunks.begins_registered()) {
     outflow->status = RMA_ERR_ADDRESS;
     tell(its, message.rail, kRefuseMessage, {.stream = header.stream, .yours = 1, .status = RMA_ERR_ADDRESS},
          {});
@@ -398,7 +434,7 @@ bool Assisted::asked_to_gather(const Message& message) {
 
 bool Assisted::granted(const Message& message) {
   const auto header = read_header(message);
-  if (!header) return false;
+  if (!header || header->granted > kMostGranted) return false;
   Peer& its = peer(message.peer);
   const std::lock_guard guard(its.lock);
   const auto found = its.outflows.find({.stream = header->stream, .mine = header->yours != 0});

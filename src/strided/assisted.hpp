@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,7 +12,6 @@
 #include <span>
 #include <utility>
 
-#include "core/job.hpp"
 #include "helper_thread/helper.hpp"
 #include "helper_thread/layout.hpp"
 #include "strided/chunks.hpp"
@@ -34,8 +34,11 @@ namespace rma {
 /// Thread-safe.
 class Assisted {
  public:
-  /// Before the helper starts. Both outlive this.
-  Assisted(const Job& job, Helper& helper);
+  /// The registration of this process's own that holds all of [address, address + bytes).
+  using Registrations = std::function<std::optional<Registered>(std::uintptr_t address, std::size_t bytes)>;
+
+  /// Before the helper starts, which outlives this. After this nobody polls the helper's lanes any more.
+  Assisted(Registrations own, Helper& helper);
   ~Assisted();
 
   struct Transfer {
@@ -88,7 +91,7 @@ class Assisted {
 
   [[nodiscard]] Peer& peer(int rank);
 
-  const Job& job_;
+  const Registrations own_;
   Helper& helper_;
   std::mutex peers_lock_;
   std::map<int, std::unique_ptr<Peer>> peers_;

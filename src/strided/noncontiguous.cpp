@@ -26,7 +26,11 @@ constexpr std::array kRows = {
 }  // namespace
 
 Noncontiguous::Noncontiguous(const Job& job, Helper& helper)
-    : helper_(helper), remote_copy_(job, helper), assisted_(job, helper) {}
+    : helper_(helper),
+      remote_copy_(job, helper),
+      assisted_(
+          [&job](std::uintptr_t address, std::size_t bytes) { return job.registration_of(address, bytes); },
+          helper) {}
 
 bool Noncontiguous::registered(const Transfer& transfer) {
   const Layout& remote = *transfer.remote;

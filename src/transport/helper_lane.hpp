@@ -32,6 +32,10 @@ class HelperLane {
   /// RMA_ERR_STATE: no room, poll and try again. RMA_ERR_PEER_LOST.
   [[nodiscard]] virtual rma_status_t post_message(int peer, std::span<const Local> pieces, Cookie cookie,
                                                   PostFlags flags) = 0;
+  /// A write, in the same queue as the messages: it takes room of it, and what was posted before it has
+  /// arrived when it is placed, its bytes in their order. Status as post_message().
+  [[nodiscard]] virtual rma_status_t post_message_write(int peer, Remote to, Local piece, Cookie cookie,
+                                                        PostFlags flags) = 0;
   /// A buffer for one message, from any peer. RMA_ERR_STATE: there are as many as the device takes.
   [[nodiscard]] virtual rma_status_t post_buffer(Local buffer, Cookie cookie) = 0;
 

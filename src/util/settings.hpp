@@ -43,6 +43,10 @@ struct Settings {
   std::uint64_t receive_base = 0;
   std::uint64_t peer_receives = 0;
   std::uint64_t message_bytes = 0;
+  std::uint64_t polling_set = 0;
+  std::uint64_t promote_messages = 0;
+  std::uint64_t ring_slots = 0;
+  std::uint64_t ring_slot_bytes = 0;
   std::uint64_t helper_buffer = 0;
   std::uint64_t helper_buffers = 0;
   ProtocolSetting noncontiguous = ProtocolSetting::automatic;

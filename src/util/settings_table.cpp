@@ -89,6 +89,19 @@ std::span<const SettingInfo> setting_table() {
                   "ranks that need more"},
       SettingInfo{"RMA_MESSAGE", &Settings::message_bytes, "2K", 512, 65536, "bytes",
                   "Size of a message buffer; the same on all ranks"},
+      SettingInfo{
+          "RMA_POLLING_SET", &Settings::polling_set, "8", 0, 4096, "ranks",
+          "Ranks, the busiest, whose short messages come by a ring of their own that the helper thread "
+          "polls while it is awake; and as many that this rank sends to by such rings. 0: none. A device "
+          "that does not place the bytes of a write in their order needs 0"},
+      SettingInfo{"RMA_PROMOTE", &Settings::promote_messages, "32", 1, 1024, "messages",
+                  "A rank that has sent so many of 1024 messages, and of those since the helper thread last "
+                  "slept, is offered a ring"},
+      SettingInfo{"RMA_RING_SLOTS", &Settings::ring_slots, "16", 1, 4096, "messages", "Messages in a ring"},
+      SettingInfo{
+          "RMA_RING_SLOT", &Settings::ring_slot_bytes, "512", 64, 4096, "bytes",
+          "Size of a ring's slot, rounded up to a multiple of 64; longer messages go by message buffers. "
+          "A rank declines rings that are larger than its own"},
       SettingInfo{"RMA_HELPER_BUFFER", &Settings::helper_buffer, "64K", 4096, std::uint64_t{1} << 26, "bytes",
                   "Most data of one request to a helper thread; larger transfers that need it take several"},
       SettingInfo{"RMA_HELPER_BUFFERS", &Settings::helper_buffers, "8", 2, 4096, "buffers",

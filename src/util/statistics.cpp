@@ -60,6 +60,8 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"atomic_helper", "atomics that another rank's helper executed"},
     {"accumulate_helper", "accumulates that another rank's helper executed"},
     {"message", "messages sent to other ranks"},
+    {"message_ring", "of these, written into a ring that the receiver polls"},
+    {"ring", "rings offered to ranks that send many messages"},
     {"messages_refused", "messages that made no sense, and whose sender was given up"},
     {"helper_request", "requests to other ranks' helper threads"},
     {"helper_served", "requests of other ranks that were served"},

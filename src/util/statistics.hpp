@@ -56,6 +56,8 @@ enum class Counter : std::uint8_t {
   atomic_helper,
   accumulate_helper,
   message,
+  message_ring,
+  ring,
   messages_refused,
   helper_request,
   helper_served,

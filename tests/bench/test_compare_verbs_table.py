@@ -125,11 +125,19 @@ class Text(unittest.TestCase):
         self.assertRegex(lines[2], r"^8 MiB used 2 times +- +9 +- +- +-$")
 
     def test_memory_of_a_connection(self):
-        rows = []
-        for state, pss, kernel in (("after start", 1000, 4000), ("pairwise", 1100, 4400), ("all-to-all", 1300, 5200)):
-            rows += [(f"Pss {state}", "KiB", pss), (f"Rss {state}", "KiB", 9), (f"kernel {state}", "KiB", kernel)]
-        lines = verbs.memory_text([report("memory", rows, ranks=4)])
-        self.assertRegex(lines[1], r"^4 ranks +1000 +1000 +1100 +1100 +1300 +1300 +100 +100$")
+        def measured(sharing, connection):
+            rows = []
+            for state, connections in (("after start", 0), ("pairwise", 1), ("all-to-all", 3)):
+                pss, kernel = 1000 + connections * connection, 4000 + connections * 400
+                rows += [(f"{sharing}: {name} {state}", "KiB", value) for name, value in
+                         (("Pss", pss), ("Rss", 9), ("kernel", kernel))]
+            return report("memory", rows, ranks=4)
+
+        lines = verbs.memory_text([measured("own", 200), measured("shared", 100)])
+        self.assertRegex(lines[1],
+                         r"^4 ranks, shared receive queue +1000 +1000 +1100 +1100 +1300 +1300 +100 +100$")
+        self.assertRegex(lines[2], r"^4 ranks, each peer its own +1000 +1000 +1200 +1100 +1600 +1300 +200 +100$")
+        self.assertEqual(len(lines), 3)
 
 
 class Main(unittest.TestCase):

@@ -7,15 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "atomics/accumulate.hpp"
 #include "atomics/remote_atomics.hpp"
+#include "atomics/remote_mutexes.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
 #include "helper_thread/helper.hpp"
 #include "helper_thread/pieces.hpp"
 #include "records.hpp"
+#include "strided/assisted.hpp"
 #include "strided/remote_copy.hpp"
 #include "transport/loopback/loopback_transport.hpp"
 #include "util/log.hpp"
@@ -130,8 +133,19 @@ class World final : private Mover {
       ranks_[static_cast<std::size_t>(rank)] =
           std::make_unique<Rank>(fabric_, rank, cards, rank == kAttacker ? base().attackers : nullptr);
     }
-    atomics_ = std::make_unique<RemoteAtomics>(*base().accumulator, victim());
-    copy_ = std::make_unique<RemoteCopy>(*base().job, victim());
+    for (int rank = 0; rank < kRanks; ++rank) {
+      Helper& helper = *at(rank).helper;
+      Served& served = served_.emplace_back();
+      served.atomics = std::make_unique<RemoteAtomics>(*base().accumulator, helper);
+      served.copy = std::make_unique<RemoteCopy>(*base().job, helper);
+      served.mutexes = std::make_unique<RemoteMutexes>(helper, rank);
+      served.assisted = std::make_unique<Assisted>(own_memory(at(rank), rank), helper);
+      demand(helper.complete(), "a kind of message or request that nobody takes in here is not fuzzed");
+    }
+    auto* const mutexes = reinterpret_cast<TicketMutex*>(base().arena + (kMutexes - kArena));
+    std::uninitialized_default_construct_n(mutexes, kMutexCount);
+    served_[kVictim].mutexes->add(mutexes, kMutexCount);
+    served_[kVictim].mutexes->add(&hidden_mutex_, 1);
     for (auto& rank : ranks_) {
       demand(rank->helper->start().ok(), "a helper that does not start");
       rank->flights.add(*this);
@@ -166,6 +180,13 @@ class World final : private Mover {
       case Act::ask:
         if (payload.size() >= 2) ask(number(payload));
         break;
+      case Act::move:
+        if (!payload.empty()) move_assisted(payload[0] % 2 == 1);
+        break;
+      case Act::scatter:
+      case Act::gather:
+        if (payload.size() >= 2) post(record.act, number(payload));
+        break;
       case Act::count_:
         break;
     }
@@ -184,6 +205,17 @@ class World final : private Mover {
     move(RequestKind::put, layout(kArena + 128), layout(reinterpret_cast<std::uintptr_t>(sent.data())));
     move(RequestKind::get, layout(kArena + 128), layout(reinterpret_cast<std::uintptr_t>(got.data())));
     demand(sent == got, "an honest process got other data than it put");
+
+    std::array<std::byte, 64> assisted = {};
+    move_honestly(transport::Direction::write, sent.data());
+    move_honestly(transport::Direction::read, assisted.data());
+    demand(sent == assisted, "an honest process got other data than it put by host-assisted transfers");
+
+    RemoteMutexes& mutexes = *served_[kHonest].mutexes;
+    const auto mutex = reinterpret_cast<std::uintptr_t>(&hidden_mutex_);
+    const std::uint64_t who = (std::uint64_t{kHonest} + 1) << 32U;
+    demand(mutexes.lock(mutex, kVictim, who).ok(), "an honest process is not given a mutex");
+    demand(mutexes.unlock(mutex, kVictim, who).ok(), "an honest process cannot give a mutex back");
   }
 
  private:
@@ -250,6 +282,58 @@ class World final : private Mover {
     demand(honest.flights.finish(transfer.operation).ok(), "an honest process is refused");
   }
 
+  /// What a rank has registered: the victim, part of the arena; others, whatever they like.
+  static Assisted::Registrations own_memory(Rank& rank, int number) {
+    if (number != kVictim) {
+      return [&rank](std::uintptr_t address, std::size_t bytes) -> std::optional<Registered> {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): of this process
+        return rank.rails->add(reinterpret_cast<std::byte*>(address), bytes).value();
+      };
+    }
+    const Registered registered = rank.rails->add(base().arena, kRegisteredBytes).value();
+    return [registered](std::uintptr_t address, std::size_t bytes) -> std::optional<Registered> {
+      const std::uintptr_t offset = address - kArena;
+      if (offset >= registered.bytes || bytes > registered.bytes - offset) return std::nullopt;
+      return registered;
+    };
+  }
+  void move_assisted(bool get) {
+    if (++moved_ > 3) return;
+    const std::array<Layout::Dimension, 1> rows = {{{.count = 40, .stride = 100}}};
+    Flights& flights = at(kVictim).flights;
+    const rma_request_t operation = flights.open(kAttacker);
+    const Assisted::Transfer transfer = {
+        .direction = get ? transport::Direction::read : transport::Direction::write,
+        .rank = kAttacker,
+        .remote = std::make_shared<Layout>(Layout::strided(kAttackers, 64, rows)),
+        .local = std::make_shared<Layout>(Layout::strided(kArena + 8192, 64, rows)),
+        .operation = operation};
+    static_cast<void>(served_[kVictim].assisted->start(transfer).ok());
+    flights.leave(operation);
+  }
+  void post(Act act, std::size_t bytes) {
+    const transport::Local piece = {
+        .address = base().attackers, .bytes = std::min(bytes, kArenaBytes), .key = kAttackersKey};
+    transport::HelperLane& lane = at(kAttacker).endpoint->lane();
+    static_cast<void>(act == Act::scatter ? lane.post_scatter(kVictim, {&piece, 1}, 0)
+                                          : lane.post_gather(kVictim, {&piece, 1}, 0, {}));
+  }
+  void move_honestly(transport::Direction direction, std::byte* local) {
+    Rank& honest = at(kHonest);
+    const std::array<Layout::Dimension, 1> eights = {{{.count = 8, .stride = 16}}};
+    const rma_request_t operation = honest.flights.open(kVictim);
+    const Status started = served_[kHonest].assisted->start(
+        {.direction = direction,
+         .rank = kVictim,
+         .remote = std::make_shared<Layout>(Layout::strided(kArena + 256, 8, eights)),
+         .local = std::make_shared<Layout>(
+             Layout::strided(reinterpret_cast<std::uintptr_t>(local), 8,
+                             std::array<Layout::Dimension, 1>{{{.count = 8, .stride = 8}}})),
+         .operation = operation});
+    demand(started.ok(), "an honest process cannot start a host-assisted transfer");
+    demand(honest.flights.finish(operation).ok(), "an honest process's host-assisted transfer fails");
+  }
+
   void settle() {
     for (int round = 0; round < 100000; ++round) {
       if (!progress()) return;
@@ -269,10 +353,18 @@ class World final : private Mover {
 
   transport::LoopbackFabric fabric_;
   std::array<std::unique_ptr<Rank>, kRanks> ranks_;
-  std::unique_ptr<RemoteAtomics> atomics_;
-  std::unique_ptr<RemoteCopy> copy_;
+  /// All that takes messages in, as in src/api/runtime.cpp.
+  struct Served {
+    std::unique_ptr<RemoteAtomics> atomics;
+    std::unique_ptr<RemoteCopy> copy;
+    std::unique_ptr<RemoteMutexes> mutexes;
+    std::unique_ptr<Assisted> assisted;
+  };
+  std::vector<Served> served_;
+  TicketMutex hidden_mutex_;  ///< where inputs do not find it
   int asked_ = 0;
   int long_asked_ = 0;
+  int moved_ = 0;
 };
 
 }  // namespace

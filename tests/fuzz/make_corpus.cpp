@@ -47,6 +47,83 @@ Payload accumulate_prefix(std::uint32_t type, bool scaled) {
   return payload;
 }
 
+/// As in src/atomics/remote_mutexes.cpp, of the attacker.
+Payload mutex(std::uintptr_t address, std::uint64_t rank, std::uint64_t id) {
+  Payload payload;
+  Writer::append(payload, std::uint64_t{address});
+  Writer::append(payload, std::uint64_t{(rank + 1) << 32U});
+  Writer::append(payload, id);
+  return payload;
+}
+
+/// As in src/strided/assisted.cpp.
+struct Header {
+  std::uint64_t stream = 1;
+  std::uint32_t yours = 0;
+  std::uint32_t granted = 0;
+  std::int32_t status = 0;
+  std::uint32_t segments = 0;
+  std::uint64_t bytes = 0;
+};
+Payload message(std::uint16_t kind, const Header& header, const Payload& layout = {}) {
+  Payload payload;
+  Writer::append(payload, kind);
+  Writer::append(payload, header);
+  return payload + layout;
+}
+Payload count(std::uint16_t bytes) {
+  Payload payload;
+  return Writer::append(payload, bytes);
+}
+
+/// Locks of a free mutex and of a held one, and everything that comes after, in and out of turn.
+Writer mutexes() {
+  Writer writer;
+  constexpr std::uintptr_t kNext = kMutexes + 64;
+  for (const std::uint64_t id : {1U, 2U, 3U}) writer.request(RequestKind::lock, mutex(kMutexes, 1, id), 8);
+  for (int i = 0; i < 4; ++i) writer.request(RequestKind::unlock, mutex(kMutexes, 1, 0), 0);
+  writer.request(RequestKind::lock, mutex(kNext, 1, 4), 8);
+  writer.request(RequestKind::poke, mutex(kNext, 1, 0), 0);
+  writer.request(RequestKind::lock, mutex(kNext, 2, 4), 8);         // for somebody else
+  writer.request(RequestKind::lock, mutex(kNext, 1, 4), 4);         // no room for the answer
+  writer.request(RequestKind::lock, mutex(kMutexes + 8, 1, 4), 8);  // in the middle of one
+  writer.request(RequestKind::unlock, mutex(kMutexes + kMutexCount * 64, 1, 0), 0);
+  writer.request(RequestKind::poke, mutex(kArena, 1, 0), 0);
+  Payload locked = count(kLockedMessage);
+  writer.record(Act::message, Writer::append(locked, std::uint64_t{1}));
+  return writer;
+}
+
+/// The attacker puts: what it asks to be scattered, and the gathers for it.
+Writer scatters(const Layout& layout, const Header& header) {
+  Writer writer;
+  writer.record(Act::message, message(kScatterMessage, header, encoded(layout)));
+  for (int i = 0; i < 3; ++i) writer.record(Act::gather, count(static_cast<std::uint16_t>(layout.bytes())));
+  return writer;
+}
+/// The attacker gets: it posts, and grants that and more.
+Writer gathers(const Layout& layout, const Header& header) {
+  Writer writer;
+  for (int i = 0; i < 3; ++i) writer.record(Act::scatter, count(64));
+  writer.record(Act::message, message(kGatherMessage, header, encoded(layout)));
+  writer.record(Act::message, message(kGrantMessage, {.granted = 2}));
+  return writer;
+}
+/// The victim puts and gets, and is granted, refused, and granted once more.
+Writer answered_moves(std::uint32_t granted) {
+  Writer writer;
+  for (std::uint64_t stream = 1; stream <= 3; ++stream) {
+    writer.record(Act::move, {static_cast<std::uint8_t>(stream % 2)});
+    writer.record(Act::scatter, count(4096));
+    writer.record(Act::message, message(kGrantMessage, {.stream = stream, .yours = 1, .granted = granted}));
+    writer.record(Act::gather, count(256));
+    writer.record(Act::message,
+                  message(kRefuseMessage, {.stream = stream, .yours = 1, .status = RMA_ERR_ADDRESS}));
+    writer.record(Act::message, message(kGrantMessage, {.stream = stream, .yours = 1, .granted = 1}));
+  }
+  return writer;
+}
+
 bool write(const std::string& path, const Writer& writer) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(writer.bytes().data()),
@@ -76,7 +153,19 @@ bool write_all(const std::string& directory) {
     get.request(RequestKind::get, encoded(layout), static_cast<std::uint32_t>(layout.bytes()));
     get.request(RequestKind::get, encoded(layout), 4000);
     save(std::string("get-") + name, get);
+    save(std::string("scatter-") + name, scatters(layout, {.segments = 4, .bytes = 4096}));
+    save(std::string("gather-") + name, gathers(layout, {.granted = 1, .segments = 4, .bytes = 32}));
   }
+  save("mutexes", mutexes());
+  const Layout outside = Layout::contiguous(kArena + kRegisteredBytes - 8, 64);
+  save("scatter-outside", scatters(outside, {.segments = 2, .bytes = 4096}));
+  save("gather-outside", gathers(outside, {.granted = 2, .segments = 2, .bytes = 16}));
+  save("scatter-no-segments", scatters(Layout::contiguous(kArena, 64), {.bytes = 4096}));
+  save("scatter-no-bytes", scatters(Layout::contiguous(kArena, 64), {.segments = 2}));
+  save("gather-all", gathers(Layout::contiguous(kArena, 64), {.granted = 65536, .segments = 2, .bytes = 1}));
+  save("granted", answered_moves(1));
+  save("granted-too-often", answered_moves(100));
+  save("granted-for-ever", answered_moves(0xffffffff));
   Writer accumulate;
   for (std::uint32_t type = 0; type < 8; ++type) {
     accumulate.request(RequestKind::accumulate,

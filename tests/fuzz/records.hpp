@@ -21,6 +21,9 @@ enum class Act : std::uint8_t {
   raw,      ///< a message, header and all
   layout,   ///< no message: a layout to be decoded
   ask,      ///< the victim asks for something, with room for as many bytes as the first two bytes say
+  move,     ///< the victim starts a host-assisted transfer with the attacker: a get if the first byte is odd
+  scatter,  ///< the attacker posts memory for so many bytes of a gather as the first two bytes say
+  gather,   ///< it gathers as many into what the victim has posted
   count_
 };
 
@@ -30,6 +33,10 @@ inline constexpr std::uintptr_t kArena = 0x200000000000;
 inline constexpr std::uintptr_t kAttackers = 0x210000000000;
 inline constexpr std::size_t kArenaBytes = 65536;
 inline constexpr std::uint32_t kAttackersKey = 1;
+/// Of the arena, so much is registered; and where in it the mutexes are that others may ask for.
+inline constexpr std::size_t kRegisteredBytes = 49152;
+inline constexpr std::uintptr_t kMutexes = kArena + 32768;
+inline constexpr std::size_t kMutexCount = 4;
 
 struct Record {
   Act act = Act::count_;

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs a build into a prefix of its own and uses it as a stranger would, from there alone: a program in C and one
-# in C++, with the shared and with the static library, found by CMake and by pkg-config, run alone and on two ranks.
+# Installs a build into a prefix of its own and uses it as a stranger would, from there alone: a program in C, one in
+# C++ and one in Fortran, with the shared and with the static library, found by CMake and by pkg-config, run alone and on
+# two ranks.
 #
-# usage: installed.sh BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER
+# usage: installed.sh BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER [FORTRAN_COMPILER]
+#   FORTRAN_COMPILER  for a build that has the Fortran interface
 set -euo pipefail
-build=$1 cmake=$2 cc=$3 cxx=$4
+build=$1 cmake=$2 cc=$3 cxx=$4 fortran=${5:-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -49,16 +51,23 @@ right() {
   done
 }
 
-for language in c cpp; do
+for language in c cpp ${fortran:+fortran}; do
   source=$here/consumer_$language
-  "$cmake" -S "$source" -B "$work/$language" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_COMPILER="$cc" \
-    -D CMAKE_CXX_COMPILER="$cxx" > "$work/log" 2>&1 || fail "$(cat "$work/log")"
+  package=rma
+  case $language in
+    c) suffix=c compile=$cc compiler=(-D CMAKE_C_COMPILER="$cc") ;;
+    cpp) suffix=cpp compile="$cxx -std=c++20" compiler=(-D CMAKE_C_COMPILER="$cc" -D CMAKE_CXX_COMPILER="$cxx") ;;
+    fortran) suffix=f90 compile=$fortran compiler=(-D CMAKE_Fortran_COMPILER="$fortran") package=rma-fortran ;;
+  esac
+  "$cmake" -S "$source" -B "$work/$language" -D CMAKE_PREFIX_PATH="$prefix" "${compiler[@]}" > "$work/log" 2>&1 ||
+    fail "$(cat "$work/log")"
   "$cmake" --build "$work/$language" > "$work/log" 2>&1 || fail "$(cat "$work/log")"
 
-  compile=$([ $language = c ] && echo "$cc" || echo "$cxx -std=c++20")
-  $compile "$source/consumer.$language" $(pkg-config --cflags --libs rma) -Wl,-rpath,"$libdir" -o "$work/$language/pc_shared"
+  $compile "$source/consumer.$suffix" $(pkg-config --cflags --libs $package) -Wl,-rpath,"$libdir" \
+    -o "$work/$language/pc_shared"
   # pkg-config has no word for "the archive": it is named in the place of -lrma.
-  $compile "$source/consumer.$language" $(pkg-config --cflags --static --libs rma | sed 's/-lrma\b/-l:librma.a/') \
+  $compile "$source/consumer.$suffix" \
+    $(pkg-config --cflags --static --libs $package | sed 's/-l\(rma_fortran\|rma\)\b/-l:lib\1.a/g') \
     -o "$work/$language/pc_static"
 
   linked "$work/$language/shared" yes
@@ -70,3 +79,24 @@ for language in c cpp; do
     echo "$language $program: right"
   done
 done
+
+# ARMCI, unless the build was told to have it beside an MPI: then its programs need that MPI's launcher.
+if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then
+  foreign=$(nm -D --defined-only --format=just-symbols "$libdir/libarmci.so" | grep -v '^P\?ARMCI_\|^p\?armci_' || true)
+  [ -z "$foreign" ] || fail "libarmci.so shows names that are not its own: $foreign"
+  source=$here/consumer_armci
+  "$cmake" -S "$source" -B "$work/armci" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_COMPILER="$cc" \
+    > "$work/log" 2>&1 || fail "$(cat "$work/log")"
+  "$cmake" --build "$work/armci" > "$work/log" 2>&1 || fail "$(cat "$work/log")"
+  "$cc" "$source/consumer.c" $(pkg-config --cflags --libs armci) -Wl,-rpath,"$libdir" -o "$work/armci/pc_shared"
+  "$cc" "$source/consumer.c" $(pkg-config --cflags --static --libs armci | sed 's/-larmci\b/-l:libarmci.a/') \
+    -o "$work/armci/pc_static"
+  # As a configure script links: the library's folder and name, and nothing of the runtime.
+  "$cc" "$source/consumer.c" -I"$prefix/include" -L"$libdir" -larmci -Wl,-rpath,"$libdir" -o "$work/armci/plain"
+  for program in shared static pc_shared pc_static plain; do
+    right "$work/armci/$program"
+    echo "ARMCI $program: right"
+  done
+  linked "$work/armci/static" no
+  linked "$work/armci/pc_static" no
+fi

@@ -23,6 +23,8 @@ KNOWS = {
     "collectives": {"atomics", "strided", "channel", "core", "util"},
     "api": {"util", "bootstrap", "transport", "malloc", "core", "channel", "helper_thread", "atomics", "strided",
             "collectives"},
+    "armci": {"util"},
+    "fortran": {"util"},
 }
 
 # Programs that show or measure what a user of the library can do, and so have no more than a user has.

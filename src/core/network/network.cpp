@@ -52,10 +52,7 @@ Status Network::connect(int rank, Peer** connected) {
 
 Status Network::start(int rank, Peer** connected) {
   if (Status status = connect(rank, connected); !status.ok()) return status;
-  const std::atomic<std::uint32_t>& loose = (*connected)->loose_requests;
-  if (loose.load(std::memory_order_acquire) == 0) return {};  // pairs with the end of the last
-  count(Counter::drain);
-  flights_.wait_until(rank, [&] { return loose.load(std::memory_order_acquire) == 0; });
+  settle_requests(rank);
   return {};
 }
 
@@ -72,6 +69,13 @@ Status Network::settle(int rank) {
 
 void Network::loose_request(int rank, int change) {
   peer(rank).loose_requests.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_acq_rel);
+}
+
+void Network::settle_requests(int rank) {
+  const std::atomic<std::uint32_t>& loose = peer(rank).loose_requests;
+  if (loose.load(std::memory_order_acquire) == 0) return;  // pairs with the end of the last
+  count(Counter::drain);
+  flights_.wait_until(rank, [&] { return loose.load(std::memory_order_acquire) == 0; });
 }
 
 Status Network::match(Peer& its, int rank, const NetworkCard& card) {

@@ -76,10 +76,12 @@ class Network final : public Mover {
 
   /// For requests to `rank` by messages. reach() connects, and says which rail they take. settle() waits
   /// until all that was put there is there: a message overtakes nothing. loose_request() counts those whose
-  /// call has returned (+1) and that are over (-1): transfers wait for them.
+  /// call has returned (+1) and that are over (-1): transfers wait for them, and what else a request's
+  /// execution does not keep in order, by settle_requests().
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status settle(int rank);
   void loose_request(int rank, int change);
+  void settle_requests(int rank);
 
   /// Whether one registration of `rank` holds all of [address, address + bytes).
   [[nodiscard]] bool registered(std::uintptr_t address, std::size_t bytes, int rank);

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "transport/helper_lane.hpp"
@@ -11,7 +12,8 @@ namespace rma::transport {
 
 class LoopbackTransport;
 
-/// The helper lane of a loopback endpoint. Whatever is posted is done at once; completions appear in poll().
+/// The helper lane of a loopback endpoint. Whatever is posted is done at once, unless it is held; completions
+/// appear in poll().
 /// A message or a gather that finds nothing to go into ends with RMA_ERR_STATE, where a device would ask
 /// again and again: whoever counts right never sees it. Thread-safe.
 class LoopbackLane final : public HelperLane {
@@ -23,8 +25,12 @@ class LoopbackLane final : public HelperLane {
   struct Faults {
     std::uint32_t refused_messages = 0;   ///< this many get RMA_ERR_STATE
     std::uint32_t refused_transfers = 0;  ///< and this many transfers, gathers and scatters
+    std::uint32_t empty_polls = 0;        ///< this many polls return nothing
+    bool held = false;                    ///< messages, and writes among them, wait for deliver()
   };
   void set_faults(const Faults& faults);
+  /// Does what is held, oldest first, but no more than `most`.
+  void deliver(std::size_t most);
   void set_limits(const Limits& limits) { limits_ = limits; }
   /// Buffers that messages have not taken yet.
   [[nodiscard]] std::size_t buffers() const;
@@ -32,6 +38,8 @@ class LoopbackLane final : public HelperLane {
   [[nodiscard]] const Limits& limits() const override { return limits_; }
   [[nodiscard]] rma_status_t post_message(int peer, std::span<const Local> pieces, Cookie cookie,
                                           PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_message_write(int peer, Remote to, Local piece, Cookie cookie,
+                                                PostFlags flags) override;
   [[nodiscard]] rma_status_t post_buffer(Local buffer, Cookie cookie) override;
   void set_buffer_source(BufferSource source) override { source_ = std::move(source); }
   [[nodiscard]] std::uint32_t buffers_of(int peer) override;
@@ -52,6 +60,18 @@ class LoopbackLane final : public HelperLane {
     std::vector<Local> pieces;
     Cookie cookie = 0;
   };
+  /// A message, or a write among them, on its way.
+  struct Sent {
+    int peer;
+    std::vector<std::byte> bytes;
+    std::optional<Remote> to;  ///< of a write
+    Cookie cookie;
+    bool silent;
+    bool usable;  ///< what it was read from could be
+  };
+  [[nodiscard]] rma_status_t send(int peer, std::span<const Local> pieces, std::optional<Remote> to,
+                                  Cookie cookie, PostFlags flags);
+  void arrive(const Sent& sent);
   [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, LoopbackLane** there);
   void end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent);
 
@@ -68,6 +88,7 @@ class LoopbackLane final : public HelperLane {
   std::map<int, std::uint32_t> granted_;  ///< by peer, to this end
   std::deque<std::pair<Local, Cookie>> buffers_;
   std::map<int, std::deque<Scatter>> scatters_;  ///< by peer
+  std::deque<Sent> held_;
   std::deque<Completion> due_;
 };
 

@@ -84,6 +84,7 @@ Status LoopbackTransport::connect(int peer, std::span<const std::byte> card) {
     peers_[peer] = there;
     there->peers_.try_emplace(number_, this);  // connections lead both ways
   }
+  const std::lock_guard introducing(fabric_.introductions_);
   LoopbackLane::introduce(lane_, peer, there->lane_, number_);
   return {};
 }

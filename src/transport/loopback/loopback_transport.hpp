@@ -36,7 +36,9 @@ class LoopbackFabric {
 
  private:
   friend class LoopbackTransport;
-  std::mutex lock_;  ///< guards all endpoints too
+  std::mutex
+      introductions_;  ///< who finds two endpoints introduced finds all that belongs to it; taken first
+  std::mutex lock_;    ///< guards all endpoints too
   std::optional<std::mt19937_64> random_;
   std::map<int, LoopbackTransport*> endpoints_;
 };

@@ -135,6 +135,15 @@ rma_status_t VerbsLane::post_message(int peer, std::span<const Local> pieces, Co
   return its != nullptr ? its->messages().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
 }
 
+rma_status_t VerbsLane::post_message_write(int peer, Remote to, Local piece, Cookie cookie, PostFlags flags) {
+  Connection* const its = connections_(peer);
+  if (its == nullptr) return RMA_ERR_PEER_LOST;
+  const Work work = {
+      .direction = Direction::write, .remote = to, .pieces = {&piece, 1}, .cookie = cookie, .flags = flags};
+  std::size_t posted = 0;
+  return its->messages().post({&work, 1}, &posted);
+}
+
 rma_status_t VerbsLane::post_buffer(Local buffer, Cookie cookie) {
   ibv_sge piece = {.addr = reinterpret_cast<std::uintptr_t>(buffer.address),
                    .length = static_cast<std::uint32_t>(buffer.bytes),

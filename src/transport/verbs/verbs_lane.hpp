@@ -40,6 +40,8 @@ class VerbsLane final : public HelperLane {
   [[nodiscard]] const Limits& limits() const override { return limits_; }
   [[nodiscard]] rma_status_t post_message(int peer, std::span<const Local> pieces, Cookie cookie,
                                           PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_message_write(int peer, Remote to, Local piece, Cookie cookie,
+                                                PostFlags flags) override;
   [[nodiscard]] rma_status_t post_buffer(Local buffer, Cookie cookie) override;
   void set_buffer_source(BufferSource source) override { source_ = std::move(source); }
   [[nodiscard]] std::uint32_t buffers_of(int peer) override;

@@ -279,5 +279,27 @@ TEST_F(ChannelWorld, MessagesAreCounted) {
   EXPECT_EQ(counted(Counter::message), before + 1);
 }
 
+TEST_F(ChannelWorld, MessagesToAPeerTakeTheRailOfTheFirst) {
+  open(2, 8, 8, 2);
+  std::size_t rail = 1;
+  ASSERT_EQ(at(0).channel->open(1, &rail), RMA_SUCCESS);
+  EXPECT_EQ(rail, 1U);
+  rail = 0;
+  ASSERT_EQ(at(0).channel->open(1, &rail), RMA_SUCCESS);
+  EXPECT_EQ(rail, 1U) << "whatever is asked for later";
+  at(0).channel->send(1, rail, 1, {}, {});
+  while (at(1).channel->progress(Channel::Turn::wait)) {
+  }
+  rail = 0;
+  ASSERT_EQ(at(1).channel->open(0, &rail), RMA_SUCCESS);
+  EXPECT_EQ(rail, 1U) << "answers go where the question came from";
+}
+
+TEST_F(ChannelWorld, MessagesToAPeerWithoutBuffersAreRefusedAtOnce) {
+  open(2, 0, 1);
+  std::size_t rail = 0;
+  EXPECT_EQ(at(0).channel->open(1, &rail), RMA_ERR_UNSUPPORTED);
+}
+
 }  // namespace
 }  // namespace rma

@@ -57,8 +57,9 @@ class ChannelWorld : public testing::Test {
         transports.push_back(std::move(endpoint));
       }
       process->rails = std::make_unique<Rails>(std::move(transports));
-      auto channel = Channel::create(*process->rails, ranks,
-                                     {.message_bytes = kMessage, .lent = lent, .own = own}, *process);
+      const Channel::Options options = {
+          .message_bytes = kMessage, .lent = lent, .own = own, .ring = ring, .polling = polling};
+      auto channel = Channel::create(*process->rails, ranks, options, *process);
       ASSERT_TRUE(channel.ok()) << channel.status().text();
       process->channel = std::move(channel).value();
     }
@@ -131,6 +132,8 @@ class ChannelWorld : public testing::Test {
     return true;
   }
 
+  RingShape ring = {};  ///< of all, for busy peers
+  PollingSet::Policy polling = {.most = 0};
   std::vector<std::unique_ptr<transport::LoopbackFabric>> fabrics;
   std::vector<std::unique_ptr<Process>> processes;
 };

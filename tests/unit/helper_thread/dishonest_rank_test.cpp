@@ -122,6 +122,28 @@ TEST_F(DishonestRank, AnswersThatLie) {
   }
 }
 
+TEST_F(DishonestRank, SaysThatMoreIsDoneThanWasAsked) {
+  const Bytes token(sizeof(std::uint64_t));
+  for (const Bytes& tokens : {Bytes{}, token, token + token, Bytes(7), Bytes(12)}) {
+    fresh();
+    say(kDoneMessage, tokens);
+    EXPECT_TRUE(given_up()) << tokens.size() << " bytes";
+  }
+}
+
+TEST_F(DishonestRank, SaysOfARequestThatIsWaitedForThatItIsDone) {
+  Flights& flights = *at(0).flights;
+  const rma_request_t operation = flights.open(1);
+  ASSERT_TRUE(helper(0)
+                  .asking()
+                  .ask({.rank = 1, .kind = RequestKind::atomic, .reply_room = 8, .operation = operation})
+                  .ok());
+  ASSERT_TRUE(settle());
+  say(kDoneMessage, bytes_of_wire(later.at(0).token));
+  EXPECT_TRUE(given_up());
+  EXPECT_EQ(flights.finish(operation).code(), RMA_ERR_PEER_LOST);
+}
+
 TEST_F(DishonestRank, MoreThanABufferIsWritten) {
   const auto outcome = ask(0, 1, RequestKind::atomic, {}, 4096);
   ASSERT_TRUE(settle());
@@ -223,6 +245,8 @@ TEST_F(DishonestRank, ManyLongRequestsThatAllWait) {
 }
 
 TEST_F(DishonestRank, AnyBytes) {
+  // A rank without credits sends nothing, and learns only by its patience that it has been given up.
+  settings.peer_receives = 32;
   std::mt19937_64 random(test_seed());
   for (int round = 0; round < 300; ++round) {
     fresh();

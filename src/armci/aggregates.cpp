@@ -1,0 +1,110 @@
+// Handles that gather small transfers.
+
+#include "armci/aggregates.hpp"
+
+#include "armci/alias.hpp"
+#include "armci/errors.hpp"
+#include "armci/state.hpp"
+
+namespace rma::armci {
+namespace {
+
+/// So many pieces are carried out before the handle is waited for.
+constexpr std::size_t kPieces = 1024;
+
+}  // namespace
+
+Aggregates::Gathered* Aggregates::find(const armci_hdl_t* handle) {
+  // A handle that was never initialized may hold any number: the entry knows its handle.
+  const auto found = aggregates_.find(handle->aggregate);
+  return found != aggregates_.end() && found->second.handle == handle ? &found->second.gathered : nullptr;
+}
+
+void Aggregates::open(armci_hdl_t* handle) {
+  const std::lock_guard guard(lock_);
+  if (find(handle) != nullptr) return;
+  handle->operation = 0;
+  handle->aggregate = ++last_;
+  aggregates_.emplace(last_, Aggregate{handle, {}});
+  open_.store(aggregates_.size(), std::memory_order_relaxed);
+}
+
+void Aggregates::close(armci_hdl_t* handle) {
+  const std::lock_guard guard(lock_);
+  Gathered* const gathered = find(handle);
+  if (gathered == nullptr) return;
+  carry_out(*gathered);
+  aggregates_.erase(handle->aggregate);
+  open_.store(aggregates_.size(), std::memory_order_relaxed);
+  handle->aggregate = 0;
+}
+
+bool Aggregates::gathers(const armci_hdl_t* handle) {
+  if (!any()) [[likely]]
+    return false;
+  const std::lock_guard guard(lock_);
+  return find(handle) != nullptr;
+}
+
+void Aggregates::add(const armci_hdl_t* handle, Kind kind, void* src, void* dst, std::size_t bytes,
+                     int process) {
+  const std::lock_guard guard(lock_);
+  Gathered* const found = find(handle);
+  if (found == nullptr) die("an aggregate handle", "was ended while it was used");
+  Gathered& gathered = *found;
+  if (gathered.kind != kind || gathered.process != process || gathered.src.size() >= kPieces) {
+    carry_out(gathered);
+    gathered.kind = kind;
+    gathered.process = process;
+  }
+  if (gathered.runs.empty() || gathered.runs.back().bytes != bytes) {
+    gathered.runs.push_back({bytes, gathered.src.size(), 0});
+  }
+  ++gathered.runs.back().count;
+  gathered.src.push_back(src);
+  gathered.dst.push_back(dst);
+}
+
+void Aggregates::carry_out_this(const armci_hdl_t* handle) {
+  const std::lock_guard guard(lock_);
+  if (Gathered* const gathered = find(handle); gathered != nullptr) carry_out(*gathered);
+}
+
+void Aggregates::carry_out_all() {
+  const std::lock_guard guard(lock_);
+  for (auto& [number, aggregate] : aggregates_) carry_out(aggregate.gathered);
+}
+
+void Aggregates::carry_out(Gathered& gathered) {
+  if (gathered.runs.empty()) return;
+  std::vector<rma_iov_t> list;
+  list.reserve(gathered.runs.size());
+  for (const Run& run : gathered.runs) {
+    list.push_back({.dst = gathered.dst.data() + run.first,
+                    .src = gathered.src.data() + run.first,
+                    .segments = run.count,
+                    .bytes = run.bytes});
+  }
+  const auto transfer = gathered.kind == Kind::put ? rma_put_vector : rma_get_vector;
+  require(transfer(list.data(), list.size(), gathered.process), "an aggregate handle");
+  gathered.src.clear();
+  gathered.dst.clear();
+  gathered.runs.clear();
+}
+
+}  // namespace rma::armci
+
+extern "C" {
+
+void PARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
+  rma::armci::state(__func__).handles.aggregates.open(handle);
+}
+
+void PARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle) {
+  rma::armci::state(__func__).handles.aggregates.close(handle);
+}
+
+}  // extern "C"
+
+RMA_ARMCI(SET_AGGREGATE_HANDLE);
+RMA_ARMCI(UNSET_AGGREGATE_HANDLE);

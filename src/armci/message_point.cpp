@@ -1,0 +1,90 @@
+// The rest of message.h: two-sided messages, the tree, who and how many, the clock.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "armci/errors.hpp"
+#include "armci/outcome.hpp"
+#include "armci/scopes.hpp"
+#include "armci/state.hpp"
+#include "message.h"
+
+namespace rma::armci {
+namespace {
+
+std::size_t checked_length(const void* buffer, int len, const char* call) {
+  if (len < 0 || (buffer == nullptr && len > 0)) die(call, fmt::format("{} bytes at {}", len, buffer));
+  return static_cast<std::size_t>(len);
+}
+
+Mailbox::Received receive(int tag, void* buffer, int room, int* got, int from, const char* call) {
+  const std::size_t bytes = checked_length(buffer, room, call);
+  const auto received = state(call).mailbox->receive({.space = MessageSpace::client, .tag = tag},
+                                                     {static_cast<std::byte*>(buffer), bytes}, from);
+  require(received.status(), call);
+  if (got != nullptr) *got = static_cast<int>(received.value().bytes);
+  return received.value();
+}
+
+int at_or_none(const std::vector<int>& processes, std::size_t place) {
+  return place < processes.size() ? processes[place] : -1;
+}
+
+}  // namespace
+}  // namespace rma::armci
+
+using rma::armci::die;
+using rma::armci::require;
+
+extern "C" {
+
+void armci_msg_snd(int tag, void* buffer, int len, int to) {
+  const std::size_t bytes = rma::armci::checked_length(buffer, len, __func__);
+  require(rma::armci::state(__func__).mailbox->send({.space = rma::armci::MessageSpace::client, .tag = tag},
+                                                    {static_cast<const std::byte*>(buffer), bytes}, to),
+          __func__);
+}
+
+void armci_msg_rcv(int tag, void* buffer, int buflen, int* msglen, int from) {
+  // A negative process is no way to say "any" here.
+  if (from < 0) die(__func__, fmt::format("there is no process {}", from));
+  rma::armci::receive(tag, buffer, buflen, msglen, from, __func__);
+}
+
+int armci_msg_rcvany(int tag, void* buffer, int buflen, int* msglen) {
+  return rma::armci::receive(tag, buffer, buflen, msglen, rma::armci::Mailbox::kAnySource, __func__).source;
+}
+
+void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {
+  const std::vector<int>& processes = scope_processes(rma::armci::world_group(__func__), scope, __func__);
+  const auto found = std::find(processes.begin(), processes.end(), rma_rank());
+  *root = processes.front();
+  *up = *left = *right = -1;
+  if (found == processes.end()) return;
+  const auto place = static_cast<std::size_t>(found - processes.begin());
+  if (place > 0) *up = processes[(place - 1) / 2];
+  *left = rma::armci::at_or_none(processes, 2 * place + 1);
+  *right = rma::armci::at_or_none(processes, 2 * place + 2);
+}
+
+int armci_msg_me(void) {
+  const int rank = rma_rank();
+  if (rank < 0) die(__func__, "neither armci_msg_init nor ARMCI_Init was called");
+  return rank;
+}
+
+int armci_msg_nproc(void) {
+  const int size = rma_size();
+  if (size < 0) die(__func__, "neither armci_msg_init nor ARMCI_Init was called");
+  return size;
+}
+
+double armci_timer(void) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void armci_msg_abort(int code) { ARMCI_Error("armci_msg_abort", code); }
+
+}  // extern "C"

@@ -1,0 +1,48 @@
+// Without an MPI: the launcher says which processes there are.
+
+#include <mutex>
+
+#include "armci/alias.hpp"
+#include "armci/errors.hpp"
+#include "armci/life.hpp"
+#include "armci/mpi_comm.hpp"
+#include "message.h"
+
+namespace rma::armci {
+
+namespace {
+
+std::mutex message_life_lock;  // of the next
+bool joined = false;           // by armci_msg_init
+
+}  // namespace
+
+void open_comm(Group& /*group*/) {}
+void close_comm(Group& /*group*/) {}
+
+}  // namespace rma::armci
+
+extern "C" {
+
+int PARMCI_Init_args(int* /*argc*/, char*** /*argv*/) {
+  rma::armci::init(rma_init, [](rma::armci::Group& /*world*/) {});
+  return 0;
+}
+
+void armci_msg_init(int* /*argc*/, char*** /*argv*/) {
+  const std::lock_guard guard(rma::armci::message_life_lock);
+  if (rma::armci::joined) return;
+  rma::armci::require(rma_init(), __func__);
+  rma::armci::joined = true;
+}
+
+void armci_msg_finalize(void) {
+  const std::lock_guard guard(rma::armci::message_life_lock);
+  if (!rma::armci::joined) return;
+  rma::armci::joined = false;
+  rma::armci::require(rma_finalize(), __func__);
+}
+
+}  // extern "C"
+
+RMA_ARMCI(Init_args);

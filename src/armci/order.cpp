@@ -1,0 +1,25 @@
+// Fences and the barrier.
+
+#include "armci/alias.hpp"
+#include "armci/errors.hpp"
+#include "armci/groups.hpp"
+
+using rma::armci::default_group;
+using rma::armci::require;
+
+extern "C" {
+
+void PARMCI_Fence(int proc) { require(rma_fence(proc), __func__); }
+
+void PARMCI_AllFence(void) { require(rma_fence_all(), __func__); }
+
+void PARMCI_GroupFence(ARMCI_Group* /*group*/) { PARMCI_AllFence(); }
+
+void PARMCI_Barrier(void) { require(rma_barrier(team_of(default_group(__func__), __func__)), __func__); }
+
+}  // extern "C"
+
+RMA_ARMCI(Fence);
+RMA_ARMCI(AllFence);
+RMA_ARMCI(GroupFence);
+RMA_ARMCI(Barrier);

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "armci/errors.hpp"
+#include "rma/rma.h"
+#include "util/status.hpp"
+
+namespace rma::armci {
+
+/// What a call of the C interface returned, with its text.
+[[nodiscard]] inline Status outcome(rma_status_t code) {
+  if (code == RMA_SUCCESS) [[likely]]
+    return {};
+  return {code, rma_last_error()};
+}
+
+/// Ends the job with the failure's text, unless it is success.
+inline void require(const Status& status, const char* call) {
+  if (!status.ok()) [[unlikely]]
+    die(call, status.text());
+}
+
+}  // namespace rma::armci

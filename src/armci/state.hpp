@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "armci/groups.hpp"
+#include "armci/handles.hpp"
+#include "armci/mailbox.hpp"
+#include "armci/notifications.hpp"
+#include "armci/topology.hpp"
+
+namespace rma::armci {
+
+/// What exists between the first ARMCI_Init and the last ARMCI_Finalize. The runtime knows all else.
+struct State {
+  explicit State(Group world);
+
+  Groups groups;
+  const Topology topology;
+  Notifications notifications;
+  const std::unique_ptr<Mailbox> mailbox;
+  Handles handles;
+  rma_mutexes_t mutexes = nullptr;  ///< null unless ARMCI_Create_mutexes was called
+};
+
+/// The state; the job ends where there is none, because ARMCI is not initialized. `call` names who asks.
+[[nodiscard]] State& state(const char* call);
+
+}  // namespace rma::armci

@@ -1,0 +1,159 @@
+// Strided put, get and accumulate. The runtime has the same form of a shape, in wider numbers.
+
+#include <array>
+
+#include "armci/alias.hpp"
+#include "armci/handles.hpp"
+#include "armci/types.hpp"
+
+namespace rma::armci {
+namespace {
+
+/// A shape in the runtime's numbers. A negative count becomes one that it refuses, as more than any memory.
+class Shape {
+ public:
+  Shape(const int* src_strides, const int* dst_strides, const int* counts, int levels) : levels_(levels) {
+    counts_[0] = static_cast<std::size_t>(counts[0]);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(levels); ++i) {
+      dst_strides_[i] = dst_strides[i];
+      src_strides_[i] = src_strides[i];
+      counts_[i + 1] = static_cast<std::size_t>(counts[i + 1]);
+    }
+  }
+
+  /// What is wrong with the arguments of the constructor: 0 for nothing.
+  static int check(const int* src_strides, const int* dst_strides, const int* counts, int levels) {
+    if (levels < 0 || levels > ARMCI_MAX_STRIDE_LEVEL) [[unlikely]]
+      return kBadLevels;
+    const bool lacks_strides = levels > 0 && (src_strides == nullptr || dst_strides == nullptr);
+    return counts == nullptr || lacks_strides ? kNullArgument : 0;
+  }
+
+  [[nodiscard]] const ptrdiff_t* dst_strides() const { return dst_strides_.data(); }
+  [[nodiscard]] const ptrdiff_t* src_strides() const { return src_strides_.data(); }
+  [[nodiscard]] const std::size_t* counts() const { return counts_.data(); }
+  [[nodiscard]] int levels() const { return levels_; }
+
+ private:
+  // Only as much as the levels need is written.
+  std::array<ptrdiff_t, ARMCI_MAX_STRIDE_LEVEL> dst_strides_;
+  std::array<ptrdiff_t, ARMCI_MAX_STRIDE_LEVEL> src_strides_;
+  std::array<std::size_t, ARMCI_MAX_STRIDE_LEVEL + 1> counts_;
+  int levels_;
+};
+
+/// Runs `body(const Shape&)`, which returns what the call returns, where there is a shape.
+template <typename Body>
+[[gnu::always_inline]] inline int with_shape(const int* src_strides, const int* dst_strides,
+                                             const int* counts, int levels, const Body& body) {
+  if (const int refused = Shape::check(src_strides, dst_strides, counts, levels); refused != 0) [[unlikely]]
+    return refused;
+  return body(Shape(src_strides, dst_strides, counts, levels));
+}
+
+}  // namespace
+}  // namespace rma::armci
+
+using rma::armci::begun;
+using rma::armci::result;
+using rma::armci::Shape;
+using rma::armci::with_shape;
+
+extern "C" {
+
+int PARMCI_PutS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
+                int proc) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+    return result(rma_put_strided(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
+                  "PARMCI_PutS");
+  });
+}
+
+int PARMCI_GetS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
+                int proc) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+    return result(rma_get_strided(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
+                  "PARMCI_GetS");
+  });
+}
+
+int PARMCI_AccS(int type, void* scale, void* src, int src_strides[], void* dst, int dst_strides[],
+                int counts[], int levels, int proc) {
+  const rma_type_t of = rma::armci::type_of(type, __func__);
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+    return result(
+        rma_acc_strided(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), of, scale, proc),
+        "PARMCI_AccS");
+  });
+}
+
+int PARMCI_PutS_flag(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
+                     int* flag, int value, int proc) {
+  const int put = PARMCI_PutS(src, src_strides, dst, dst_strides, counts, levels, proc);
+  return put != 0 ? put : PARMCI_Put(&value, flag, sizeof value, proc);
+}
+
+int PARMCI_PutS_flag_dir(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
+                         int* flag, int value, int proc) {
+  return PARMCI_PutS_flag(src, src_strides, dst, dst_strides, counts, levels, flag, value, proc);
+}
+
+int PARMCI_NbPutS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
+                  int proc, armci_hdl_t* handle) {
+  // Contiguous, and so for a handle that gathers.
+  if (levels == 0 && counts != nullptr) return PARMCI_NbPut(src, dst, counts[0], proc, handle);
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+    if (handle == nullptr) {
+      return result(
+          rma_put_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
+          "PARMCI_NbPutS");
+    }
+    rma_request_t request = RMA_REQUEST_NULL;
+    const rma_status_t status = rma_put_strided_nb(dst, s.dst_strides(), src, s.src_strides(), s.counts(),
+                                                   s.levels(), proc, &request);
+    return begun(handle, status, request, proc, "PARMCI_NbPutS");
+  });
+}
+
+int PARMCI_NbGetS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
+                  int proc, armci_hdl_t* handle) {
+  if (levels == 0 && counts != nullptr) return PARMCI_NbGet(src, dst, counts[0], proc, handle);
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+    if (handle == nullptr) {
+      return result(
+          rma_get_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
+          "PARMCI_NbGetS");
+    }
+    rma_request_t request = RMA_REQUEST_NULL;
+    const rma_status_t status = rma_get_strided_nb(dst, s.dst_strides(), src, s.src_strides(), s.counts(),
+                                                   s.levels(), proc, &request);
+    return begun(handle, status, request, proc, "PARMCI_NbGetS");
+  });
+}
+
+int PARMCI_NbAccS(int type, void* scale, void* src, int src_strides[], void* dst, int dst_strides[],
+                  int counts[], int levels, int proc, armci_hdl_t* handle) {
+  const rma_type_t of = rma::armci::type_of(type, __func__);
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+    if (handle == nullptr) {
+      return result(rma_acc_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(),
+                                        of, scale, proc),
+                    "PARMCI_NbAccS");
+    }
+    rma_request_t request = RMA_REQUEST_NULL;
+    const rma_status_t status = rma_acc_strided_nb(dst, s.dst_strides(), src, s.src_strides(), s.counts(),
+                                                   s.levels(), of, scale, proc, &request);
+    return begun(handle, status, request, proc, "PARMCI_NbAccS");
+  });
+}
+
+}  // extern "C"
+
+RMA_ARMCI(PutS);
+RMA_ARMCI(GetS);
+RMA_ARMCI(AccS);
+RMA_ARMCI(PutS_flag);
+RMA_ARMCI(PutS_flag_dir);
+RMA_ARMCI(NbPutS);
+RMA_ARMCI(NbGetS);
+RMA_ARMCI(NbAccS);

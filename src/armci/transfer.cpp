@@ -1,0 +1,107 @@
+// Contiguous put, get and accumulate.
+
+#include "armci/alias.hpp"
+#include "armci/state.hpp"
+#include "armci/types.hpp"
+
+namespace rma::armci {
+namespace {
+
+/// A negative size becomes one that the runtime refuses, as more than any memory.
+std::size_t size_of(int bytes) { return static_cast<std::size_t>(bytes); }
+
+/// The runtime sees what was gathered only later, when nobody looks at what is returned any more.
+int check(const void* src, const void* dst, int bytes, int process) {
+  if (bytes < 0) return kBadSize;
+  if (process < 0 || process >= rma_size()) return kBadProcess;
+  return bytes > 0 && (src == nullptr || dst == nullptr) ? kNullArgument : 0;
+}
+
+int gather(const armci_hdl_t* handle, Aggregates::Kind kind, void* src, void* dst, int bytes, int process,
+           const char* call) {
+  const int refused = check(src, dst, bytes, process);
+  if (refused == 0 && bytes > 0) {
+    state(call).handles.aggregates.add(handle, kind, src, dst, size_of(bytes), process);
+  }
+  return refused;
+}
+
+bool gathers(const armci_hdl_t* handle, const char* call) {
+  return state(call).handles.aggregates.gathers(handle);
+}
+
+/// The number of elements; nothing where `bytes` is none of them.
+bool elements_of(int bytes, rma_type_t type, std::size_t& elements) {
+  elements = size_of(bytes) / type_size(type);
+  return bytes >= 0 && size_of(bytes) % type_size(type) == 0;
+}
+
+}  // namespace
+}  // namespace rma::armci
+
+using rma::armci::Aggregates;
+using rma::armci::begun;
+using rma::armci::result;
+using rma::armci::size_of;
+
+extern "C" {
+
+int PARMCI_Put(void* src, void* dst, int bytes, int proc) {
+  return result(rma_put(dst, src, size_of(bytes), proc), __func__);
+}
+
+int PARMCI_Get(void* src, void* dst, int bytes, int proc) {
+  return result(rma_get(dst, src, size_of(bytes), proc), __func__);
+}
+
+int PARMCI_Acc(int type, void* scale, void* src, void* dst, int bytes, int proc) {
+  const rma_type_t of = rma::armci::type_of(type, __func__);
+  std::size_t elements = 0;
+  if (!rma::armci::elements_of(bytes, of, elements)) return rma::armci::kBadSize;
+  return result(rma_acc(dst, src, elements, of, scale, proc), __func__);
+}
+
+int PARMCI_Put_flag(void* src, void* dst, int bytes, int* flag, int value, int proc) {
+  const int put = PARMCI_Put(src, dst, bytes, proc);
+  return put != 0 ? put : PARMCI_Put(&value, flag, sizeof value, proc);
+}
+
+int PARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
+  if (handle == nullptr) return result(rma_put_nbi(dst, src, size_of(bytes), proc), __func__);
+  if (rma::armci::gathers(handle, __func__)) {
+    return rma::armci::gather(handle, Aggregates::Kind::put, src, dst, bytes, proc, __func__);
+  }
+  rma_request_t request = RMA_REQUEST_NULL;
+  const rma_status_t status = rma_put_nb(dst, src, size_of(bytes), proc, &request);
+  return begun(handle, status, request, proc, __func__);
+}
+
+int PARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
+  if (handle == nullptr) return result(rma_get_nbi(dst, src, size_of(bytes), proc), __func__);
+  if (rma::armci::gathers(handle, __func__)) {
+    return rma::armci::gather(handle, Aggregates::Kind::get, src, dst, bytes, proc, __func__);
+  }
+  rma_request_t request = RMA_REQUEST_NULL;
+  const rma_status_t status = rma_get_nb(dst, src, size_of(bytes), proc, &request);
+  return begun(handle, status, request, proc, __func__);
+}
+
+int PARMCI_NbAcc(int type, void* scale, void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
+  const rma_type_t of = rma::armci::type_of(type, __func__);
+  std::size_t elements = 0;
+  if (!rma::armci::elements_of(bytes, of, elements)) return rma::armci::kBadSize;
+  if (handle == nullptr) return result(rma_acc_nbi(dst, src, elements, of, scale, proc), __func__);
+  rma_request_t request = RMA_REQUEST_NULL;
+  const rma_status_t status = rma_acc_nb(dst, src, elements, of, scale, proc, &request);
+  return begun(handle, status, request, proc, __func__);
+}
+
+}  // extern "C"
+
+RMA_ARMCI(Put);
+RMA_ARMCI(Get);
+RMA_ARMCI(Acc);
+RMA_ARMCI(Put_flag);
+RMA_ARMCI(NbPut);
+RMA_ARMCI(NbGet);
+RMA_ARMCI(NbAcc);

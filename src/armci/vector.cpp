@@ -1,0 +1,123 @@
+// Vector put, get and accumulate.
+
+#include <array>
+#include <vector>
+
+#include "armci/alias.hpp"
+#include "armci/handles.hpp"
+#include "armci/types.hpp"
+
+namespace rma::armci {
+namespace {
+
+/// The runtime's descriptors. A negative size becomes one that it refuses, as more than any memory.
+class List {
+ public:
+  List(const armci_giov_t* list, int count) : count_(static_cast<std::size_t>(count)) {
+    if (count_ > few_.size()) many_.resize(count_);
+    rma_iov_t* const to = count_ > few_.size() ? many_.data() : few_.data();
+    for (std::size_t i = 0; i < count_; ++i) {
+      to[i] = {.dst = list[i].dst_ptr_array,
+               .src = list[i].src_ptr_array,
+               .segments = static_cast<std::size_t>(list[i].ptr_array_len),
+               .bytes = static_cast<std::size_t>(list[i].bytes)};
+    }
+    data_ = to;
+  }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
+
+  /// What is wrong with the arguments of the constructor: 0 for nothing.
+  static int check(const armci_giov_t* list, int count) {
+    if (count < 0) return kBadSize;
+    if (count > 0 && list == nullptr) return kNullArgument;
+    for (int i = 0; i < count; ++i) {
+      if (list[i].ptr_array_len < 0 || list[i].bytes < 0) return kBadSize;
+    }
+    return 0;
+  }
+
+  [[nodiscard]] const rma_iov_t* data() const { return data_; }
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  std::size_t count_;
+  const rma_iov_t* data_;
+  std::array<rma_iov_t, 8> few_;  // only as many as there are are written
+  std::vector<rma_iov_t> many_;
+};
+
+/// Runs `body(const List&)`, which returns what the call returns, where there is a list.
+template <typename Body>
+int with_list(const armci_giov_t* list, int count, const Body& body) {
+  if (const int refused = List::check(list, count); refused != 0) return refused;
+  return body(List(list, count));
+}
+
+}  // namespace
+}  // namespace rma::armci
+
+using rma::armci::begun;
+using rma::armci::List;
+using rma::armci::result;
+using rma::armci::with_list;
+
+extern "C" {
+
+int PARMCI_PutV(armci_giov_t list[], int count, int proc) {
+  return with_list(list, count, [&](const List& l) {
+    return result(rma_put_vector(l.data(), l.count(), proc), "PARMCI_PutV");
+  });
+}
+
+int PARMCI_GetV(armci_giov_t list[], int count, int proc) {
+  return with_list(list, count, [&](const List& l) {
+    return result(rma_get_vector(l.data(), l.count(), proc), "PARMCI_GetV");
+  });
+}
+
+int PARMCI_AccV(int type, void* scale, armci_giov_t list[], int count, int proc) {
+  const rma_type_t of = rma::armci::type_of(type, __func__);
+  return with_list(list, count, [&](const List& l) {
+    return result(rma_acc_vector(l.data(), l.count(), of, scale, proc), "PARMCI_AccV");
+  });
+}
+
+int PARMCI_NbPutV(armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
+  return with_list(list, count, [&](const List& l) {
+    if (handle == nullptr) return result(rma_put_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbPutV");
+    rma_request_t request = RMA_REQUEST_NULL;
+    const rma_status_t status = rma_put_vector_nb(l.data(), l.count(), proc, &request);
+    return begun(handle, status, request, proc, "PARMCI_NbPutV");
+  });
+}
+
+int PARMCI_NbGetV(armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
+  return with_list(list, count, [&](const List& l) {
+    if (handle == nullptr) return result(rma_get_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbGetV");
+    rma_request_t request = RMA_REQUEST_NULL;
+    const rma_status_t status = rma_get_vector_nb(l.data(), l.count(), proc, &request);
+    return begun(handle, status, request, proc, "PARMCI_NbGetV");
+  });
+}
+
+int PARMCI_NbAccV(int type, void* scale, armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
+  const rma_type_t of = rma::armci::type_of(type, __func__);
+  return with_list(list, count, [&](const List& l) {
+    if (handle == nullptr) {
+      return result(rma_acc_vector_nbi(l.data(), l.count(), of, scale, proc), "PARMCI_NbAccV");
+    }
+    rma_request_t request = RMA_REQUEST_NULL;
+    const rma_status_t status = rma_acc_vector_nb(l.data(), l.count(), of, scale, proc, &request);
+    return begun(handle, status, request, proc, "PARMCI_NbAccV");
+  });
+}
+
+}  // extern "C"
+
+RMA_ARMCI(PutV);
+RMA_ARMCI(GetV);
+RMA_ARMCI(AccV);
+RMA_ARMCI(NbPutV);
+RMA_ARMCI(NbGetV);
+RMA_ARMCI(NbAccV);

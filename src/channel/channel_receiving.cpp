@@ -1,0 +1,98 @@
+// What a channel does with what arrives.
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "channel/channel.hpp"
+#include "util/log.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// A peer that has used up its credits is lent so many at once.
+constexpr std::uint32_t kLoan = 4;
+
+}  // namespace
+
+void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rma_status_t status,
+                      std::uint32_t bytes) {
+  bool honest = status == RMA_SUCCESS && peer >= 0 && bytes <= options_.message_bytes;
+  // What was sent before this by a ring is there by now, and its turn comes first.
+  if (honest) look_at_ring_of(peer);
+  if (honest) honest = take_in(rail, peer, {slot.memory(), bytes}, MessageWay::queue);
+  if (!honest && status == RMA_SUCCESS) {
+    refuse(peer);
+  } else if (!honest && peer >= 0) {
+    fail(peer);
+  }
+  MessageHeader header;
+  std::memcpy(&header, slot.memory(), sizeof header);
+  buffers_[rail]->repost(slot);
+  if (!honest) return;
+  give_back(rail, peer, header.wants_more != 0);
+  if (MessageHeader::ordinary(header.kind)) heard(peer);
+}
+
+void Channel::refuse(int peer) {
+  count(Counter::messages_refused);
+  log(LogLevel::warn, fmt::format("rank {} sent a message that makes no sense: it is given up", peer));
+  if (peer >= 0) fail(peer);
+}
+
+bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> bytes, MessageWay way) {
+  MessageHeader header;
+  if (bytes.size() < sizeof header) return false;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const std::span<const std::byte> body = bytes.subspan(sizeof header);
+  if (header.bytes != body.size()) return false;
+  if (way == MessageWay::ring && !MessageHeader::ordinary(header.kind)) return false;
+  Link& its = link(peer);
+  {
+    const std::lock_guard guard(its.lock);
+    if (its.failed) return true;
+    // Who answers does so the way the question came, if nothing was sent before.
+    static_cast<void>(open_link(its, peer, rail));
+    switch (its.arrived(rail, header)) {
+      case Link::Order::broken:
+        return false;
+      case Link::Order::early:
+        its.keep(header, body);
+        return true;
+      case Link::Order::next:
+        its.delivered();
+    }
+    if (its.busy()) list(its, peer);
+  }
+  if (!deliver({.peer = peer, .rail = rail, .kind = header.kind, .body = body})) return false;
+  while (true) {
+    std::optional<Link::Waiting> kept;
+    {
+      const std::lock_guard guard(its.lock);
+      if (!its.failed) kept = its.next_kept();
+      if (kept) its.delivered();
+    }
+    if (!kept) return true;
+    if (!deliver({.peer = peer, .rail = rail, .kind = kept->kind, .body = kept->body})) return false;
+  }
+}
+
+bool Channel::deliver(const Message& message) {
+  if (message.kind == MessageHeader::kCredits) return true;
+  if (!MessageHeader::ordinary(message.kind)) return ring_message(message);
+  receiver_.receive(message);
+  return true;
+}
+
+void Channel::give_back(std::size_t rail, int peer, bool wants_more) {
+  Link& its = link(peer);
+  const std::lock_guard guard(its.lock);
+  if (its.failed) return;
+  const bool withdrawn = its.promised() > options_.own && buffers_[rail]->take_back();
+  its.freed(withdrawn);
+  if (wants_more && !withdrawn) its.lend(buffers_[rail]->borrow(kLoan));
+  if (its.owes()) list(its, peer);
+}
+
+}  // namespace rma

@@ -1,0 +1,175 @@
+// What a channel does to send.
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "channel/channel.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// A process that lets so many messages to it pile up takes none.
+constexpr std::size_t kMostWaiting = 65536;
+
+}  // namespace
+
+rma_status_t Channel::open_link(Link& its, int peer, std::size_t rail) {
+  if (its.failed) return RMA_ERR_PEER_LOST;
+  if (its.rail()) return RMA_SUCCESS;
+  const std::uint32_t credits = lane(rail).buffers_of(peer);
+  if (credits < Link::kFewestCredits) return RMA_ERR_UNSUPPORTED;
+  its.open(rail, credits);
+  return RMA_SUCCESS;
+}
+
+rma_status_t Channel::open(int peer, std::size_t* rail) {
+  Link& its = link(peer);
+  const std::lock_guard guard(its.lock);
+  const rma_status_t status = open_link(its, peer, *rail);
+  if (status == RMA_SUCCESS) *rail = *its.rail();
+  return status;
+}
+
+rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<const std::byte> head,
+                           std::span<const std::byte> tail) {
+  if (const rma_status_t status = post_unwritten(its, peer); status != RMA_SUCCESS) return status;
+  const std::optional<MessageWay> way = its.way(kind, head.size() + tail.size());
+  if (!way) return RMA_ERR_STATE;
+  const MessageHeader header = its.next(kind, head.size() + tail.size());
+  if (*way == MessageWay::ring) {
+    its.ring.put(header, head, tail);
+    its.sent(header, MessageWay::ring);
+    count(Counter::message);
+    count(Counter::message_ring);
+    const rma_status_t status = post_unwritten(its, peer);
+    if (status != RMA_ERR_STATE) return status;
+    list(its, peer);
+    return RMA_SUCCESS;
+  }
+  const std::size_t rail = *its.rail();
+  transport::HelperLane& to = lane(rail);
+  const std::size_t bytes = sizeof header + header.bytes;
+  const bool small = bytes <= to.limits().max_inline && kind != MessageHeader::kRingStopped;
+  constexpr std::size_t kMostInline = 512;
+  alignas(8) std::array<std::byte, kMostInline> copy;
+  SendSlots::Slot* slot = nullptr;
+  if (!small || bytes > kMostInline) {
+    slot = send_slots_->take();
+    if (slot == nullptr) return RMA_ERR_STATE;
+  }
+  std::byte* const memory = slot != nullptr ? slot->memory() : copy.data();
+  std::memcpy(memory, &header, sizeof header);
+  std::copy(head.begin(), head.end(), memory + sizeof header);
+  std::copy(tail.begin(), tail.end(), memory + sizeof header + head.size());
+  const transport::Local piece = {
+      .address = memory, .bytes = bytes, .key = slot != nullptr ? send_slots_->key(rail) : 0};
+  const rma_status_t status =
+      slot != nullptr ? to.post_message(peer, {&piece, 1}, slot->cookie(), {})
+                      : to.post_message(peer, {&piece, 1}, 0, {.inline_data = true, .unsignalled = true});
+  if (status == RMA_SUCCESS) {
+    its.sent(header, MessageWay::queue);
+    // The device may read the image until it has sent this.
+    if (kind == MessageHeader::kRingStopped) slot->keep(its.ring.take_image());
+    count(Counter::message);
+    return status;
+  }
+  if (slot != nullptr) send_slots_->give(slot);
+  return status;
+}
+
+rma_status_t Channel::post_unwritten(Link& its, int peer) {
+  if (!its.ring.has_unwritten()) return RMA_SUCCESS;
+  transport::HelperLane& to = lane(*its.rail());
+  const SendingRing::Unwritten write = its.ring.unwritten(*its.rail());
+  const bool small = write.from.bytes <= to.limits().max_inline;
+  const rma_status_t status =
+      to.post_message_write(peer, write.to, write.from, 0, {.inline_data = small, .unsignalled = true});
+  if (status == RMA_SUCCESS) its.ring.written();
+  return status;
+}
+
+rma_status_t Channel::try_send(int peer, std::size_t rail, std::uint16_t kind,
+                               std::span<const std::byte> head, std::span<const std::byte> tail) {
+  Link& its = link(peer);
+  rma_status_t status = RMA_SUCCESS;
+  {
+    const std::lock_guard guard(its.lock);
+    status = open_link(its, peer, rail);
+    if (status != RMA_SUCCESS) return status;
+    if (!its.waiting.empty()) return RMA_ERR_STATE;
+    status = post(its, peer, kind, head, tail);
+  }
+  if (status == RMA_ERR_PEER_LOST) fail(peer);
+  return status;
+}
+
+void Channel::send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
+                   std::span<const std::byte> tail) {
+  Link& its = link(peer);
+  rma_status_t status = RMA_SUCCESS;
+  {
+    const std::lock_guard guard(its.lock);
+    if (open_link(its, peer, rail) != RMA_SUCCESS) return;
+    status = its.waiting.empty() ? post(its, peer, kind, head, tail) : RMA_ERR_STATE;
+    if (status == RMA_ERR_STATE && its.waiting.size() < kMostWaiting) {
+      Link::Waiting message = {.kind = kind, .body = {head.begin(), head.end()}};
+      message.body.insert(message.body.end(), tail.begin(), tail.end());
+      its.waiting.push_back(std::move(message));
+      list(its, peer);
+      return;
+    }
+  }
+  if (status != RMA_SUCCESS) fail(peer);
+}
+
+void Channel::list(Link& its, int peer) {
+  if (std::exchange(its.listed, true)) return;
+  const std::lock_guard guard(lists_lock_);
+  listed_.push_back(peer);
+}
+
+bool Channel::pump() {
+  std::vector<int> listed;
+  {
+    const std::lock_guard guard(lists_lock_);
+    if (listed_.empty()) return false;
+    listed.swap(listed_);
+  }
+  bool moved = false;
+  for (const int peer : listed) {
+    Link& its = link(peer);
+    rma_status_t status = RMA_SUCCESS;
+    {
+      const std::lock_guard guard(its.lock);
+      its.listed = false;
+      if (its.failed || !its.rail()) continue;
+      if (its.ring.has_unwritten()) {
+        status = post_unwritten(its, peer);
+        moved = moved || status == RMA_SUCCESS;
+      }
+      while (status == RMA_SUCCESS && !its.waiting.empty()) {
+        const Link::Waiting& first = its.waiting.front();
+        status = post(its, peer, first.kind, first.body, {});
+        if (status != RMA_SUCCESS) break;
+        its.waiting.pop_front();
+        moved = true;
+      }
+      if (status != RMA_ERR_PEER_LOST && its.owes()) {
+        status = post(its, peer, MessageHeader::kCredits, {}, {});
+        moved = moved || status == RMA_SUCCESS;
+      }
+      // What waits for credits is listed again when they come; what waits for the device, at once.
+      const bool can =
+          its.ring.has_unwritten() ||
+          (!its.waiting.empty() && its.way(its.waiting.front().kind, its.waiting.front().body.size())) ||
+          (its.owes() && its.way(MessageHeader::kCredits, 0));
+      if (can && status != RMA_ERR_PEER_LOST) list(its, peer);
+    }
+    if (status == RMA_ERR_PEER_LOST) fail(peer);
+  }
+  return moved;
+}
+
+}  // namespace rma

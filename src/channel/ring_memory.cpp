@@ -1,0 +1,30 @@
+#include "channel/ring_memory.hpp"
+
+#include <fmt/format.h>
+
+#include "util/log.hpp"
+
+namespace rma {
+
+RingMemory::Piece RingMemory::take() {
+  if (!spare_.empty()) {
+    Piece piece = std::move(spare_.back());
+    spare_.pop_back();
+    return piece;
+  }
+  if (made_ >= most_) return nullptr;
+  auto piece = BouncePool::create(registrar_, bytes_, 1);
+  if (!piece.ok()) {
+    log(LogLevel::info, fmt::format("no more rings for messages: {}", piece.status().text()));
+    most_ = made_;  // asking again and again would cost more than rings are worth
+    return nullptr;
+  }
+  ++made_;
+  return std::move(piece).value();
+}
+
+void RingMemory::drop(Piece piece) {
+  if (piece != nullptr) --made_;
+}
+
+}  // namespace rma

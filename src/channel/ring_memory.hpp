@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/network/bounce_pool.hpp"
+#include "malloc/registrar.hpp"
+
+namespace rma {
+
+/// Registered memory for rings, or for images of rings, in pieces of one size. It is made when it is wanted,
+/// and kept for the next who wants some. For one thread at a time.
+class RingMemory {
+ public:
+  using Piece = std::unique_ptr<BouncePool>;
+
+  /// @param most  pieces that exist at the same time
+  RingMemory(Registrar& registrar, std::size_t bytes, std::size_t most)
+      : registrar_(registrar), bytes_(bytes), most_(most) {}
+
+  /// Null when all are taken, or where no more can be registered.
+  [[nodiscard]] Piece take();
+  void give(Piece piece) { spare_.push_back(std::move(piece)); }
+  /// Gives the piece's memory back to the system: nobody else's device can reach it any more.
+  void drop(Piece piece);
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] static std::span<std::byte> memory(const Piece& piece) {
+    return {piece->registered().address, piece->registered().bytes};
+  }
+
+ private:
+  Registrar& registrar_;
+  const std::size_t bytes_;
+  std::size_t most_;
+  std::size_t made_ = 0;
+  std::vector<Piece> spare_;
+};
+
+}  // namespace rma

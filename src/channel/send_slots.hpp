@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "channel/posted.hpp"
+#include "channel/ring_memory.hpp"
+#include "core/network/bounce_pool.hpp"
+#include "malloc/registrar.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Registered memory of messages until the device has sent them: of those that it does not copy when they are
+/// posted. Thread-safe.
+class SendSlots {
+ public:
+  class Slot;
+  /// Who is told of each end, by who polls the lane, and gets what the slot has kept.
+  using Ended = std::function<void(int peer, rma_status_t status, RingMemory::Piece kept)>;
+
+  /// RMA_ERR_NO_MEMORY.
+  [[nodiscard]] static Result<std::unique_ptr<SendSlots>> create(Registrar& registrar, std::size_t bytes,
+                                                                 std::size_t count, Ended ended);
+
+  /// Null when all are taken.
+  [[nodiscard]] Slot* take();
+  /// One whose message was not posted.
+  void give(Slot* slot);
+  [[nodiscard]] std::uint32_t key(std::size_t rail) const { return memory_->registered().local[rail]; }
+
+ private:
+  explicit SendSlots(Ended ended) : ended_(std::move(ended)) {}
+
+  const Ended ended_;
+  std::unique_ptr<BouncePool> memory_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::mutex lock_;
+  std::vector<Slot*> free_;
+};
+
+/// Memory of one message.
+class SendSlots::Slot final : public Posted {
+ public:
+  Slot(SendSlots& owner, std::byte* memory) : owner_(owner), memory_(memory) {}
+
+  [[nodiscard]] std::byte* memory() const { return memory_; }
+  /// Until the end of this message, and so of all that were posted to its receiver before.
+  void keep(RingMemory::Piece piece) { kept_ = std::move(piece); }
+  void ended(int peer, rma_status_t status, std::uint32_t bytes) override;
+
+ private:
+  SendSlots& owner_;
+  std::byte* const memory_;
+  RingMemory::Piece kept_;
+};
+
+}  // namespace rma

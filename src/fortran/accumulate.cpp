@@ -1,0 +1,74 @@
+// Accumulate: as put, for elements of a type that can be added.
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fortran/array.hpp"
+#include "fortran/correspondence.hpp"
+#include "fortran/numbers.hpp"
+#include "fortran/outcome.hpp"
+
+namespace rma::fortran {
+namespace {
+
+/// Calls one of the forms of rma_acc and rma_acc_strided; `rest` is what follows the rank.
+template <typename Contiguous, typename Strided, typename... Rest>
+Status accumulate(const RemoteArray& to, const CFI_cdesc_t& from, const CFI_cdesc_t* scale,
+                  Contiguous contiguous, Strided strided, Rest... rest) {
+  auto dst = remote_side(to, "dst");
+  if (!dst.ok()) return std::move(dst).status();
+  auto src = local_side(from, "src");
+  if (!src.ok()) return std::move(src).status();
+  const auto type = element_type(src->type);
+  if (!type) {
+    return {RMA_ERR_ARGUMENT,
+            fmt::format("src is {}: integer, real and complex of C's kinds can be accumulated",
+                        type_name(src->type, src->element_bytes))};
+  }
+  if (scale != nullptr) {
+    if (scale->rank != 0) return {RMA_ERR_ARGUMENT, "scale is an array: expected one number"};
+    Status status =
+        check_same_type(scale->type, scale->elem_len, "scale", src->type, src->element_bytes, "src");
+    if (!status.ok()) return status;
+  }
+  auto levels = correspond(dst.value(), src.value());
+  if (!levels.ok()) return std::move(levels).status();
+  const void* const factor = scale != nullptr ? scale->base_addr : nullptr;
+  const int rank = to.rank;
+  const Levels& shape = levels.value();
+  if (shape.levels == 0) {
+    return outcome(
+        contiguous(dst->base, src->base, shape.counts[0] / src->element_bytes, *type, factor, rank, rest...));
+  }
+  return outcome(strided(dst->base, shape.dst_strides.data(), src->base, shape.src_strides.data(),
+                         shape.counts.data(), shape.levels, *type, factor, rank, rest...));
+}
+
+}  // namespace
+}  // namespace rma::fortran
+
+using rma::fortran::accumulate;
+using rma::fortran::conclude;
+using rma::fortran::RemoteArray;
+
+extern "C" {
+
+void rma_fortran_acc(const RemoteArray* dst, const CFI_cdesc_t* src, const CFI_cdesc_t* scale, int* stat,
+                     CFI_cdesc_t* errmsg) {
+  conclude("rma_acc", accumulate(*dst, *src, scale, rma_acc, rma_acc_strided), {stat, errmsg});
+}
+
+void rma_fortran_acc_nb(const RemoteArray* dst, const CFI_cdesc_t* src, rma_request_t* request,
+                        const CFI_cdesc_t* scale, int* stat, CFI_cdesc_t* errmsg) {
+  *request = RMA_REQUEST_NULL;
+  conclude("rma_acc_nb", accumulate(*dst, *src, scale, rma_acc_nb, rma_acc_strided_nb, request),
+           {stat, errmsg});
+}
+
+void rma_fortran_acc_nbi(const RemoteArray* dst, const CFI_cdesc_t* src, const CFI_cdesc_t* scale, int* stat,
+                         CFI_cdesc_t* errmsg) {
+  conclude("rma_acc_nbi", accumulate(*dst, *src, scale, rma_acc_nbi, rma_acc_strided_nbi), {stat, errmsg});
+}
+
+}  // extern "C"

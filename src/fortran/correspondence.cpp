@@ -1,0 +1,155 @@
+#include "fortran/correspondence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "fortran/numbers.hpp"
+
+namespace rma::fortran {
+namespace {
+
+/// "3 x 4", for texts; "1 element" for none.
+std::string shape_text(const Side& side) {
+  if (side.dimensions == 0) return "one element";
+  std::string text;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(side.dimensions); ++d) {
+    text += fmt::format("{}{}", d == 0 ? "" : " x ", side.extent[d]);
+  }
+  return text + " elements";
+}
+
+/// Elements of a side; nothing when there are more than numbers reach.
+std::optional<std::int64_t> elements(const Side& side) {
+  std::int64_t total = 1;
+  bool fits = true;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(side.dimensions); ++d) {
+    if (side.extent[d] == 0) return 0;
+    fits = !__builtin_mul_overflow(total, side.extent[d], &total) && fits;
+  }
+  return fits ? std::optional(total) : std::nullopt;
+}
+
+/// Walks over a side's dimensions, inner ones first, in pieces that its caller chooses.
+class Walk {
+ public:
+  explicit Walk(const Side& side) : side_(side) { next(); }
+
+  /// Elements left of the present dimension; 1 when there is none any more.
+  [[nodiscard]] std::int64_t left() const { return left_; }
+  [[nodiscard]] std::int64_t stride() const { return stride_; }
+  /// Takes the inner `count` elements, which divide left(), from the present dimension.
+  void take(std::int64_t count) {
+    left_ /= count;
+    if (left_ == 1) {
+      next();
+    } else {
+      stride_ *= count;
+    }
+  }
+
+ private:
+  /// To the next dimension of more than one element.
+  void next() {
+    left_ = 1;
+    while (dimension_ < static_cast<std::size_t>(side_.dimensions) && left_ == 1) {
+      left_ = side_.extent[dimension_];
+      stride_ = side_.stride[dimension_];
+      ++dimension_;
+    }
+  }
+
+  const Side& side_;
+  std::size_t dimension_ = 0;
+  std::int64_t left_ = 1;
+  std::int64_t stride_ = 0;
+};
+
+/// Adds a level outside of those that are there, or makes the outermost longer where that says the same.
+/// False when there is no room for one more.
+bool append(Levels& to, std::int64_t count, std::int64_t dst_stride, std::int64_t src_stride) {
+  const auto last = static_cast<std::size_t>(to.levels);
+  const std::size_t inside = to.counts[last];
+  const auto bytes = [&](std::int64_t stride) {
+    return last == 0 ? static_cast<std::ptrdiff_t>(inside) : stride * static_cast<std::ptrdiff_t>(inside);
+  };
+  if (dst_stride == bytes(last == 0 ? 0 : to.dst_strides[last - 1]) &&
+      src_stride == bytes(last == 0 ? 0 : to.src_strides[last - 1])) {
+    to.counts[last] = inside * static_cast<std::size_t>(count);
+    return true;
+  }
+  if (last == RMA_MAX_LEVELS) return false;
+  to.dst_strides[last] = dst_stride;
+  to.src_strides[last] = src_stride;
+  to.counts[last + 1] = static_cast<std::size_t>(count);
+  ++to.levels;
+  return true;
+}
+
+}  // namespace
+
+Result<Side> local_side(const CFI_cdesc_t& array, const char* name) {
+  Side side = {.name = name,
+               .base = static_cast<std::byte*>(array.base_addr),
+               .element_bytes = array.elem_len,
+               .type = array.type,
+               .dimensions = array.rank,
+               .extent = {},
+               .stride = {}};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(array.rank); ++d) {
+    side.extent[d] = array.dim[d].extent;
+    side.stride[d] = array.dim[d].sm;
+    if (side.extent[d] < 0) {
+      return Status(RMA_ERR_ARGUMENT,
+                    fmt::format("{} has an assumed size: pass a section that says where it ends", name));
+    }
+  }
+  if (array.base_addr == nullptr && elements(side) != 0) {
+    return Status(RMA_ERR_ARGUMENT, fmt::format("{} is not allocated or associated", name));
+  }
+  return side;
+}
+
+Result<Side> remote_side(const RemoteArray& array, const char* name) {
+  if (Status status = array.check(name); !status.ok()) return status;
+  return Side{.name = name,
+              .base = reinterpret_cast<std::byte*>(array.address),
+              .element_bytes = static_cast<std::size_t>(array.element_bytes),
+              .type = static_cast<CFI_type_t>(array.type),
+              .dimensions = array.dimensions,
+              .extent = array.extent,
+              .stride = array.stride};
+}
+
+Result<Levels> correspond(const Side& dst, const Side& src) {
+  if (Status status =
+          check_same_type(dst.type, dst.element_bytes, dst.name, src.type, src.element_bytes, src.name);
+      !status.ok()) {
+    return status;
+  }
+  const auto total = elements(dst);
+  if (!total || total != elements(src)) {
+    return Status(RMA_ERR_SIZE, fmt::format("{} has {}, {} has {}: expected as many", dst.name,
+                                            shape_text(dst), src.name, shape_text(src)));
+  }
+  Levels levels;
+  if (*total == 0) return levels;
+  levels.counts[0] = dst.element_bytes;
+  Walk to(dst);
+  Walk from(src);
+  while (to.left() > 1 || from.left() > 1) {
+    const std::int64_t count = std::min(to.left(), from.left());
+    const std::int64_t longer = std::max(to.left(), from.left());
+    if (longer % count != 0 || !append(levels, count, to.stride(), from.stride())) {
+      return Status(RMA_ERR_UNSUPPORTED,
+                    fmt::format("{} has {}, {} has {}: there is no strided transfer between the two shapes",
+                                dst.name, shape_text(dst), src.name, shape_text(src)));
+    }
+    to.take(count);
+    from.take(count);
+  }
+  return levels;
+}
+
+}  // namespace rma::fortran

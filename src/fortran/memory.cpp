@@ -1,0 +1,234 @@
+// Memory that others reach, and Fortran pointers to it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "fortran/array.hpp"
+#include "fortran/numbers.hpp"
+#include "fortran/outcome.hpp"
+#include "fortran/team.hpp"
+
+namespace rma::fortran {
+namespace {
+
+/// Where arrays of no elements are: a pointer to nothing would count as disassociated.
+alignas(64) std::byte nowhere;
+
+/// Lets `pointer` point to memory at `base` that is laid out like `array`.
+Status associate(CFI_cdesc_t& pointer, std::byte* base, const RemoteArray& array) {
+  CFI_CDESC_T(CFI_MAX_RANK) room;
+  auto* const target = reinterpret_cast<CFI_cdesc_t*>(&room);
+  std::array<CFI_index_t, CFI_MAX_RANK> extents;
+  std::array<CFI_index_t, CFI_MAX_RANK> lower;
+  std::copy(array.extent.begin(), array.extent.end(), extents.begin());
+  std::copy(array.lower.begin(), array.lower.end(), lower.begin());
+  int failed = CFI_establish(target, array.bytes() > 0 ? base : &nowhere, CFI_attribute_other, pointer.type,
+                             pointer.elem_len, pointer.rank, extents.data());
+  for (std::size_t d = 0; d < static_cast<std::size_t>(array.dimensions); ++d) {
+    target->dim[d].sm = array.stride[d];
+  }
+  if (failed == CFI_SUCCESS) failed = CFI_setpointer(&pointer, target, lower.data());
+  if (failed == CFI_SUCCESS) return {};
+  return {RMA_ERR_ARGUMENT, fmt::format("the pointer cannot be associated: Fortran's error {}", failed)};
+}
+
+/// A pointer of another shape or type than what it shall point to.
+Status check_pointer(const CFI_cdesc_t& pointer, const RemoteArray& array, const char* bounds) {
+  if (pointer.rank != array.dimensions) {
+    return {RMA_ERR_ARGUMENT, fmt::format("the pointer has {} dimensions, {} {}",
+                                          static_cast<int>(pointer.rank), bounds, array.dimensions)};
+  }
+  return check_same_type(pointer.type, pointer.elem_len, "the pointer", static_cast<CFI_type_t>(array.type),
+                         static_cast<std::size_t>(array.element_bytes), "the array");
+}
+
+/// What this rank wants of rma_malloc, its address still missing.
+RemoteArray wanted(const CFI_cdesc_t& pointer, const CFI_cdesc_t* upper, const CFI_cdesc_t* lower) {
+  RemoteArray array = RemoteArray::contiguous(0, rma_rank(), pointer.type, pointer.elem_len, upper, lower);
+  if (array.mark == RemoteArray::kArray && array.dimensions != pointer.rank) {
+    return RemoteArray::refused(RemoteArray::kDimensions, array.dimensions, pointer.rank);
+  }
+  return array;
+}
+
+/// Allocates `mine` together with the team, and fills `parts` with all members' arrays. A member whose
+/// arguments are refused takes part all the same: the others would wait for it.
+Status allocate(rma_team_t team, RemoteArray& mine, std::vector<RemoteArray>& parts) {
+  int size = 0;
+  if (Status status = outcome(rma_team_info(team, nullptr, &size)); !status.ok()) return status;
+  parts.resize(static_cast<std::size_t>(size));
+  const std::size_t bytes = mine.mark == RemoteArray::kArray ? mine.bytes() : 0;
+  void* address = nullptr;
+  if (Status status = outcome(rma_malloc(team, bytes, 0, nullptr, &address)); !status.ok()) return status;
+  mine.address = reinterpret_cast<std::intptr_t>(address);
+  Status status = outcome(rma_allgather(team, parts.data(), &mine, sizeof mine));
+  for (std::size_t member = 0; status.ok() && member < parts.size(); ++member) {
+    status = parts[member].check("the array").within(fmt::format("team rank {}", member));
+  }
+  if (status.ok()) return status;
+  // Found alike by all members, so all of them come here.
+  if (Status freed = outcome(rma_free(team, address)); !freed.ok()) return freed;
+  return status;
+}
+
+Status malloc(CFI_cdesc_t& pointer, CFI_cdesc_t& parts, const CFI_cdesc_t* upper, const CFI_cdesc_t* lower,
+              rma_team_t team) {
+  RemoteArray mine = wanted(pointer, upper, lower);
+  std::vector<RemoteArray> all;
+  if (Status status = allocate(team, mine, all); !status.ok()) return status;
+  const CFI_index_t first = 0;
+  const auto last = static_cast<CFI_index_t>(all.size()) - 1;
+  if (CFI_allocate(&parts, &first, &last, sizeof(RemoteArray)) != CFI_SUCCESS) {
+    return {RMA_ERR_NO_MEMORY, fmt::format("no memory for the descriptions of {} arrays", all.size())};
+  }
+  std::copy(all.begin(), all.end(), static_cast<RemoteArray*>(parts.base_addr));
+  return associate(pointer, reinterpret_cast<std::byte*>(mine.address), mine);
+}
+
+Status free(CFI_cdesc_t& parts, rma_team_t team) {
+  int size = 0;
+  int rank = 0;
+  if (Status status = outcome(rma_team_info(team, &rank, &size)); !status.ok()) return status;
+  if (parts.base_addr == nullptr || parts.dim[0].extent != size) {
+    return {RMA_ERR_ARGUMENT, "parts is not what rma_malloc gave this team"};
+  }
+  const RemoteArray& mine = static_cast<const RemoteArray*>(parts.base_addr)[rank];
+  Status status = outcome(rma_free(team, reinterpret_cast<void*>(mine.address)));
+  CFI_deallocate(&parts);
+  return status;
+}
+
+Status malloc_local(CFI_cdesc_t& pointer, RemoteArray& part, const CFI_cdesc_t* upper,
+                    const CFI_cdesc_t* lower) {
+  part = wanted(pointer, upper, lower);
+  if (Status status = part.check("the array"); !status.ok()) return status;
+  void* address = nullptr;
+  if (Status status = outcome(rma_malloc_local(part.bytes(), 0, &address)); !status.ok()) return status;
+  part.address = reinterpret_cast<std::intptr_t>(address);
+  return associate(pointer, static_cast<std::byte*>(address), part);
+}
+
+Status free_local(RemoteArray& part) {
+  if (Status status = part.check("part"); !status.ok()) return status;
+  Status status = outcome(rma_free_local(reinterpret_cast<void*>(part.address)));
+  if (status.ok()) part.mark = 0;
+  return status;
+}
+
+/// Where the owner's bytes of `array`, this rank or one whose heap is mapped here, are in this process.
+Result<std::byte*> here(const RemoteArray& array) {
+  auto* const address = reinterpret_cast<std::byte*>(array.address);
+  if (array.rank == rma_rank() || array.bytes() == 0) return address;
+  std::int64_t below = 0;
+  std::int64_t above = array.element_bytes;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(array.dimensions); ++d) {
+    const std::int64_t way = (array.extent[d] - 1) * array.stride[d];
+    (way < 0 ? below : above) += way;
+  }
+  void* mapped = nullptr;
+  Status status =
+      outcome(rma_map(address + below, static_cast<std::size_t>(above - below), array.rank, &mapped));
+  if (!status.ok()) return status;
+  return static_cast<std::byte*>(mapped) - below;
+}
+
+Status map(const RemoteArray& array, CFI_cdesc_t& pointer) {
+  if (Status status = array.check("array"); !status.ok()) return status;
+  if (Status status = check_pointer(pointer, array, "the array"); !status.ok()) return status;
+  auto base = here(array);
+  if (!base.ok()) return std::move(base).status();
+  return associate(pointer, base.value(), array);
+}
+
+Status enroll(const CFI_cdesc_t& array, RemoteArray& part) {
+  part = {};
+  if (array.rank > 0 && CFI_is_contiguous(&array) == 0) {
+    return {RMA_ERR_ARGUMENT, "array has gaps: only what is contiguous can be registered"};
+  }
+  part = RemoteArray::contiguous(reinterpret_cast<std::intptr_t>(array.base_addr), rma_rank(), array.type,
+                                 array.elem_len, nullptr, nullptr);
+  std::int64_t stride = part.element_bytes;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(array.rank); ++d) {
+    if (array.dim[d].extent < 0) {
+      part = {};
+      return {RMA_ERR_ARGUMENT, "array has an assumed size: pass a section that says where it ends"};
+    }
+    part.dimensions = static_cast<int>(d) + 1;
+    part.extent[d] = array.dim[d].extent;
+    part.stride[d] = stride;
+    stride *= part.extent[d];
+  }
+  Status status = outcome(rma_register(array.base_addr, part.bytes()));
+  if (!status.ok()) part = {};
+  return status;
+}
+
+Status strike(RemoteArray& part) {
+  if (Status status = part.check("part"); !status.ok()) return status;
+  Status status = outcome(rma_unregister(reinterpret_cast<void*>(part.address)));
+  if (status.ok()) part.mark = 0;
+  return status;
+}
+
+}  // namespace
+}  // namespace rma::fortran
+
+using rma::fortran::conclude;
+using rma::fortran::RemoteArray;
+using rma::fortran::Team;
+using rma::fortran::team_or_world;
+
+extern "C" {
+
+void rma_fortran_malloc(CFI_cdesc_t* local, CFI_cdesc_t* parts, const CFI_cdesc_t* upper,
+                        const CFI_cdesc_t* lower, const Team* team, int* stat, CFI_cdesc_t* errmsg) {
+  conclude("rma_malloc", rma::fortran::malloc(*local, *parts, upper, lower, team_or_world(team)),
+           {stat, errmsg});
+}
+
+void rma_fortran_free(CFI_cdesc_t* parts, const Team* team, int* stat, CFI_cdesc_t* errmsg) {
+  conclude("rma_free", rma::fortran::free(*parts, team_or_world(team)), {stat, errmsg});
+}
+
+void rma_fortran_malloc_local(CFI_cdesc_t* local, RemoteArray* part, const CFI_cdesc_t* upper,
+                              const CFI_cdesc_t* lower, int* stat, CFI_cdesc_t* errmsg) {
+  conclude("rma_malloc_local", rma::fortran::malloc_local(*local, *part, upper, lower), {stat, errmsg});
+}
+
+void rma_fortran_free_local(RemoteArray* part, int* stat, CFI_cdesc_t* errmsg) {
+  conclude("rma_free_local", rma::fortran::free_local(*part), {stat, errmsg});
+}
+
+void rma_fortran_map(const RemoteArray* array, CFI_cdesc_t* here, int* stat, CFI_cdesc_t* errmsg) {
+  conclude("rma_map", rma::fortran::map(*array, *here), {stat, errmsg});
+}
+
+void rma_fortran_register(const CFI_cdesc_t* array, RemoteArray* part, int* stat, CFI_cdesc_t* errmsg) {
+  conclude("rma_register", rma::fortran::enroll(*array, *part), {stat, errmsg});
+}
+
+void rma_fortran_unregister(RemoteArray* part, int* stat, CFI_cdesc_t* errmsg) {
+  conclude("rma_unregister", rma::fortran::strike(*part), {stat, errmsg});
+}
+
+RemoteArray rma_fortran_remote_array(std::intptr_t address, int rank, const CFI_cdesc_t* mold,
+                                     const CFI_cdesc_t* upper, const CFI_cdesc_t* lower) {
+  return RemoteArray::contiguous(address, rank, mold->type, mold->elem_len, upper, lower);
+}
+
+RemoteArray rma_fortran_section(const RemoteArray* array, const CFI_cdesc_t* first, const CFI_cdesc_t* last,
+                                const CFI_cdesc_t* stride) {
+  return array->section(first, last, stride);
+}
+
+RemoteArray rma_fortran_element(const RemoteArray* array, const CFI_cdesc_t* index) {
+  RemoteArray one = array->section(index, index, nullptr);
+  if (one.mark == RemoteArray::kArray) one.dimensions = 0;
+  return one;
+}
+
+}  // extern "C"

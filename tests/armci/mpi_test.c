@@ -1,0 +1,112 @@
+/* ARMCI beside an MPI: who begins first, sub-communicators, groups' communicators, and both at once.
+ *
+ * usage: mpi_test before|after|alone|sub */
+#undef NDEBUG
+#include <armci.h>
+#include <assert.h>
+#include <mpi.h>
+#include <rma/rma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Puts around a ring, by ARMCI's numbers of processes, with messages of `comm` between; the two have the same
+ * ranks. */
+static void ring(MPI_Comm comm) {
+  int me, size;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &size);
+  assert(rma_rank() == me && rma_size() == size);
+  void** rows = calloc((size_t)size, sizeof *rows);
+  assert(rows != NULL && ARMCI_Malloc(rows, 1000 * sizeof(int)) == 0);
+  const int next = (me + 1) % size;
+  const int last = (me + size - 1) % size;
+  for (int round = 0; round < 20; ++round) {
+    int row[1000];
+    for (int i = 0; i < 1000; ++i) row[i] = 1000 * me + i + round;
+    assert(ARMCI_Put(row, rows[next], sizeof row, next) == 0);
+    ARMCI_Fence(next);
+    int theirs = -1; /* a message says that the row is there */
+    MPI_Sendrecv(&me, 1, MPI_INT, next, round, &theirs, 1, MPI_INT, last, round, comm, MPI_STATUS_IGNORE);
+    assert(theirs == last);
+    for (int i = 0; i < 1000; ++i) assert(((int*)rows[me])[i] == 1000 * last + i + round);
+    MPI_Barrier(comm);
+  }
+  long old = -1;
+  memset(rows[me], 0, sizeof old);
+  MPI_Barrier(comm);
+  assert(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, rows[0], 1, 0) == 0);
+  long sum = 0;
+  MPI_Allreduce(&old, &sum, 1, MPI_LONG, MPI_SUM, comm);
+  assert(sum == (long)size * (size - 1) / 2);
+  assert(ARMCI_Free(rows[me]) == 0);
+  free(rows);
+}
+
+/* The communicator of all, and of each half. */
+static void groups(void) {
+  ARMCI_Group world;
+  ARMCI_Group_get_world(&world);
+  const int me = rma_rank();
+  const int size = rma_size();
+  MPI_Comm comm = armci_group_comm(&world);
+  int rank = -1;
+  MPI_Comm_rank(comm, &rank);
+  assert(rank == me);
+  int* members = calloc((size_t)size, sizeof *members);
+  int count = 0;
+  for (int i = me % 2; i < size; i += 2) members[count++] = i;
+  ARMCI_Group half;
+  ARMCI_Group_create(count, members, &half);
+  comm = armci_group_comm(&half);
+  int total = 0;
+  MPI_Allreduce(&me, &total, 1, MPI_INT, MPI_SUM, comm);
+  int expected = 0;
+  for (int i = 0; i < count; ++i) expected += members[i];
+  assert(total == expected);
+  MPI_Comm_rank(comm, &rank);
+  assert(rank == me / 2);
+  ARMCI_Group_free(&half);
+  free(members);
+}
+
+int main(int argc, char** argv) {
+  assert(argc == 2);
+  int runs = 0;
+  if (strcmp(argv[1], "before") == 0 || strcmp(argv[1], "alone") == 0) {
+    assert(ARMCI_Init_args(&argc, &argv) == 0);
+    MPI_Initialized(&runs);
+    assert(runs);
+    ring(MPI_COMM_WORLD);
+    groups();
+    ARMCI_Finalize();
+    if (strcmp(argv[1], "alone") == 0) {
+      puts("right");
+      return EXIT_SUCCESS; /* a program that knows nothing of MPI does not end it */
+    }
+  } else {
+    MPI_Init(&argc, &argv);
+    int me;
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (strcmp(argv[1], "sub") == 0) {
+      MPI_Comm half;
+      MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half); /* in the other order */
+      assert(ARMCI_Init_mpi_comm(MPI_COMM_NULL) == 0);
+      assert(ARMCI_Init_mpi_comm(half) != 0);
+      ring(half);
+      groups();
+      ARMCI_Finalize();
+      MPI_Comm_free(&half);
+    }
+    for (int round = 0; round < 2; ++round) {
+      assert(ARMCI_Init() == 0);
+      ring(MPI_COMM_WORLD);
+      groups();
+      ARMCI_Finalize();
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  puts("right");
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Messages by rings (src/channel) between hosts that have processors to spare, without which helpers never poll and offer
+# none: every peer is offered one at its first message. For cluster.sh --hosts 2 --cpus 2; the argument is the folder
+# with the programs.
+. "$(dirname "$0")/lib.sh"
+programs=$1
+
+# by_rings FILTER SETTING...: tests of several ranks; fails when no message went by a ring.
+by_rings() {
+  local filter=$1 output settings=()
+  shift
+  for setting in RMA_POLLING_SET=8 RMA_PROMOTE=1 RMA_STATS=table "$@"; do settings+=(--env "$setting"); done
+  output=$(mktemp)
+  cluster-run -n 1 --timeout 300 "${settings[@]}" -- "$programs/rma-multi-tests" --gtest_filter="$filter" > "$output" 2>&1 ||
+    { cat "$output"; return 1; }
+  grep 'tests on' "$output"
+  awk '$1 == "message_ring" { sum += $2 } END { print sum + 0, "messages by rings"; exit sum == 0 }' "$output"
+}
+
+step 'order and requests by rings' by_rings 'Order.*:Accumulate.*:Mutex.*:Strided.*:Vector.*'
+step 'atomics by rings' by_rings 'Atomic.*:Order.*:Thread.OneCounter*' RMA_ATOMIC_DOMAIN=helper
+finish

@@ -1,0 +1,104 @@
+// Whoever sleeps is awakened by events alone, as a helper thread is: by what comes to its completion queue.
+
+#include <random>
+
+#include "../seed.hpp"
+#include "ring_world.hpp"
+
+namespace rma {
+namespace {
+
+class Sleepers : public RingWorld {
+ protected:
+  struct Rank {
+    bool asleep = false;
+    std::vector<std::uint32_t> sent;  ///< by receiver
+  };
+
+  [[nodiscard]] bool has_event(int rank) { return !lane(rank).arm(); }
+  /// What a helper thread does between two sleeps, or no more than `most` steps of it.
+  void work(int rank, int most) {
+    Rank& its = ranks[static_cast<std::size_t>(rank)];
+    Channel& channel = *at(rank).channel;
+    if (its.asleep) channel.disarm();
+    its.asleep = false;
+    for (int i = 0; i < most; ++i) {
+      if (progress(rank)) continue;
+      const bool quiet = channel.arm();
+      if (!progress(rank) && quiet) {
+        its.asleep = true;
+        return;
+      }
+      channel.disarm();
+    }
+  }
+  /// The next message; false when it cannot go now.
+  bool next(int from, int to, std::size_t size) {
+    std::uint32_t& number = ranks[static_cast<std::size_t>(from)].sent[static_cast<std::size_t>(to)];
+    if (at(from).channel->try_send(to, 0, 1, body(number, size), {}) != RMA_SUCCESS) return false;
+    ++number;
+    return true;
+  }
+
+  std::vector<Rank> ranks;
+};
+
+TEST_F(Sleepers, NobodySleepsThroughAMessage) {
+  std::mt19937_64 random(test_seed());
+  const std::uint64_t rings = counted(Counter::ring);
+  const std::uint64_t by_ring = counted(Counter::message_ring);
+  for (int world = 0; world < 300; ++world) {
+    SCOPED_TRACE(world);
+    processes.clear();
+    const int count = 2 + static_cast<int>(random() % 2);
+    ring.slots = 1 + random() % 6;
+    open(count, 3 + static_cast<std::uint32_t>(random() % 4), 1);
+    ranks.assign(static_cast<std::size_t>(count),
+                 {.asleep = false, .sent = std::vector<std::uint32_t>(static_cast<std::size_t>(count))});
+    const auto any = [&] { return static_cast<int>(random() % static_cast<unsigned>(count)); };
+    const std::uint64_t talkative = 1 + random() % 16;
+    for (int i = 0; i < 1000; ++i) {
+      const int from = any();
+      const int to = any();
+      if (random() % 64 == 0) lane(from).set_faults({.held = random() % 2 == 0});
+      for (std::uint64_t k = random() % talkative; from != to && k > 0; --k) {
+        static_cast<void>(next(from, to, random() % 8 == 0 ? kLong : 16));
+      }
+      lane(from).deliver(random() % 4);
+      const int rank = any();
+      if (!ranks[static_cast<std::size_t>(rank)].asleep || has_event(rank)) {
+        work(rank, static_cast<int>(random() % 40));
+      }
+    }
+    // Now nothing is sent any more, and only who has something to do, or is awakened, does anything.
+    for (int rank = 0; rank < count; ++rank) {
+      lane(rank).set_faults({});
+      lane(rank).deliver(1000);
+    }
+    bool moved = true;
+    for (int round = 0; moved; ++round) {
+      ASSERT_LT(round, 10000);
+      moved = false;
+      for (int rank = 0; rank < count; ++rank) {
+        if (ranks[static_cast<std::size_t>(rank)].asleep && !has_event(rank)) continue;
+        moved = true;
+        work(rank, 1000);
+      }
+    }
+    ASSERT_TRUE(nobody_is_lost());
+    for (int from = 0; from < count; ++from) {
+      for (int to = 0; to < count; ++to) {
+        if (from == to) continue;
+        ASSERT_EQ(got(to, from).size(),
+                  ranks[static_cast<std::size_t>(from)].sent[static_cast<std::size_t>(to)])
+            << "of " << from << " to " << to;
+        ASSERT_TRUE(next(from, to, 16)) << "it cannot be sent, and nobody would say when it can";
+      }
+    }
+  }
+  EXPECT_GT(counted(Counter::ring), rings + 1000);
+  EXPECT_GT(counted(Counter::message_ring), by_ring + 10000);
+}
+
+}  // namespace
+}  // namespace rma

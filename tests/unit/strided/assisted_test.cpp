@@ -1,0 +1,193 @@
+#include "strided/assisted.hpp"
+
+#include "../seed.hpp"
+#include "assisted_world.hpp"
+
+namespace rma {
+namespace {
+
+/// Worlds that are made one after the other, each of another draw.
+class AssistedTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  class World : public AssistedWorld {
+   public:
+    void TestBody() override {}
+    using AssistedWorld::at;
+    using AssistedWorld::begin;
+    using AssistedWorld::below;
+    using AssistedWorld::check;
+    using AssistedWorld::draw;
+    using AssistedWorld::Drawn;
+    using AssistedWorld::end;
+    using AssistedWorld::helper;
+    using AssistedWorld::hinder;
+    using AssistedWorld::memory;
+    using AssistedWorld::open_ranks;
+    using AssistedWorld::Random;
+    using AssistedWorld::settle;
+    using AssistedWorld::step;
+  };
+  using Random = World::Random;
+  using Drawn = World::Drawn;
+
+  AssistedTest() : random(test_seed() * 1000003 + GetParam()) {}
+  /// Two different ranks.
+  std::pair<int, int> two_of(int count) {
+    const auto size = static_cast<std::size_t>(count);
+    const std::size_t one = World::below(random, size);
+    return {static_cast<int>(one), static_cast<int>((one + 1 + World::below(random, size - 1)) % size)};
+  }
+  static void expect_outcome(const Drawn& drawn) {
+    EXPECT_EQ(drawn.status.code(), drawn.reachable ? RMA_SUCCESS : RMA_ERR_ADDRESS) << drawn.status.text();
+  }
+
+  Random random;
+  World world;
+};
+
+/// Many at once, of several ranks, that meet full queues and refusals, with ranks that serve late.
+TEST_P(AssistedTest, WhatArrivesIsWhatWasSent) {
+  const int count = 2 + static_cast<int>(World::below(random, 2));
+  world.open_ranks(random, count);
+  std::vector<Drawn> all;
+  for (int i = 0; i < 60; ++i) {
+    const auto [from, to] = two_of(count);
+    auto drawn = world.draw(random, from, to, 15);
+    if (!drawn) break;
+    world.begin(all.emplace_back(std::move(*drawn)));
+    if (random() % 3 == 0) world.hinder(random, to);
+    if (random() % 3 == 0) world.hinder(random, from);
+    // Some ranks look at what has come, others do not.
+    for (std::size_t turns = World::below(random, 6); turns > 0; --turns) {
+      world.helper(static_cast<int>(World::below(random, static_cast<std::size_t>(count)))).progress();
+    }
+  }
+  EXPECT_GT(all.size(), 5U);
+  for (Drawn& drawn : all) {
+    world.end(drawn);
+    expect_outcome(drawn);
+  }
+  world.check(all);
+}
+
+/// Two ranks lose each other while transfers between all three are under way: theirs end, in one way or the
+/// other, those with the third are as ever, and no new ones begin.
+TEST_P(AssistedTest, ALostRankEndsItsTransfersOnly) {
+  constexpr int kRanks = 3;
+  world.open_ranks(random, kRanks);
+  std::vector<Drawn> all;
+  const std::size_t moment = World::below(random, 30);
+  bool lost = false;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto [from, to] = two_of(kRanks);
+    auto drawn = world.draw(random, from, to, 10);
+    if (!drawn) break;
+    world.begin(all.emplace_back(std::move(*drawn)));
+    EXPECT_TRUE(!lost || from + to != 1 || all.back().status.code() == RMA_ERR_PEER_LOST);
+    if (random() % 3 == 0) world.hinder(random, to);
+    for (std::size_t turns = World::below(random, 3); turns > 0; --turns) {
+      world.helper(static_cast<int>(World::below(random, kRanks))).progress();
+    }
+    if (i < moment || lost) continue;
+    lost = true;
+    world.helper(0).channel().fail(1);
+    if (random() % 2 == 0) world.helper(0).progress();
+    world.helper(1).channel().fail(0);
+    ASSERT_TRUE(world.settle());
+  }
+  for (Drawn& drawn : all) {
+    world.end(drawn);
+    if (drawn.from + drawn.to == 1) {
+      if (drawn.status.code() != RMA_ERR_PEER_LOST) expect_outcome(drawn);
+    } else {
+      expect_outcome(drawn);
+    }
+  }
+  world.check(all);
+}
+
+INSTANTIATE_TEST_SUITE_P(Draws, AssistedTest, testing::Range<std::uint64_t>(0, 40));
+
+/// Cases that are too rare to be drawn.
+class AssistedCase : public AssistedWorld {
+ protected:
+  AssistedCase() : random(test_seed()) {}
+  Drawn drawn_of(bool put, std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local) {
+    return {.from = 0, .to = 1, .put = put, .remote = std::move(remote), .local = std::move(local)};
+  }
+  Random random;
+};
+
+/// Memory that is taken away when part of it has moved: the transfer fails, what was granted is used up, and
+/// those behind it are as ever.
+TEST_F(AssistedCase, MemoryThatIsTakenAwayMeanwhile) {
+  open_ranks(random, 2);
+  for (const bool put : {true, false}) {
+    SCOPED_TRACE(put ? "put" : "get");
+    for (int progressed = 0; progressed < 12; ++progressed) {
+      std::vector<Drawn> all;
+      for (int i = 0; i < 3; ++i) {
+        const auto remote = draw_strided(random, 1, static_cast<std::size_t>(i % 2), 100, {10, 3});
+        const auto local = draw_strided(random, 0, 0, 100, {10, 3});
+        ASSERT_TRUE(remote && local);
+        all.push_back(drawn_of(put, std::make_shared<Layout>(*remote), std::make_shared<Layout>(*local)));
+        begin(all.back());
+      }
+      for (int i = 0; i < progressed; ++i) helper(i % 2).progress();
+      Registered gone;
+      {
+        const std::lock_guard guard(memory(1).lock);
+        gone = memory(1).registered[1];
+        memory(1).registered.pop_back();
+      }
+      for (Drawn& drawn : all) end(drawn);
+      EXPECT_EQ(all[0].status.code(), RMA_SUCCESS) << all[0].status.text();
+      EXPECT_TRUE(all[1].status.ok() || all[1].status.code() == RMA_ERR_ADDRESS) << all[1].status.text();
+      EXPECT_EQ(all[2].status.code(), RMA_SUCCESS) << all[2].status.text();
+      check(all);
+      const std::lock_guard guard(memory(1).lock);
+      memory(1).registered.push_back(gone);
+    }
+  }
+}
+
+/// This side's memory cannot be registered: nothing was started, and another way is to be taken.
+TEST_F(AssistedCase, MemoryOfThisSideThatCannotBeRegistered) {
+  open_ranks(random, 2);
+  for (const bool put : {true, false}) {
+    at(0).endpoint->set_faults({.registrations = 0});
+    std::vector<Drawn> all;
+    all.push_back(drawn_of(put, std::make_shared<Layout>(*draw_strided(random, 1, 0, 64, {4})),
+                           std::make_shared<Layout>(*draw_strided(random, 0, 2, 64, {4}))));
+    begin(all[0]);
+    EXPECT_EQ(all[0].status.code(), RMA_ERR_UNSUPPORTED);
+    end(all[0]);
+    EXPECT_EQ(all[0].status.code(), RMA_ERR_UNSUPPORTED);
+    check(all);
+  }
+}
+
+/// A gather that fails takes the connection with it: nobody waits for what would never come.
+TEST_F(AssistedCase, AFailedGatherEndsEverythingWithItsRank) {
+  open_ranks(random, 2);
+  std::vector<Drawn> all;
+  const auto one_more = [&] {
+    all.push_back(drawn_of(true, std::make_shared<Layout>(*draw_strided(random, 1, 0, 100, {10, 3})),
+                           std::make_shared<Layout>(*draw_strided(random, 0, 0, 100, {10, 3}))));
+    begin(all.back());
+  };
+  for (int i = 0; i < 6; ++i) one_more();
+  // The device forgets what the process believes in.
+  at(1).rails->remove(memory(1).registered[0]);
+  for (Drawn& drawn : all) {
+    end(drawn);
+    EXPECT_FALSE(drawn.status.ok());
+  }
+  ASSERT_TRUE(settle());
+  one_more();
+  end(all.back());
+  EXPECT_EQ(all.back().status.code(), RMA_ERR_PEER_LOST) << all.back().status.text();
+}
+
+}  // namespace
+}  // namespace rma
