@@ -104,18 +104,22 @@ Status UnmapWatch::open() {
 
 UnmapWatch::~UnmapWatch() {
   if (::getpid() != owner_) return;
-  if (running_) {
-    const std::uint64_t one = 1;
-    while (::write(stop_, &one, sizeof(one)) < 0 && errno == EINTR) {
+  {
+    OpenWatches& all = open_watches();
+    const std::lock_guard guard(all.lock);  // nobody forks before the descriptor is closed
+    std::erase(all.events, &events_);
+    if (running_) {
+      const std::uint64_t one = 1;
+      while (::write(stop_, &one, sizeof(one)) < 0 && errno == EINTR) {
+      }
+      // Frees what the C library has allocated for the thread, and may so unmap: the thread has ended the
+      // watch by then.
+      ::pthread_join(thread_, nullptr);
+    } else if (const int events = events_.load(std::memory_order_relaxed); events >= 0) {
+      ::close(events);
     }
-    ::pthread_join(thread_, nullptr);
   }
   if (stop_ >= 0) ::close(stop_);
-  OpenWatches& all = open_watches();
-  const std::lock_guard guard(all.lock);
-  std::erase(all.events, &events_);
-  // Ends the watch over every range, and lets go whoever was held since the thread ended.
-  if (const int events = events_.load(std::memory_order_relaxed); events >= 0) ::close(events);
 }
 
 bool UnmapWatch::watch(const AddressSpan& span) const {
@@ -171,8 +175,13 @@ void UnmapWatch::watch_loop(int events, int stop) {
     // Who is held comes before who wants this to end.
     if ((wanted[0].revents & POLLIN) != 0) {
       read_events(events);
-    } else if (wanted[0].revents != 0 || wanted[1].revents != 0) {
-      return;  // asked to, or the program closed our descriptor, which settle() sees
+    } else if (wanted[0].revents != 0) {
+      return;  // the program closed our descriptor, which settle() sees
+    } else if (wanted[1].revents != 0) {
+      // Ends the watch over every range, and lets go whoever is held since the last look. By this thread: any
+      // other could itself be held as soon as nobody reads.
+      ::close(events);
+      return;
     }
   }
 }

@@ -10,9 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <barrier>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -129,6 +133,35 @@ TEST_F(UnmapWatchTest, AForkedChildIsNotDisturbedAndDisturbsNobody) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// The C library keeps the stacks of ended threads for the next, and unmaps the oldest when they become too
+// many: so may whoever ends the watch, with the stack of its thread. That one must not wait for a reader.
+TEST_F(UnmapWatchTest, EndsWhileWatchedStacksAreUnmapped) {
+  constexpr std::ptrdiff_t kThreads = 24;
+  std::vector<AddressSpan> stacks(kThreads);
+  {
+    std::barrier all_there(kThreads);
+    std::vector<std::jthread> threads;
+    for (AddressSpan& its : stacks) {
+      threads.emplace_back([&] {
+        const volatile std::byte here = {};
+        const auto address = reinterpret_cast<std::uintptr_t>(&here) / page_bytes() * page_bytes();
+        its = {address, address + page_bytes()};
+        all_there.arrive_and_wait();
+      });
+    }
+  }
+  std::erase_if(stacks, [this](const AddressSpan& stack) { return !watch_->watch(stack); });
+  ASSERT_FALSE(stacks.empty()) << "none was kept";
+  guard_against_hanging();
+  watch_.reset();
+  ::alarm(0);
+  const bool unmapped = std::ranges::any_of(stacks, [](const AddressSpan& stack) {
+    unsigned char there = 0;
+    return ::mincore(reinterpret_cast<void*>(stack.begin), stack.bytes(), &there) != 0;
+  });
+  EXPECT_TRUE(unmapped) << "none was unmapped: this tests nothing any more";
 }
 
 // Makes the system call `number` fail with EPERM from now on, as containers do.

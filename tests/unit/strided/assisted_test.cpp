@@ -1,5 +1,7 @@
 #include "strided/assisted.hpp"
 
+#include <thread>
+
 #include "../seed.hpp"
 #include "assisted_world.hpp"
 
@@ -103,6 +105,40 @@ TEST_P(AssistedTest, ALostRankEndsItsTransfersOnly) {
       expect_outcome(drawn);
     }
   }
+  world.check(all);
+}
+
+/// The same of several threads, each of which begins transfers of any rank, and waits for some of them.
+TEST_P(AssistedTest, ThreadsDoNotMeet) {
+  constexpr std::size_t kThreads = 4;
+  const int count = 2 + static_cast<int>(World::below(random, 2));
+  world.open_ranks(random, count);
+  std::vector<Drawn> all;
+  while (all.size() < 80) {
+    const auto [from, to] = two_of(count);
+    auto drawn = world.draw(random, from, to, 15);
+    if (!drawn) break;
+    all.push_back(std::move(*drawn));
+  }
+  const std::uint64_t seed = random();
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        Random own(seed + thread);
+        std::vector<Drawn*> begun;
+        for (std::size_t i = thread; i < all.size(); i += kThreads) {
+          world.begin(*begun.emplace_back(&all[i]));
+          if (own() % 3 == 0) world.hinder(own, all[i].to);
+          if (own() % 4 != 0) continue;
+          world.end(*begun.back());
+          begun.pop_back();
+        }
+        for (Drawn* const drawn : begun) world.end(*drawn);
+      });
+    }
+  }
+  for (const Drawn& drawn : all) expect_outcome(drawn);
   world.check(all);
 }
 
