@@ -1,0 +1,124 @@
+// What is done with the messages of the other side.
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "strided/assisted_peer.hpp"
+
+namespace rma {
+namespace {
+
+/// Chunks that one message may grant. No device has so long a queue of scatters.
+constexpr std::uint32_t kMostGranted = 65536;
+
+}  // namespace
+
+std::optional<Assisted::Header> Assisted::read_header(const Message& message) {
+  Header header;
+  if (message.body.size() < sizeof header) return {};
+  std::memcpy(&header, message.body.data(), sizeof header);
+  return header;
+}
+
+std::optional<std::pair<Assisted::Header, Layout>> Assisted::read_question(const Message& message,
+                                                                           std::uint32_t gather) {
+  const auto header = read_header(message);
+  if (!header || header->segments == 0 || header->segments > gather || header->bytes == 0) return {};
+  std::span<const std::byte> rest = message.body.subspan(sizeof *header);
+  auto part = Layout::decode(rest);
+  if (!part || !rest.empty() || part->from != 0 || part->bytes != part->layout.bytes() || part->bytes == 0) {
+    return {};
+  }
+  return std::pair(*header, std::move(part->layout));
+}
+
+bool Assisted::asked_to_scatter(const Message& message) {
+  auto asked = read_question(message, helper_.channel().lane(message.rail).limits().gather);
+  if (!asked) return false;
+  auto& [header, part] = *asked;
+  Peer& its = peer(message.peer);
+  const std::lock_guard guard(its.lock);
+  const Name name = {.stream = header.stream, .mine = false};
+  if (its.inflows.contains(name)) return false;
+  Chunks chunks(std::move(part), {.segments = header.segments, .bytes = header.bytes},
+                given_keys(message.rail));
+  if (!chunks.begins_registered()) {
+    tell(its, message.rail, kRefuseMessage, {.stream = header.stream, .yours = 1, .status = RMA_ERR_ADDRESS},
+         {});
+    return true;
+  }
+  const auto inflow =
+      std::make_shared<Inflow>(Inflow{.name = name, .rail = message.rail, .chunks = std::move(chunks)});
+  its.inflows[name] = inflow;
+  its.incoming.push_back(inflow);
+  pump_in(its);
+  return true;
+}
+
+bool Assisted::asked_to_gather(const Message& message) {
+  auto asked = read_question(message, helper_.channel().lane(message.rail).limits().gather);
+  if (!asked) return false;
+  auto& [header, part] = *asked;
+  Peer& its = peer(message.peer);
+  const std::lock_guard guard(its.lock);
+  const Name name = {.stream = header.stream, .mine = false};
+  if (its.outflows.contains(name) || header.granted > kMostGranted) return false;
+  const auto outflow = std::make_shared<Outflow>(
+      Outflow{.name = name,
+              .rail = message.rail,
+              .chunks = Chunks(std::move(part), {.segments = header.segments, .bytes = header.bytes},
+                               given_keys(message.rail))});
+  if (!outflow->chunks.begins_registered()) {
+    outflow->status = RMA_ERR_ADDRESS;
+    tell(its, message.rail, kRefuseMessage, {.stream = header.stream, .yours = 1, .status = RMA_ERR_ADDRESS},
+         {});
+  }
+  its.outflows[name] = outflow;
+  its.grants.push_back({.outflow = outflow, .chunks = header.granted});
+  pump_out(its);
+  return true;
+}
+
+bool Assisted::granted(const Message& message) {
+  const auto header = read_header(message);
+  if (!header || header->granted > kMostGranted) return false;
+  Peer& its = peer(message.peer);
+  const std::lock_guard guard(its.lock);
+  const auto found = its.outflows.find({.stream = header->stream, .mine = header->yours != 0});
+  // A grant for what has failed here is late: its scatters are used up all the same.
+  auto outflow =
+      found != its.outflows.end()
+          ? found->second
+          : std::make_shared<Outflow>(Outflow{
+                .name = {}, .rail = message.rail, .chunks = Chunks({}, {}, {}), .status = RMA_ERR_ADDRESS});
+  its.grants.push_back({.outflow = std::move(outflow), .chunks = header->granted});
+  pump_out(its);
+  return true;
+}
+
+bool Assisted::refused(const Message& message) {
+  const auto header = read_header(message);
+  if (!header || header->status <= RMA_SUCCESS || header->status > RMA_ERR_VERSION) return false;
+  const auto status = static_cast<rma_status_t>(header->status);
+  Peer& its = peer(message.peer);
+  const std::lock_guard guard(its.lock);
+  const Name name = {.stream = header->stream, .mine = header->yours != 0};
+  if (const auto found = its.outflows.find(name); found != its.outflows.end()) {
+    const std::shared_ptr<Outflow> outflow = found->second;
+    if (outflow->status == RMA_SUCCESS) outflow->status = status;
+    finish(its, *outflow);
+    return true;
+  }
+  const auto found = its.inflows.find(name);
+  if (found == its.inflows.end()) return true;  // it has failed here as well
+  const std::shared_ptr<Inflow> inflow = found->second;
+  if (inflow->status == RMA_SUCCESS) inflow->status = status;
+  inflow->chunks.end();
+  std::erase(its.incoming, inflow);
+  pump_in(its);
+  finish(its, *inflow);
+  return true;
+}
+
+}  // namespace rma

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "strided/assisted.hpp"
+
+namespace rma {
+
+/// What the messages start with; in those that ask, the layout follows. A wire format.
+struct Assisted::Header {
+  std::uint64_t stream = 0;    ///< the transfer's number, given by who began it
+  std::uint32_t yours = 0;     ///< 1: the receiver of the message began it
+  std::uint32_t granted = 0;   ///< chunks
+  std::int32_t status = 0;     ///< of a refusal
+  std::uint32_t segments = 0;  ///< most of one chunk
+  std::uint64_t bytes = 0;     ///< likewise
+};
+
+/// A transfer's number, and who began it.
+struct Assisted::Name {
+  std::uint64_t stream = 0;
+  bool mine = false;
+  bool operator<(const Name& other) const {
+    return std::pair(stream, mine) < std::pair(other.stream, other.mine);
+  }
+};
+
+struct Assisted::Inflow {
+  Name name;
+  std::size_t rail = 0;
+  Chunks chunks;
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< of a get
+  std::vector<std::byte> question = {};        ///< of a get that has not been asked for yet: header, layout
+  std::size_t posted = 0;                      ///< scatters that have not ended
+  rma_status_t status = RMA_SUCCESS;
+  std::shared_ptr<RegistrationCache::Use> use = {};
+};
+
+struct Assisted::Outflow {
+  Name name;
+  std::size_t rail = 0;
+  Chunks chunks;
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< of a put
+  std::size_t posted = 0;                      ///< reported gathers that have not ended
+  rma_status_t status = RMA_SUCCESS;           ///< not RMA_SUCCESS: refused; what is granted is sent empty
+  std::shared_ptr<RegistrationCache::Use> use = {};
+};
+
+/// One that is posted belongs to its peer until it has ended.
+struct Assisted::Scatter final : public Posted {
+  Scatter(Peer& owner, std::shared_ptr<Inflow> part, std::size_t size)
+      : peer(owner), inflow(std::move(part)), expected(size) {}
+  void ended(int rank, rma_status_t status, std::uint32_t bytes) override;
+  Peer& peer;
+  const std::shared_ptr<Inflow> inflow;
+  const std::size_t expected;
+  std::list<Scatter>::iterator self;
+};
+
+struct Assisted::Gather final : public Posted {
+  Gather(Peer& owner, std::shared_ptr<Outflow> part) : peer(owner), outflow(std::move(part)) {}
+  void ended(int rank, rma_status_t status, std::uint32_t bytes) override;
+  Peer& peer;
+  const std::shared_ptr<Outflow> outflow;
+  std::list<Gather>::iterator self;
+};
+
+struct Assisted::Peer {
+  Peer(Assisted& whose, int who) : owner(whose), rank(who) {}
+
+  Assisted& owner;
+  const int rank;
+  std::mutex lock;  ///< of the following, and of the order of posting and telling
+  std::uint64_t streams = 0;
+  bool lost = false;
+  bool stalled = false;  ///< something waits for room
+  /// Those that have scatters to post: the first does, the others follow.
+  std::deque<std::shared_ptr<Inflow>> incoming;
+  std::map<Name, std::shared_ptr<Inflow>> inflows;
+  std::map<Name, std::shared_ptr<Outflow>> outflows;
+  struct Grant {
+    std::shared_ptr<Outflow> outflow;
+    std::uint32_t chunks = 0;
+  };
+  std::deque<Grant> grants;  ///< whose gathers are not posted, oldest first
+  std::list<Scatter> scatters;
+  std::list<Gather> gathers;
+};
+
+}  // namespace rma

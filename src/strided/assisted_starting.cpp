@@ -1,0 +1,115 @@
+// How a transfer starts, at the side that asks for it.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "strided/assisted_peer.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// A chunk has so many bytes at most.
+constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10U;
+/// A list that takes more questions than this goes another way: they would wait for credits all at once.
+constexpr std::size_t kMostParts = 256;
+
+}  // namespace
+
+Status Assisted::start(const Transfer& transfer) {
+  Peer& its = peer(transfer.rank);
+  const auto lost_already = [&] {
+    const std::lock_guard guard(its.lock);
+    return its.lost;
+  };
+  if (lost_already()) return {RMA_ERR_PEER_LOST, helper_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
+  Network& network = helper_.network();
+  std::size_t rail = 0;
+  if (Status status = network.reach(transfer.rank, &rail); !status.ok()) return status;
+  // Scatters and gathers go by the rail that tells of them.
+  if (const rma_status_t open = helper_.channel().open(transfer.rank, &rail); open != RMA_SUCCESS) {
+    return {open, helper_.explain(open, transfer.rank)};
+  }
+  if (Status status = network.settle(transfer.rank); !status.ok()) return status;
+  // The devices move the data while requests that came before may still be waiting to be served.
+  network.settle_requests(transfer.rank);
+  // What one message has room to describe is one transfer; a long list becomes several.
+  const std::size_t room = helper_.channel().max_body() - sizeof(Header);
+  std::vector<Range> parts;
+  std::size_t from = 0;
+  std::size_t at = 0;
+  std::size_t entries = 0;
+  const std::size_t most_entries = (room - 64) / sizeof(Layout::Segment);
+  if (transfer.remote->encoded_bytes(0, transfer.remote->bytes()) <= room) {
+    parts.emplace_back(0, transfer.remote->bytes());
+  } else {
+    transfer.remote->visit(0, transfer.remote->bytes(), [&](std::uintptr_t /*address*/, std::size_t bytes) {
+      at += bytes;
+      if (++entries == most_entries) {
+        parts.emplace_back(from, at - from);
+        from = at;
+        entries = 0;
+      }
+      return true;
+    });
+    if (at != from) parts.emplace_back(from, at - from);
+  }
+  if (parts.size() > kMostParts) return {RMA_ERR_UNSUPPORTED, "a list that takes too many messages"};
+  return start_parts(transfer, parts, rail);
+}
+
+Status Assisted::start_parts(const Transfer& transfer, std::span<const Range> parts, std::size_t rail) {
+  Network& network = helper_.network();
+  transport::HelperLane& lane = helper_.channel().lane(rail);
+  const Cut cut = {.segments = std::min(lane.limits().gather, lane.gather_of(transfer.rank)),
+                   .bytes = kChunkBytes};
+  if (cut.segments == 0) return {RMA_ERR_UNSUPPORTED, "the rank takes no gathers"};
+  std::shared_ptr<RegistrationCache::Use> use;
+  Chunks::Keys keys = given_keys(rail);
+  if (!Chunks(*transfer.local, cut, keys).registered()) {
+    const Layout::Extent& extent = transfer.local->extent();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): memory of this process
+    auto made = network.register_local(reinterpret_cast<std::byte*>(extent.low), extent.bytes());
+    if (!made.ok()) return {RMA_ERR_UNSUPPORTED, std::string(made.status().text())};
+    use = std::make_shared<RegistrationCache::Use>(std::move(made).value());
+    keys = [key = use->registered().local[rail]](std::uintptr_t, std::size_t) { return std::optional(key); };
+  }
+  Peer& its = peer(transfer.rank);
+  const bool put = transfer.direction == transport::Direction::write;
+  const std::lock_guard guard(its.lock);
+  if (its.lost) return {RMA_ERR_PEER_LOST, helper_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
+  for (const auto& [from, bytes] : parts) {
+    const Header header = {.stream = ++its.streams, .segments = cut.segments, .bytes = cut.bytes};
+    const Name name = {.stream = header.stream, .mine = true};
+    std::vector<std::byte> question(sizeof header + transfer.remote->encoded_bytes(from, bytes));
+    std::memcpy(question.data(), &header, sizeof header);
+    transfer.remote->encode(from, bytes, std::span(question).subspan(sizeof header));
+    Chunks chunks(transfer.local->part(from, bytes), cut, keys);
+    helper_.flights().begin(transfer.rank);
+    helper_.flights().add_part(transfer.operation);
+    if (put) {
+      its.outflows[name] = std::make_shared<Outflow>(Outflow{.name = name,
+                                                             .rail = rail,
+                                                             .chunks = std::move(chunks),
+                                                             .operation = transfer.operation,
+                                                             .use = use});
+      tell(its, rail, kScatterMessage, header, std::span(question).subspan(sizeof header));
+    } else {
+      const auto inflow = std::make_shared<Inflow>(Inflow{.name = name,
+                                                          .rail = rail,
+                                                          .chunks = std::move(chunks),
+                                                          .operation = transfer.operation,
+                                                          .question = std::move(question),
+                                                          .use = use});
+      its.inflows[name] = inflow;
+      its.incoming.push_back(inflow);
+    }
+  }
+  count(put ? Counter::put_assisted : Counter::get_assisted);
+  pump_in(its);
+  return {};
+}
+
+}  // namespace rma
