@@ -65,11 +65,15 @@ std::vector<int> drawn_processes(std::uint64_t key) {
   return all;
 }
 
+/// Where messages take long (multi::rounds), all operators but one are left out of what they have no part in.
+bool left_out(const std::string& op) { return op != "+" && multi::fewer_rounds() > 1; }
+
 TEST(Message, EveryOperatorTypeAndLength) {
   for_types([](auto zero) {
     using T = decltype(zero);
     for (const std::string& op : operators<T>()) {
       for (const std::size_t count : kCounts) {
+        if (count != kCounts[2] && left_out(op)) continue;
         std::vector<T> x = elements<T>(op, me(), count, 1);
         gop(x.data(), static_cast<int>(count), spelled(op));
         EXPECT_EQ(x, combined<T>(op, everyone(), count, 1))
@@ -96,6 +100,7 @@ TEST(Message, ReduceGivesTheFirstMemberTheResult) {
     using T = decltype(zero);
     for (const std::string& op : operators<T>()) {
       for (const std::size_t count : {std::size_t{1}, std::size_t{20011}}) {
+        if (count != 1 && left_out(op)) continue;
         std::vector<T> x = elements<T>(op, me(), count, 4);
         armci_msg_reduce(x.data(), static_cast<int>(count), spelled(op), type_of<T>());
         if (me() == 0) EXPECT_EQ(x, combined<T>(op, everyone(), count, 4)) << op;
@@ -155,7 +160,7 @@ TEST(Message, SelectsWhatAContributorHas) {
   };
   for_types([&](auto zero) {
     using T = decltype(zero);
-    for (std::uint64_t round = 0; round < 40; ++round) {
+    for (std::uint64_t round = 0; round < multi::rounds(40U); ++round) {
       // Few different numbers, so that many are equal; and every so often nobody contributes.
       const auto number = [&](int rank) {
         return static_cast<T>(static_cast<int>(mixed(static_cast<std::uint64_t>(rank), round, 7) % 7) - 3);
@@ -186,7 +191,7 @@ TEST(Message, SelectsWhatAContributorHas) {
 }
 
 TEST(Message, GroupsOfAnyMembersAndOrder) {
-  for (std::uint64_t round = 0; round < 12; ++round) {
+  for (std::uint64_t round = 0; round < multi::rounds(12U); ++round) {
     // Two groups at a time, which may have members in common.
     TestGroup one(drawn_processes(2 * round));
     TestGroup other(drawn_processes(2 * round + 1));
@@ -196,6 +201,7 @@ TEST(Message, GroupsOfAnyMembersAndOrder) {
       for_types([&](auto zero) {
         using T = decltype(zero);
         for (const std::string& op : operators<T>()) {
+          if (left_out(op)) continue;
           std::vector<T> x = elements<T>(op, me(), 31, round);
           gop(x.data(), 31, spelled(op), group->get());
           EXPECT_EQ(x, combined<T>(op, processes, 31, round)) << op << ", round " << round;
@@ -218,7 +224,7 @@ TEST(Message, GroupsOfAnyMembersAndOrder) {
 TEST(Message, CallsWithoutAGroupTakeTheDefaultGroup) {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
-  for (std::uint64_t round = 0; round < 6; ++round) {
+  for (std::uint64_t round = 0; round < multi::rounds(6U); ++round) {
     TestGroup group(drawn_processes(100 + round));
     if (group.member()) {
       const std::vector<int>& processes = group.processes();
@@ -243,7 +249,7 @@ TEST(Message, CallsWithoutAGroupTakeTheDefaultGroup) {
 }
 
 TEST(Message, ScopesAreHostsAndTheirFirstMembers) {
-  for (std::uint64_t round = 0; round < 8; ++round) {
+  for (std::uint64_t round = 0; round < multi::rounds(8U); ++round) {
     TestGroup group(round == 0 ? everyone() : drawn_processes(200 + round));
     const std::vector<int> masters = masters_of(group.processes());
     if (!group.member()) continue;
