@@ -31,11 +31,30 @@ struct VectorShape {
 };
 
 /**
- * The contract. Local pointers are any memory of this process; `offset`s are bytes into `rank`'s arena.
+ * What the harness itself needs: processes that share an arena. Local pointers are any memory of this
+ * process; `offset`s are bytes into `rank`'s arena.
  *
  *  - constructing one from main's arguments joins the job; leave(code) ends it and gives the exit code (or
  * does not return, where a library's own shutdown is not to be trusted). allocate is collective and called
  * once.
+ *  - put returns when the data is visible at the target.
+ *  - sync: everything issued before is visible to everyone after.
+ */
+template <typename B>
+concept Member = requires(B& backend, std::size_t offset, const void* src, std::size_t bytes, int rank) {
+  { B::name() } -> std::convertible_to<const char*>;
+  { backend.rank() } -> std::same_as<int>;
+  { backend.size() } -> std::same_as<int>;
+  { backend.local() } -> std::same_as<char*>;
+  backend.allocate(bytes);
+  { backend.leave(rank) } -> std::same_as<int>;
+  backend.sync();
+  backend.put(offset, src, bytes, rank);
+};
+
+/**
+ * What the suites of every library need besides.
+ *
  *  - put, put_strided, put_vector, accumulate return when the data is visible at the target (put and flush);
  *    get, get_strided, get_vector when it has arrived here. put_nbi only starts; flush(rank) completes it
  * there.
@@ -47,25 +66,17 @@ struct VectorShape {
  *  - allreduce sums `count` doubles; both buffers are offsets into the caller's own arena.
  *  - notify writes data, then `value` to the 8-byte word at `flag`; wait_notify waits until the word at
  * `flag` of the caller's own arena holds `value`.
- *  - barrier is what is measured; sync is the harness's own: everything issued before is visible to everyone
- * after.
+ *  - barrier is what is measured; sync is the harness's own.
  */
 template <typename B>
-concept Backend = requires(B& backend, std::size_t offset, const void* src, void* dst, std::size_t bytes,
-                           int rank, std::uint64_t value, const StridedShape& strided,
-                           const VectorShape& vector, typename B::Strided& strided_plan,
-                           typename B::Vector& vector_plan, char* local, std::size_t form) {
-  { B::name() } -> std::convertible_to<const char*>;
+concept Backend = Member<B> &&
+    requires(B& backend, std::size_t offset, const void* src, void* dst, std::size_t bytes, int rank,
+             std::uint64_t value, const StridedShape& strided, const VectorShape& vector,
+             typename B::Strided& strided_plan, typename B::Vector& vector_plan, char* local,
+             std::size_t form) {
   { B::strided_forms(strided) } -> std::same_as<std::vector<const char*>>;
   { B::vector_forms() } -> std::same_as<std::vector<const char*>>;
-  { backend.rank() } -> std::same_as<int>;
-  { backend.size() } -> std::same_as<int>;
-  { backend.local() } -> std::same_as<char*>;
-  backend.allocate(bytes);
-  { backend.leave(rank) } -> std::same_as<int>;
-  backend.sync();
   backend.barrier();
-  backend.put(offset, src, bytes, rank);
   backend.put_nbi(offset, src, bytes, rank);
   backend.flush(rank);
   backend.get(dst, offset, bytes, rank);

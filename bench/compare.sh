@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# Compares librma with MPI one-sided communication (Open MPI, MPICH) and OpenSHMEM on this machine: builds the same
-# measurements against each, runs them in turn, round by round, and prints one table of ratios, with the time that
-# a cache line takes between two processors beside it. docs/benchmarks.md says what the rows and goals mean.
+# Compares librma with MPI one-sided communication (Open MPI, MPICH) and OpenSHMEM on this machine, and its ARMCI with
+# ARMCI-MPI: builds the same measurements against each, runs them in turn, round by round, and prints one table of
+# ratios, with the time that a cache line takes between two processors beside it. docs/benchmarks.md says what the rows
+# and goals mean.
 #
 # usage: bench/compare.sh [--rounds N] [--json FILE] [--build DIR] [--suite LIST]
 #   --rounds N    how often everything runs; the table has the medians over the rounds (default 5)
 #   --json FILE   write the table as JSON too
 #   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
-#   --suite LIST  only these suites of rma-bench --list, separated by commas
+#   --suite LIST  only these, separated by commas: suites of rma-bench --list, and `armci`, all of armci-bench
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 rounds=5
 json=
 build=build
-suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle
+suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci
 
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/compare.sh; }
 fail() {
@@ -45,7 +46,7 @@ done
 scripts/setup.sh build peers
 
 # ---- Build: ours with CMake, the peers with their own compilers, all with the same optimisation ----------------
-targets=(rma-bench cache-line rmarun)
+targets=(rma-bench armci-bench cache-line rmarun)
 if [ "$build" = build ]; then
   scripts/build.sh release "${targets[@]}"
 else
@@ -63,11 +64,15 @@ build_peer() {
   shift 3
   if [ -x "$peers/$name" ] && [ -z "$(find bench -name '*.?pp' -newer "$peers/$name")" ]; then return; fi
   echo "compare: building $name"
-  "$compiler" "${flags[@]}" "$@" "$source" "${harness[@]}" -o "$peers/$name"
+  "$compiler" "${flags[@]}" "$source" "${harness[@]}" "$@" -o "$peers/$name"
 }
 build_peer openmpi mpicxx.openmpi bench/backends/mpi.cpp '-DRMA_BENCH_MPI="openmpi"'
 build_peer mpich mpicxx.mpich bench/backends/mpi.cpp '-DRMA_BENCH_MPI="mpich"'
 build_peer openshmem oshcxx bench/backends/shmem.cpp
+# Debian's ARMCI-MPI is a static library for each MPI.
+for mpi in openmpi mpich; do
+  build_peer armci-$mpi mpicxx.$mpi bench/armci/main.cpp "-DRMA_BENCH_ARMCI=\"armci-$mpi\"" -larmci-$mpi
+done
 
 # ---- Run -------------------------------------------------------------------------------------------------------
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -76,7 +81,9 @@ rm -rf "$results"
 mkdir -p "$results"
 
 # run NAME RANKS SUITES OUTPUT [OPTION...]: one program, its results in OUTPUT.json and what it says in OUTPUT.log.
-# Ranks that fit on the machine are bound; more than that may move, and Open MPI's yield the processor.
+# Ranks that fit on the machine are bound; more than that may move, and Open MPI's yield the processor, unless
+# open_mpi_yields=0.
+open_mpi_yields=1
 run() {
   local name=$1 ranks=$2 suite=$3 output=$4
   shift 4
@@ -86,27 +93,32 @@ run() {
   if [ $fits = 1 ]; then
     ompi+=(--bind-to core:overload-allowed)
   else
-    ompi+=(--bind-to none --mca mpi_yield_when_idle 1)
+    ompi+=(--bind-to none --mca mpi_yield_when_idle $open_mpi_yields)
   fi
   case $name in
-    rma)
-      launch=("$build/bin/rmarun" -n "$ranks" --bind "$([ $fits = 1 ] && echo core || echo none)" "$build/bin/rma-bench")
+    rma | armci)
+      launch=("$build/bin/rmarun" -n "$ranks" --bind "$([ $fits = 1 ] && echo core || echo none)" "$build/bin/$name-bench")
       ;;
     openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" --mca osc sm "$peers/openmpi") ;;
     openshmem) launch=(oshrun -n "$ranks" "${ompi[@]}" "$peers/openshmem") ;;
-    mpich)
+    armci-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
+    mpich | armci-mpich)
       launch=(mpirun.mpich -n "$ranks")
       [ $fits = 0 ] || launch+=(-bind-to core)
-      launch+=("$peers/mpich")
+      launch+=("$peers/$name")
       ;;
   esac
-  if timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" > "$output.log" 2>&1 < /dev/null; then
-    return
+  local code=0
+  timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" > "$output.log" 2>&1 < /dev/null || code=$?
+  [ $code != 0 ] || return 0
+  # Wrong data (3) leaves out those rows; a peer that fails leaves its column empty; ours may do neither.
+  if [ $code = 3 ] && [ "$name" != armci ]; then
+    grep -h 'wrong data' "$output.log" >&2 || true
+    return 0
   fi
-  # A peer that fails leaves its column empty; ours may not.
   echo "compare: $name with $ranks ranks failed or took more than 300 s; see $output.log" >&2
   rm -f "$output.json"
-  [ "$name" != rma ]
+  [ "$name" != rma ] && [ "$name" != armci ]
 }
 
 # chosen SUITE...: those of them that were asked for, separated by commas.
@@ -123,13 +135,31 @@ chosen() {
 pairs=$(chosen put get rate strided vector accumulate fetch-add barrier allreduce notify)
 groups=$(chosen barrier allreduce)
 idle=$(chosen idle)
-[ -n "$pairs$idle" ] || fail "--suite $suites names no suite; see rma-bench --list"
+armci=$(chosen armci)
+transfers=put,get,accumulate,rmw,fence,client
+[ -n "$pairs$idle$armci" ] || fail "--suite $suites names no suite; see rma-bench --list"
 
 for ((round = 1; round <= rounds; ++round)); do
   echo "compare: round $round of $rounds"
   folder=$results/round-$round
   mkdir -p "$folder"
   "$build/bin/cache-line" --json "$folder/cache-line.json" > "$folder/cache-line.log"
+  if [ -n "$armci" ]; then
+    for name in armci armci-openmpi armci-mpich; do
+      run $name 2 "$transfers,lock,malloc" "$folder/$name-2"
+    done
+    for name in armci armci-openmpi armci-mpich; do
+      # MPICH's ranks never yield: where they share processors, an operation takes 20 ms.
+      [ "$name" != armci-mpich ] || [ "$(nproc)" -ge 8 ] || continue
+      run $name 8 "$transfers,lock,malloc" "$folder/$name-8" --repetitions 5
+    done
+    # Open MPI's yield in every fence. Where nobody waits for anybody they are faster without, so that counts too.
+    if [ "$(nproc)" -lt 8 ]; then
+      open_mpi_yields=0
+      run armci-openmpi 8 "$transfers" "$folder/armci-openmpi-8-busy" --repetitions 5 --form 'without yielding'
+      open_mpi_yields=1
+    fi
+  fi
   for name in rma openmpi mpich openshmem; do
     [ -z "$pairs" ] || run $name 2 "$pairs" "$folder/$name-2"
     # More ranks than processors: what each sample costs is set by the scheduler, so fewer of them do.

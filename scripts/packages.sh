@@ -16,7 +16,7 @@ ci='ccache clang clang-format clang-tidy libclang-rt-dev
 cluster='qemu-system-x86 busybox-static cpio kmod iproute2 openssh-server openssh-client
   rdma-core ibverbs-providers ibverbs-utils perftest openmpi-bin
   munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins'
-peers='openmpi-bin libopenmpi-dev mpich libmpich-dev gnuplot-nox'
+peers='openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev gnuplot-nox'
 
 [ $# -gt 0 ] || set -- build
 for group in "$@"; do

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,7 @@ struct Arena {
   static constexpr std::size_t kLargeBytes = std::size_t{16} << 20;  ///< put and get
 };
 
-template <Backend B>
+template <Member B>
 class Measure {
  public:
   Measure(B& backend, const Options& options) : backend_(backend), options_(options) {
@@ -103,8 +104,22 @@ class Measure {
   /** Keeps a row; at rank 0 only. */
   void record(RowName name, std::string unit, std::vector<double> samples) {
     if (backend_.rank() != 0) return;
+    if (!options_.form.empty()) name.form += (name.form.empty() ? "" : ", ") + options_.form;
     report_.rows.push_back({std::move(name), std::move(unit), summarize(std::move(samples))});
   }
+
+  /** Whether all ranks found the row's data right. Where not, rank 0 says so, and the row is not to be
+   * measured. Collective. */
+  bool agree(const RowName& name, bool right) {
+    const bool all = slowest(right ? 0.0 : 1.0) == 0.0;
+    if (!all) {
+      ++wrong_;
+      if (backend_.rank() == 0) std::fprintf(stderr, "%s: wrong data: %s\n", B::name(), name.row.c_str());
+    }
+    return all;
+  }
+  /** How many rows were found wrong. */
+  [[nodiscard]] int wrong() const { return wrong_; }
 
   /** The largest of the values that the ranks give, the same everywhere. Collective. */
   double slowest(double mine) {
@@ -153,6 +168,7 @@ class Measure {
   B& backend_;
   const Options& options_;
   Report report_;
+  int wrong_ = 0;
   CacheScrubber scrubber_;
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs rma-bench --quick under rmarun and checks that its JSON has every row, each with sane numbers.
+"""Runs rma-bench or armci-bench --quick under rmarun and checks that its JSON has every row, each with sane numbers.
 
-usage: check_quick.py --ranks N RMARUN RMA_BENCH
+usage: check_quick.py --ranks N RMARUN PROGRAM
 """
 
 import argparse
@@ -12,8 +12,24 @@ import sys
 import tempfile
 
 
-def expected_rows(ranks):
-    """Every row, and how many bytes it says it moves."""
+def armci_rows(ranks):
+    """Every row of armci-bench, and how many bytes it says it moves."""
+    sizes = {"8 B": 8, "512 B": 512, "8 KiB": 8192, "64 KiB": 65536, "4 MiB": 4 << 20}
+    small = {"4 x 8 B": 32, "16 x 64 B": 1024, "32 x 256 B": 8192}
+    large = {"128 x 512 B": 65536, "1024 x 4 KiB": 4 << 20}
+    rows = {}
+    for call in ("put", "get", "accumulate"):
+        for kind, shapes in (("", sizes), ("small strided ", small), ("strided ", large)):
+            rows.update({f"armci {kind}{call} {text} {ranks} ranks": size for text, size in shapes.items()})
+    names = ["fetch-and-add", "fetch-and-add contended", "lock and unlock", "lock and unlock contended", "fence",
+             "put to all and fence", "malloc and free 4 KiB", "malloc and free 1 MiB"]
+    names += [f"small strided {what} of a client" for what in ("puts", "accumulates", "mix")]
+    rows.update({f"armci {name} {ranks} ranks": 0 for name in names})
+    return rows
+
+
+def rma_rows(ranks):
+    """Every row of rma-bench, and how many bytes it says it moves."""
     sizes = {"8 B": 8, "64 B": 64, "512 B": 512, "4 KiB": 4096, "32 KiB": 32768, "64 KiB": 65536}
     sizes.update({"1 MiB": 1 << 20, "4 MiB": 4 << 20})
     rows = {}
@@ -35,13 +51,12 @@ def expected_rows(ranks):
     return rows
 
 
-def faults(report, ranks):
+def faults(report, ranks, expected):
     """What is wrong with the report, as lines."""
     found = []
     if (report["backend"], report["ranks"]) != ("rma", ranks):
         found.append(f"it is of {report['backend']} on {report['ranks']} ranks, not of rma on {ranks}")
     rows = {row["row"]: row for row in report["rows"]}
-    expected = expected_rows(ranks)
     found += [f"row '{name}' is missing" for name in expected if name not in rows]
     found += [f"row '{name}' is not known to this test" for name in rows if name not in expected]
     if len(rows) != len(report["rows"]):
@@ -62,13 +77,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("rmarun")
-    parser.add_argument("rma_bench")
+    parser.add_argument("program", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "quick.json"
-        command = [options.rmarun, "-n", str(options.ranks), options.rma_bench, "--quick", "--json", str(file)]
+        command = [options.rmarun, "-n", str(options.ranks), str(options.program), "--quick", "--json", str(file)]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-        found = faults(json.loads(file.read_text()), options.ranks)
+        expected = (armci_rows if options.program.name == "armci-bench" else rma_rows)(options.ranks)
+        found = faults(json.loads(file.read_text()), options.ranks, expected)
     for line in found:
         print(f"check_quick: {line}", file=sys.stderr)
     return 1 if found else 0

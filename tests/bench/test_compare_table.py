@@ -66,7 +66,11 @@ class Compare(unittest.TestCase):
     def test_goals(self):
         goals = {"put 8 B": 0.6, "get 8 B": 0.6, "put 8 B cold": 1.0, "strided get 16 x 4 KiB": 0.6,
                  "vector put 8192 x 8 B": 1.0, "notify one way": 1.3, "notify one way 4 KiB": 1.0,
-                 "barrier 16 ranks": 0.2, "barrier 2 ranks": 1.0}
+                 "barrier 16 ranks": 0.2, "barrier 2 ranks": 1.0,
+                 "armci put 8 B 2 ranks": 0.5, "armci strided accumulate 128 x 512 B 8 ranks": 0.5,
+                 "armci small strided put 4 x 8 B 2 ranks": 0.1, "armci small strided get 4 x 8 B 2 ranks": 0.5,
+                 "armci small strided accumulates of a client 8 ranks": 0.1,
+                 "armci small strided mix of a client 2 ranks": 0.1, "armci malloc and free 4 KiB 8 ranks": 0.5}
         for row, goal in goals.items():
             self.assertEqual(only_entry([report("rma", [(row, 1.0)])])["goal"], goal, row)
 
@@ -97,6 +101,16 @@ class Compare(unittest.TestCase):
                    report("rma", [("put 64 B", 1.0), ("get 64 B", 1.0)])]
         table, _ = compare_table.compare(reports)
         self.assertEqual([entry["row"] for entry in table], ["put 64 B", "get 64 B", "barrier 16 ranks"])
+
+    def test_armci_is_held_against_other_armci_and_the_best_way_to_run_it(self):
+        row = "armci put 8 B 8 ranks"
+        reports = [report("rma", [("put 8 B", 1.0)]), report("rma", [(row, 10.0)], 8),
+                   report("openmpi", [("put 8 B", 5.0)]), report("armci-openmpi", [(row, 34000.0)], 8),
+                   report("armci-openmpi", [(row, 100.0, "without yielding")], 8)]
+        table, _ = compare_table.compare(reports)
+        self.assertEqual([(entry["row"], entry["peers"]) for entry in table],
+                         [("put 8 B", {"openmpi": 5.0}), (row, {"armci-openmpi": 100.0})])
+        self.assertEqual(table[1]["ratio_to_best"], 0.1)
 
     def test_units_that_differ_are_refused(self):
         with self.assertRaises(ValueError):
