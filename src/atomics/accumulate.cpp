@@ -69,6 +69,16 @@ Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, st
   return {};
 }
 
+void Accumulation::add_stripes(std::byte* here, std::uintptr_t address, const std::byte* src,
+                               std::size_t bytes) {
+  const Status added = add_pieces(
+      address, src, bytes, [&](std::uintptr_t piece, std::size_t /*bytes*/, const auto& work) -> Status {
+        work(here + (piece - address));
+        return {};
+      });
+  static_cast<void>(added);  // nothing in it fails
+}
+
 Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
   const Path path = accumulator_.job().resolve(dst, bytes, rank_);
   if (path.here == nullptr && !accumulator_.job().mapped(rank_)) {
@@ -79,27 +89,26 @@ Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
                     rank_)};
   }
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
-  const auto address = reinterpret_cast<std::uintptr_t>(dst);
-  const auto* const from = static_cast<const std::byte*>(src);
   if (path.here != nullptr) {
-    return add_pieces(address, from, bytes,
-                      [&](std::uintptr_t piece, std::size_t /*bytes*/, const auto& work) -> Status {
-                        work(path.here + (piece - address));
-                        return {};
-                      });
+    add_mapped(path.here, dst, src, bytes);
+    return {};
   }
-  return add_pieces(
-      address, from, bytes, [&](std::uintptr_t piece, std::size_t piece_bytes, const auto& work) -> Status {
-        alignas(64) std::array<std::byte, StripeLocks::kStripeBytes> copy;
-        auto* const there = reinterpret_cast<std::byte*>(piece);  // NOLINT(performance-no-int-to-ptr)
-        Operation read(accumulator_.job(), accumulator_.device(), rank_);
-        if (Status status = read.get(copy.data(), there, piece_bytes); !status.ok()) return status;
-        if (Status status = read.end({}); !status.ok()) return status;
-        work(copy.data());
-        Operation write(accumulator_.job(), accumulator_.device(), rank_);
-        if (Status status = write.put(there, copy.data(), piece_bytes); !status.ok()) return status;
-        return write.end({});
-      });
+  const auto address = reinterpret_cast<std::uintptr_t>(dst);
+  return add_pieces(address, static_cast<const std::byte*>(src), bytes,
+                    [&](std::uintptr_t piece, std::size_t piece_bytes, const auto& work) -> Status {
+                      alignas(64) std::array<std::byte, StripeLocks::kStripeBytes> copy;
+                      auto* const there =
+                          reinterpret_cast<std::byte*>(piece);  // NOLINT(performance-no-int-to-ptr)
+                      Operation read(accumulator_.job(), accumulator_.device(), rank_);
+                      if (Status status = read.get(copy.data(), there, piece_bytes); !status.ok())
+                        return status;
+                      if (Status status = read.end({}); !status.ok()) return status;
+                      work(copy.data());
+                      Operation write(accumulator_.job(), accumulator_.device(), rank_);
+                      if (Status status = write.put(there, copy.data(), piece_bytes); !status.ok())
+                        return status;
+                      return write.end({});
+                    });
 }
 
 }  // namespace rma

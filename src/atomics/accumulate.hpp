@@ -58,7 +58,18 @@ class Accumulation {
   /// Accumulates one piece; arguments and errors as Accumulator::accumulate.
   [[nodiscard]] Status add(void* dst, const void* src, std::size_t bytes);
 
+  /// add() of memory known to be mapped, at `here`. Inlined: short pieces in long rows cost little besides.
+  void add_mapped(std::byte* here, const void* dst, const void* src, std::size_t bytes) {
+    const auto address = reinterpret_cast<std::uintptr_t>(dst);
+    const auto* const from = static_cast<const std::byte*>(src);
+    if (bytes > StripeLocks::left_in_stripe(address)) return add_stripes(here, address, from, bytes);
+    cursor_.hold(address, bytes);
+    kernel_.run(here, from, bytes);
+  }
+
  private:
+  /// add_mapped() of what does not lie in one stripe.
+  void add_stripes(std::byte* here, std::uintptr_t address, const std::byte* src, std::size_t bytes);
   /// Adds [src, src + bytes) to the target's `address` in pieces that lie under one lock each, holding it.
   /// `access(address, bytes, work)` gives `work` those bytes to change.
   template <typename Access>

@@ -31,29 +31,35 @@ Status too_large(const std::size_t* counts, int levels) {
 
 Result<Shape> Shape::make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
                           const std::ptrdiff_t* src_strides, int levels) {
-  Shape shape;
+  // Made where the caller has it: to move a shape costs more than a small transfer.
+  Result<Shape> made(std::in_place);
+  if (!made.value().assign(counts, dst_strides, src_strides, levels)) made = too_large(counts, levels);
+  return made;
+}
+
+bool Shape::assign(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
+                   const std::ptrdiff_t* src_strides, int levels) {
   for (int i = 0; i <= levels; ++i) {
-    if (counts[i] == 0) return shape;
+    if (counts[i] == 0) return true;
   }
-  shape.given_bytes_ = counts[0];
-  shape.segment_bytes_ = counts[0];
+  given_bytes_ = counts[0];
+  segment_bytes_ = counts[0];
   for (int i = 0; i < levels; ++i) {
     if (counts[i + 1] == 1) continue;
-    shape.dimensions_[shape.levels_++] = {
+    dimensions_[levels_++] = {
         .count = counts[i + 1], .dst_stride = dst_strides[i], .src_stride = src_strides[i]};
   }
-  if (!shape.measure()) return too_large(counts, levels);
-  shape.walk_upwards();
-  if (shape.levels_ > 1) {
-    std::sort(shape.dimensions_.begin(), shape.dimensions_.begin() + shape.levels_,
-              [](const Dimension& a, const Dimension& b) {
-                return std::tuple(a.dst_stride, magnitude(a.src_stride)) <
-                       std::tuple(b.dst_stride, magnitude(b.src_stride));
-              });
+  if (!measure()) return false;
+  walk_upwards();
+  if (levels_ > 1) {
+    std::sort(dimensions_.begin(), dimensions_.begin() + levels_, [](const Dimension& a, const Dimension& b) {
+      return std::tuple(a.dst_stride, magnitude(a.src_stride)) <
+             std::tuple(b.dst_stride, magnitude(b.src_stride));
+    });
   }
-  while (shape.fold_one()) {
+  while (fold_one()) {
   }
-  return shape;
+  return true;
 }
 
 /// The total and both extents. False when one overflows; otherwise no later step does.

@@ -32,6 +32,9 @@ class Shape {
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(high - low); }
   };
 
+  /// An empty one. Not defaulted: that would fill the dimensions with zeros.
+  Shape() {}  // NOLINT(modernize-use-equals-default)
+
   /// Arguments as of rma_put_strided, pointers not null where levels and counts need them. RMA_ERR_SIZE when
   /// an extent or the total is larger than any memory. Any count of 0 makes the shape empty.
   [[nodiscard]] static Result<Shape> make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
@@ -69,7 +72,9 @@ class Shape {
   }
 
  private:
-  Shape() = default;
+  /// make() of this shape. False when it is larger than any memory.
+  [[nodiscard]] bool assign(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
+                            const std::ptrdiff_t* src_strides, int levels);
   [[nodiscard]] bool measure();
   void walk_upwards();
   [[nodiscard]] bool fold_one();

@@ -18,13 +18,15 @@ const std::byte* at(const void* base, std::ptrdiff_t offset) {
 }
 
 /// Addresses are computed as numbers here: the ones that would wrap are what is looked for.
-Status check_extent(const void* base, const Shape::Extent& extent) {
+bool wraps(const void* base, const Shape::Extent& extent) {
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   std::uintptr_t low = 0;
   std::uintptr_t high = 0;
-  if (!__builtin_add_overflow(address, extent.low, &low) &&
-      !__builtin_add_overflow(address, extent.high, &high))
-    return {};
+  return __builtin_add_overflow(address, extent.low, &low) ||
+         __builtin_add_overflow(address, extent.high, &high);
+}
+
+[[gnu::cold]] Status wrapped(const void* base, const Shape::Extent& extent) {
   return {RMA_ERR_SIZE,
           fmt::format("a strided transfer with base address {} reaches from {} to {} bytes off it, "
                       "past the ends of the address space",
@@ -32,8 +34,11 @@ Status check_extent(const void* base, const Shape::Extent& extent) {
 }
 
 Status check_extents(const void* dst, const void* src, const Shape& shape) {
-  if (Status status = check_extent(dst, shape.dst_extent()); !status.ok()) return status;
-  return check_extent(src, shape.src_extent());
+  if (wraps(dst, shape.dst_extent())) [[unlikely]]
+    return wrapped(dst, shape.dst_extent());
+  if (wraps(src, shape.src_extent())) [[unlikely]]
+    return wrapped(src, shape.src_extent());
+  return {};
 }
 
 /// Where all of `rank`'s side is, when it is in one place; a path of kind none when it is in several, each
@@ -68,6 +73,21 @@ Result<Path> find(const Job& job, Device& device, const void* base, Side side, c
   return found;
 }
 
+/// `look`, one of the above, into `path`; but where all of it is mapped here in one piece, as it nearly
+/// always is, that is seen without a call.
+template <typename Look>
+[[gnu::always_inline]] inline Status find_at_once(const Job& job, const void* base,
+                                                  const Shape::Extent& extent, int rank, Path& path,
+                                                  const Look& look) {
+  path = {.kind = Path::Kind::direct, .here = job.direct(at(base, extent.low), extent.bytes(), rank)};
+  if (path.here != nullptr) [[likely]]
+    return {};
+  Result<Path> found = look();
+  if (!found.ok()) return std::move(found).status();
+  path = found.value();
+  return {};
+}
+
 /// Issues every segment by `move(dst, src)`, until one fails: where the target's memory is taken out of reach
 /// meanwhile, what came before has moved.
 template <typename Move>
@@ -86,11 +106,14 @@ Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& sh
                    const Ending& ending) {
   if (shape.empty()) return complete(ending);
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  auto found = find(ways.job, ways.device, dst, Side::dst, shape, rank);
-  if (!found.ok()) return std::move(found).status();
+  Path path;
+  if (Status status = find_at_once(ways.job, dst, shape.dst_extent(), rank, path,
+                                   [&] { return find(ways.job, ways.device, dst, Side::dst, shape, rank); });
+      !status.ok())
+    return status;
   count(Counter::strided);
   count(Counter::put_bytes, shape.bytes());
-  if (std::byte* const here = found.value().here; here != nullptr) {
+  if (std::byte* const here = path.here; here != nullptr) {
     copy_shape(here - shape.dst_extent().low, static_cast<const std::byte*>(src), shape);
     return complete(ending);
   }
@@ -98,7 +121,7 @@ Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& sh
   const auto put = [&](void* to, const void* from) { return operation.put(to, from, shape.segment_bytes()); };
   const auto by_segments = [&] { return each_segment(dst, src, shape, put); };
   Status moved;
-  if (found->kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
+  if (path.kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
     moved = ways.noncontiguous->move({.direction = transport::Direction::write,
                                       .rank = rank,
                                       .remote = layout_of(dst, Side::dst, shape),
@@ -115,11 +138,14 @@ Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& sh
                    const Ending& ending) {
   if (shape.empty()) return complete(ending);
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  auto found = find(ways.job, ways.device, src, Side::src, shape, rank);
-  if (!found.ok()) return std::move(found).status();
+  Path path;
+  if (Status status = find_at_once(ways.job, src, shape.src_extent(), rank, path,
+                                   [&] { return find(ways.job, ways.device, src, Side::src, shape, rank); });
+      !status.ok())
+    return status;
   count(Counter::strided);
   count(Counter::get_bytes, shape.bytes());
-  if (const std::byte* const here = found.value().here; here != nullptr) {
+  if (const std::byte* const here = path.here; here != nullptr) {
     copy_shape(static_cast<std::byte*>(dst), here - shape.src_extent().low, shape);
     return complete(ending);
   }
@@ -127,7 +153,7 @@ Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& sh
   const auto get = [&](void* to, const void* from) { return operation.get(to, from, shape.segment_bytes()); };
   const auto by_segments = [&] { return each_segment(dst, src, shape, get); };
   Status moved;
-  if (found->kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
+  if (path.kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
     moved = ways.noncontiguous->move({.direction = transport::Direction::read,
                                       .rank = rank,
                                       .remote = layout_of(src, Side::src, shape),
@@ -158,8 +184,11 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
                         static_cast<const void*>(dst), type_alignment(type))};
   }
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  if (auto found = find(accumulator.job(), dst, Side::dst, shape, rank); !found.ok())
-    return std::move(found).status();
+  Path path;
+  if (Status status = find_at_once(accumulator.job(), dst, shape.dst_extent(), rank, path,
+                                   [&] { return find(accumulator.job(), dst, Side::dst, shape, rank); });
+      !status.ok())
+    return status;
   count(Counter::strided);
   count(Counter::accumulate);
   if (!accumulator.job().mapped(rank) && accumulator.remote() != nullptr) {
@@ -167,6 +196,14 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
                                             layout_of(src, Side::src, shape), type, scale, rank);
   }
   Accumulation accumulation(accumulator, type, scale, rank);
+  if (std::byte* const here = path.here; here != nullptr) {
+    std::byte* const base = here - shape.dst_extent().low;
+    shape.for_each_segment([&](std::ptrdiff_t to, std::ptrdiff_t from) {
+      accumulation.add_mapped(base + to, at(dst, to), at(src, from), shape.segment_bytes());
+      return true;
+    });
+    return {};
+  }
   return each_segment(dst, src, shape, [&](void* to, const void* from) {
     return accumulation.add(to, from, shape.segment_bytes());
   });

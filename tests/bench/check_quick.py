@@ -22,7 +22,8 @@ def armci_rows(ranks):
         for kind, shapes in (("", sizes), ("small strided ", small), ("strided ", large)):
             rows.update({f"armci {kind}{call} {text} {ranks} ranks": size for text, size in shapes.items()})
     names = ["fetch-and-add", "fetch-and-add contended", "lock and unlock", "lock and unlock contended", "fence",
-             "put to all and fence", "malloc and free 4 KiB", "malloc and free 1 MiB"]
+             "put to all and fence", "malloc and free 4 KiB", "malloc and free 1 MiB",
+             "malloc, touch and free 1 MiB"]
     names += [f"small strided {what} of a client" for what in ("puts", "accumulates", "mix")]
     rows.update({f"armci {name} {ranks} ranks": 0 for name in names})
     return rows

@@ -179,6 +179,38 @@ TEST_F(Transfer, AccumulatesEveryElementOnce) {
   }
 }
 
+TEST_F(Transfer, AccumulatesSegmentsThatLieUnderSeveralLocks) {
+  // Rows that end in another stripe than they begin in, by as little as one part of a complex element;
+  // downward.
+  constexpr std::size_t kRow = StripeLocks::kStripeBytes + 48;
+  constexpr std::size_t kRows = 5;
+  constexpr std::ptrdiff_t kDown = -static_cast<std::ptrdiff_t>(kRow + 24);
+  auto* const remote = reinterpret_cast<double*>(heap((kRow + 24) * kRows + sizeof(double)));
+  const std::size_t words = (kRow + 24) * kRows / sizeof(double) + 1;
+  for (std::size_t i = 0; i < words; ++i) remote[i] = static_cast<double>(i);
+  std::vector<double> source(kRow / sizeof(double) * kRows);
+  std::iota(source.begin(), source.end(), 1.0);
+  const std::size_t counts[] = {kRow, kRows};
+  const std::ptrdiff_t dst[] = {kDown};
+  const std::ptrdiff_t src[] = {static_cast<std::ptrdiff_t>(kRow)};
+  auto shape = Shape::make(counts, dst, src, 1);
+  const double i_unit[] = {0.0, 1.0};
+  double* const last_row = remote + (kRow + 24) * (kRows - 1) / sizeof(double) + 1;
+  ASSERT_TRUE(
+      acc_strided(*accumulator, last_row, source.data(), shape.value(), RMA_COMPLEX_DOUBLE, i_unit, 0).ok());
+  std::vector<double> expected(words);
+  std::iota(expected.begin(), expected.end(), 0.0);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    double* const to = expected.data() + (last_row - remote) + static_cast<std::ptrdiff_t>(row) * kDown / 8;
+    const double* const from = source.data() + row * kRow / sizeof(double);
+    for (std::size_t i = 0; i < kRow / sizeof(double); i += 2) {
+      to[i] -= from[i + 1];
+      to[i + 1] += from[i];
+    }
+  }
+  EXPECT_EQ(std::vector<double>(remote, remote + words), expected);
+}
+
 TEST_F(Transfer, AccumulateRefusesPartsOfElements) {
   std::byte* const remote = heap(128);
   Bytes source(128);

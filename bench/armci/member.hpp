@@ -1,0 +1,98 @@
+/**
+ * @file member.hpp
+ * A process of an ARMCI job. One source for every ARMCI: armci.h and nothing else is called, in the words
+ * that all of them know.
+ */
+#pragma once
+
+// ARMCI-MPI's header has no C++ in it. An MPI's header comes with it, where the library stands beside one.
+extern "C" {
+#include <armci.h>
+#include <message.h>
+}
+
+#include <cstddef>
+#include <vector>
+
+#include "harness/program.hpp"
+
+// Which ARMCI this is, in the results: -DRMA_BENCH_ARMCI=... on the command line.
+#ifndef RMA_BENCH_ARMCI
+#define RMA_BENCH_ARMCI "rma"
+#endif
+
+namespace rma::bench {
+
+class ArmciMember {
+ public:
+  static const char* name() { return RMA_BENCH_ARMCI; }
+
+  ArmciMember(int& argc, char**& argv) {
+#ifdef MPI_VERSION
+    MPI_Init(&argc, &argv);
+#else
+    static_cast<void>(argc);
+    static_cast<void>(argv);
+#endif
+    ARMCI_Init();
+    rank_ = armci_msg_me();
+    size_ = armci_msg_nproc();
+  }
+
+  [[nodiscard]] int leave(int exit_code) {
+    if (!bases_.empty()) ARMCI_Free(local());
+    ARMCI_Finalize();
+#ifdef MPI_VERSION
+    MPI_Finalize();
+#endif
+    return exit_code;
+  }
+
+  void allocate(std::size_t bytes) {
+    bases_.resize(static_cast<std::size_t>(size_));
+    if (ARMCI_Malloc(bases_.data(), static_cast<armci_size_t>(bytes)) != 0) {
+      bases_.clear();
+      ARMCI_Error("there is no room for the arena", 1);
+    }
+  }
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] char* local() const { return at(0, rank_); }
+  /** How operations call a place in a rank's arena. */
+  [[nodiscard]] char* at(std::size_t offset, int rank) const {
+    return static_cast<char*>(bases_[static_cast<std::size_t>(rank)]) + offset;
+  }
+  /** The rank that this one measures transfers with. */
+  [[nodiscard]] int next() const { return (rank_ + 1) % size_; }
+
+  void sync() { ARMCI_Barrier(); }
+  void put(std::size_t dst, const void* src, std::size_t bytes, int rank) {
+    // ARMCI's sources are not const.
+    ARMCI_Put(const_cast<void*>(src), at(dst, rank), static_cast<int>(bytes), rank);
+    ARMCI_Fence(rank);
+  }
+
+ private:
+  int rank_ = 0;
+  int size_ = 0;
+  std::vector<void*> bases_;
+};
+
+using ArmciMeasure = Measure<ArmciMember>;
+
+/** Whether this rank carries out operations: with two ranks one measures while the other waits, as in every
+ * other suite; more than two all do, since a job that shares its processors is what they are for. */
+inline bool acts(const ArmciMember& member) { return member.size() > 2 || member.rank() == 0; }
+
+/** Measures op(i), which those ranks call that act. */
+template <typename Op>
+void measure_acting(ArmciMeasure& measure, RowName name, Op&& op, std::size_t operations = 1) {
+  if (measure.backend().size() > 2) {
+    measure.together(std::move(name), op, operations);
+  } else {
+    measure.alone(std::move(name), op, operations);
+  }
+}
+
+}  // namespace rma::bench
