@@ -17,8 +17,8 @@ Channel::Channel(Rails& rails, int ranks, const Options& options, MessageReceive
       links_(static_cast<std::size_t>(ranks)),
       polling_(options.polling),
       places_(options.polling.most),
-      ring_memory_(rails, options.ring.bytes(), options.polling.most),
-      image_memory_(rails, options.ring.bytes(), options.polling.most),
+      ring_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::peers),
+      image_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::self),
       ring_message_(options.ring.slot_bytes) {}
 
 Channel::~Channel() {
@@ -108,6 +108,8 @@ bool Channel::progress(Turn turn) {
       if (cookie != 0) {
         Posted::of(cookie).ended(peer, status, bytes);
       } else if (status != RMA_SUCCESS) {
+        // A peer that has ended may have left its last messages in its ring.
+        look_at_ring_of(peer);
         fail(peer);
       }
     }

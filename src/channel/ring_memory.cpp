@@ -13,7 +13,7 @@ RingMemory::Piece RingMemory::take() {
     return piece;
   }
   if (made_ >= most_) return nullptr;
-  auto piece = BouncePool::create(registrar_, bytes_, 1);
+  auto piece = BouncePool::create(registrar_, bytes_, 1, writers_);
   if (!piece.ok()) {
     log(LogLevel::info, fmt::format("no more rings for messages: {}", piece.status().text()));
     most_ = made_;  // asking again and again would cost more than rings are worth

@@ -16,9 +16,10 @@ class RingMemory {
  public:
   using Piece = std::unique_ptr<BouncePool>;
 
-  /// @param most  pieces that exist at the same time
-  RingMemory(Registrar& registrar, std::size_t bytes, std::size_t most)
-      : registrar_(registrar), bytes_(bytes), most_(most) {}
+  /// @param most     pieces that exist at the same time
+  /// @param writers  peers, of rings; of images, this process alone
+  RingMemory(Registrar& registrar, std::size_t bytes, std::size_t most, BouncePool::Writers writers)
+      : registrar_(registrar), bytes_(bytes), most_(most), writers_(writers) {}
 
   /// Null when all are taken, or where no more can be registered.
   [[nodiscard]] Piece take();
@@ -35,6 +36,7 @@ class RingMemory {
   Registrar& registrar_;
   const std::size_t bytes_;
   std::size_t most_;
+  const BouncePool::Writers writers_;
   std::size_t made_ = 0;
   std::vector<Piece> spare_;
 };

@@ -28,6 +28,11 @@ class Registrar {
   Registrar& operator=(const Registrar&) = delete;
   virtual ~Registrar() = default;
 
+  /// Zeroed pages that add() takes and that peers may write to then: any, unless the network wants them to
+  /// come from somewhere. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] virtual Result<std::byte*> take_peer_memory(std::size_t bytes);
+  virtual void give_peer_memory(std::byte* memory, std::size_t bytes);
+
   /// Registers [address, address + bytes) with every rail, or with none. RMA_ERR_NO_MEMORY is an ordinary
   /// answer: a limit is reached. RMA_ERR_ADDRESS: not all of it is mapped (or it is read-only).
   [[nodiscard]] virtual Result<Registered> add(std::byte* address, std::size_t bytes) = 0;

@@ -80,6 +80,20 @@ struct Completion {
 
 class HelperLane;
 
+/// Where memory comes from that peers can write to, of a transport for which not any memory will do.
+/// Thread-safe.
+class PeerMemory {
+ public:
+  PeerMemory() = default;
+  PeerMemory(const PeerMemory&) = delete;
+  PeerMemory& operator=(const PeerMemory&) = delete;
+  virtual ~PeerMemory() = default;
+
+  /// Zeroed whole pages. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] virtual Result<std::byte*> take(std::size_t bytes) = 0;
+  virtual void give(std::byte* memory, std::size_t bytes) = 0;
+};
+
 /// One device, opened. Peers are small numbers that connect() is given. Thread-safe unless said otherwise.
 class Transport {
  public:
@@ -92,6 +106,9 @@ class Transport {
   /// answer (a limit is reached): the memory is then reached in another way.
   [[nodiscard]] virtual Result<Registration> register_memory(std::byte* address, std::size_t bytes) = 0;
   virtual void deregister_memory(const Registration& registration) = 0;
+  /// Where memory is to come from that the lane's post_message_write() of peers can reach; null: any
+  /// registered memory will do.
+  [[nodiscard]] virtual PeerMemory* peer_memory() { return nullptr; }
 
   /// What a peer needs to connect here. Checked by the receiver before use.
   [[nodiscard]] virtual std::span<const std::byte> card() const = 0;

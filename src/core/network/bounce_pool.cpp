@@ -5,13 +5,22 @@
 #include <cerrno>
 
 namespace rma {
+namespace {
+
+Result<std::byte*> map_private(std::size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return system_failure(RMA_ERR_NO_MEMORY, "memory for bounce buffers", errno);
+  return static_cast<std::byte*>(memory);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<BouncePool>> BouncePool::create(Registrar& registrar, std::size_t bytes,
-                                                       std::size_t count) {
+                                                       std::size_t count, Writers writers) {
   const std::size_t total = bytes * count;
-  void* const memory = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return system_failure(RMA_ERR_NO_MEMORY, "memory for bounce buffers", errno);
-  std::unique_ptr<BouncePool> pool(new BouncePool(registrar, bytes, static_cast<std::byte*>(memory), total));
+  auto memory = writers == Writers::peers ? registrar.take_peer_memory(total) : map_private(total);
+  if (!memory.ok()) return std::move(memory).status();
+  std::unique_ptr<BouncePool> pool(new BouncePool(registrar, bytes, writers, memory.value(), total));
   auto registered = registrar.add(pool->memory_, total);
   if (!registered.ok()) return std::move(registered).status();
   pool->registered_ = registered.value();
@@ -21,7 +30,11 @@ Result<std::unique_ptr<BouncePool>> BouncePool::create(Registrar& registrar, std
 
 BouncePool::~BouncePool() {
   if (registered_.bytes != 0) registrar_.remove(registered_);
-  munmap(memory_, total_);
+  if (writers_ == Writers::peers) {
+    registrar_.give_peer_memory(memory_, total_);
+  } else {
+    munmap(memory_, total_);
+  }
 }
 
 std::byte* BouncePool::take() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,9 +15,12 @@ namespace rma {
 /// Thread-safe.
 class BouncePool {
  public:
+  /// Who is to write to the buffers: this process and its device, or peers as well.
+  enum class Writers : std::uint8_t { self, peers };
   /// RMA_ERR_NO_MEMORY when so much cannot be registered.
   [[nodiscard]] static Result<std::unique_ptr<BouncePool>> create(Registrar& registrar, std::size_t bytes,
-                                                                  std::size_t count);
+                                                                  std::size_t count,
+                                                                  Writers writers = Writers::self);
   ~BouncePool();
   BouncePool(const BouncePool&) = delete;
   BouncePool& operator=(const BouncePool&) = delete;
@@ -29,11 +33,12 @@ class BouncePool {
   [[nodiscard]] const Registered& registered() const { return registered_; }
 
  private:
-  BouncePool(Registrar& registrar, std::size_t bytes, std::byte* memory, std::size_t total)
-      : registrar_(registrar), bytes_(bytes), memory_(memory), total_(total) {}
+  BouncePool(Registrar& registrar, std::size_t bytes, Writers writers, std::byte* memory, std::size_t total)
+      : registrar_(registrar), bytes_(bytes), writers_(writers), memory_(memory), total_(total) {}
 
   Registrar& registrar_;
   const std::size_t bytes_;
+  const Writers writers_;
   std::byte* const memory_;  ///< mapped
   const std::size_t total_;
   Registered registered_;

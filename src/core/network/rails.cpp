@@ -136,4 +136,22 @@ void Rails::remove(const Registered& registered) {
   }
 }
 
+transport::PeerMemory* Rails::peer_memory() {
+  for (const auto& transport : transports_) {
+    if (transport::PeerMemory* const memory = transport->peer_memory()) return memory;
+  }
+  return nullptr;
+}
+
+Result<std::byte*> Rails::take_peer_memory(std::size_t bytes) {
+  transport::PeerMemory* const memory = peer_memory();
+  return memory != nullptr ? memory->take(bytes) : Registrar::take_peer_memory(bytes);
+}
+
+void Rails::give_peer_memory(std::byte* memory, std::size_t bytes) {
+  transport::PeerMemory* const its = peer_memory();
+  if (its != nullptr) return its->give(memory, bytes);
+  Registrar::give_peer_memory(memory, bytes);
+}
+
 }  // namespace rma

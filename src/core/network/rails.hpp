@@ -46,8 +46,14 @@ class Rails final : public Registrar {
 
   [[nodiscard]] Result<Registered> add(std::byte* address, std::size_t bytes) override;
   void remove(const Registered& registered) override;
+  /// From the rail that wants to be asked for it, if one does.
+  [[nodiscard]] Result<std::byte*> take_peer_memory(std::size_t bytes) override;
+  void give_peer_memory(std::byte* memory, std::size_t bytes) override;
 
  private:
+  /// Null when any memory will do.
+  [[nodiscard]] transport::PeerMemory* peer_memory();
+
   std::vector<std::unique_ptr<transport::Transport>> transports_;
   std::unique_ptr<BouncePool> buffers_;
   std::unique_ptr<BouncePool> words_;

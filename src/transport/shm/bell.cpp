@@ -1,0 +1,94 @@
+#include "transport/shm/bell.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+
+namespace rma::transport {
+namespace {
+
+constexpr std::uint64_t kPipe = UINT64_MAX;
+
+}  // namespace
+
+Result<std::unique_ptr<Bell>> Bell::create() {
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    return system_failure(RMA_ERR_SYSTEM, "making a pipe", errno);
+  }
+  Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
+  Descriptor events(epoll_create1(EPOLL_CLOEXEC));
+  epoll_event rings = {.events = EPOLLIN, .data = {.u64 = kPipe}};
+  if (!events.open() || epoll_ctl(events.get(), EPOLL_CTL_ADD, read_end.get(), &rings) != 0) {
+    return system_failure(RMA_ERR_SYSTEM, "epoll", errno);
+  }
+  return std::unique_ptr<Bell>(new Bell(std::move(read_end), std::move(write_end), std::move(events)));
+}
+
+void Bell::watch(const Descriptor& process, std::size_t tag) {
+  if (!process.open()) return;
+  if (watched_.size() <= tag) watched_.resize(tag + 1, -1);
+  watched_[tag] = process.get();
+  epoll_event ends = {.events = EPOLLIN, .data = {.u64 = tag}};
+  // Where it is refused, the end of the process is not noticed, as where there are no such files.
+  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_ADD, process.get(), &ends));
+}
+
+void Bell::look(std::vector<std::size_t>& ended) {
+  std::array<epoll_event, 16> found = {};
+  while (true) {
+    const int count = epoll_wait(events_.get(), found.data(), static_cast<int>(found.size()), 0);
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t tag = found[static_cast<std::size_t>(i)].data.u64;
+      if (tag == kPipe) {
+        std::array<char, 512> rings = {};
+        while (read(read_end_.get(), rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
+        }
+        continue;
+      }
+      // It would be found again and again.
+      static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched_[tag], nullptr));
+      ended.push_back(tag);
+    }
+    if (count < static_cast<int>(found.size())) return;
+  }
+}
+
+Result<Descriptor> Bell::open(const ShmCard& card) {
+  const auto path = fmt::format("/proc/{}/fd/{}", card.process, card.bell_fd);
+  // For reading too, or a write would raise SIGPIPE once the other process has ended.
+  Descriptor bell(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!bell.open()) {
+    return system_failure(errno == ENOENT || errno == ESRCH ? RMA_ERR_PEER_LOST : RMA_ERR_SYSTEM, path,
+                          errno);
+  }
+  struct stat about {};
+  if (fstat(bell.get(), &about) != 0 || !S_ISFIFO(about.st_mode)) {
+    return Status(RMA_ERR_LAUNCH, fmt::format("{} is not a pipe", path));
+  }
+  return bell;
+}
+
+void Bell::ring(const Descriptor& bell) {
+  const char one = 1;
+  // Can only fail when the pipe is full, and then its owner is woken all the same.
+  [[maybe_unused]] const ssize_t written = write(bell.get(), &one, sizeof one);
+}
+
+Result<Descriptor> open_process(pid_t process) {
+  Descriptor file(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  if (!file.open() && errno == ESRCH) {
+    return Status(RMA_ERR_PEER_LOST, fmt::format("process {} is no more", process));
+  }
+  return file;
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,176 @@
+#include "transport/shm/segment.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace rma::transport {
+namespace {
+
+constexpr unsigned kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+}
+
+// A file size past the process's limit (ulimit -f) would raise SIGXFSZ instead of failing.
+Status check_file_size_limit(std::size_t bytes) {
+  rlimit file_size{};
+  if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur != RLIM_INFINITY &&
+      file_size.rlim_cur < bytes) {
+    return {RMA_ERR_NO_MEMORY,
+            fmt::format("the memory for messages within the host is a file of {} addresses, and this process "
+                        "may make files of at most {} bytes; raise that (ulimit -f)",
+                        bytes, file_size.rlim_cur)};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ShmCard> ShmCard::decode(std::span<const std::byte> bytes) {
+  ShmCard card;
+  if (bytes.size() != sizeof card) {
+    return Status(RMA_ERR_LAUNCH, fmt::format("a shm card of {} bytes", bytes.size()));
+  }
+  std::memcpy(&card, bytes.data(), sizeof card);
+  if (card.magic != kMagic) return Status(RMA_ERR_LAUNCH, "what should be a shm card is none");
+  if (card.version != kVersion) {
+    return Status(RMA_ERR_VERSION, fmt::format("a shm card of version {}, where this librma has {}",
+                                               card.version, std::uint32_t{kVersion}));
+  }
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46U;
+  constexpr std::uint32_t kMostSeats = 1U << 16U;
+  const bool sensible = card.process != 0 && card.process <= INT32_MAX && card.rank >= 0 && card.seats > 0 &&
+                        card.seats <= kMostSeats && card.bytes <= kMostBytes &&
+                        card.bytes >= MappedSegment::first_free(card.seats) &&
+                        card.bytes % page_bytes() == 0 && card.base % page_bytes() == 0 &&
+                        card.segment_fd <= INT32_MAX && card.bell_fd <= INT32_MAX;
+  if (!sensible) return Status(RMA_ERR_LAUNCH, "a shm card that makes no sense");
+  return card;
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
+MappedSegment::~MappedSegment() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+}
+
+MappedSegment::MappedSegment(MappedSegment&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+MappedSegment& MappedSegment::operator=(MappedSegment&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Result<MappedSegment> MappedSegment::map(int fd, std::size_t bytes) {
+  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (base == MAP_FAILED) {
+    return system_failure(errno == ENOMEM ? RMA_ERR_NO_MEMORY : RMA_ERR_SYSTEM,
+                          fmt::format("cannot map {} bytes of memory for messages within the host", bytes),
+                          errno);
+  }
+  MappedSegment mapped;
+  mapped.base_ = static_cast<std::byte*>(base);
+  mapped.bytes_ = bytes;
+  return mapped;
+}
+
+Result<MappedSegment> MappedSegment::of(const ShmCard& card) {
+  const auto path = fmt::format("/proc/{}/fd/{}", card.process, card.segment_fd);
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!file.open()) {
+    return system_failure(
+        errno == ENOENT || errno == ESRCH ? RMA_ERR_PEER_LOST : RMA_ERR_SYSTEM,
+        fmt::format("cannot open the memory for messages of process {} ({}); both processes must be of one "
+                    "user and in one PID namespace",
+                    card.process, path),
+        errno);
+  }
+  // Pages past the end of a file cannot be touched: its size is true, and stays so.
+  struct stat about {};
+  const int seals = fcntl(file.get(), F_GET_SEALS);
+  if (fstat(file.get(), &about) != 0 || static_cast<std::uint64_t>(about.st_size) != card.bytes ||
+      seals < 0 || (static_cast<unsigned>(seals) & kSeals) != kSeals) {
+    return Status(RMA_ERR_LAUNCH,
+                  fmt::format("{} is not memory for messages, of {} addresses", path, card.bytes));
+  }
+  auto mapped = map(file.get(), card.bytes);
+  if (!mapped.ok()) return std::move(mapped).status().within(path);
+  ShmCard there;
+  std::memcpy(&there, mapped->base(), sizeof there);
+  if (!(there == card)) {
+    return Status(RMA_ERR_LAUNCH, fmt::format("{} is not the memory that the card tells of", path));
+  }
+  return mapped;
+}
+
+std::optional<std::span<std::byte>> MappedSegment::range(std::uint64_t offset, std::uint64_t bytes) const {
+  if (offset > bytes_ || bytes > bytes_ - offset) return {};
+  return std::span(base_ + offset, bytes);
+}
+
+Result<std::unique_ptr<Segment>> Segment::create(std::size_t bytes, std::size_t seats) {
+  const std::size_t first = whole_pages(MappedSegment::first_free(seats));
+  bytes = first + whole_pages(bytes);
+  if (Status status = check_file_size_limit(bytes); !status.ok()) return status;
+  Descriptor file(memfd_create("rma-messages", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.open()) return system_failure(RMA_ERR_SYSTEM, "memfd_create", errno);
+  if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 || fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {
+    return system_failure(RMA_ERR_SYSTEM, fmt::format("making a file of {} bytes", bytes), errno);
+  }
+  auto mapped = MappedSegment::map(file.get(), bytes);
+  if (!mapped.ok()) return std::move(mapped).status();
+  std::unique_ptr<Segment> segment(new Segment(std::move(file), std::move(mapped).value(), 0));
+  // The head and the seats: all zero, which is their initial state.
+  if (auto taken = segment->take(first); !taken.ok()) return std::move(taken).status();
+  return segment;
+}
+
+Result<std::byte*> Segment::take(std::size_t bytes) {
+  bytes = whole_pages(bytes);
+  const std::lock_guard guard(lock_);
+  if (bytes > mapped_.bytes() - used_) {
+    return Status(RMA_ERR_NO_MEMORY,
+                  fmt::format("{} of {} bytes for messages within the host are used, and {} more are wanted",
+                              used_, mapped_.bytes(), bytes));
+  }
+  // Taken now, running out is an error; later, it would be SIGBUS.
+  int error = 0;
+  do {
+    error =
+        fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(used_), static_cast<off_t>(bytes)) == 0
+            ? 0
+            : errno;
+  } while (error == EINTR);
+  if (error != 0) {
+    return system_failure(RMA_ERR_NO_MEMORY, fmt::format("{} bytes for messages within the host", bytes),
+                          error);
+  }
+  std::byte* const memory = mapped_.base() + used_;
+  used_ += bytes;
+  return memory;
+}
+
+void Segment::give(std::byte* memory, std::size_t bytes) {
+  // Fails only by a signal: the range is inside the file, and the file is ours.
+  while (fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   static_cast<off_t>(memory - mapped_.base()),
+                   static_cast<off_t>(whole_pages(bytes))) != 0 &&
+         errno == EINTR) {
+  }
+}
+
+}  // namespace rma::transport

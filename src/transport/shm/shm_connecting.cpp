@@ -1,0 +1,174 @@
+// How two processes of a host connect.
+//
+// Each admits the other: it maps the other's segment, sets buffers aside, makes the queue for the other's
+// messages in its own segment, and says so at the other's seat there. Whoever connects does this first; then
+// it calls, by putting its card on its own seat in the other's segment; then it waits for the other to say
+// the same. The other finds the call when it polls, or when it connects somewhere itself, as those who wait
+// for an answer go on answering. So of processes that wait for each other, in a circle of whatever length,
+// each is answered by the next; and two that connect to each other at once have both admitted the other
+// before either waits.
+//
+// Who has answered a call can send at once, since the caller admitted it before. Who finds a message of a
+// peer can answer it at once, for the same reason, even when it is still waiting to be told.
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "transport/shm/shm_lane.hpp"
+#include "util/log.hpp"
+#include "util/wait.hpp"
+
+namespace rma::transport {
+namespace {
+
+constexpr int kSpins = 2000;
+constexpr int kYields = 100;
+
+std::int64_t nanoseconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
+}  // namespace
+
+Status ShmLane::check(std::size_t seat, const ShmCard& card) const {
+  if (card.rank == locals_[seat] && card.seats == locals_.size()) return {};
+  return {RMA_ERR_LAUNCH,
+          fmt::format("the card of rank {} is one of rank {}, in a host of {} processes instead of {}",
+                      locals_[seat], card.rank, card.seats, locals_.size())};
+}
+
+QueueShape ShmLane::make_queue(std::uint32_t buffers, std::span<std::byte>* slots) {
+  QueueShape shape;
+  if (buffers == 0) return shape;
+  {
+    const std::lock_guard guard(buffers_lock_);
+    shape = QueueShape::of(buffers + lent_, longest_);
+  }
+  if (!shape.valid()) return {};
+  auto memory = segment_->take(shape.bytes());
+  if (!memory.ok()) {
+    log(LogLevel::warn, fmt::format("no room for messages of a rank: {}", memory.status().text()));
+    return {};
+  }
+  *slots = {memory.value(), shape.bytes()};
+  return shape;
+}
+
+Result<ShmPeer*> ShmLane::admit(std::size_t seat, const ShmCard& card) {
+  if (ShmPeer* const known = peers_[seat].load(std::memory_order_relaxed)) return known;
+  if (Status status = check(seat, card); !status.ok()) return status;
+  auto met = ShmPeer::meet(card, seat);
+  if (!met.ok()) return std::move(met).status();
+  ShmPeer* const peer = owned_.emplace_back(std::move(met).value()).get();
+  {
+    const std::lock_guard guard(buffers_lock_);
+    connected_ = true;
+  }
+  if (Status status = moves_.connect(static_cast<int>(seat), CmaTransport::card_of(peer->process()));
+      !status.ok()) {
+    return status;
+  }
+  const std::uint32_t buffers = source_ ? source_(peer->rank()) : 0;
+  std::span<std::byte> slots;
+  const QueueShape shape = make_queue(buffers, &slots);
+  Seat& mine = segment_->mapped().seat(seat);
+  mine.shape = shape;
+  mine.queue = shape.slots != 0 ? static_cast<std::uint64_t>(slots.data() - segment_->mapped().base()) : 0;
+  mine.buffers = shape.slots != 0 ? buffers : 0;
+  {
+    const std::lock_guard guard(poll_lock_);
+    if (shape.slots != 0) peer->from.emplace(shape, slots, mine.taken);
+    receiving_.push_back(peer);
+    bell_->watch(peer->process_file(), seat);
+  }
+  peers_[seat].store(peer, std::memory_order_release);  // pairs with the load in find()
+  // Publishes the answer, and that the slots are there: pairs with the load in ShmPeer::open().
+  mine.admitted.store(Seat::Answer::admitted, std::memory_order_release);
+  return peer;
+}
+
+void ShmLane::answer(std::size_t seat) {
+  Seat& mine = segment_->mapped().seat(seat);
+  // Pairs with the store in ShmPeer::call().
+  if (answered_[seat] || mine.called.load(std::memory_order_acquire) == 0) return;
+  answered_[seat] = true;
+  std::array<std::byte, sizeof(ShmCard)> bytes;
+  std::memcpy(bytes.data(), &mine.caller, bytes.size());
+  const auto card = ShmCard::decode(bytes);
+  auto admitted = card.ok()
+                      ? admit(seat, card.value())
+                      : Result<ShmPeer*>(Status(card.status().code(), std::string(card.status().text())));
+  if (admitted.ok() && admitted.value()->open(my_seat_) != Seat::Answer::refused) return;
+  log(LogLevel::warn, fmt::format("rank {} calls and is refused: {}", locals_[seat],
+                                  admitted.ok() ? "it makes no sense" : admitted.status().text()));
+  mine.admitted.store(Seat::Answer::refused, std::memory_order_release);  // pairs with that in open()
+}
+
+void ShmLane::answer_calls() {
+  const std::atomic<std::uint32_t>& calls = segment_->mapped().head().calls;
+  // Pairs with the addition in ShmPeer::call().
+  if (calls.load(std::memory_order_acquire) == calls_seen_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard guard(connect_lock_);
+  calls_seen_.store(calls.load(std::memory_order_acquire), std::memory_order_relaxed);
+  for (std::size_t seat = 0; seat < locals_.size(); ++seat) answer(seat);
+}
+
+Status ShmLane::connect(int peer, std::span<const std::byte> card) {
+  const auto there = ShmCard::decode(card);
+  if (!there.ok()) return {there.status().code(), std::string(there.status().text())};
+  const auto at = std::ranges::lower_bound(locals_, peer);
+  if (at == locals_.end() || *at != peer) {
+    return {RMA_ERR_LAUNCH, fmt::format("rank {} is not among those of its host", peer)};
+  }
+  ShmPeer* its = nullptr;
+  {
+    const std::lock_guard guard(connect_lock_);
+    auto admitted = admit(static_cast<std::size_t>(at - locals_.begin()), there.value());
+    if (!admitted.ok()) return std::move(admitted).status();
+    its = admitted.value();
+  }
+  its->call(my_seat_, card_);
+  return wait_for(*its);
+}
+
+Status ShmLane::wait_for(ShmPeer& peer) {
+  std::optional<std::chrono::steady_clock::time_point> since;
+  for (int round = 0;; ++round) {
+    if (peer.failed()) return {RMA_ERR_PEER_LOST, fmt::format("rank {} was given up", peer.rank())};
+    switch (peer.open(my_seat_)) {
+      case Seat::Answer::admitted:
+        return {};
+      case Seat::Answer::refused:
+        return {RMA_ERR_PEER_LOST, fmt::format("rank {} refuses to connect", peer.rank())};
+      case Seat::Answer::none:
+        break;
+    }
+    answer_calls();
+    if (round < kSpins) {
+      pause_processor();
+      continue;
+    }
+    if (round < kSpins + kYields) {
+      sched_yield();
+      continue;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (!since) since = now;
+    if (now - *since > timeout_) {
+      return {RMA_ERR_PEER_LOST, fmt::format("rank {} does not answer", peer.rank())};
+    }
+    // Its end wakes at once. (Where it cannot be watched, poll() only sleeps.)
+    pollfd end = {.fd = peer.process_file().get(), .events = POLLIN, .revents = 0};
+    const timespec nap = {.tv_sec = 0, .tv_nsec = nap_after(nanoseconds(now - *since))};
+    if ((ppoll(&end, 1, &nap, nullptr) > 0 || peer.closed()) &&
+        peer.open(my_seat_) != Seat::Answer::admitted) {
+      return {RMA_ERR_PEER_LOST, fmt::format("rank {} has ended", peer.rank())};
+    }
+  }
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,147 @@
+#include "transport/shm/shm_lane.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+
+namespace rma::transport {
+namespace {
+
+constexpr std::uint32_t kNoLimit = UINT32_MAX;
+
+}  // namespace
+
+Result<std::unique_ptr<ShmLane>> ShmLane::create(const ShmOptions& options) {
+  const auto own = std::ranges::find(options.locals, options.rank);
+  const bool ascending =
+      std::ranges::adjacent_find(options.locals, std::greater_equal()) == options.locals.end();
+  if (own == options.locals.end() || options.locals.front() < 0 || !ascending) {
+    return Status(RMA_ERR_LAUNCH, fmt::format("rank {} is not among those of its host", options.rank));
+  }
+  auto segment = Segment::create(options.segment_bytes, options.locals.size());
+  if (!segment.ok()) return std::move(segment).status();
+  auto bell = Bell::create();
+  if (!bell.ok()) return std::move(bell).status();
+  const MappedSegment& mapped = segment.value()->mapped();
+  ShmCard card = {.process = static_cast<std::uint32_t>(getpid()),
+                  .bytes = mapped.bytes(),
+                  .base = reinterpret_cast<std::uintptr_t>(mapped.base()),
+                  .rank = options.rank,
+                  .seats = static_cast<std::uint32_t>(options.locals.size()),
+                  .segment_fd = static_cast<std::uint32_t>(segment.value()->fd()),
+                  .bell_fd = static_cast<std::uint32_t>(bell.value()->ring_fd())};
+  if (getrandom(&card.token, sizeof card.token, 0) != sizeof card.token) {
+    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
+  }
+  // Others read it after they have got the card in another way, and so after this.
+  mapped.head().card = card;
+  return std::unique_ptr<ShmLane>(new ShmLane(options, static_cast<std::size_t>(own - options.locals.begin()),
+                                              std::move(segment).value(), std::move(bell).value(), card));
+}
+
+ShmLane::ShmLane(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
+                 std::unique_ptr<Bell> bell, const ShmCard& card)
+    : my_seat_(seat),
+      locals_(options.locals),
+      timeout_(options.connect_timeout),
+      segment_(std::move(segment)),
+      bell_(std::move(bell)),
+      card_(card),
+      moves_(static_cast<int>(options.locals.size()), options.cma),
+      limits_{.gather = moves_.limits().max_gather,
+              .max_inline = QueueShape::kMostSlotBytes,
+              .messages = kNoLimit,
+              .transfers = kNoLimit,
+              .scatters = 0,
+              .max_message = moves_.limits().max_message},
+      answered_(options.locals.size()),
+      peers_(options.locals.size()) {}
+
+ShmLane::~ShmLane() {
+  // After all that was sent: pairs with the load in closed().
+  segment_->mapped().head().closed.store(1, std::memory_order_release);
+  for (const auto& peer : owned_) peer->ring();
+}
+
+ShmPeer* ShmLane::find(int peer) const {
+  const auto at = std::ranges::lower_bound(locals_, peer);
+  if (at == locals_.end() || *at != peer) return nullptr;
+  // Pairs with the store in admit().
+  return peers_[static_cast<std::size_t>(at - locals_.begin())].load(std::memory_order_acquire);
+}
+
+void ShmLane::fail(int peer) {
+  ShmPeer* const its = find(peer);
+  if (its == nullptr) return;
+  its->fail();
+  moves_.fail(static_cast<int>(its->seat()));
+}
+
+void ShmLane::ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags) {
+  if (status == RMA_SUCCESS && flags.unsignalled) return;
+  const std::lock_guard guard(ended_lock_);
+  ended_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});
+  tell_of_ended();
+}
+
+void ShmLane::tell_of_ended() {
+  ended_count_.store(ended_.size(), std::memory_order_relaxed);
+  // Another thread may sleep, and is to take it in: as in ShmPeer::post(), pairs with the fence in arm().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::uint32_t sleeps = segment_->mapped().head().sleeps.load(std::memory_order_relaxed);
+  if (std::exchange(rung_, sleeps) != sleeps) bell_->ring_own();
+}
+
+rma_status_t ShmLane::post_message(int peer, std::span<const Local> pieces, Cookie cookie, PostFlags flags) {
+  ShmPeer* const its = find(peer);
+  if (its == nullptr) return RMA_ERR_PEER_LOST;
+  const rma_status_t status = its->post(pieces);
+  if (status == RMA_SUCCESS) ended(cookie, peer, status, flags);
+  return status;
+}
+
+rma_status_t ShmLane::post_message_write(int peer, Remote to, Local piece, Cookie cookie, PostFlags flags) {
+  ShmPeer* const its = find(peer);
+  if (its == nullptr) return RMA_ERR_PEER_LOST;
+  const rma_status_t status = its->write(to, {piece.address, piece.bytes});
+  if (status == RMA_ERR_PEER_LOST) return status;
+  ended(cookie, peer, status, flags);
+  return RMA_SUCCESS;
+}
+
+rma_status_t ShmLane::post_transfer(int peer, const Work& work) {
+  ShmPeer* const its = find(peer);
+  if (its == nullptr || its->failed()) return RMA_ERR_PEER_LOST;
+  std::size_t posted = 0;
+  const rma_status_t status = moves_.post(static_cast<int>(its->seat()), {&work, 1}, &posted);
+  // It is over. (What is taken here may be another thread's, who then finds none.)
+  const std::lock_guard guard(ended_lock_);
+  const std::size_t before = ended_.size();
+  Completion over;
+  while (moves_.poll({&over, 1}) != 0) {
+    over.peer = locals_[static_cast<std::size_t>(over.peer)];
+    ended_.push_back(over);
+  }
+  if (ended_.size() != before) tell_of_ended();
+  return status;
+}
+
+rma_status_t ShmLane::post_gather(int /*peer*/, std::span<const Local> /*pieces*/, Cookie /*cookie*/,
+                                  PostFlags /*flags*/) {
+  return RMA_ERR_UNSUPPORTED;
+}
+
+rma_status_t ShmLane::post_scatter(int /*peer*/, std::span<const Local> /*pieces*/, Cookie /*cookie*/) {
+  return RMA_ERR_UNSUPPORTED;
+}
+
+std::uint32_t ShmLane::buffers_of(int peer) {
+  const ShmPeer* const its = find(peer);
+  return its != nullptr ? its->buffers() : 0;
+}
+
+}  // namespace rma::transport

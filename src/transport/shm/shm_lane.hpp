@@ -1,0 +1,138 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "transport/helper_lane.hpp"
+#include "transport/shm/bell.hpp"
+#include "transport/shm/cma_transport.hpp"
+#include "transport/shm/segment.hpp"
+#include "transport/shm/shm_peer.hpp"
+
+namespace rma::transport {
+
+struct ShmOptions {
+  int rank = 0;             ///< of this process; peers are called by their ranks
+  std::vector<int> locals;  ///< ranks of all processes of the host, ascending
+  std::chrono::milliseconds connect_timeout{10'000};
+  bool cma = true;  ///< transfers may be made, by cross memory attach
+  /// Most memory that this process offers to others: addresses, until it is used.
+  std::size_t segment_bytes = std::size_t{1} << 30U;
+};
+
+/// The helper lane between processes of one host. A process writes its messages into queues that lie in the
+/// receivers' segments, one for each pair. Whoever polls copies them from there into buffers that were
+/// posted, where no dishonest peer can change them any more. Transfers are cross memory attach's; there are
+/// no scatters. What is posted is over at once.
+///
+/// A queue has as many slots as its sender may have credits for: the buffers that were posted before the
+/// first connection, which may be lent to anybody, and those that were set aside for it. A slot takes what
+/// the longest of all these buffers takes.
+///
+/// A peer that has ended, or left, is told of once, after all that it has sent, by a completion with
+/// RMA_ERR_PEER_LOST and the cookie 0. Thread-safe.
+class ShmLane final : public HelperLane {
+ public:
+  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH when the ranks make no sense.
+  [[nodiscard]] static Result<std::unique_ptr<ShmLane>> create(const ShmOptions& options);
+  ~ShmLane() override;
+
+  [[nodiscard]] const ShmCard& card() const { return card_; }
+  [[nodiscard]] Segment& segment() { return *segment_; }
+  /// As Transport's. Answers others that connect while it waits.
+  [[nodiscard]] Status connect(int peer, std::span<const std::byte> card);
+  void fail(int peer);
+
+  [[nodiscard]] const Limits& limits() const override { return limits_; }
+  [[nodiscard]] rma_status_t post_message(int peer, std::span<const Local> pieces, Cookie cookie,
+                                          PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_message_write(int peer, Remote to, Local piece, Cookie cookie,
+                                                PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_buffer(Local buffer, Cookie cookie) override;
+  void set_buffer_source(BufferSource source) override { source_ = std::move(source); }
+  [[nodiscard]] std::uint32_t buffers_of(int peer) override;
+  [[nodiscard]] std::uint32_t gather_of(int /*peer*/) override { return 0; }
+  [[nodiscard]] rma_status_t post_transfer(int peer, const Work& work) override;
+  [[nodiscard]] rma_status_t post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
+                                         PostFlags flags) override;
+  [[nodiscard]] rma_status_t post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) override;
+  [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
+  [[nodiscard]] int event_fd() const override { return bell_->event_fd(); }
+  [[nodiscard]] bool arm() override;
+
+ private:
+  ShmLane(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
+          std::unique_ptr<Bell> bell, const ShmCard& card);
+
+  // shm_connecting.cpp. The first three: with connect_lock_ held.
+  [[nodiscard]] Result<ShmPeer*> admit(std::size_t seat, const ShmCard& card);
+  /// The slots for messages of a peer that has `buffers` of its own here; none where there is no memory.
+  [[nodiscard]] QueueShape make_queue(std::uint32_t buffers, std::span<std::byte>* slots);
+  /// Answers the process that has called at `seat`, if one has.
+  void answer(std::size_t seat);
+  [[nodiscard]] Status check(std::size_t seat, const ShmCard& card) const;
+  /// Answers those who have called since the last time.
+  void answer_calls();
+  [[nodiscard]] Status wait_for(ShmPeer& peer);
+
+  /// A posted buffer for messages.
+  struct Buffer {
+    Local memory;
+    Cookie cookie = 0;
+  };
+  [[nodiscard]] bool take_buffer(Buffer* buffer);
+
+  [[nodiscard]] ShmPeer* find(int peer) const;
+  void ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags);
+  /// With ended_lock_ held.
+  void tell_of_ended();
+
+  // shm_polling.cpp: with poll_lock_ held.
+  [[nodiscard]] std::size_t take_ended(std::span<Completion> completions);
+  /// Takes in what `peer` has sent; returns how many of `completions` it has filled.
+  [[nodiscard]] std::size_t take_messages(ShmPeer& peer, std::span<Completion> completions);
+  /// Looks for peers that have ended or left.
+  void look_for_ends();
+
+  const std::size_t my_seat_;  ///< processes of a host sit in the order of their ranks
+  const std::vector<int> locals_;
+  const std::chrono::milliseconds timeout_;
+  const std::unique_ptr<Segment> segment_;
+  const std::unique_ptr<Bell> bell_;
+  const ShmCard card_;
+  CmaTransport moves_;  ///< peers are seats
+  const Limits limits_;
+  BufferSource source_;
+
+  std::mutex connect_lock_;  ///< of the following; taken before the others
+  std::vector<std::unique_ptr<ShmPeer>> owned_;
+  std::vector<bool> answered_;                ///< by seat
+  std::vector<std::atomic<ShmPeer*>> peers_;  ///< by seat; written under the lock
+  std::atomic<std::uint32_t> calls_seen_ = 0;
+
+  std::mutex poll_lock_;  ///< of the following, of `bell_`, and of what peers have for who polls
+  std::vector<ShmPeer*> receiving_;
+  std::size_t first_ = 0;    ///< whose turn it is to be looked at first
+  std::uint32_t polls_ = 0;  ///< since the ends were looked for
+  std::uint32_t sleeps_ = 0;
+  std::vector<std::size_t> ends_;
+
+  std::mutex ended_lock_;
+  std::vector<Completion> ended_;             ///< guarded by it, as is what moves_ has to tell
+  std::atomic<std::size_t> ended_count_ = 0;  ///< of them: a hint, so that who polls need not take the lock
+  std::uint32_t rung_ = 0;  ///< the last of the sleeps that was ended from here; guarded by ended_lock_
+
+  std::mutex buffers_lock_;      ///< of the following
+  std::vector<Buffer> buffers_;  ///< a circle, of which `posted_` from `oldest_` on are posted
+  std::size_t oldest_ = 0;
+  std::size_t posted_ = 0;
+  std::uint32_t lent_ = 0;     ///< that were posted before the first connection
+  std::uint32_t longest_ = 0;  ///< bytes
+  bool connected_ = false;
+};
+
+}  // namespace rma::transport

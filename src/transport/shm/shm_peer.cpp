@@ -1,0 +1,107 @@
+#include "transport/shm/shm_peer.hpp"
+
+#include <cstring>
+
+#include "transport/shm/bell.hpp"
+
+namespace rma::transport {
+
+Result<std::unique_ptr<ShmPeer>> ShmPeer::meet(const ShmCard& card, std::size_t seat) {
+  std::unique_ptr<ShmPeer> peer(new ShmPeer(card, seat));
+  // First, so that a process that gets the number of one that has ended is not watched for it: it does not
+  // have the segment.
+  auto process = open_process(peer->process_);
+  if (!process.ok()) return std::move(process).status();
+  peer->process_file_ = std::move(process).value();
+  auto segment = MappedSegment::of(card);
+  if (!segment.ok()) return std::move(segment).status();
+  peer->segment_ = std::move(segment).value();
+  auto bell = Bell::open(card);
+  if (!bell.ok()) return std::move(bell).status();
+  peer->bell_ = std::move(bell).value();
+  return peer;
+}
+
+void ShmPeer::call(std::size_t seat, const ShmCard& card) {
+  const std::lock_guard guard(lock_);
+  if (std::exchange(called_, true)) return;
+  Seat& there = segment_.seat(seat);
+  there.caller = card;
+  there.called.store(1, std::memory_order_release);  // publishes the card: pairs with the load in answer()
+  segment_.head().calls.fetch_add(1, std::memory_order_release);  // and that: in answer_calls()
+  ring();
+}
+
+Seat::Answer ShmPeer::open(std::size_t seat) {
+  if (open_.load(std::memory_order_acquire)) return Seat::Answer::admitted;  // pairs with the store below
+  const std::lock_guard guard(lock_);
+  if (open_.load(std::memory_order_relaxed)) return Seat::Answer::admitted;
+  const Seat& there = segment_.seat(seat);
+  const Seat::Answer answer = there.admitted.load(std::memory_order_acquire);  // pairs with that in admit()
+  if (answer != Seat::Answer::admitted) return answer == Seat::Answer::none ? answer : Seat::Answer::refused;
+  // Read once: a dishonest peer could change it in between.
+  QueueShape shape;
+  std::uint64_t queue = 0;
+  std::uint32_t buffers = 0;
+  std::memcpy(&shape, &there.shape, sizeof shape);
+  std::memcpy(&queue, &there.queue, sizeof queue);
+  std::memcpy(&buffers, &there.buffers, sizeof buffers);
+  if (buffers != 0) {
+    if (!shape.valid() || queue % QueueShape::kLineBytes != 0) return Seat::Answer::refused;
+    const auto slots = segment_.range(queue, shape.bytes());
+    if (!slots) return Seat::Answer::refused;
+    to_.emplace(shape, *slots, there.taken);
+  }
+  buffers_ = buffers;
+  open_.store(true, std::memory_order_release);
+  return Seat::Answer::admitted;
+}
+
+std::uint32_t ShmPeer::buffers() const {
+  return open_.load(std::memory_order_acquire) ? buffers_ : 0;  // pairs with the store in open()
+}
+
+rma_status_t ShmPeer::post(std::span<const Local> pieces) {
+  std::size_t bytes = 0;
+  for (const Local& piece : pieces) {
+    if (piece.bytes > QueueShape::kMostSlotBytes) return RMA_ERR_SIZE;
+    bytes += piece.bytes;
+  }
+  const std::lock_guard guard(lock_);
+  if (failed() || !open_.load(std::memory_order_relaxed) || closed()) return RMA_ERR_PEER_LOST;
+  if (!to_) return RMA_ERR_STATE;
+  if (bytes > to_->shape().most()) return RMA_ERR_SIZE;
+  switch (to_->room()) {
+    case QueueSender::Room::broken:
+      fail();
+      return RMA_ERR_PEER_LOST;
+    case QueueSender::Room::full:
+      return RMA_ERR_STATE;
+    case QueueSender::Room::free:
+      to_->put(pieces, bytes);
+  }
+  // Either this sees that the peer is about to sleep, or the peer, which looks at the queue after it has said
+  // so, sees the message: pairs with the fence in arm(). It is rung once for each of its sleeps by each of
+  // its peers: so a peer that dies when it was about to ring keeps none of the others from ringing; and its
+  // own end wakes, too.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::uint32_t sleeps = segment_.head().sleeps.load(std::memory_order_relaxed);
+  if (sleeps != rung_) {
+    rung_ = sleeps;
+    ring();
+  }
+  return RMA_SUCCESS;
+}
+
+rma_status_t ShmPeer::write(Remote to, std::span<const std::byte> bytes) {
+  if (failed() || !open_.load(std::memory_order_acquire) || closed()) return RMA_ERR_PEER_LOST;
+  if (to.address < its_base_) return RMA_ERR_ADDRESS;
+  const auto there = segment_.range(to.address - its_base_, bytes.size());
+  if (!there) return RMA_ERR_ADDRESS;
+  copy_in_order(there->data(), bytes);
+  return RMA_SUCCESS;
+}
+
+void ShmPeer::ring() { Bell::ring(bell_); }
+
+}  // namespace rma::transport

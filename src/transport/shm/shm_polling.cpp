@@ -1,0 +1,133 @@
+// How a shm lane takes in what has come, and sleeps until something does.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "transport/shm/shm_lane.hpp"
+#include "util/log.hpp"
+
+namespace rma::transport {
+namespace {
+
+/// Whether peers have ended is a system call to find out: made once in so many polls, and before each sleep.
+constexpr std::uint32_t kPolls = 1024;
+
+/// Room for posted buffers, at first.
+constexpr std::size_t kFewestBuffers = 64;
+
+}  // namespace
+
+rma_status_t ShmLane::post_buffer(Local buffer, Cookie cookie) {
+  const std::lock_guard guard(buffers_lock_);
+  if (posted_ == buffers_.size()) {
+    std::rotate(buffers_.begin(), buffers_.begin() + static_cast<std::ptrdiff_t>(oldest_), buffers_.end());
+    oldest_ = 0;
+    buffers_.resize(std::max(kFewestBuffers, 2 * posted_));
+  }
+  buffers_[(oldest_ + posted_) % buffers_.size()] = {.memory = buffer, .cookie = cookie};
+  ++posted_;
+  if (!connected_) ++lent_;
+  const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(buffer.bytes, limits_.max_inline));
+  longest_ = std::max(longest_, bytes);
+  return RMA_SUCCESS;
+}
+
+bool ShmLane::take_buffer(Buffer* buffer) {
+  const std::lock_guard guard(buffers_lock_);
+  if (posted_ == 0) return false;
+  *buffer = buffers_[oldest_];
+  oldest_ = (oldest_ + 1) % buffers_.size();
+  --posted_;
+  return true;
+}
+
+std::size_t ShmLane::poll(std::span<Completion> completions) {
+  answer_calls();
+  const std::lock_guard guard(poll_lock_);
+  if (++polls_ == kPolls) look_for_ends();
+  std::size_t filled = take_ended(completions);
+  for (std::size_t i = 0; i < receiving_.size() && filled < completions.size(); ++i) {
+    ShmPeer& peer = *receiving_[(first_ + i) % receiving_.size()];
+    filled += take_messages(peer, completions.subspan(filled));
+  }
+  if (++first_ >= receiving_.size()) first_ = 0;
+  return filled;
+}
+
+std::size_t ShmLane::take_ended(std::span<Completion> completions) {
+  // Whoever posts and then polls finds its own.
+  if (ended_count_.load(std::memory_order_relaxed) == 0) return 0;
+  const std::lock_guard guard(ended_lock_);
+  const std::size_t count = std::min(completions.size(), ended_.size());
+  std::copy_n(ended_.begin(), count, completions.begin());
+  ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(count));
+  ended_count_.store(ended_.size(), std::memory_order_relaxed);
+  return count;
+}
+
+std::size_t ShmLane::take_messages(ShmPeer& peer, std::span<Completion> completions) {
+  std::size_t filled = 0;
+  while (filled < completions.size() && !peer.told) {
+    using State = QueueReceiver::State;
+    const auto [state, message] = peer.from && !peer.failed() ? peer.from->look() : QueueReceiver::Look();
+    if (state == State::message) {
+      // Whoever gets a message can answer it. The peer has admitted this process before it sent any.
+      const bool open = peer.open(my_seat_) == Seat::Answer::admitted;
+      Buffer buffer;
+      if (open && !take_buffer(&buffer)) return filled;  // it waits in its slot: no honest peer has to
+      if (open) {
+        const bool fits = message.size() <= buffer.memory.bytes;
+        if (fits) std::ranges::copy(message, buffer.memory.address);
+        completions[filled++] = {.cookie = buffer.cookie,
+                                 .peer = peer.rank(),
+                                 .status = fits ? RMA_SUCCESS : RMA_ERR_SIZE,
+                                 .bytes = static_cast<std::uint32_t>(message.size())};
+        peer.from->release();
+        continue;
+      }
+    }
+    const bool broken = state != State::nothing;
+    if (!broken && !peer.gone) return filled;
+    if (broken) {
+      log(LogLevel::warn,
+          fmt::format("rank {} writes messages that make no sense: it is given up", peer.rank()));
+    }
+    peer.told = true;
+    if (!broken && peer.failed()) return filled;
+    fail(peer.rank());
+    completions[filled++] = {.cookie = 0, .peer = peer.rank(), .status = RMA_ERR_PEER_LOST, .bytes = 0};
+  }
+  return filled;
+}
+
+void ShmLane::look_for_ends() {
+  polls_ = 0;
+  ends_.clear();
+  bell_->look(ends_);
+  for (ShmPeer* const peer : receiving_) {
+    // What it sent before can be seen now, and is taken before it is told of.
+    if (peer->closed() || std::ranges::find(ends_, peer->seat()) != ends_.end()) peer->gone = true;
+  }
+}
+
+bool ShmLane::arm() {
+  const std::lock_guard guard(poll_lock_);
+  look_for_ends();
+  // From here on each peer rings with the first message that it sends. Either it sees this, or what it has
+  // sent is seen below: pairs with the fence in ShmPeer::post(). A peer that is new has not rung for any
+  // sleep, and one that calls rings always.
+  segment_->mapped().head().sleeps.store(++sleeps_, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (calls_seen_.load(std::memory_order_relaxed) !=
+      segment_->mapped().head().calls.load(std::memory_order_acquire)) {
+    return false;
+  }
+  if (ended_count_.load(std::memory_order_relaxed) != 0) return false;
+  return std::ranges::none_of(receiving_, [](const ShmPeer* peer) {
+    if (peer->told || peer->failed()) return false;
+    return peer->gone || (peer->from && peer->from->look().state != QueueReceiver::State::nothing);
+  });
+}
+
+}  // namespace rma::transport

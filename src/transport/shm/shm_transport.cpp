@@ -1,0 +1,31 @@
+#include "transport/shm/shm_transport.hpp"
+
+namespace rma::transport {
+
+Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& options) {
+  auto lane = ShmLane::create(options);
+  if (!lane.ok()) return std::move(lane).status();
+  return std::unique_ptr<ShmTransport>(
+      new ShmTransport(std::move(lane).value(), options.locals.back() + 1, options.cma));
+}
+
+Status ShmTransport::connect(int peer, std::span<const std::byte> card) {
+  if (Status status = lane_->connect(peer, card); !status.ok()) return status;
+  // A card that the lane has taken is one.
+  const auto process = static_cast<pid_t>(ShmCard::decode(card).value().process);
+  return moves_.connect(peer, CmaTransport::card_of(process));
+}
+
+void ShmTransport::fail(int peer) {
+  if (peer < 0 || peer >= peers_) return;
+  lane_->fail(peer);
+  moves_.fail(peer);
+}
+
+rma_status_t ShmTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
+  *posted = 0;
+  if (peer < 0 || peer >= peers_) return RMA_ERR_PEER_LOST;
+  return moves_.post(peer, work, posted);
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,232 @@
+// Peers that end, at whatever step, leave, or never answer.
+
+#include "../forked.hpp"
+#include "shm_lanes.hpp"
+
+namespace rma::transport {
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+
+const std::vector<int> kRanks = {0, 1};
+
+std::span<const std::byte> bytes_of(const ShmCard& card) { return std::as_bytes(std::span(&card, 1)); }
+
+/// This process has rank 0, and a process of its own rank 1.
+class ShmFailure : public testing::Test {
+ protected:
+  struct Host {
+    std::array<ShmCard, 2> cards;
+    std::atomic<int> stage;
+  };
+  enum Stage { kNone, kOpen, kConnected };
+
+  /// Rank 1 connects with rank 0 and then runs `body`, with rank 0's segment as it is mapped there.
+  void open(const std::function<void(ShmEnd&, const MappedSegment&)>& body) {
+    other.emplace([this, &body] {
+      ShmEnd its(1, kRanks);
+      host->cards[1] = its.card();
+      host->stage = kOpen;
+      if (!comes_true([&] { return its.poll(), host->stage == kConnected; })) return false;
+      auto raw = MappedSegment::of(host->cards[0]);
+      if (!raw.ok()) return false;
+      body(its, raw.value());
+      _exit(0);
+    });
+    ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
+    end.emplace(0, kRanks);
+    host->cards[0] = end->card();
+    const Status status = end->transport->connect(1, bytes_of(host->cards[1]));
+    ASSERT_TRUE(status.ok()) << status.text();
+    while (end->poll() != 0) {
+    }
+    static_cast<void>(end->lane().arm());  // takes off the rings of connecting
+  }
+  void go_on() { host->stage = kConnected; }
+
+  void expect_woken() const {
+    pollfd fd = {.fd = end->lane().event_fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&fd, 1, 60'000), 1);
+  }
+  /// What a thread does that polls and does not sleep.
+  [[nodiscard]] bool finds_the_loss() {
+    for (int i = 0; i < 5000 && end->ended.empty(); ++i) end->poll();
+    return !end->ended.empty();
+  }
+  void expect_lost_once() {
+    ASSERT_TRUE(finds_the_loss());
+    EXPECT_EQ(end->ended[0].cookie, 0U);
+    EXPECT_EQ(end->ended[0].peer, 1);
+    EXPECT_EQ(end->ended[0].status, RMA_ERR_PEER_LOST);
+    for (int i = 0; i < 5000; ++i) end->poll();
+    EXPECT_EQ(end->ended.size(), 1U);
+    EXPECT_EQ(end->send(1, 1U), RMA_ERR_PEER_LOST);
+    EXPECT_EQ(end->lane().post_message_write(1, {host->cards[1].base + (1U << 20U), 0}, {}, 1, {}),
+              RMA_ERR_PEER_LOST);
+    EXPECT_TRUE(end->lane().arm()) << "there is nothing more to say";
+    EXPECT_EQ(end->transport->connect(1, bytes_of(host->cards[1])).code(), RMA_ERR_PEER_LOST);
+  }
+
+  const SharedWithForked<Host> host;
+  std::optional<Forked> other;
+  std::optional<ShmEnd> end;
+};
+
+TEST_F(ShmFailure, ASleeperIsWokenByTheEndOfAPeer) {
+  open([](ShmEnd& /*its*/, const MappedSegment& /*raw*/) {});
+  ASSERT_TRUE(end->lane().arm());
+  EXPECT_FALSE(end->has_event());
+  other->end();
+  expect_woken();
+  expect_lost_once();
+  EXPECT_FALSE(end->has_event());
+}
+
+TEST_F(ShmFailure, WhoPollsFindsTheEndOfAPeer) {
+  open([](ShmEnd& /*its*/, const MappedSegment& /*raw*/) {});
+  EXPECT_EQ(end->send(1, 1U), RMA_SUCCESS);
+  other->end();
+  expect_lost_once();
+}
+
+TEST_F(ShmFailure, WhatWasSentBeforeTheEndComesFirst) {
+  open([](ShmEnd& its, const MappedSegment& /*raw*/) {
+    for (std::uint32_t i = 0; i < 6; ++i) EXPECT_EQ(its.send(0, i), RMA_SUCCESS);
+  });
+  go_on();
+  ASSERT_TRUE(other->ended_well());
+  EXPECT_FALSE(end->lane().arm());
+  ASSERT_TRUE(finds_the_loss());
+  EXPECT_EQ(end->numbers(), (Numbers{0, 1, 2, 3, 4, 5}));
+  expect_lost_once();
+}
+
+TEST_F(ShmFailure, WhoEndsInTheMiddleOfAMessageHasNotSentIt) {
+  open([](ShmEnd& its, const MappedSegment& raw) {
+    EXPECT_EQ(its.send(0, 1U), RMA_SUCCESS);
+    const Seat& seat = raw.seat(1);
+    const auto slot = raw.range(seat.queue + seat.shape.slot_bytes, seat.shape.slot_bytes);
+    std::memset(slot->data() + QueueShape::kWordBytes, 0x55, 100);
+  });
+  go_on();
+  ASSERT_TRUE(other->ended_well());
+  ASSERT_TRUE(finds_the_loss());
+  EXPECT_EQ(end->numbers(), Numbers{1});
+  expect_lost_once();
+}
+
+TEST_F(ShmFailure, WhoEndsBeforeItRingsHasSentItAllTheSame) {
+  open([](ShmEnd& /*its*/, const MappedSegment& raw) {
+    const Seat& seat = raw.seat(1);
+    QueueSender queue(seat.shape, *raw.range(seat.queue, seat.shape.bytes()), seat.taken);
+    auto bytes = ShmEnd::bytes_of(17);
+    const Local piece = {bytes.data(), bytes.size(), 0};
+    queue.put({&piece, 1}, bytes.size());
+  });
+  ASSERT_TRUE(end->lane().arm());
+  go_on();
+  expect_woken();  // by its end
+  ASSERT_TRUE(finds_the_loss());
+  EXPECT_EQ(end->numbers(), Numbers{17});
+  expect_lost_once();
+}
+
+TEST_F(ShmFailure, WhoHasEndedIsNotConnectedTo) {
+  {
+    Forked child([this] {
+      const ShmEnd gone(1, kRanks);
+      host->cards[1] = gone.card();
+      return true;
+    });
+    ASSERT_TRUE(child.ended_well());
+  }
+  end.emplace(0, kRanks);
+  EXPECT_EQ(end->transport->connect(1, bytes_of(host->cards[1])).code(), RMA_ERR_PEER_LOST);
+}
+
+TEST_F(ShmFailure, WhoEndsInsteadOfAnsweringIsLostAtOnce) {
+  other.emplace([this] {
+    const ShmEnd silent(1, kRanks);
+    host->cards[1] = silent.card();
+    host->stage = kOpen;
+    auto raw = MappedSegment::of(silent.card());
+    const bool called = raw.ok() && comes_true([&] { return raw->head().calls.load() != 0; });
+    if (called) _exit(0);  // does not even close
+    return false;
+  });
+  ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
+  end.emplace(0, kRanks, 4, 2, std::chrono::hours(1));
+  const Status status = end->transport->connect(1, bytes_of(host->cards[1]));
+  EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+  EXPECT_NE(status.text().find("has ended"), std::string_view::npos) << status.text();
+  EXPECT_TRUE(other->ended_well());
+  ASSERT_TRUE(finds_the_loss());
+}
+
+TEST_F(ShmFailure, WhoCallsAndEndsIsRefusedAndOthersAreNot) {
+  const std::vector<int> ranks = {0, 1, 2};
+  end.emplace(0, ranks);
+  host->cards[0] = end->card();
+  {
+    Forked child([&, this] {
+      const ShmEnd caller(1, ranks);
+      auto met = ShmPeer::meet(host->cards[0], 0);
+      if (!met.ok()) return false;
+      met.value()->call(1, caller.card());
+      _exit(0);
+    });
+    ASSERT_TRUE(child.ended_well());
+  }
+  EXPECT_TRUE(end->has_event());
+  end->poll();
+  ShmEnd third(2, ranks);
+  ASSERT_TRUE(connect(third, *end, 0).ok());
+  EXPECT_EQ(third.send(0, 4), RMA_SUCCESS);
+  end->poll();
+  EXPECT_EQ(end->numbers(), Numbers{4});
+  EXPECT_TRUE(end->ended.empty());
+}
+
+TEST_F(ShmFailure, WhoNeverAnswersIsLostInTheEndAndMayAnswerLater) {
+  end.emplace(0, kRanks, 4, 2, std::chrono::milliseconds(10));
+  ShmEnd silent(1, kRanks);
+  const Status status = end->transport->connect(1, silent.transport->card());
+  EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+  EXPECT_NE(status.text().find("does not answer"), std::string_view::npos) << status.text();
+  EXPECT_TRUE(silent.has_event()) << "it was rung";
+  silent.poll();
+  EXPECT_TRUE(end->transport->connect(1, silent.transport->card()).ok());
+  EXPECT_EQ(end->send(1, 4U), RMA_SUCCESS);
+}
+
+TEST_F(ShmFailure, WhoLeavesIsLostAfterItsMessages) {
+  end.emplace(0, kRanks);
+  auto leaving = std::make_unique<ShmEnd>(1, kRanks);
+  host->cards[1] = leaving->card();
+  ASSERT_TRUE(connect(*end, *leaving, 1).ok());
+  while (end->poll() != 0) {
+  }
+  static_cast<void>(end->lane().arm());
+  ASSERT_TRUE(end->lane().arm());
+  leaving.reset();
+  EXPECT_TRUE(end->has_event());
+  EXPECT_EQ(end->send(1, 4U), RMA_ERR_PEER_LOST) << "before anybody has looked";
+  expect_lost_once();
+}
+
+TEST_F(ShmFailure, WhoIsGivenUpIsHeardNoMore) {
+  end.emplace(0, kRanks);
+  ShmEnd peer(1, kRanks);
+  ASSERT_TRUE(connect(*end, peer, 1).ok());
+  EXPECT_EQ(peer.send(0, 1), RMA_SUCCESS);
+  end->transport->fail(1);
+  EXPECT_EQ(end->send(1, 4U), RMA_ERR_PEER_LOST);
+  for (int i = 0; i < 5000; ++i) end->poll();
+  EXPECT_TRUE(end->arrived.empty());
+  EXPECT_TRUE(end->ended.empty());
+  EXPECT_TRUE(end->lane().arm());
+  EXPECT_EQ(end->transport->connect(1, peer.transport->card()).code(), RMA_ERR_PEER_LOST);
+}
+
+}  // namespace
+}  // namespace rma::transport

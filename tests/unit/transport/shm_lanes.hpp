@@ -1,0 +1,139 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "transport/shm/shm_transport.hpp"
+
+namespace rma::transport {
+
+/// One end: a transport with message buffers, and what has arrived in them.
+class ShmEnd {
+ public:
+  static constexpr std::size_t kMessage = 200;
+  struct Arrived {
+    int from;
+    std::vector<std::byte> bytes;
+  };
+
+  /// With `lent` buffers for anybody; each peer gets `own` more.
+  ShmEnd(int rank, std::vector<int> locals, std::uint32_t own = 4, std::uint32_t lent = 2,
+         std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+    auto opened = ShmTransport::open({.rank = rank,
+                                      .locals = std::move(locals),
+                                      .connect_timeout = timeout,
+                                      .segment_bytes = std::size_t{1} << 24U});
+    EXPECT_TRUE(opened.ok()) << opened.status().text();
+    transport = std::move(opened).value();
+    add(lent);
+    lane().set_buffer_source([this, own](int) {
+      add(own);
+      return own;
+    });
+  }
+
+  [[nodiscard]] HelperLane& lane() const { return *transport->helper_lane(); }
+  [[nodiscard]] ShmCard card() const { return ShmCard::decode(transport->card()).value(); }
+  void add(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      buffers.emplace_back();
+      EXPECT_EQ(lane().post_buffer({buffers.back().data(), kMessage, 0}, buffers.size()), RMA_SUCCESS);
+    }
+  }
+  /// Polls once; messages are taken out of their buffers, which are posted again.
+  std::size_t poll() {
+    std::array<Completion, 8> completions;
+    const std::size_t count = lane().poll(completions);
+    for (const Completion& one : std::span(completions).first(count)) {
+      if (one.cookie == 0 || one.cookie > buffers.size()) {
+        ended.push_back(one);
+        continue;
+      }
+      auto& buffer = buffers[one.cookie - 1];
+      if (one.status == RMA_SUCCESS) {
+        arrived.push_back({one.peer, {buffer.begin(), buffer.begin() + one.bytes}});
+      } else {
+        ended.push_back(one);
+      }
+      EXPECT_EQ(lane().post_buffer({buffer.data(), kMessage, 0}, one.cookie), RMA_SUCCESS);
+    }
+    return count;
+  }
+  [[nodiscard]] rma_status_t send(int to, std::vector<std::byte> bytes) const {
+    const Local piece = {bytes.data(), bytes.size(), 0};
+    return lane().post_message(to, {&piece, 1}, 0, {.unsignalled = true});
+  }
+  [[nodiscard]] rma_status_t send(int to, std::uint32_t number) const { return send(to, bytes_of(number)); }
+  static std::vector<std::byte> bytes_of(std::uint32_t number) {
+    std::vector<std::byte> bytes(sizeof number);
+    std::memcpy(bytes.data(), &number, sizeof number);
+    return bytes;
+  }
+  /// The numbers that came, in the order of their coming; they are forgotten.
+  std::vector<std::uint32_t> numbers() {
+    std::vector<std::uint32_t> found;
+    for (const Arrived& one : arrived) {
+      std::uint32_t number = 0;
+      EXPECT_EQ(one.bytes.size(), sizeof number);
+      std::memcpy(&number, one.bytes.data(), std::min(one.bytes.size(), sizeof number));
+      found.push_back(number);
+    }
+    arrived.clear();
+    return found;
+  }
+  [[nodiscard]] bool has_event() const {
+    pollfd fd = {.fd = lane().event_fd(), .events = POLLIN, .revents = 0};
+    return ::poll(&fd, 1, 0) == 1;
+  }
+
+  std::unique_ptr<ShmTransport> transport;
+  std::deque<std::array<std::byte, kMessage>> buffers;
+  std::vector<Arrived> arrived;
+  std::vector<Completion> ended;
+};
+
+/// `one` connects to `other`, which answers meanwhile.
+inline Status connect(ShmEnd& one, ShmEnd& other, int its_rank) {
+  std::atomic<bool> done = false;
+  Status status;
+  std::thread connecting([&] {
+    status = one.transport->connect(its_rank, other.transport->card());
+    done = true;
+  });
+  while (!done) {
+    other.poll();
+    sched_yield();
+  }
+  connecting.join();
+  return status;
+}
+
+/// Three ends in one process, of ranks 3, 5 and 9.
+class ShmLanes : public testing::Test {
+ protected:
+  void open(std::uint32_t own = 4, std::uint32_t lent = 2) {
+    for (const int rank : {3, 5, 9}) {
+      ends.push_back(std::make_unique<ShmEnd>(rank, std::vector<int>{3, 5, 9}, own, lent));
+    }
+  }
+  void open_connected(std::uint32_t own = 4, std::uint32_t lent = 2) {
+    open(own, lent);
+    ASSERT_TRUE(connect(at(3), at(5), 5).ok());
+    ASSERT_TRUE(connect(at(3), at(9), 9).ok());
+    ASSERT_TRUE(connect(at(9), at(5), 5).ok());
+  }
+  [[nodiscard]] ShmEnd& at(int rank) { return *ends[rank == 3 ? 0 : rank == 5 ? 1 : 2]; }
+
+  std::vector<std::unique_ptr<ShmEnd>> ends;
+};
+
+}  // namespace rma::transport
