@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <span>
 
 #include "message_values.hpp"
 
@@ -123,7 +125,7 @@ TEST(Message, ResultsAreTheSameBitForBit) {
     gop(x.data(), static_cast<int>(count), spelled("+"));
     std::vector<double> first = x;
     armci_msg_bcast(first.data(), static_cast<int>(count * sizeof(double)), 0);
-    EXPECT_EQ(std::memcmp(x.data(), first.data(), count * sizeof(double)), 0) << count;
+    EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(x)), std::as_bytes(std::span(first)))) << count;
   }
 }
 

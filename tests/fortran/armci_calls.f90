@@ -29,6 +29,7 @@ program armci_calls
 
   call armci_barrier()
   call expect(armci_free(parts(me)) == 0, 'armci_free')
+  deallocate (parts)
   call armci_msg_igop(failures, 1, '+' // c_null_char)
   if (me == 0) print '(a, i0, a, i0, a)', 'armci in Fortran on ', ranks, ' ranks: ', failures(1), ' failures'
   call armci_finalize()
