@@ -81,9 +81,7 @@ rm -rf "$results"
 mkdir -p "$results"
 
 # run NAME RANKS SUITES OUTPUT [OPTION...]: one program, its results in OUTPUT.json and what it says in OUTPUT.log.
-# Ranks that fit on the machine are bound; more than that may move, and Open MPI's yield the processor, unless
-# open_mpi_yields=0.
-open_mpi_yields=1
+# Ranks that fit on the machine are bound; more than that may move, and Open MPI's yield the processor.
 run() {
   local name=$1 ranks=$2 suite=$3 output=$4
   shift 4
@@ -93,7 +91,7 @@ run() {
   if [ $fits = 1 ]; then
     ompi+=(--bind-to core:overload-allowed)
   else
-    ompi+=(--bind-to none --mca mpi_yield_when_idle "$open_mpi_yields")
+    ompi+=(--bind-to none --mca mpi_yield_when_idle 1)
   fi
   case $name in
     rma | armci)
@@ -155,15 +153,6 @@ for ((round = 1; round <= rounds; ++round)); do
       [ "$name" != armci-mpich ] || [ "$(nproc)" -ge 8 ] || continue
       run $name 8 "$transfers,lock,malloc" "$folder/$name-8" "${shared[@]}"
     done
-    # Open MPI's yield in every fence. Where nobody waits for anybody they are faster without, so that counts too. Once,
-    # and suite by suite, for its barriers take long then.
-    if [ "$(nproc)" -lt 8 ] && [ "$round" = 1 ]; then
-      open_mpi_yields=0
-      for suite in ${transfers//,/ }; do
-        run armci-openmpi 8 "$suite" "$folder/armci-openmpi-8-$suite" "${shared[@]}" --form 'without yielding'
-      done
-      open_mpi_yields=1
-    fi
   fi
   for name in rma openmpi mpich openshmem; do
     [ -z "$pairs" ] || run $name 2 "$pairs" "$folder/$name-2"

@@ -105,7 +105,6 @@ class Measure {
   /** Keeps a row; at rank 0 only. */
   void record(RowName name, std::string unit, std::vector<double> samples) {
     if (backend_.rank() != 0) return;
-    if (!options_.form.empty()) name.form += (name.form.empty() ? "" : ", ") + options_.form;
     report_.rows.push_back({std::move(name), std::move(unit), summarize(std::move(samples))});
   }
 

@@ -27,8 +27,6 @@ Parsed parse_options(int argc, char** argv, const std::string& backend,
       ->check(CLI::IsMember(names));
   app.add_flag("--list", options.list, "List the suites and leave");
   app.add_option("--json", options.json, "Write the results as JSON to this file (- for standard output)");
-  app.add_option("--form", options.form,
-                 "What to call this way of running in the results, where a library is run in several ways");
   app.add_flag("--quick", options.quick,
                "Take at most three very short samples of each row: shows that it works, measures nothing");
   app.add_option("--repetitions", options.repetitions, "Samples of each row")

@@ -13,7 +13,6 @@ namespace rma::bench {
 struct Options {
   std::vector<std::string> suites;  ///< empty: all
   std::string json;                 ///< file for the results as JSON; "-" is standard output; empty: none
-  std::string form;                 ///< what this way of running is called in the results; empty: nothing
   bool list = false;
   bool quick = false;
   int repetitions = 25;                         ///< samples taken of each row
