@@ -176,8 +176,9 @@ bool RemoteAtomics::registered(const Layout& remote, int rank) {
   });
 }
 
-Status RemoteAtomics::accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
-                                 rma_type_t type, const void* scale, int rank) {
+Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
+                                 std::shared_ptr<const Layout> local, rma_type_t type, const void* scale,
+                                 int rank) {
   count(Counter::accumulate_helper);
   AccumulateRequest wanted = {.type = static_cast<std::uint32_t>(type), .scaled = scale != nullptr ? 1U : 0U};
   if (scale != nullptr) std::memcpy(wanted.scale.data(), scale, type_size(type));

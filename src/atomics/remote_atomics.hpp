@@ -27,8 +27,9 @@ class RemoteAtomics {
   /// fence, and what comes after it to that rank takes effect after it; into other memory it is over when it
   /// returns: whether there is such memory only the rank knows. RMA_ERR_ADDRESS names the first segment that
   /// was refused.
-  [[nodiscard]] Status accumulate(std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
-                                  rma_type_t type, const void* scale, int rank);
+  [[nodiscard]] Status accumulate(const std::shared_ptr<const Layout>& remote,
+                                  std::shared_ptr<const Layout> local, rma_type_t type, const void* scale,
+                                  int rank);
 
   /// One operation on a word of this process's own, which no device reaches; returns the value before.
   [[nodiscard]] std::uint64_t beside_devices(rma_atomic_op_t op, std::uintptr_t target, std::uint64_t operand,
