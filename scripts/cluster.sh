@@ -180,19 +180,30 @@ start() {
     "${exports[@]}" "$@" < /dev/null > "$work/emulator$node" 2>&1 &
   pids+=($!)
 }
-# card NODE NETWORK: a network card; the networks are 0 (control) and the rails 1 and 2.
+# card NODE NETWORK: a network card; the networks are 0 (control) and the rails 1 and 2. Its ring is as long as it can
+# be, so that a host that is late seldom makes the others wait. event_idx=off: with it, after some 100000 packets at
+# full speed, a host that waited for room to send was not told of it any more, and was mute until it ended.
 card() {
-  echo -device "virtio-net-pci,netdev=n$2,mac=52:54:00:00:0$2:0$1,romfile="
+  echo -device "virtio-net-pci,netdev=n$2,mac=52:54:00:00:0$2:0$1,rx_queue_size=1024,event_idx=off,romfile="
+}
+# cable NETWORK NODE ID: the end at host 1 of the cable to another host.
+cable() {
+  echo -netdev "stream,id=$3,server=on,addr.type=unix,addr.path=$work/wire$1.$2"
 }
 
-# Host 1's emulator is the switch of every network: one port for its own card, one cable to each other host.
+# Two hosts have a cable for each network. More have a switch in host 1's emulator: one port for its own card, one cable
+# to each other host. The switch lets packets overtake others when a card takes none for a while, which RDMA mends as if
+# packets were lost, so only two hosts are fit for measuring bandwidth.
 networks=$(seq 0 "$rails")
 options=()
 for network in $networks; do
+  if [ "$hosts" = 2 ]; then
+    options+=($(cable "$network" 2 "n$network") $(card 1 "$network"))
+    continue
+  fi
   options+=(-netdev "hubport,id=n$network,hubid=$network" $(card 1 "$network"))
   for ((i = 2; i <= hosts; i++)); do
-    options+=(-netdev "stream,id=s$network.$i,server=on,addr.type=unix,addr.path=$work/wire$network.$i"
-      -netdev "hubport,id=p$network.$i,hubid=$network,netdev=s$network.$i")
+    options+=($(cable "$network" "$i" "s$network.$i") -netdev "hubport,id=p$network.$i,hubid=$network,netdev=s$network.$i")
   done
 done
 mkfifo "$work"/{out,err}.{in,out}
