@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "malloc/window_backing.hpp"
 #include "util/memory_limit.hpp"
 
 namespace rma {
@@ -131,7 +132,7 @@ Status Job::start_memory() {
     return std::move(status).within("region directory");
   regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory));
   if (rails_ == nullptr) {
-    backing_ = std::make_unique<WindowBacking>(window_);
+    backing_ = std::make_unique<WindowBacking>(window_, settings_.heap_keep);
   } else {
     auto backing = std::make_unique<RegisteredBacking>(window_, *regions_, *rails_, settings_.extent_bytes);
     registered_ = backing.get();

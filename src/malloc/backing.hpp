@@ -2,7 +2,6 @@
 
 #include <cstddef>
 
-#include "malloc/window.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -22,21 +21,6 @@ class Backing {
   [[nodiscard]] virtual Status back(std::size_t offset, std::size_t bytes) = 0;
   /// Nobody uses [offset, offset + bytes) any more.
   virtual void release(std::size_t offset, std::size_t bytes) = 0;
-};
-
-/// The window's own memory, given back to the system as soon as nobody uses it.
-class WindowBacking final : public Backing {
- public:
-  explicit WindowBacking(Window& window) : window_(window) {}
-
-  [[nodiscard]] std::size_t granule() const override { return window_.granule(); }
-  [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override {
-    return window_.back(offset, bytes);
-  }
-  void release(std::size_t offset, std::size_t bytes) override { window_.release(offset, bytes); }
-
- private:
-  Window& window_;
 };
 
 }  // namespace rma

@@ -7,6 +7,7 @@
 #include "malloc/backing.hpp"
 #include "malloc/region_table.hpp"
 #include "malloc/registrar.hpp"
+#include "malloc/window.hpp"
 
 namespace rma {
 

@@ -29,6 +29,7 @@ inline constexpr std::uint64_t kAnyGid = 256;
 /// through one table (settings_table.cpp); the numbers here are only what the table overwrites.
 struct Settings {
   std::uint64_t heap_size = 0;
+  std::uint64_t heap_keep = 0;
   std::uint64_t max_regions = 0;
   std::uint64_t spins = 0;
   std::uint64_t yields = 0;

@@ -35,6 +35,9 @@ std::span<const SettingInfo> setting_table() {
           "RMA_HEAP_SIZE", &Settings::heap_size, "0", 0, 64 * kTebi, "bytes",
           "Most memory that one rank's heap may hold; 0 takes half of what the machine and its control "
           "groups allow, divided by its ranks"},
+      SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes",
+                  "Most freed memory of the heap that is kept for the next allocations; where there is a "
+                  "network, all of it is"},
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "off", 0, 0, "",
                   "Back the heap with huge pages: transparent asks the kernel, hugetlb needs reserved pages"},
       SettingInfo{"RMA_MAX_REGIONS", &Settings::max_regions, "1024", 8, 65536, "regions",

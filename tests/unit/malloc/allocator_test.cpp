@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "malloc/jemalloc.hpp"
+#include "malloc/window_backing.hpp"
 
 // A program with a jemalloc of its own: that this links is the test that the library's has other names.
 extern "C" {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "malloc/window_backing.hpp"
+
 namespace rma {
 namespace {
 

@@ -1,0 +1,64 @@
+#include "malloc/window_backing.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace rma {
+
+Status WindowBacking::back(std::size_t offset, std::size_t bytes) {
+  if (kept_.empty()) return window_.back(offset, bytes);
+  const Range wanted = {offset, offset + bytes};
+  const std::vector<Range> reused = reuse(wanted);
+  std::size_t done = wanted.begin;  // everything below is backed
+  for (const Range& there : reused) {
+    if (there.begin > done && !window_.back(done, there.begin - done).ok()) break;
+    done = there.end;
+  }
+  if (reused.empty() || done == reused.back().end) {
+    if (done == wanted.end || window_.back(done, wanted.end - done).ok()) return {};
+  }
+  // There may be enough once nothing is kept.
+  if (done > wanted.begin) window_.release(wanted.begin, done - wanted.begin);
+  for (const Range& there : reused) {
+    if (there.begin >= done) window_.release(there.begin, there.end - there.begin);
+  }
+  while (!kept_.empty()) drop(kept_.begin());
+  return window_.back(offset, bytes);
+}
+
+void WindowBacking::release(std::size_t offset, std::size_t bytes) {
+  if (bytes > keep_) return window_.release(offset, bytes);
+  // The pool hands out low addresses first, so the highest are the least likely to be asked for.
+  while (kept_bytes_ + bytes > keep_) drop(std::prev(kept_.end()));
+  keep(offset, offset + bytes);
+}
+
+std::vector<WindowBacking::Range> WindowBacking::reuse(Range wanted) {
+  std::vector<Range> reused;
+  auto next = kept_.upper_bound(wanted.begin);
+  if (next != kept_.begin() && std::prev(next)->second > wanted.begin) --next;
+  while (next != kept_.end() && next->first < wanted.end) {
+    const Range there = {next->first, next->second};
+    const Range used = {std::max(there.begin, wanted.begin), std::min(there.end, wanted.end)};
+    next = kept_.erase(next);
+    kept_bytes_ -= there.end - there.begin;
+    keep(there.begin, used.begin);
+    keep(used.end, there.end);
+    reused.push_back(used);
+  }
+  return reused;
+}
+
+void WindowBacking::keep(std::size_t begin, std::size_t end) {
+  if (begin == end) return;
+  kept_.emplace(begin, end);
+  kept_bytes_ += end - begin;
+}
+
+void WindowBacking::drop(Ranges::iterator kept) {
+  window_.release(kept->first, kept->second - kept->first);
+  kept_bytes_ -= kept->second - kept->first;
+  kept_.erase(kept);
+}
+
+}  // namespace rma
