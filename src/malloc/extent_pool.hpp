@@ -15,9 +15,8 @@ namespace rma {
 /// Hands out extents: ranges of the window's addresses that are backed. Thread-safe.
 ///
 /// Knows free ranges only, so what was taken in one piece may come back in several, or joined with its
-/// neighbour. A granule of the window is backed exactly while some byte of it is taken; that is why the lock
-/// is held while the system gives memory: a neighbour in the same granule must not be handed out before it is
-/// there.
+/// neighbour. The backing has a granule exactly while some byte of it is taken; that is why the lock is held
+/// while the system gives memory: a neighbour in the same granule must not be handed out before it is there.
 class ExtentPool {
  public:
   /// What sizes and offsets of extents are multiples of. A granule is a multiple of it.

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# The tests of the Fortran interfaces (tests/fortran) between hosts, two ranks on each. For cluster.sh --hosts 2; the
+# argument is the folder with the programs.
+. "$(dirname "$0")/lib.sh"
+programs=$1
+
+for group in accumulate atomics errors kinds memory notify sections teams; do
+  step "$group" cluster-run -n 2 --timeout 200 -- "$programs/fortran-tests" "$group"
+done
+step 'sections, packed' cluster-run -n 2 --timeout 200 --env RMA_NONCONTIGUOUS=packed -- "$programs/fortran-tests" sections
+step 'ARMCI' cluster-run -n 2 --timeout 200 -- "$programs/fortran-armci"
+finish
