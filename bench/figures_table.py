@@ -195,6 +195,10 @@ def kept(call, layout, size, form):
     return share
 
 
+def busy(call, layout, size, form):
+    return lambda each: each.get(("cpu-tolerance", call, layout, "busy", size, form))
+
+
 def slowed(call, layout, size, form):
     def share(each):
         quiet, disturbed = (each.get(("cpu-tolerance", call, layout, f"computation {state}", size, form))
@@ -224,6 +228,7 @@ def tolerance_entries(rounds):
                     goal = 0.9 if form == "host_assisted" else None
                     each = entry(f"{call} {layout} {size_text(size)}: {name} kept when busy / raw verbs'",
                                  ratio(rounds, what, raw), goal)
+                    each["busy"] = ratio(rounds, busy(call, layout, size, form), busy(call, "contiguous", reference, "raw"))
                     each["kept"] = middle(rounds, what)
                     each["raw_kept"] = middle(rounds, raw)
                     each["computation_kept"] = middle(rounds, slowed(call, layout, size, form))
@@ -272,6 +277,8 @@ def percent(value):
 def details(each):
     if "kept" in each and each["kept"] is not None and each["raw_kept"] is not None:
         text = f"kept {percent(each['kept'])}, raw {percent(each['raw_kept'])}"
+        if each["busy"] is not None:
+            text += f"; then {each['busy']:.2f} of raw's bandwidth"
         if each["computation_kept"] is not None and each["raw_computation_kept"] is not None:
             text += f"; target computes at {percent(each['computation_kept'])}, raw {percent(each['raw_computation_kept'])}"
         return text

@@ -90,7 +90,10 @@ double busy_bandwidth(Running&& running, Tell&& tell, Measure&& measure) {
   return result;
 }
 
-/** One repetition of overlap: a transfer alone, as much computation alone, and both at once. */
+/** A sample of overlap lasts only as long as three transfers, so a repetition takes several of them. */
+inline constexpr std::size_t kOverlapsPerRepetition = 9;
+
+/** One sample of overlap: a transfer alone, as much computation alone, and both at once. */
 template <typename Start, typename Finish>
 void measure_overlap(const Case& each, Samples& samples, CacheScrubber* scrubber, Start&& start,
                      Finish&& finish) {

@@ -25,7 +25,7 @@ void measure_overlaps(const Job& job) {
     CacheScrubber scrubber;
     Samples samples(job.options.cold ? "overlap cold" : "overlap");
     for (const Case& each : cases) buffers.move(each);
-    for (std::size_t i = 0; i < job.options.repetitions; ++i) {
+    for (std::size_t i = 0; i < job.options.repetitions * kOverlapsPerRepetition; ++i) {
       for (const Case& each : cases) {
         rma::Request request;
         measure_overlap(

@@ -53,7 +53,7 @@ class Pair {
     for (const Case& each : cases_) move(each);
     Samples overlaps(options_.cold ? "overlap cold" : "overlap");
     CacheScrubber scrubber;
-    for (std::size_t i = 0; i < options_.repetitions; ++i) {
+    for (std::size_t i = 0; i < options_.repetitions * kOverlapsPerRepetition; ++i) {
       for (const Case& each : cases_) {
         measure_overlap(
             each, overlaps, options_.cold ? &scrubber : nullptr,

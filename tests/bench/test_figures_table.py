@@ -72,6 +72,7 @@ class Ratios(unittest.TestCase):
         found = by_row(table.tolerance_entries(rounds))
         zero_copy = found["put contiguous 256 KiB: zero-copy kept when busy / raw verbs'"]
         self.assertAlmostEqual(zero_copy["value"], 0.6 / 0.8)
+        self.assertAlmostEqual(zero_copy["busy"], 3 / 8)
         self.assertFalse(table.meets(zero_copy))
         buffered = found["put contiguous 256 KiB: buffered kept when busy / raw verbs'"]
         self.assertAlmostEqual(buffered["value"], 0.25)
