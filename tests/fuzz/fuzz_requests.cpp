@@ -1,6 +1,7 @@
 // Feeds one process's helper what another sends it, whatever that is. The helper answers, or gives the sender
 // up; either way it goes on to serve a third process, as this checks after every input.
 
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -74,10 +75,12 @@ struct Base {
     accumulator = std::move(created).value();
     demand(job->connect().ok(), "no connection to itself");
     demand(job->user_regions().add(arena, kArenaBytes).ok(), "the arena cannot be given out");
+    demand(always_readable >= 0, "no event fd");
   }
 
   std::byte* const arena;
   std::byte* const attackers;
+  const int always_readable = eventfd(1, EFD_CLOEXEC);
   Settings settings;
   transport::LoopbackFabric fabric;
   std::unique_ptr<Job> job;
@@ -94,7 +97,7 @@ Base& base() {
 struct Rank {
   Rank(transport::LoopbackFabric& fabric, int number, const Network::CardSource& cards,
        std::byte* memory = nullptr)
-      : flights(kRanks, {.spins = 1U << 20U, .yields = 10}, std::chrono::seconds(60)) {
+      : flights(kRanks, {.spins = 16, .yields = 4}, std::chrono::seconds(60)) {
     auto opened = fabric.open(number, {.max_message = 1 << 20, .max_gather = 4, .max_outstanding = 16});
     endpoint = opened.get();
     // The first registration, whose key inputs can name.
@@ -121,8 +124,10 @@ struct Rank {
 };
 
 /// One input's processes.
-class World final : private Mover {
+class World {
  public:
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
   World() {
     const auto cards = [this](int rank) -> Result<NetworkCard> {
       const auto card = ranks_[static_cast<std::size_t>(rank)]->endpoint->card();
@@ -148,14 +153,14 @@ class World final : private Mover {
     served_[kVictim].mutexes->add(&hidden_mutex_, 1);
     for (auto& rank : ranks_) {
       demand(rank->helper->start().ok(), "a helper that does not start");
-      rank->flights.add(*this);
     }
+    for (Company& company : companies_) at(company.rank).flights.add(company);
     for (const int other : {kAttacker, kHonest}) {
       std::size_t rail = 0;
       demand(at(other).network->reach(kVictim, &rail).ok(), "no connection");
     }
   }
-  ~World() override {
+  ~World() {
     for (auto& rank : ranks_) rank->helper.reset();
   }
 
@@ -340,16 +345,35 @@ class World final : private Mover {
     }
     demand(false, "the processes never come to rest");
   }
-  bool progress() override {
+  bool progress() {
     bool moved = false;
     for (auto& rank : ranks_) moved = rank->helper->progress() || moved;
     return moved;
   }
-  void flush(int /*rank*/) override {}
-  void give_up(int /*rank*/) override {}
-  void arm() override {}
-  [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
-  [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return "lost"; }
+  /// `rank` has nothing to do but wait. If that holds for all, it waits in vain: an honest one must not, and
+  /// the victim loses patience with the attacker, at once instead of after RMA_PEER_TIMEOUT.
+  void about_to_sleep(int rank) {
+    if (progress()) return;
+    demand(rank != kHonest, "an honest process waits for what does not come");
+    Rank& its = at(rank);
+    its.network->give_up(kAttacker);
+    its.helper->give_up(kAttacker);
+  }
+
+  /// Lets all ranks run while one of them waits.
+  struct Company final : Mover {
+    Company(World& its_world, int number) : world(its_world), rank(number) {}
+    bool progress() override { return world.progress(); }
+    void flush(int /*rank*/) override {}
+    void give_up(int /*rank*/) override {}
+    void arm() override { world.about_to_sleep(rank); }
+    /// Nobody sleeps: who would wake it?
+    [[nodiscard]] std::span<const int> event_fds() const override { return {&base().always_readable, 1}; }
+    [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return "lost"; }
+
+    World& world;
+    const int rank;
+  };
 
   transport::LoopbackFabric fabric_;
   std::array<std::unique_ptr<Rank>, kRanks> ranks_;
@@ -361,6 +385,7 @@ class World final : private Mover {
     std::unique_ptr<Assisted> assisted;
   };
   std::vector<Served> served_;
+  std::array<Company, 2> companies_ = {Company(*this, kVictim), Company(*this, kHonest)};
   TicketMutex hidden_mutex_;  ///< where inputs do not find it
   int asked_ = 0;
   int long_asked_ = 0;

@@ -203,6 +203,13 @@ bool write_all(const std::string& directory) {
     raw.record(Act::raw, message);
   }
   save("raw", raw);
+  // The attacker asks under numbers that it never gave out, and so gives the victim up over the answers. The
+  // victim still wants something of it.
+  Writer given_up;
+  for (int i = 0; i < 12; ++i) given_up.request(RequestKind::get, encoded(Layout::contiguous(kArena, 8)), 8);
+  given_up.record(Act::ask, {8, 0});
+  given_up.record(Act::move, {1});
+  save("given-up", given_up);
   Writer kinds;
   for (std::uint8_t kind = 0; kind < 9; ++kind) kinds.record(Act::message, {kind, 0, 1, 2, 3, 4});
   save("kinds", kinds);
