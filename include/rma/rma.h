@@ -299,7 +299,8 @@ typedef struct rma_iov {
 } rma_iov_t;
 
 /** Writes the pieces of `count` descriptors to `rank` (dst are its addresses). Errors as rma_put. Pieces that
- *  overlap at their destination end up with the data of one of them. */
+ *  overlap at their destination end up with the data of one of them. The lists are the caller's again when
+ *  the call returns. */
 rma_status_t rma_put_vector(const rma_iov_t* iov, size_t count, int rank);
 rma_status_t rma_put_vector_nb(const rma_iov_t* iov, size_t count, int rank, rma_request_t* request);
 rma_status_t rma_put_vector_nbi(const rma_iov_t* iov, size_t count, int rank);

@@ -1,7 +1,5 @@
 // Accumulate: as put, for elements of a type that can be added.
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "fortran/array.hpp"
@@ -20,29 +18,19 @@ Status accumulate(const RemoteArray& to, const CFI_cdesc_t& from, const CFI_cdes
   if (!dst.ok()) return std::move(dst).status();
   auto src = local_side(from, "src");
   if (!src.ok()) return std::move(src).status();
-  const auto type = element_type(src->type);
-  if (!type) {
-    return {RMA_ERR_ARGUMENT,
-            fmt::format("src is {}: integer, real and complex of C's kinds can be accumulated",
-                        type_name(src->type, src->element_bytes))};
-  }
-  if (scale != nullptr) {
-    if (scale->rank != 0) return {RMA_ERR_ARGUMENT, "scale is an array: expected one number"};
-    Status status =
-        check_same_type(scale->type, scale->elem_len, "scale", src->type, src->element_bytes, "src");
-    if (!status.ok()) return status;
-  }
+  auto type = addend_type(from, scale);
+  if (!type.ok()) return std::move(type).status();
   auto levels = correspond(dst.value(), src.value());
   if (!levels.ok()) return std::move(levels).status();
   const void* const factor = scale != nullptr ? scale->base_addr : nullptr;
   const int rank = to.rank;
   const Levels& shape = levels.value();
   if (shape.levels == 0) {
-    return outcome(
-        contiguous(dst->base, src->base, shape.counts[0] / src->element_bytes, *type, factor, rank, rest...));
+    return outcome(contiguous(dst->base, src->base, shape.counts[0] / src->element_bytes, type.value(),
+                              factor, rank, rest...));
   }
   return outcome(strided(dst->base, shape.dst_strides.data(), src->base, shape.src_strides.data(),
-                         shape.counts.data(), shape.levels, *type, factor, rank, rest...));
+                         shape.counts.data(), shape.levels, type.value(), factor, rank, rest...));
 }
 
 }  // namespace

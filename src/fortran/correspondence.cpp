@@ -3,33 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "fortran/numbers.hpp"
 
 namespace rma::fortran {
 namespace {
-
-/// "3 x 4", for texts; "1 element" for none.
-std::string shape_text(const Side& side) {
-  if (side.dimensions == 0) return "one element";
-  std::string text;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(side.dimensions); ++d) {
-    text += fmt::format("{}{}", d == 0 ? "" : " x ", side.extent[d]);
-  }
-  return text + " elements";
-}
-
-/// Elements of a side; nothing when there are more than numbers reach.
-std::optional<std::int64_t> elements(const Side& side) {
-  std::int64_t total = 1;
-  bool fits = true;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(side.dimensions); ++d) {
-    if (side.extent[d] == 0) return 0;
-    fits = !__builtin_mul_overflow(total, side.extent[d], &total) && fits;
-  }
-  return fits ? std::optional(total) : std::nullopt;
-}
 
 /// Walks over a side's dimensions, inner ones first, in pieces that its caller chooses.
 class Walk {
@@ -89,6 +67,25 @@ bool append(Levels& to, std::int64_t count, std::int64_t dst_stride, std::int64_
 
 }  // namespace
 
+std::string Side::shape() const {
+  if (dimensions == 0) return "one element";
+  std::string text;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d) {
+    text += fmt::format("{}{}", d == 0 ? "" : " x ", extent[d]);
+  }
+  return text + " elements";
+}
+
+std::optional<std::int64_t> Side::elements() const {
+  std::int64_t total = 1;
+  bool fits = true;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d) {
+    if (extent[d] == 0) return 0;
+    fits = !__builtin_mul_overflow(total, extent[d], &total) && fits;
+  }
+  return fits ? std::optional(total) : std::nullopt;
+}
+
 Result<Side> local_side(const CFI_cdesc_t& array, const char* name) {
   Side side = {.name = name,
                .base = static_cast<std::byte*>(array.base_addr),
@@ -105,7 +102,7 @@ Result<Side> local_side(const CFI_cdesc_t& array, const char* name) {
                     fmt::format("{} has an assumed size: pass a section that says where it ends", name));
     }
   }
-  if (array.base_addr == nullptr && elements(side) != 0) {
+  if (array.base_addr == nullptr && side.elements() != 0) {
     return Status(RMA_ERR_ARGUMENT, fmt::format("{} is not allocated or associated", name));
   }
   return side;
@@ -128,10 +125,10 @@ Result<Levels> correspond(const Side& dst, const Side& src) {
       !status.ok()) {
     return status;
   }
-  const auto total = elements(dst);
-  if (!total || total != elements(src)) {
-    return Status(RMA_ERR_SIZE, fmt::format("{} has {}, {} has {}: expected as many", dst.name,
-                                            shape_text(dst), src.name, shape_text(src)));
+  const auto total = dst.elements();
+  if (!total || total != src.elements()) {
+    return Status(RMA_ERR_SIZE, fmt::format("{} has {}, {} has {}: expected as many", dst.name, dst.shape(),
+                                            src.name, src.shape()));
   }
   Levels levels;
   if (*total == 0) return levels;
@@ -144,7 +141,7 @@ Result<Levels> correspond(const Side& dst, const Side& src) {
     if (longer % count != 0 || !append(levels, count, to.stride(), from.stride())) {
       return Status(RMA_ERR_UNSUPPORTED,
                     fmt::format("{} has {}, {} has {}: there is no strided transfer between the two shapes",
-                                dst.name, shape_text(dst), src.name, shape_text(src)));
+                                dst.name, dst.shape(), src.name, src.shape()));
     }
     to.take(count);
     from.take(count);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "fortran/array.hpp"
@@ -21,6 +22,11 @@ struct Side {
   int dimensions;
   std::array<std::int64_t, CFI_MAX_RANK> extent;
   std::array<std::int64_t, CFI_MAX_RANK> stride;  ///< bytes
+
+  /// How many there are; nothing when there are more than numbers reach.
+  [[nodiscard]] std::optional<std::int64_t> elements() const;
+  /// "3 x 4 elements", for texts.
+  [[nodiscard]] std::string shape() const;
 };
 
 /// RMA_ERR_ARGUMENT for an array of assumed size, or one that is not allocated.

@@ -15,22 +15,6 @@ std::int64_t read(const void* address) {
   return value;
 }
 
-Result<std::int64_t> integer_at(const void* address, const CFI_cdesc_t& given, const char* argument) {
-  switch (given.type) {
-    case CFI_type_int8_t:
-      return read<std::int8_t>(address);
-    case CFI_type_int16_t:
-      return read<std::int16_t>(address);
-    case CFI_type_int32_t:
-      return read<std::int32_t>(address);
-    case CFI_type_int64_t:
-      return read<std::int64_t>(address);
-    default:
-      return Status(RMA_ERR_ARGUMENT, fmt::format("{} is {}: expected an integer of at most 8 bytes",
-                                                  argument, type_name(given.type, given.elem_len)));
-  }
-}
-
 }  // namespace
 
 std::string type_name(CFI_type_t type, std::size_t bytes) {
@@ -48,6 +32,22 @@ std::string type_name(CFI_type_t type, std::size_t bytes) {
       return fmt::format("character of {} bytes", bytes);
     default:
       return fmt::format("a type of {} bytes", bytes);
+  }
+}
+
+Result<std::int64_t> integer_at(const void* address, const CFI_cdesc_t& given, const char* argument) {
+  switch (given.type) {
+    case CFI_type_int8_t:
+      return read<std::int8_t>(address);
+    case CFI_type_int16_t:
+      return read<std::int16_t>(address);
+    case CFI_type_int32_t:
+      return read<std::int32_t>(address);
+    case CFI_type_int64_t:
+      return read<std::int64_t>(address);
+    default:
+      return Status(RMA_ERR_ARGUMENT, fmt::format("{} is {}: expected an integer of at most 8 bytes",
+                                                  argument, type_name(given.type, given.elem_len)));
   }
 }
 
@@ -110,6 +110,20 @@ std::optional<rma_type_t> element_type(CFI_type_t type) {
     default:
       return std::nullopt;
   }
+}
+
+Result<rma_type_t> addend_type(const CFI_cdesc_t& src, const CFI_cdesc_t* scale) {
+  const auto type = element_type(src.type);
+  if (!type) {
+    return Status(RMA_ERR_ARGUMENT, fmt::format("src is {}: integer, real and complex of C's kinds can be "
+                                                "accumulated",
+                                                type_name(src.type, src.elem_len)));
+  }
+  if (scale == nullptr) return *type;
+  if (scale->rank != 0) return Status(RMA_ERR_ARGUMENT, "scale is an array: expected one number");
+  Status status = check_same_type(scale->type, scale->elem_len, "scale", src.type, src.elem_len, "src");
+  if (!status.ok()) return status;
+  return *type;
 }
 
 Status check_same_type(CFI_type_t one, std::size_t one_bytes, const char* one_name, CFI_type_t other,

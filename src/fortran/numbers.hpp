@@ -15,6 +15,10 @@ namespace rma::fortran {
 /// An integer of any kind that C has.
 [[nodiscard]] Result<std::int64_t> integer(const CFI_cdesc_t& given, const char* argument);
 
+/// The one at `address`, an element of `given`.
+[[nodiscard]] Result<std::int64_t> integer_at(const void* address, const CFI_cdesc_t& given,
+                                              const char* argument);
+
 /// One integer for each dimension of an array: a list, or one number alone. Returns how many there were;
 /// RMA_ERR_ARGUMENT for more than `values` holds.
 [[nodiscard]] Result<int> integers(const CFI_cdesc_t& given, const char* argument,
@@ -25,6 +29,10 @@ namespace rma::fortran {
 
 /// What rma.h calls elements of this CFI type, where it can add and reduce them.
 [[nodiscard]] std::optional<rma_type_t> element_type(CFI_type_t type);
+
+/// What rma.h calls elements of `src`, which are to be added; `scale` may be null. RMA_ERR_ARGUMENT where
+/// they cannot be, or `scale` is not one number of their type.
+[[nodiscard]] Result<rma_type_t> addend_type(const CFI_cdesc_t& src, const CFI_cdesc_t* scale);
 
 /// RMA_ERR_ARGUMENT where two elements that have to be of one type are not. What the compiler does not name
 /// (derived types) is only told apart by its size.

@@ -9,6 +9,7 @@ module rma
   use rma_life
   use rma_memory
   use rma_transfers
+  use rma_vectors
   use rma_completion
   use rma_atomics
   use rma_teams

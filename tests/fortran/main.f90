@@ -10,6 +10,7 @@ program main
   use notify_tests
   use section_tests
   use team_tests
+  use vector_tests
   implicit none
   character(len=32) :: group
   integer :: failed(1)
@@ -36,6 +37,8 @@ program main
     call test_stop()
   case ('teams')
     call test_teams()
+  case ('vectors')
+    call test_vectors()
   case default
     call rma_abort(2, 'fortran-tests: no such group of tests: ' // group)
   end select
