@@ -12,11 +12,12 @@ extern "C" {
 
 /// jemalloc's options, compiled in. No thread cache: a block that is freed must leave the window, and
 /// jemalloc's own thread caches would keep it. No retained or decaying pages for the same reason. No
-/// background threads.
+/// background threads. No huge pages for its own books, of which it touches little: each would cost a process
+/// 2 MiB.
 extern const char* librma_je_malloc_conf;
 const char* librma_je_malloc_conf =
-    "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false,dss:"
-    "disabled";
+    "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false,thp:"
+    "never,dss:disabled";
 
 /// What jemalloc reads MALLOC_CONF through. That variable is the program's, for its own jemalloc: ours sees
 /// none.

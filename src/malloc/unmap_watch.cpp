@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <mutex>
 #include <vector>
 
@@ -89,16 +88,9 @@ Status UnmapWatch::open() {
   stop_ = ::eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0) return unusable("no eventfd", errno);
 
-  // The program's signal handlers do not run on this thread: it must never wait for a lock of theirs.
-  sigset_t all_signals;
-  sigset_t before;
-  sigfillset(&all_signals);
-  ::pthread_sigmask(SIG_SETMASK, &all_signals, &before);
-  const int failed = ::pthread_create(&thread_, nullptr, thread_main, this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  // Which runs none of the program's signal handlers: it must never wait for a lock of theirs.
+  const int failed = thread_.start("rma-unmap", thread_main, this);
   if (failed != 0) return unusable("no thread to read events", failed);
-  running_ = true;
-  ::pthread_setname_np(thread_, "rma-unmap");
   return {};
 }
 
@@ -108,13 +100,13 @@ UnmapWatch::~UnmapWatch() {
     OpenWatches& all = open_watches();
     const std::lock_guard guard(all.lock);  // nobody forks before the descriptor is closed
     std::erase(all.events, &events_);
-    if (running_) {
+    if (thread_.running()) {
       const std::uint64_t one = 1;
       while (::write(stop_, &one, sizeof(one)) < 0 && errno == EINTR) {
       }
       // Frees what the C library has allocated for the thread, and may so unmap: the thread has ended the
       // watch by then.
-      ::pthread_join(thread_, nullptr);
+      thread_.join();
     } else if (const int events = events_.load(std::memory_order_relaxed); events >= 0) {
       ::close(events);
     }
@@ -160,10 +152,9 @@ std::optional<AddressSpan> UnmapWatch::take() {
   return std::nullopt;
 }
 
-void* UnmapWatch::thread_main(void* watch) {
+void UnmapWatch::thread_main(void* watch) {
   auto* const self = static_cast<UnmapWatch*>(watch);
   self->watch_loop(self->events_.load(std::memory_order_relaxed), self->stop_);
-  return nullptr;
 }
 
 // From here on: no lock, no allocation, nothing but system calls on the two descriptors and the ring.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pthread.h>
 #include <sys/types.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "util/background_thread.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -86,7 +86,7 @@ class UnmapWatch {
   [[nodiscard]] Status open();
   [[nodiscard]] Status self_test();
   [[nodiscard]] bool noted_since_last(const AddressSpan& span);
-  static void* thread_main(void* watch);
+  static void thread_main(void* watch);
   void watch_loop(int events, int stop);
   void read_events(int events);
   void note(const AddressSpan& span);
@@ -94,8 +94,7 @@ class UnmapWatch {
   std::atomic<int> events_{-1};  // the userfaultfd; -1 in a forked child
   int stop_ = -1;                // an eventfd: written once, to end the thread
   pid_t owner_ = 0;
-  pthread_t thread_ = {};
-  bool running_ = false;
+  BackgroundThread thread_;
 
   std::atomic<std::uint64_t> sequence_{0};  // written by the watching thread only
   std::atomic<std::uint64_t> head_{0};      // notes ever written, by the watching thread only

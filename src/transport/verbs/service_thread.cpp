@@ -1,14 +1,11 @@
 #include "transport/verbs/service_thread.hpp"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
-#include <system_error>
 
 namespace rma::transport {
 
@@ -18,7 +15,7 @@ ServiceThread::~ServiceThread() {
 }
 
 void ServiceThread::stop() {
-  if (!thread_.joinable()) return;
+  if (!thread_.running()) return;
   const std::uint64_t one = 1;
   // Can only fail when the counter is full, and then the thread is woken all the same.
   [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof one);
@@ -28,20 +25,10 @@ void ServiceThread::stop() {
 Status ServiceThread::start() {
   stop_fd_ = eventfd(0, EFD_CLOEXEC);
   if (stop_fd_ < 0) return system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
-  // Signals are the program's: its own threads take them.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = 0;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& failure) {
-    error = failure.code().value();
+  const auto main = [](void* service) { static_cast<ServiceThread*>(service)->run(); };
+  if (const int error = thread_.start("rma-service", main, this); error != 0) {
+    return system_failure(RMA_ERR_SYSTEM, "starting the service thread", error);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return system_failure(RMA_ERR_SYSTEM, "starting the service thread", error);
-  pthread_setname_np(thread_.native_handle(), "rma-service");
   return {};
 }
 

@@ -2,9 +2,9 @@
 
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "util/background_thread.hpp"
 #include "util/status.hpp"
 
 namespace rma::transport {
@@ -34,7 +34,7 @@ class ServiceThread {
 
   std::vector<Watched> watched_;
   int stop_fd_ = -1;
-  std::thread thread_;
+  BackgroundThread thread_;
 };
 
 }  // namespace rma::transport

@@ -16,12 +16,12 @@
 #include <csignal>
 #include <cstddef>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "malloc/private_pages.hpp"
 #include "tag_registrar.hpp"
+#include "util/background_thread.hpp"
 
 namespace rma {
 namespace {
@@ -138,19 +138,30 @@ TEST_F(UnmapWatchTest, AForkedChildIsNotDisturbedAndDisturbsNobody) {
 // The C library keeps the stacks of ended threads for the next, and unmaps the oldest when they become too
 // many: so may whoever ends the watch, with the stack of its thread. That one must not wait for a reader.
 TEST_F(UnmapWatchTest, EndsWhileWatchedStacksAreUnmapped) {
-  constexpr std::ptrdiff_t kThreads = 24;
-  std::vector<AddressSpan> stacks(kThreads);
-  {
-    std::barrier all_there(kThreads);
-    std::vector<std::jthread> threads;
-    for (AddressSpan& its : stacks) {
-      threads.emplace_back([&] {
-        const volatile std::byte here = {};
-        const auto address = reinterpret_cast<std::uintptr_t>(&here) / page_bytes() * page_bytes();
-        its = {address, address + page_bytes()};
-        all_there.arrive_and_wait();
-      });
-    }
+  // As large as the watching thread's, and more than the C library keeps (40 MiB): it keeps no others then.
+  constexpr std::size_t kThreads = 100;
+  struct Stack {
+    BackgroundThread thread;
+    AddressSpan span;
+    std::barrier<>* all_there = nullptr;
+  };
+  std::barrier all_there(kThreads);
+  std::vector<Stack> threads(kThreads);
+  for (Stack& its : threads) {
+    its.all_there = &all_there;
+    const auto note_stack = [](void* context) {
+      auto& self = *static_cast<Stack*>(context);
+      const volatile std::byte here = {};
+      const auto address = reinterpret_cast<std::uintptr_t>(&here) / page_bytes() * page_bytes();
+      self.span = {address, address + page_bytes()};
+      self.all_there->arrive_and_wait();
+    };
+    ASSERT_EQ(its.thread.start("stack", note_stack, &its), 0);
+  }
+  std::vector<AddressSpan> stacks;
+  for (Stack& its : threads) {
+    its.thread.join();
+    stacks.push_back(its.span);
   }
   std::erase_if(stacks, [this](const AddressSpan& stack) { return !watch_->watch(stack); });
   ASSERT_FALSE(stacks.empty()) << "none was kept";

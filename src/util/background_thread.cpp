@@ -1,0 +1,41 @@
+#include "util/background_thread.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+namespace rma {
+
+int BackgroundThread::start(const char* name, void (*run)(void*), void* context) {
+  run_ = run;
+  context_ = context;
+  pthread_attr_t attributes;
+  if (const int error = ::pthread_attr_init(&attributes); error != 0) return error;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread inherits it
+  int error = ::pthread_attr_setstacksize(&attributes, kStackBytes);
+  if (error == 0) error = ::pthread_create(&thread_, &attributes, main, this);
+  // The program's thread_local variables lie in each thread's stack, and may be larger than that.
+  if (error == EINVAL) error = ::pthread_create(&thread_, nullptr, main, this);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_attr_destroy(&attributes);
+  if (error != 0) return error;
+  running_ = true;
+  ::pthread_setname_np(thread_, name);
+  return 0;
+}
+
+void BackgroundThread::join() {
+  if (!running_) return;
+  ::pthread_join(thread_, nullptr);
+  running_ = false;
+}
+
+void* BackgroundThread::main(void* thread) {
+  const auto* const self = static_cast<BackgroundThread*>(thread);
+  self->run_(self->context_);
+  return nullptr;
+}
+
+}  // namespace rma
