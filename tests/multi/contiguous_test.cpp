@@ -14,23 +14,17 @@ constexpr std::array<std::size_t, 16> kSizes = {0,   1,   3,    8,    15,    16,
 /// The largest transfer: many ranks on a small machine move less.
 std::size_t most_bytes() { return ranks() <= 4 ? kSizes.back() : 4096; }
 
-rma_status_t put(Mode mode, void* dst, const void* src, std::size_t bytes, int rank, rma_request_t& request) {
-  if (mode == Mode::blocking) return rma_put(dst, src, bytes, rank);
-  return mode == Mode::request ? rma_put_nb(dst, src, bytes, rank, &request)
-                               : rma_put_nbi(dst, src, bytes, rank);
+void put(Mode mode, void* dst, const void* src, std::size_t bytes, int rank) {
+  run(mode, rank, rma_put, rma_put_nb, rma_put_nbi, dst, src, bytes);
 }
 
-rma_status_t get(Mode mode, void* dst, const void* src, std::size_t bytes, int rank, rma_request_t& request) {
-  if (mode == Mode::blocking) return rma_get(dst, src, bytes, rank);
-  return mode == Mode::request ? rma_get_nb(dst, src, bytes, rank, &request)
-                               : rma_get_nbi(dst, src, bytes, rank);
+void get(Mode mode, void* dst, const void* src, std::size_t bytes, int rank) {
+  run(mode, rank, rma_get, rma_get_nb, rma_get_nbi, dst, src, bytes);
 }
 
-rma_status_t acc(Mode mode, void* dst, const void* src, std::size_t count, rma_type_t type, const void* scale,
-                 int rank, rma_request_t& request) {
-  if (mode == Mode::blocking) return rma_acc(dst, src, count, type, scale, rank);
-  return mode == Mode::request ? rma_acc_nb(dst, src, count, type, scale, rank, &request)
-                               : rma_acc_nbi(dst, src, count, type, scale, rank);
+void acc(Mode mode, void* dst, const void* src, std::size_t count, rma_type_t type, const void* scale,
+         int rank) {
+  run(mode, rank, rma_acc, rma_acc_nb, rma_acc_nbi, dst, src, count, type, scale);
 }
 
 /// Targets worth trying: this rank, the next, any.
@@ -70,9 +64,7 @@ TEST(Contiguous, Put) {
       each_size(random, 1, [&](int target, std::size_t size) {
         const std::size_t to = random.below(slices.bytes() - size + 1);
         const std::size_t from = random.below(slices.bytes() - size + 1);
-        rma_request_t request = 77;  // what no wait accepts
-        EXPECT_TRUE(ok(put(mode, slices.at(target) + to, source.data() + from, size, target, request)));
-        complete(mode, request, target);
+        put(mode, slices.at(target) + to, source.data() + from, size, target);
         std::copy_n(source.data() + from, size, slices.model(target).data() + to);
       });
     });
@@ -91,9 +83,7 @@ TEST(Contiguous, Get) {
       each_size(random, 1, [&](int target, std::size_t size) {
         const std::size_t to = random.below(slices.bytes() - size + 1);
         const std::size_t from = random.below(slices.bytes() - size + 1);
-        rma_request_t request = 77;  // what no wait accepts
-        EXPECT_TRUE(ok(get(mode, sink.data() + to, slices.at(target) + from, size, target, request)));
-        complete(mode, request, target);
+        get(mode, sink.data() + to, slices.at(target) + from, size, target);
         std::copy_n(slices.model(target).data() + from, size, expected.data() + to);
       });
       EXPECT_EQ(first_difference(sink.bytes(), expected), expected.size());
@@ -120,10 +110,7 @@ TEST(Contiguous, Accumulate) {
           const std::size_t to = random.below((room - size) / part_bytes(type) + 1) * part_bytes(type);
           // A complex number at a place that holds the other part of one before is as good.
           const Scale scale(random, type);
-          rma_request_t request = 77;  // what no wait accepts
-          EXPECT_TRUE(ok(acc(mode, slices.at(target) + to, first, size / type_bytes(type), type, scale.get(),
-                             target, request)));
-          complete(mode, request, target);
+          acc(mode, slices.at(target) + to, first, size / type_bytes(type), type, scale.get(), target);
           model_acc(type, slices.model(target).data() + to, first, size, scale.get());
         });
       });

@@ -151,10 +151,39 @@ class Slices {
   std::vector<std::vector<std::byte>> models_;
 };
 
-/// Completes what was issued to `rank` in this mode.
-inline void complete(Mode mode, rma_request_t& request, int rank) {
-  if (mode == Mode::request) EXPECT_TRUE(ok(rma_wait(&request)));
-  if (mode == Mode::implicit) EXPECT_TRUE(ok(rma_fence(rank)));
+/// Issues an operation to `rank` in this mode, by that of its three forms that belongs to it, and completes
+/// it. `arguments` are those in front of the rank.
+template <typename Blocking, typename WithRequest, typename Implicit, typename... Arguments>
+void run(Mode mode, int rank, Blocking blocking, WithRequest with_request, Implicit implicit,
+         Arguments... arguments) {
+  rma_request_t request = 77;  // what no wait accepts
+  switch (mode) {
+    case Mode::blocking:
+      EXPECT_TRUE(ok(blocking(arguments..., rank)));
+      break;
+    case Mode::request:
+      EXPECT_TRUE(ok(with_request(arguments..., rank, &request)));
+      EXPECT_TRUE(ok(rma_wait(&request)));
+      break;
+    case Mode::implicit:
+      EXPECT_TRUE(ok(implicit(arguments..., rank)));
+      EXPECT_TRUE(ok(rma_fence(rank)));
+      break;
+  }
+}
+
+/// Calls work(local kind, mode, target) for so many rounds of each kind of local memory.
+template <typename Work>
+void each_round(int rounds_of_each, Remote remote, Random& random, const Work& work) {
+  for (const Local local : kLocals) {
+    for (int round = 0; round < rounds_of_each; ++round) {
+      const Mode mode = random.pick(kModes);
+      const int target = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
+      SCOPED_TRACE(testing::Message() << name(remote) << ", " << name(local) << ", " << name(mode)
+                                      << ", rank " << target << ", round " << round);
+      work(local, mode, target);
+    }
+  }
 }
 
 /// Every rank's value, by rank. Collective.

@@ -28,81 +28,28 @@ std::string text(const Strided& shape) {
   return result;
 }
 
-/// Issues and completes it; `dst` and `src` are where the buffers start.
+/// `dst` and `src` are where the buffers start.
 void put(Mode mode, const Strided& s, std::byte* dst, const std::byte* src, int rank) {
-  rma_request_t request = 77;  // what no wait accepts
-  std::byte* const to = dst + s.dst.base;
-  const std::byte* const from = src + s.src.base;
-  const auto* const to_strides = s.dst.strides.data();
-  const auto* const from_strides = s.src.strides.data();
-  if (mode == Mode::blocking) {
-    EXPECT_TRUE(ok(rma_put_strided(to, to_strides, from, from_strides, s.counts.data(), s.levels, rank)));
-  } else if (mode == Mode::request) {
-    EXPECT_TRUE(ok(
-        rma_put_strided_nb(to, to_strides, from, from_strides, s.counts.data(), s.levels, rank, &request)));
-  } else {
-    EXPECT_TRUE(ok(rma_put_strided_nbi(to, to_strides, from, from_strides, s.counts.data(), s.levels, rank)));
-  }
-  complete(mode, request, rank);
+  run(mode, rank, rma_put_strided, rma_put_strided_nb, rma_put_strided_nbi, dst + s.dst.base,
+      s.dst.strides.data(), src + s.src.base, s.src.strides.data(), s.counts.data(), s.levels);
 }
 
 void get(Mode mode, const Strided& s, std::byte* dst, const std::byte* src, int rank) {
-  rma_request_t request = 77;  // what no wait accepts
-  std::byte* const to = dst + s.dst.base;
-  const std::byte* const from = src + s.src.base;
-  const auto* const to_strides = s.dst.strides.data();
-  const auto* const from_strides = s.src.strides.data();
-  if (mode == Mode::blocking) {
-    EXPECT_TRUE(ok(rma_get_strided(to, to_strides, from, from_strides, s.counts.data(), s.levels, rank)));
-  } else if (mode == Mode::request) {
-    EXPECT_TRUE(ok(
-        rma_get_strided_nb(to, to_strides, from, from_strides, s.counts.data(), s.levels, rank, &request)));
-  } else {
-    EXPECT_TRUE(ok(rma_get_strided_nbi(to, to_strides, from, from_strides, s.counts.data(), s.levels, rank)));
-  }
-  complete(mode, request, rank);
+  run(mode, rank, rma_get_strided, rma_get_strided_nb, rma_get_strided_nbi, dst + s.dst.base,
+      s.dst.strides.data(), src + s.src.base, s.src.strides.data(), s.counts.data(), s.levels);
 }
 
 void acc(Mode mode, const Strided& s, std::byte* dst, const std::byte* src, rma_type_t type,
          const void* scale, int rank) {
-  rma_request_t request = 77;  // what no wait accepts
-  std::byte* const to = dst + s.dst.base;
-  const std::byte* const from = src + s.src.base;
-  const auto* const to_strides = s.dst.strides.data();
-  const auto* const from_strides = s.src.strides.data();
-  const std::size_t* const counts = s.counts.data();
-  rma_status_t status = RMA_SUCCESS;
-  if (mode == Mode::blocking) {
-    status = rma_acc_strided(to, to_strides, from, from_strides, counts, s.levels, type, scale, rank);
-  } else if (mode == Mode::request) {
-    status =
-        rma_acc_strided_nb(to, to_strides, from, from_strides, counts, s.levels, type, scale, rank, &request);
-  } else {
-    status = rma_acc_strided_nbi(to, to_strides, from, from_strides, counts, s.levels, type, scale, rank);
-  }
-  EXPECT_TRUE(ok(status));
-  complete(mode, request, rank);
-}
-
-/// Calls work(local kind, mode, target) for many rounds of all kinds.
-template <typename Work>
-void each_round(Remote remote, Random& random, const Work& work) {
-  for (const Local local : kLocals) {
-    for (int round = 0; round < many(); ++round) {
-      const Mode mode = random.pick(kModes);
-      const int target = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
-      SCOPED_TRACE(testing::Message() << name(remote) << ", " << name(local) << ", " << name(mode)
-                                      << ", rank " << target << ", round " << round);
-      work(local, mode, target);
-    }
-  }
+  run(mode, rank, rma_acc_strided, rma_acc_strided_nb, rma_acc_strided_nbi, dst + s.dst.base,
+      s.dst.strides.data(), src + s.src.base, s.src.strides.data(), s.counts.data(), s.levels, type, scale);
 }
 
 TEST(Strided, Put) {
   for (const Remote remote : kRemotes) {
     Slices slices(remote, kRoom);
     Random random({11, static_cast<std::uint64_t>(me())});
-    each_round(remote, random, [&](Local local, Mode mode, int target) {
+    each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
       const Strided shape = draw_strided(random, {.room = kRoom});
       SCOPED_TRACE(text(shape));
       const Buffer source(local, kRoom);
@@ -120,7 +67,7 @@ TEST(Strided, Get) {
   for (const Remote remote : kRemotes) {
     Slices slices(remote, kRoom);
     Random random({12, static_cast<std::uint64_t>(me())});
-    each_round(remote, random, [&](Local local, Mode mode, int target) {
+    each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
       const Strided shape = draw_strided(random, {.room = kRoom});
       SCOPED_TRACE(text(shape));
       const Buffer sink(local, kRoom);
@@ -144,7 +91,7 @@ TEST(Strided, Accumulate) {
                     [&](Random& draws, std::span<std::byte> bytes) { fill_numbers(draws, type, bytes); });
       Random random({13, static_cast<std::uint64_t>(me()), static_cast<std::uint64_t>(type)});
       int turn = 0;
-      each_round(remote, random, [&](Local local, Mode mode, int target) {
+      each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
         if (turn++ % 4 != 0) return;  // seven types take their time
         const Strided shape = draw_strided(random, {.room = kRoom, .unit = type_bytes(type)});
         SCOPED_TRACE(text(shape));

@@ -15,27 +15,15 @@ constexpr std::size_t kRoom = 8192;
 int many() { return rounds(ranks() <= 4 ? 40 : 8); }
 
 void put(Mode mode, const IoVector& iov, int rank) {
-  rma_request_t request = 77;  // what no wait accepts
-  if (mode == Mode::blocking) {
-    EXPECT_TRUE(ok(rma_put_vector(iov.data(), iov.size(), rank)));
-  } else if (mode == Mode::request) {
-    EXPECT_TRUE(ok(rma_put_vector_nb(iov.data(), iov.size(), rank, &request)));
-  } else {
-    EXPECT_TRUE(ok(rma_put_vector_nbi(iov.data(), iov.size(), rank)));
-  }
-  complete(mode, request, rank);
+  run(mode, rank, rma_put_vector, rma_put_vector_nb, rma_put_vector_nbi, iov.data(), iov.size());
 }
 
 void get(Mode mode, const IoVector& iov, int rank) {
-  rma_request_t request = 77;  // what no wait accepts
-  if (mode == Mode::blocking) {
-    EXPECT_TRUE(ok(rma_get_vector(iov.data(), iov.size(), rank)));
-  } else if (mode == Mode::request) {
-    EXPECT_TRUE(ok(rma_get_vector_nb(iov.data(), iov.size(), rank, &request)));
-  } else {
-    EXPECT_TRUE(ok(rma_get_vector_nbi(iov.data(), iov.size(), rank)));
-  }
-  complete(mode, request, rank);
+  run(mode, rank, rma_get_vector, rma_get_vector_nb, rma_get_vector_nbi, iov.data(), iov.size());
+}
+
+void acc(Mode mode, const IoVector& iov, rma_type_t type, const void* scale, int rank) {
+  run(mode, rank, rma_acc_vector, rma_acc_vector_nb, rma_acc_vector_nbi, iov.data(), iov.size(), type, scale);
 }
 
 /// Calls visit(dst offset, src offset, bytes) for each piece.
@@ -46,39 +34,11 @@ void each_piece(const Vector& vector, const Visit& visit) {
   }
 }
 
-void acc(Mode mode, const IoVector& iov, rma_type_t type, const void* scale, int rank) {
-  rma_request_t request = 77;  // what no wait accepts
-  rma_status_t status = RMA_SUCCESS;
-  if (mode == Mode::blocking) {
-    status = rma_acc_vector(iov.data(), iov.size(), type, scale, rank);
-  } else if (mode == Mode::request) {
-    status = rma_acc_vector_nb(iov.data(), iov.size(), type, scale, rank, &request);
-  } else {
-    status = rma_acc_vector_nbi(iov.data(), iov.size(), type, scale, rank);
-  }
-  EXPECT_TRUE(ok(status));
-  complete(mode, request, rank);
-}
-
-/// Calls work(local kind, mode, target) for many rounds of all kinds.
-template <typename Work>
-void each_round(Remote remote, Random& random, const Work& work) {
-  for (const Local local : kLocals) {
-    for (int round = 0; round < many(); ++round) {
-      const Mode mode = random.pick(kModes);
-      const int target = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
-      SCOPED_TRACE(testing::Message() << name(remote) << ", " << name(local) << ", " << name(mode)
-                                      << ", rank " << target << ", round " << round);
-      work(local, mode, target);
-    }
-  }
-}
-
 TEST(Vector, Put) {
   for (const Remote remote : kRemotes) {
     Slices slices(remote, kRoom);
     Random random({21, static_cast<std::uint64_t>(me())});
-    each_round(remote, random, [&](Local local, Mode mode, int target) {
+    each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
       const Vector vector = draw_vector(random, {.room = kRoom});
       const Buffer source(local, kRoom);
       random.fill(source.bytes());
@@ -95,7 +55,7 @@ TEST(Vector, Get) {
   for (const Remote remote : kRemotes) {
     Slices slices(remote, kRoom);
     Random random({22, static_cast<std::uint64_t>(me())});
-    each_round(remote, random, [&](Local local, Mode mode, int target) {
+    each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
       const Vector vector = draw_vector(random, {.room = kRoom});
       const Buffer sink(local, kRoom);
       random.fill(sink.bytes());
@@ -118,7 +78,7 @@ TEST(Vector, Accumulate) {
                     [&](Random& draws, std::span<std::byte> bytes) { fill_numbers(draws, type, bytes); });
       Random random({23, static_cast<std::uint64_t>(me()), static_cast<std::uint64_t>(type)});
       int turn = 0;
-      each_round(remote, random, [&](Local local, Mode mode, int target) {
+      each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
         if (turn++ % 4 != 0) return;
         const Vector vector = draw_vector(random, {.room = kRoom, .unit = type_bytes(type)});
         const Buffer source(local, kRoom);
