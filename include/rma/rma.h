@@ -9,7 +9,11 @@
  *  - Sizes are in bytes unless the text says "elements"; strides are in bytes and may be negative.
  *  - Every call that can fail returns RMA_SUCCESS or one of the RMA_ERR_ codes; rma_last_error() then holds a
  *    text that names the call, the rank and the values. A call that fails with a bad argument changed
- * nothing.
+ * nothing; but of what a helper at another host does in pieces, part may be done when a later part turns out
+ * to be out of reach (RMA_ERR_ADDRESS).
+ *  - Besides the errors named at a call, each may return RMA_ERR_NOT_INITIALIZED, and one that reaches
+ * another rank RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY (buffers, operations that are open at once) and
+ * RMA_ERR_UNSUPPORTED (there is no way to that memory; the text says why).
  *  - Calls are thread-safe unless marked "collective"; a collective call is made by one thread of each member
  * of the team, in the same order on all of them.
  *  - Blocking operations from one process to the same target take effect in program order. Nonblocking ones
@@ -44,7 +48,8 @@ typedef enum rma_status RMA_ENUM {
   RMA_ERR_SIZE = 4,            /**< a size or count overflows, or totals differ */
   RMA_ERR_ALIGNMENT =
       5, /**< an atomic's address is not a multiple of its size, or an alignment is no power of two */
-  RMA_ERR_ADDRESS = 6,      /**< memory that the target neither allocated nor registered */
+  RMA_ERR_ADDRESS = 6,      /**< memory that is neither the target's heap nor registered there; what of the
+                               heap is allocated is not looked at */
   RMA_ERR_NO_MEMORY = 7,    /**< the heap, or the system, has no more */
   RMA_ERR_SETTING = 8,      /**< an RMA_ environment variable is unknown or malformed */
   RMA_ERR_LAUNCH = 9,       /**< the launcher's services failed */
@@ -124,7 +129,8 @@ typedef uint64_t rma_request_t;
  * Joins the job and makes this process's memory reachable. Collective over all processes of the job. Under no
  * launcher the process is a job of one. May be called again after rma_finalize, and nests: each call needs
  * its rma_finalize.
- * @return RMA_ERR_SETTING, RMA_ERR_LAUNCH, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_VERSION.
+ * @return RMA_ERR_SETTING, RMA_ERR_LAUNCH, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_VERSION;
+ * RMA_ERR_UNSUPPORTED where the job has several hosts and no usable network.
  */
 rma_status_t rma_init(void);
 
@@ -149,8 +155,8 @@ typedef struct rma_bootstrap {
 /**
  * As rma_init, for the processes that `bootstrap` knows, whatever launcher there is: the job is these, in
  * that order. Needs rma_finalize as rma_init does.
- * @return as rma_init; RMA_ERR_LAUNCH when one of the calls failed, RMA_ERR_ARGUMENT, RMA_ERR_STATE when
- * already initialized.
+ * @return as rma_init; RMA_ERR_LAUNCH when one of the calls failed, RMA_ERR_ARGUMENT, RMA_ERR_RANK when
+ * `rank` is none, RMA_ERR_STATE when already initialized.
  */
 rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap);
 
@@ -331,8 +337,9 @@ rma_status_t rma_wait_any(rma_request_t* requests, size_t count, size_t* index);
 /** Waits for all; returns the first failure. */
 rma_status_t rma_wait_all(rma_request_t* requests, size_t count);
 
-/** Everything this process issued to `rank` is visible there. Returns the first failure of an implicit
- * operation to that rank since its last fence. */
+/** Everything this process issued to `rank` is visible there. Returns the first failure, since that
+ * rank's last fence, of what no call has reported: _nbi operations, and to other hosts small puts and
+ * accumulates whose calls had returned. */
 rma_status_t rma_fence(int rank);
 /** rma_fence for every rank; costs by the number of ranks written to since, not by the job's size. */
 rma_status_t rma_fence_all(void);
@@ -365,9 +372,10 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
                                     const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                     uint64_t* flag, uint64_t value, int rank);
 /** Waits until the local word `*flag` compares so with `value`; a long wait sleeps. `*seen` (may be null) is
- * the value that did. A word written by rma_put_notify, rma_put_strided_notify or rma_atomic64 wakes the
- * sleeper at once; one written in any other way is noticed within 10 ms. `flag` may be any aligned word of
- * this process. */
+ * the value that did. A word written by rma_put_notify, rma_put_strided_notify or rma_atomic64 from this host
+ * wakes the sleeper at once; one written by a network device, by rma_fetch_add8 or in any other way is
+ * noticed after an eighth of the time waited so far, at most 10 ms. `flag` may be any aligned word of this
+ * process. */
 rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, uint64_t* seen);
 /** As rma_wait_until without waiting: `*met` is 1 or 0. */
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met);
@@ -377,8 +385,8 @@ rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_
 
 /** Creates `count` mutexes owned by this member (may differ by member, and be 0). Collective over `team`. */
 rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mutexes);
-/** Destroys them. Collective over their team. RMA_ERR_STATE when one of this member's is held or waited for.
- */
+/** Destroys them. Collective over their team. RMA_ERR_STATE, on all members, when any of them is held or
+ * waited for: then they all stay. */
 rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes);
 /** Locks mutex `index` of member `rank` (world rank). Fair: first come, first served; waiting sleeps.
  *  RMA_ERR_RANK, RMA_ERR_ARGUMENT (no such index), RMA_ERR_STATE when this thread holds it. */

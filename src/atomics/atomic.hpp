@@ -71,8 +71,8 @@ template <typename Word>
 [[nodiscard]] Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand,
                                     Word compare, Word* old, int rank);
 
-/// The same where the network's device executes it, for every word of every rank. RMA_ERR_UNSUPPORTED for 4
-/// bytes of a rank of another host, RMA_ERR_PEER_LOST.
+/// The same where the network's device executes it, for every word of every rank; where it does not, as with
+/// 4 bytes, the rank's helper. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED for a rank that no helper reaches.
 [[nodiscard]] Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint64_t* target,
                                       std::uint64_t operand, std::uint64_t compare, std::uint64_t* old,
                                       int rank);

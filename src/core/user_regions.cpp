@@ -31,8 +31,8 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
       registered = made.value();
       region.keys = registered.remote;
     } else {
-      log(LogLevel::warn, fmt::format("rma_register: other hosts cannot reach {} bytes at {}: {}", bytes,
-                                      static_cast<void*>(address), made.status().text()));
+      log(LogLevel::warn, fmt::format("rma_register: other hosts reach {} bytes at {} by copies only: {}",
+                                      bytes, static_cast<void*>(address), made.status().text()));
     }
   }
   if (Status status = regions_.add(region); !status.ok()) {

@@ -80,7 +80,7 @@ void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
       return;
     }
     log(LogLevel::warn,
-        "no other host can reach more of this rank's heap: raise RMA_MAX_REGIONS or RMA_EXTENT");
+        "other hosts reach more of this rank's heap by copies only: raise RMA_MAX_REGIONS or RMA_EXTENT");
     registrar_.remove(registered.value());
   } else if (bytes > kLeast && registered.status().code() == RMA_ERR_NO_MEMORY) {
     const std::size_t half = (bytes / 2 + window_.granule() - 1) / window_.granule() * window_.granule();
@@ -93,7 +93,7 @@ void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
   const std::unique_lock guard(lock_);
   if (refused_ == 0 && !registered.ok()) {
     log(LogLevel::warn,
-        fmt::format("part of the heap cannot be registered, and other hosts cannot reach it: {}",
+        fmt::format("part of the heap cannot be registered, and other hosts reach it by copies only: {}",
                     registered.status().text()));
   }
   refused_ += bytes;

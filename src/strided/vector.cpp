@@ -248,7 +248,7 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
     }
   }
   const Job& job = accumulator.job();
-  // The accumulation itself refuses a rank of another host.
+  // The accumulation itself refuses a rank of another host that no helper reaches.
   auto found = survey(job, iov, Side::dst, rank, [&](const void* address, std::size_t bytes) -> Status {
     if (job.resolve(address, bytes, rank).kind != Path::Kind::none) return {};
     return Job::unreachable(address, bytes, rank);

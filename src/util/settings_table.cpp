@@ -41,7 +41,8 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "off", 0, 0, "",
                   "Back the heap with huge pages: transparent asks the kernel, hugetlb needs reserved pages"},
       SettingInfo{"RMA_MAX_REGIONS", &Settings::max_regions, "1024", 8, 65536, "regions",
-                  "Memory regions (rma_register) that one rank can have registered at once"},
+                  "Entries of a rank's list of memory: the heap, each rma_register, and where there is a "
+                  "network each extent by which the heap grew"},
       SettingInfo{
           "RMA_CMA", choice<&Settings::cma>(kCma), "auto", 0, 0, "",
           "Reach registered memory outside the heap by process_vm_readv and process_vm_writev when allowed"},

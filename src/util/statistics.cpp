@@ -50,7 +50,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"registration", "registrations of memory with a network device"},
     {"registration_refused", "registrations that a network device refused"},
     {"directory_read", "times the list of another rank's memory was read"},
-    {"drain", "times one rail was waited for before another was used"},
+    {"drain", "times earlier small puts or accumulates were waited for before another way was taken"},
     {"rail_failover", "pieces of transfers that another rail took over"},
     {"peer_lost", "ranks that were found to be gone or unreachable"},
     {"put_assisted", "noncontiguous puts by gathers into scatters that the target's helper posted"},
