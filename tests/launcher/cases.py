@@ -206,6 +206,21 @@ def environment():
     equal(succeeds("-n", "1", "--", "printf", "%s|", "[a,b]", "-n", "", "--"), "[a,b]|-n||--|")
 
 
+def hardware():
+    """rmarun looks for processors only, as its ranks need not know, unless it is told what to look for."""
+    os.environ.pop("HWLOC_COMPONENTS", None)
+    os.environ["HWLOC_COMPONENTS_VERBOSE"] = "1"
+    show = ("-n", "1", "sh", "-c", 'echo "${HWLOC_COMPONENTS-unset}"')
+    code, out, err = run(*show)
+    equal((code, out), (0, "unset\n"))
+    enabled = {line.split("`")[1].split("'")[0] for line in err.splitlines() if "Enabling discovery" in line}
+    assert "linux" in enabled and enabled <= {"linux", "x86", "no_os"}, err
+    os.environ["HWLOC_COMPONENTS"] = "no_os,stop"
+    code, out, err = run(*show)
+    equal((code, out), (0, "no_os,stop\n"))
+    assert "Enabling discovery component `linux'" not in err, err
+
+
 def nested():
     out = succeeds("-n", "2", RMARUN, "-n", "3", CLIENT, "exchange")
     equal(sorted(out.splitlines()), sorted([f"round 0 rank {r} of 3 local 3" for r in range(3)] * 2))

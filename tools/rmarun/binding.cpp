@@ -47,4 +47,8 @@ rma::Result<std::vector<cpu_set_t>> allowed_cores() {
   return cores;
 }
 
+void look_for_processors_only() {
+  ::setenv("HWLOC_COMPONENTS", "linux,x86,no_os,stop", 0);  // NOLINT(concurrency-mt-unsafe): one thread
+}
+
 }  // namespace rmarun

@@ -45,8 +45,9 @@ std::string describe_signal(int signal) { return fmt::format("signal {} ({})", s
 
 class Job {
  public:
-  Job(const Options& options, std::unique_ptr<PmixServer> server, Descriptor signals)
+  Job(const Options& options, Environment inherited, std::unique_ptr<PmixServer> server, Descriptor signals)
       : options_(options),
+        inherited_(std::move(inherited)),
         server_(std::move(server)),
         signals_(std::move(signals)),
         forwarder_(options.ranks, options.label) {}
@@ -79,7 +80,7 @@ class Job {
       if (!found.ok()) return fail(kExitFailure, found.status().text());
       cores = std::move(found).value();
     }
-    Environment environment = Environment::inherited();
+    Environment environment = inherited_;
     for (int rank = 0; rank < options_.ranks; ++rank) {
       const cpu_set_t* const core =
           cores.empty() ? nullptr : &cores[static_cast<size_t>(rank) % cores.size()];
@@ -240,6 +241,7 @@ class Job {
   }
 
   const Options& options_;
+  const Environment inherited_;
   std::unique_ptr<PmixServer> server_;
   Descriptor signals_;
   Forwarder forwarder_;
@@ -266,9 +268,11 @@ int run_job(const Options& options, const std::string& directory) {
   Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
 
+  Environment inherited = Environment::inherited();
+  look_for_processors_only();
   auto server = PmixServer::start(options.ranks, directory);
   if (!server.ok()) return complain(server.status().text());
-  return Job(options, std::move(server).value(), std::move(signals)).run();
+  return Job(options, std::move(inherited), std::move(server).value(), std::move(signals)).run();
 }
 
 }  // namespace rmarun
