@@ -4,6 +4,7 @@
 #include <hwloc/glibc-sched.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 
 namespace rmarun {
