@@ -29,6 +29,9 @@ Result<std::int64_t> named(const CFI_cdesc_t& subscripts, const RemoteArray& arr
   const bool columns = subscripts.rank == 2 && subscripts.dim[0].extent == array.dimensions;
   if (array.dimensions > 0 && (list || columns)) {
     const std::int64_t count = subscripts.dim[list ? 0 : 1].extent;
+    if (count > 0 && subscripts.base_addr == nullptr) {
+      return Status(RMA_ERR_ARGUMENT, "subscripts is not allocated or associated");
+    }
     if (count >= 0) return count;  // not of assumed size
   }
   return Status(

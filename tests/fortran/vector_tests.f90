@@ -142,8 +142,10 @@ contains
     type(rma_array), intent(in) :: there
     integer(int32) :: values(2), before(2)
     character(len=300) :: text
+    integer, pointer :: nowhere(:, :)
     integer :: stat, me
     me = rma_rank()
+    nowhere => null()
     call rma_get_vector(before, there, reshape([0, 1, me, 0, 2, me], [3, 2]))
     call rma_put_vector(there, reshape([0, 1, me, 0, 7, me], [3, 2]), [1, 2], stat, text)
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, &
@@ -158,6 +160,8 @@ contains
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, 'subscripts is no array of 3 x')
     call rma_put_vector(rma_element(there, [0, 1, me]), [1], [1], stat, text)
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, 'for the 0 dimensions of dst')
+    call rma_put_vector(there, nowhere, [1], stat, text)
+    call expect(stat /= RMA_SUCCESS, 'subscripts that are nowhere: ' // trim(text))
     call rma_put_vector(there, reshape([0.0, 1.0, 0.0], [3, 1]), [1], stat, text)
     call expect_failure(stat, text, RMA_ERR_ARGUMENT, 'subscripts is real of 4 bytes')
     call rma_put_vector(there, reshape([0, 1, me], [3, 1]), [1.0], stat, text)
