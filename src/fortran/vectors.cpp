@@ -78,7 +78,7 @@ void list_elements(const Side& array, std::vector<void*>& addresses) {
   }
 }
 
-/// Both sides' elements. `names` are the dummy arguments'.
+/// Both sides' elements. The names are those of the dummy arguments.
 Result<Elements> pair_up(const RemoteArray& remote, const CFI_cdesc_t& subscripts, const CFI_cdesc_t& local,
                          const char* remote_name, const char* local_name) try {
   if (Status status = remote.check(remote_name); !status.ok()) return status;

@@ -11,8 +11,7 @@ namespace rma {
 
 /// The window's own memory. What nobody uses any more goes back to the system, but for some that stays for
 /// the next allocation: to take pages, to find them at the first touch and to give them back costs far more
-/// than all else that an allocation does. What stayed never makes an allocation of this
-/// process fail.
+/// than all else that an allocation does. What stayed never makes an allocation of this process fail.
 class WindowBacking final : public Backing {
  public:
   /// Keeps at most `keep` bytes that nobody uses.
