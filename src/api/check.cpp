@@ -25,15 +25,12 @@ Status check_type(rma_type_t type) {
   return {RMA_ERR_ARGUMENT, fmt::format("there is no element type {}", static_cast<int>(type))};
 }
 
-Status check_team(const Runtime& runtime, rma_team_t team) {
-  if (runtime.teams->valid(team_of(team))) return {};
-  return {RMA_ERR_ARGUMENT, fmt::format("{} is not a team of this process", static_cast<void*>(team))};
+Status no_team(rma_team_t handle) {
+  return {RMA_ERR_ARGUMENT,
+          fmt::format("{} is not a team of this process, or not any more", static_cast<const void*>(handle))};
 }
 
-Status check_member(const Runtime& runtime, rma_team_t team, int team_rank) {
-  if (Status status = check_team(runtime, team); !status.ok()) return status;
-  const int size = team_of(team)->size();
-  if (team_rank >= 0 && team_rank < size) return {};
+Status no_member(int team_rank, int size) {
   return {RMA_ERR_RANK,
           fmt::format("there is no team rank {}: this team's are 0 .. {}", team_rank, size - 1)};
 }

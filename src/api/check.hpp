@@ -73,10 +73,26 @@ namespace rma {
 /// Descriptors of a vector transfer: their lists, and that sizes add up without overflow.
 [[nodiscard]] Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t count, int rank);
 
-/// A handle of a team that exists.
-[[nodiscard]] Status check_team(const Runtime& runtime, rma_team_t team);
+[[nodiscard, gnu::cold]] Status no_team(rma_team_t handle);
+[[nodiscard, gnu::cold]] Status no_member(int team_rank, int size);
+
+/// Finds the team of a handle.
+[[nodiscard]] inline Status check_team(const Runtime& runtime, rma_team_t handle, Team*& team) {
+  team = runtime.teams->find(handle);
+  if (team == nullptr) [[unlikely]]
+    return no_team(handle);
+  return {};
+}
 
 /// check_team, and `team_rank` is one of its members.
-[[nodiscard]] Status check_member(const Runtime& runtime, rma_team_t team, int team_rank);
+[[nodiscard]] inline Status check_member(const Runtime& runtime, rma_team_t handle, int team_rank,
+                                         Team*& team) {
+  if (Status status = check_team(runtime, handle, team); !status.ok()) [[unlikely]]
+    return status;
+  const int size = team->size();
+  if (static_cast<unsigned>(team_rank) >= static_cast<unsigned>(size)) [[unlikely]]
+    return no_member(team_rank, size);
+  return {};
+}
 
 }  // namespace rma

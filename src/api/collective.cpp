@@ -34,62 +34,67 @@ Status check_reduce(rma_type_t type, rma_reduction_t op, const void* dst, const 
 
 using rma::Runtime;
 using rma::Status;
-using rma::team_of;
+using rma::Team;
 
 extern "C" {
 
 rma_status_t rma_barrier(rma_team_t team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     Status fenced = rma::fence_all(runtime);
     // The others wait for this member, whatever its fence found.
-    Status met = rma::barrier(*team_of(team));
+    Status met = rma::barrier(*members);
     return met.ok() ? std::move(fenced) : std::move(met);
   });
 }
 
 rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root) {
   return rma::call(__func__, root, bytes, [&](Runtime& runtime) {
-    if (Status status = rma::check_member(runtime, team, root); !status.ok()) return status;
+    Team* members = nullptr;
+    if (Status status = rma::check_member(runtime, team, root, members); !status.ok()) return status;
     if (bytes == 0) return Status();
     if (Status status = rma::check_range(buffer, bytes, "buffer"); !status.ok()) return status;
-    return rma::broadcast(*team_of(team), buffer, bytes, root);
+    return rma::broadcast(*members, buffer, bytes, root);
   });
 }
 
 rma_status_t rma_reduce(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                         rma_reduction_t op, int root) {
   return rma::call(__func__, root, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_member(runtime, team, root); !status.ok()) return status;
-    const bool receives = team_of(team)->rank() == root;
+    Team* members = nullptr;
+    if (Status status = rma::check_member(runtime, team, root, members); !status.ok()) return status;
+    const bool receives = members->rank() == root;
     if (Status status = rma::check_reduce(type, op, dst, src, count, receives); !status.ok()) return status;
     if (count == 0) return Status();
-    return rma::reduce(*team_of(team), dst, src, count, type, op, root);
+    return rma::reduce(*members, dst, src, count, type, op, root);
   });
 }
 
 rma_status_t rma_allreduce(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                            rma_reduction_t op) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     if (Status status = rma::check_reduce(type, op, dst, src, count, true); !status.ok()) return status;
     if (count == 0) return Status();
-    return rma::allreduce(*team_of(team), dst, src, count, type, op);
+    return rma::allreduce(*members, dst, src, count, type, op);
   });
 }
 
 rma_status_t rma_allgather(rma_team_t team, void* dst, const void* src, size_t bytes) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     if (bytes == 0) return {};
-    const auto size = static_cast<std::size_t>(team_of(team)->size());
+    const auto size = static_cast<std::size_t>(members->size());
     if (bytes > std::numeric_limits<std::size_t>::max() / size) {
       return {RMA_ERR_SIZE,
               fmt::format("{} bytes from each of {} members are more than any memory", bytes, size)};
     }
     if (Status status = rma::check_range(dst, bytes * size, "dst"); !status.ok()) return status;
     if (Status status = rma::check_range(src, bytes, "src"); !status.ok()) return status;
-    return rma::allgather(*team_of(team), dst, src, bytes);
+    return rma::allgather(*members, dst, src, bytes);
   });
 }
 

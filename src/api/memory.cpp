@@ -24,25 +24,27 @@ Status check_alignment(std::size_t& alignment) {
 using rma::MemoryKind;
 using rma::Runtime;
 using rma::Status;
+using rma::Team;
 
 extern "C" {
 
 rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
-    rma::Team& members = *rma::team_of(team);
     const std::span<void*> all(addresses,
-                               addresses != nullptr ? static_cast<std::size_t>(members.size()) : 0);
-    return rma::allocate(*runtime.job, members, bytes, alignment, all, mine);
+                               addresses != nullptr ? static_cast<std::size_t>(members->size()) : 0);
+    return rma::allocate(*runtime.job, *members, bytes, alignment, all, mine);
   });
 }
 
 rma_status_t rma_free(rma_team_t team, void* mine) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     Status fenced = rma::fence_all(runtime);
-    Status freed = rma::release(*runtime.job, *rma::team_of(team), mine);
+    Status freed = rma::release(*runtime.job, *members, mine);
     return freed.ok() ? std::move(fenced) : std::move(freed);
   });
 }

@@ -22,8 +22,7 @@ Result<MutexHolder*> find(Runtime& runtime, rma_mutexes_t mutexes) {
                 fmt::format("{} is not a set of mutexes of this process", static_cast<const void*>(mutexes)));
 }
 
-Status create(Runtime& runtime, rma_team_t handle, std::size_t count, rma_mutexes_t& mutexes) {
-  Team& team = *team_of(handle);
+Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mutexes) {
   auto memory = MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count);
   struct Offer {
     MutexSet::Member member;
@@ -48,7 +47,7 @@ Status create(Runtime& runtime, rma_team_t handle, std::size_t count, rma_mutexe
   }
   MutexHolder holder;
   holder.set = std::make_unique<MutexSet>(*runtime.job, runtime.remote_mutexes.get(), members);
-  holder.team = handle;
+  holder.team = team.handle();
   holder.memory = memory.value();
   mutexes = runtime.mutexes.add(std::move(holder));
   return {};
@@ -56,10 +55,9 @@ Status create(Runtime& runtime, rma_team_t handle, std::size_t count, rma_mutexe
 
 /// All members learn whether all may go on, so that they destroy together or not at all.
 Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
-  if (!runtime.teams->valid(team_of(holder.team))) {
-    return {RMA_ERR_STATE, "the team of these mutexes was freed before them"};
-  }
-  Team& team = *team_of(holder.team);
+  Team* const found = runtime.teams->find(holder.team);
+  if (found == nullptr) return {RMA_ERR_STATE, "the team of these mutexes was freed before them"};
+  Team& team = *found;
   if (Status status = barrier(team); !status.ok()) return status;  // nobody locks or unlocks any more
   Status idle = holder.set->check_idle();
   std::vector<int> busy(static_cast<std::size_t>(team.size()));
@@ -88,8 +86,9 @@ extern "C" {
 rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mutexes) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_not_null(mutexes, "mutexes"); !status.ok()) return status;
-    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
-    return rma::create(runtime, team, count, *mutexes);
+    rma::Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    return rma::create(runtime, *members, count, *mutexes);
   });
 }
 

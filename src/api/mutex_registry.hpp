@@ -6,6 +6,7 @@
 
 #include "atomics/mutexes.hpp"
 #include "rma/rma.h"
+#include "util/handle.hpp"
 
 namespace rma {
 
@@ -16,12 +17,14 @@ struct MutexHolder {
   void* memory = nullptr;  ///< of this process's own mutexes, from MutexSet::allocate
 };
 
-/// The sets of mutexes of this process. A handle is only ever compared, never followed. Thread-safe.
+/// The sets of mutexes of this process. A handle is only ever compared, never followed, and never given out
+/// twice. Thread-safe.
 class MutexRegistry {
  public:
   [[nodiscard]] rma_mutexes_t add(MutexHolder holder) {
     auto owned = std::make_unique<MutexHolder>(std::move(holder));
-    auto* const handle = reinterpret_cast<rma_mutexes_t>(owned.get());
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    auto* const handle = reinterpret_cast<rma_mutexes_t>(new_handle(HandleKind::mutexes));
     const std::lock_guard guard(lock_);
     holders_.emplace(handle, std::move(owned));
     return handle;

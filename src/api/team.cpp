@@ -9,12 +9,13 @@
 
 using rma::Runtime;
 using rma::Status;
+using rma::Team;
 
 extern "C" {
 
 rma_team_t rma_team_world(void) {
   const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
-  return runtime != nullptr ? rma::team_handle(runtime->teams->world()) : nullptr;
+  return runtime != nullptr ? runtime->teams->world()->handle() : nullptr;
 }
 
 rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
@@ -24,7 +25,7 @@ rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
     if (count <= 0) return {RMA_ERR_ARGUMENT, fmt::format("a team of {} ranks", count)};
     auto made = runtime.teams->create({ranks, static_cast<std::size_t>(count)});
     if (!made.ok()) return std::move(made).status();
-    *team = rma::team_handle(made.value());
+    *team = made.value()->handle();
     return {};
   });
 }
@@ -32,10 +33,11 @@ rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
 rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
-    if (Status status = rma::check_team(runtime, parent); !status.ok()) return status;
-    auto made = runtime.teams->split(*rma::team_of(parent), color, key);
+    Team* from = nullptr;
+    if (Status status = rma::check_team(runtime, parent, from); !status.ok()) return status;
+    auto made = runtime.teams->split(*from, color, key);
     if (!made.ok()) return std::move(made).status();
-    *team = rma::team_handle(made.value());
+    *team = made.value() != nullptr ? made.value()->handle() : nullptr;
     return {};
   });
 }
@@ -43,8 +45,9 @@ rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* t
 rma_status_t rma_team_free(rma_team_t* team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
-    if (Status status = rma::check_team(runtime, *team); !status.ok()) return status;
-    Status status = runtime.teams->free(rma::team_of(*team));
+    Team* freed = nullptr;
+    if (Status status = rma::check_team(runtime, *team, freed); !status.ok()) return status;
+    Status status = runtime.teams->free(freed);
     if (status.ok()) *team = nullptr;
     return status;
   });
@@ -52,18 +55,20 @@ rma_status_t rma_team_free(rma_team_t* team) {
 
 rma_status_t rma_team_info(rma_team_t team, int* rank, int* size) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_team(runtime, team); !status.ok()) return status;
-    if (rank != nullptr) *rank = rma::team_of(team)->rank();
-    if (size != nullptr) *size = rma::team_of(team)->size();
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    if (rank != nullptr) *rank = members->rank();
+    if (size != nullptr) *size = members->size();
     return Status();
   });
 }
 
 rma_status_t rma_team_world_rank(rma_team_t team, int team_rank, int* world_rank) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_member(runtime, team, team_rank); !status.ok()) return status;
+    Team* members = nullptr;
+    if (Status status = rma::check_member(runtime, team, team_rank, members); !status.ok()) return status;
     if (Status status = rma::check_not_null(world_rank, "world_rank"); !status.ok()) return status;
-    *world_rank = rma::team_of(team)->world_rank(team_rank);
+    *world_rank = members->world_rank(team_rank);
     return Status();
   });
 }

@@ -82,12 +82,14 @@ Status Teams::start() {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindBoard;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
     world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, block));
+    world_handle_ = world_->handle();
     return {};
   }
   const std::size_t offset = world_mail_at(job_);
   std::byte* const memory = job_.service(Service::teams, me).data() + offset;
   auto mailed = std::make_unique<Team::Mailed>(job_, device_, ranks, offset, memory, me);
   world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, 0, std::move(mailed)));
+  world_handle_ = world_->handle();
   return {};
 }
 
@@ -253,22 +255,24 @@ Status Teams::leave_memory(Team& team) {
 Team* Teams::add(std::unique_ptr<Team> team) {
   Team* const added = team.get();
   const std::unique_lock guard(mutex_);
-  teams_.emplace(added, std::move(team));
+  teams_.emplace(added->handle(), std::move(team));
   epoch.fetch_add(1, std::memory_order_release);
   return added;
 }
 
 void Teams::remove(Team* team) {
   const std::unique_lock guard(mutex_);
-  teams_.erase(team);
+  teams_.erase(team->handle());
   epoch.fetch_add(1, std::memory_order_release);
 }
 
-bool Teams::find(const Team* team) const {
+Team* Teams::look_up(rma_team_t handle) const {
   const std::shared_lock guard(mutex_);
-  if (!teams_.contains(team)) return false;
-  this_threads_known = {.team = team, .epoch = epoch.load(std::memory_order_relaxed)};
-  return true;
+  const auto found = teams_.find(handle);
+  if (found == teams_.end()) return nullptr;
+  Team* const team = found->second.get();
+  this_threads_known = {.handle = handle, .team = team, .epoch = epoch.load(std::memory_order_relaxed)};
+  return team;
 }
 
 }  // namespace rma

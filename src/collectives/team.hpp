@@ -18,6 +18,7 @@
 #include "collectives/meeting.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
+#include "util/handle.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -29,7 +30,6 @@ namespace rma {
 /// Members that all share this host meet in memory that all have mapped, by an Exchange. Others send each
 /// other mail.
 ///
-/// The handle of the C interface, `struct rma_team*`, is the address of a Team: see team_handle().
 class Team {
  public:
   Team(const Team&) = delete;
@@ -41,6 +41,8 @@ class Team {
   /// World ranks by team rank.
   [[nodiscard]] std::span<const int> ranks() const { return ranks_; }
   [[nodiscard]] int world_rank(int team_rank) const { return ranks_[static_cast<std::size_t>(team_rank)]; }
+  /// What the C interface calls it by: Teams::find() leads back.
+  [[nodiscard]] rma_team_t handle() const { return handle_; }
   /// The same number on all members, and no other team's of this job.
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
@@ -72,6 +74,9 @@ class Team {
   Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id, std::unique_ptr<Mailed> mailed)
       : ranks_(std::move(ranks)), rank_(rank), id_(id), buffers_(job, ranks_), mailed_(std::move(mailed)) {}
 
+  // Never followed, only compared.
+  const rma_team_t handle_ =
+      reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
   const std::vector<int> ranks_;
   const int rank_;
   const std::uint64_t id_;
@@ -80,10 +85,6 @@ class Team {
   std::optional<Exchange> exchange_;
   std::unique_ptr<Mailed> mailed_;
 };
-
-/// A Team as the C interface hands it out, and back.
-inline rma_team_t team_handle(Team* team) { return reinterpret_cast<rma_team_t>(team); }
-inline Team* team_of(rma_team_t handle) { return reinterpret_cast<Team*>(handle); }
 
 /// All teams that this process is a member of. Thread-safe.
 ///
@@ -125,22 +126,23 @@ class Teams {
   /// RMA_ERR_PEER_LOST.
   [[nodiscard]] Status free(Team* team);
 
-  /// Whether `team`, any pointer, is a team that exists. Never looks at what it points to.
-  [[nodiscard]] bool valid(const Team* team) const {
-    if (team == world_.get()) return team != nullptr;
+  /// The team that `handle`, any value, stands for; null when there is none (any more).
+  [[nodiscard]] Team* find(rma_team_t handle) const {
+    if (handle == world_handle_) return world_.get();
     const Known& known = this_threads_known;
-    if (team == known.team && known.epoch == epoch.load(std::memory_order_acquire)) return true;
-    return find(team);
+    if (handle == known.handle && known.epoch == epoch.load(std::memory_order_acquire)) return known.team;
+    return look_up(handle);
   }
 
  private:
-  /// A team that find() found, true as long as no team has come or gone since.
+  /// A team that look_up() found, true as long as no team has come or gone since.
   struct Known {
-    const Team* team = nullptr;
+    rma_team_t handle = nullptr;
+    Team* team = nullptr;
     std::uint64_t epoch = 0;
   };
   static constinit thread_local Known this_threads_known;
-  /// Counts teams come and gone in this process, also by Teams before this one. Acquire loads in valid() pair
+  /// Counts teams come and gone in this process, also by Teams before this one. Acquire loads in find() pair
   /// with the releasing increments in add() and remove().
   static constinit std::atomic<std::uint64_t> epoch;
 
@@ -152,7 +154,7 @@ class Teams {
   }
 
   Teams(Job& job, Device& device, TeamBoard& board);
-  [[nodiscard]] bool find(const Team* team) const;
+  [[nodiscard]] Team* look_up(rma_team_t handle) const;
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// The members meet in memory that all of them have mapped.
   [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
@@ -174,9 +176,10 @@ class Teams {
   JobCarrier lines_;  ///< between the lines of `meeting_`
   Meeting meeting_;
   std::unique_ptr<Team> world_;
+  rma_team_t world_handle_ = nullptr;    ///< beside world_, for find()
   std::atomic<std::uint32_t> made_ = 0;  ///< teams whose first member this process has been
   mutable std::shared_mutex mutex_;      ///< of the map
-  std::unordered_map<const Team*, std::unique_ptr<Team>> teams_;  ///< without the world
+  std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< without the world
 };
 
 }  // namespace rma

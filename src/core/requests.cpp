@@ -8,8 +8,28 @@ std::uint32_t index_of(rma_request_t request) { return static_cast<std::uint32_t
 
 }  // namespace
 
+constinit std::atomic<std::uint32_t> RequestTable::next_generation = 0;
+
+// Relaxed, here and in the destructor: one table ends before the next begins, in the order that rma_init's
+// lock makes; and tables that exist at the same time share nothing.
+RequestTable::RequestTable() : first_generation_(next_generation.load(std::memory_order_relaxed)) {}
+
 RequestTable::~RequestTable() {
-  for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
+  std::uint32_t used = first_generation_;
+  for (auto& chunk : chunks_) {
+    const std::unique_ptr<Chunk> owned(chunk.load(std::memory_order_relaxed));
+    if (owned == nullptr) continue;
+    for (const Slot& slot : *owned) {
+      // An operation that is open still has an odd one.
+      const std::uint32_t past = (slot.generation.load(std::memory_order_relaxed) + 1) / 2 * 2;
+      // They count modulo 2^32, like the generations themselves.
+      if (static_cast<std::int32_t>(past - used) > 0) used = past;
+    }
+  }
+  std::uint32_t next = next_generation.load(std::memory_order_relaxed);
+  while (static_cast<std::int32_t>(used - next) > 0 &&
+         !next_generation.compare_exchange_weak(next, used, std::memory_order_relaxed)) {
+  }
 }
 
 RequestTable::Slot& RequestTable::slot(rma_request_t request) const {
@@ -23,7 +43,11 @@ rma_request_t RequestTable::open(int rank) {
     const std::lock_guard guard(lock_);
     if (free_.empty()) {
       if (chunk_count_ == kMaxChunks) return RMA_REQUEST_NULL;
-      chunks_[chunk_count_].store(new Chunk(), std::memory_order_release);  // pairs with the load in slot()
+      auto chunk = std::make_unique<Chunk>();
+      for (Slot& slot : *chunk) slot.generation.store(first_generation_, std::memory_order_relaxed);
+      free_.reserve((chunk_count_ + 1) * kChunkSlots);  // for every slot: close() takes no memory
+      chunks_[chunk_count_].store(chunk.release(),
+                                  std::memory_order_release);  // pairs with the load in slot()
       for (std::size_t i = kChunkSlots; i > 0; --i) {
         free_.push_back(static_cast<std::uint32_t>(chunk_count_ * kChunkSlots + i - 1));
       }

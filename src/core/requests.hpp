@@ -17,12 +17,14 @@ constexpr rma_request_t kCompleteRequest = RMA_REQUEST_COMPLETE;
 
 /// The nonblocking operations under way. Each has a slot, whose handle (slot and generation) goes stale when
 /// the operation is closed, so that a handle waited for twice is told from one that a later operation reuses.
+/// Generations go on where those of the tables before this one ended, so that a handle of before rma_finalize
+/// is none after the next rma_init.
 ///
 /// Who publishes what to whom: whoever completes a part records a failure and then decrements `pending` with
 /// release order; whoever sees 0 with acquire order owns the slot's result. Thread-safe.
 class RequestTable {
  public:
-  RequestTable() = default;
+  RequestTable();
   ~RequestTable();
   RequestTable(const RequestTable&) = delete;
   RequestTable& operator=(const RequestTable&) = delete;
@@ -64,10 +66,14 @@ class RequestTable {
   };
   using Chunk = std::array<Slot, kChunkSlots>;
 
+  /// Above every generation of the tables that have ended in this process; even.
+  static constinit std::atomic<std::uint32_t> next_generation;
+
   static constexpr std::uint32_t kLeft = std::uint32_t{1} << 31U;
 
   [[nodiscard]] Slot& slot(rma_request_t request) const;
 
+  const std::uint32_t first_generation_;  ///< of every slot
   std::array<std::atomic<Chunk*>, kMaxChunks> chunks_ = {};
   std::mutex lock_;  ///< of the two below
   std::vector<std::uint32_t> free_;
