@@ -1,9 +1,8 @@
 #include "atomics/atomic.hpp"
 
-#include <fmt/format.h>
-
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -14,7 +13,7 @@ template <typename Word>
   if (Status status = check_rank(runtime, rank); !status.ok()) [[unlikely]]
     return status;
   if (!valid_atomic(op)) [[unlikely]] {
-    return {RMA_ERR_ARGUMENT, fmt::format("there is no atomic operation {}", static_cast<int>(op))};
+    return {RMA_ERR_ARGUMENT, text("there is no atomic operation {}", static_cast<int>(op))};
   }
   if (Status status = check_range(target, sizeof(Word), "target"); !status.ok()) [[unlikely]]
     return status;

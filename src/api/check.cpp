@@ -1,38 +1,36 @@
 #include "api/check.hpp"
 
-#include <fmt/format.h>
-
 #include "atomics/types.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
 Status bad_rank(int rank, int size) {
-  return {RMA_ERR_RANK, fmt::format("there is no rank {}: ranks are 0 .. {}", rank, size - 1)};
+  return {RMA_ERR_RANK, text("there is no rank {}: ranks are 0 .. {}", rank, size - 1)};
 }
 
-Status null_argument(const char* argument) { return {RMA_ERR_ARGUMENT, fmt::format("{} is null", argument)}; }
+Status null_argument(const char* argument) { return {RMA_ERR_ARGUMENT, text("{} is null", argument)}; }
 
 Status overflow(const void* address, std::size_t bytes) {
-  return {RMA_ERR_SIZE, fmt::format("{} bytes at {} end past the last address", bytes, address)};
+  return {RMA_ERR_SIZE, text("{} bytes at {} end past the last address", bytes, address)};
 }
 
 Status misaligned(const void* address, std::size_t alignment) {
-  return {RMA_ERR_ALIGNMENT, fmt::format("{} is not a multiple of {}", address, alignment)};
+  return {RMA_ERR_ALIGNMENT, text("{} is not a multiple of {}", address, alignment)};
 }
 
 Status check_type(rma_type_t type) {
   if (valid_type(type)) return {};
-  return {RMA_ERR_ARGUMENT, fmt::format("there is no element type {}", static_cast<int>(type))};
+  return {RMA_ERR_ARGUMENT, text("there is no element type {}", static_cast<int>(type))};
 }
 
 Status no_team(rma_team_t handle) {
   return {RMA_ERR_ARGUMENT,
-          fmt::format("{} is not a team of this process, or not any more", static_cast<const void*>(handle))};
+          text("{} is not a team of this process, or not any more", static_cast<const void*>(handle))};
 }
 
 Status no_member(int team_rank, int size) {
-  return {RMA_ERR_RANK,
-          fmt::format("there is no team rank {}: this team's are 0 .. {}", team_rank, size - 1)};
+  return {RMA_ERR_RANK, text("there is no team rank {}: this team's are 0 .. {}", team_rank, size - 1)};
 }
 
 Status check_accumulate(const Runtime& runtime, const void* dst, const void* src, std::size_t count,
@@ -40,8 +38,7 @@ Status check_accumulate(const Runtime& runtime, const void* dst, const void* src
   if (Status status = check_type(type); !status.ok()) return status;
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, type_size(type), &bytes)) {
-    return {RMA_ERR_SIZE,
-            fmt::format("{} elements of {} bytes are more than any memory", count, type_size(type))};
+    return {RMA_ERR_SIZE, text("{} elements of {} bytes are more than any memory", count, type_size(type))};
   }
   Status status = check_transfer(runtime, dst, src, bytes, rank);
   if (status.ok() && count > 0) status = check_aligned(dst, type_alignment(type));
@@ -52,7 +49,7 @@ Status check_strided(const Runtime& runtime, const void* dst, const ptrdiff_t* d
                      const ptrdiff_t* src_strides, const std::size_t* counts, int levels, int rank) {
   if (Status status = check_rank(runtime, rank); !status.ok()) return status;
   if (levels < 0 || levels > RMA_MAX_LEVELS) {
-    return {RMA_ERR_ARGUMENT, fmt::format("levels is {}: expected 0 .. {}", levels, RMA_MAX_LEVELS)};
+    return {RMA_ERR_ARGUMENT, text("levels is {}: expected 0 .. {}", levels, RMA_MAX_LEVELS)};
   }
   if (Status status = check_not_null(counts, "counts"); !status.ok()) return status;
   for (int i = 0; i <= levels; ++i) {
@@ -73,12 +70,11 @@ Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t co
   for (std::size_t i = 0; i < count; ++i) {
     if (iov[i].segments == 0 || iov[i].bytes == 0) continue;
     if (iov[i].dst == nullptr || iov[i].src == nullptr) {
-      return {RMA_ERR_ARGUMENT,
-              fmt::format("descriptor {} has {} segments and a null list", i, iov[i].segments)};
+      return {RMA_ERR_ARGUMENT, text("descriptor {} has {} segments and a null list", i, iov[i].segments)};
     }
     if (iov[i].segments > std::numeric_limits<std::size_t>::max() / iov[i].bytes) {
-      return {RMA_ERR_SIZE, fmt::format("descriptor {}: {} segments of {} bytes are more than any memory", i,
-                                        iov[i].segments, iov[i].bytes)};
+      return {RMA_ERR_SIZE, text("descriptor {}: {} segments of {} bytes are more than any memory", i,
+                                 iov[i].segments, iov[i].bytes)};
     }
   }
   return {};

@@ -1,12 +1,11 @@
 // Barrier, broadcast, reductions, allgather.
 
-#include <fmt/format.h>
-
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "atomics/types.hpp"
 #include "collectives/collectives.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -18,7 +17,7 @@ Status check_reduce(rma_type_t type, rma_reduction_t op, const void* dst, const 
   if (elements == 0) return {};
   if (elements > std::numeric_limits<std::size_t>::max() / type_size(type)) {
     return {RMA_ERR_SIZE,
-            fmt::format("{} elements of {} bytes are more than any memory", elements, type_size(type))};
+            text("{} elements of {} bytes are more than any memory", elements, type_size(type))};
   }
   const std::size_t bytes = elements * type_size(type);
   if (receives) {
@@ -90,7 +89,7 @@ rma_status_t rma_allgather(rma_team_t team, void* dst, const void* src, size_t b
     const auto size = static_cast<std::size_t>(members->size());
     if (bytes > std::numeric_limits<std::size_t>::max() / size) {
       return {RMA_ERR_SIZE,
-              fmt::format("{} bytes from each of {} members are more than any memory", bytes, size)};
+              rma::text("{} bytes from each of {} members are more than any memory", bytes, size)};
     }
     if (Status status = rma::check_range(dst, bytes * size, "dst"); !status.ok()) return status;
     if (Status status = rma::check_range(src, bytes, "src"); !status.ok()) return status;

@@ -1,12 +1,11 @@
 // Requests and fences.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -16,7 +15,7 @@ bool over(rma_request_t request) { return request == RMA_REQUEST_NULL || request
 
 Status check_request(const Runtime& runtime, rma_request_t request) {
   if (over(request) || runtime.device->flights().known(request)) return {};
-  return {RMA_ERR_ARGUMENT, fmt::format("{:#x} is not a request, or has been waited for already", request)};
+  return {RMA_ERR_ARGUMENT, text("{:#x} is not a request, or has been waited for already", request)};
 }
 
 /// Waits for a request and makes it null. Checks it (again): of a handle that stands twice in a list, the

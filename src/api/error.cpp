@@ -1,14 +1,54 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <exception>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "api/call.hpp"
+#include "api/forked.hpp"
+#include "util/thread_end.hpp"
 
 namespace rma {
 namespace {
 
-thread_local std::string last_error;
+/// What rma_last_error returns. None of these has a destructor: see ThreadEnd.
+constinit thread_local const char* last_error = "";
+/// Where it usually stands; null until the thread's first failure.
+constinit thread_local std::string* long_text = nullptr;
+/// Where it stands when there is no memory for the other: a name of a call and a few words.
+constinit thread_local std::array<char, 96> short_text = {};
+
+void free_text(void* text) {
+  last_error = "";
+  long_text = nullptr;
+  delete static_cast<std::string*>(text);
+}
+
+/// This thread's long_text. Throws std::bad_alloc.
+std::string& own_text() {
+  static const ThreadEnd end(free_text);
+  if (long_text != nullptr) return *long_text;
+  auto made = std::make_unique<std::string>();
+  if (!end.leave(made.get())) throw std::bad_alloc();
+  long_text = made.release();
+  return *long_text;
+}
+
+void keep(std::string_view call, std::string_view text) noexcept {
+  try {
+    std::string whole = fmt::format("{}: {}", call, text);
+    std::string& kept = own_text();
+    kept = std::move(whole);
+    last_error = kept.c_str();
+  } catch (const std::bad_alloc&) {
+    // Of a longer text the beginning.
+    const auto end = fmt::format_to_n(short_text.data(), short_text.size() - 1, "{}: {}", call, text).out;
+    *end = '\0';
+    last_error = short_text.data();
+  }
+}
 
 constexpr std::array<const char*, 15> kNames = {
     "RMA_SUCCESS",     "RMA_ERR_NOT_INITIALIZED", "RMA_ERR_ARGUMENT",  "RMA_ERR_RANK",
@@ -19,13 +59,24 @@ static_assert(RMA_ERR_VERSION + 1 == kNames.size());
 
 }  // namespace
 
-rma_status_t fail(std::string_view call, const Status& failure) {
-  last_error = fmt::format("{}: {}", call, failure.text());
+rma_status_t fail(std::string_view call, const Status& failure) noexcept {
+  keep(call, failure.text());
   return failure.code();
 }
 
-rma_status_t fail_not_initialized(std::string_view call) {
-  return fail(call, {RMA_ERR_NOT_INITIALIZED, "not between rma_init and rma_finalize"});
+rma_status_t fail(std::string_view call, const std::exception& thrown) noexcept {
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) return fail(call, Status::exhausted());
+  keep(call, thrown.what());
+  return RMA_ERR_SYSTEM;
+}
+
+rma_status_t fail_without_runtime(std::string_view call) noexcept {
+  if (in_forked_child()) {
+    keep(call, "a forked child is no member of the job that its parent had joined");
+    return RMA_ERR_STATE;
+  }
+  keep(call, "not between rma_init and rma_finalize");
+  return RMA_ERR_NOT_INITIALIZED;
 }
 
 }  // namespace rma
@@ -37,6 +88,6 @@ const char* rma_strerror(rma_status_t status) {
   return code < rma::kNames.size() ? rma::kNames[code] : "no such status";
 }
 
-const char* rma_last_error(void) { return rma::last_error.c_str(); }
+const char* rma_last_error(void) { return rma::last_error; }
 
 }  // extern "C"

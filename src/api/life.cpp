@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -10,7 +11,10 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
+#include "api/forked.hpp"
 #include "rma/direct.h"
+#include "util/text.hpp"
+#include "util/undo.hpp"
 
 rma_direct_table_t rma_direct = {nullptr, 0, 0};
 
@@ -22,12 +26,15 @@ int nesting = 0;
 int incarnation = 0;
 
 Status start(const rma_bootstrap_t* given) {
+  if (Status status = notice_forks(); !status.ok()) return status;
+  Undo forget(forget_forks);
   auto opened = Runtime::open(incarnation++, given);
   if (!opened.ok()) return std::move(opened).status();
   Runtime* const runtime = std::move(opened).value().release();
   const std::size_t ranks = runtime->job->direct_table().size();
   rma_direct = {runtime->job->direct_table().data(), ranks, runtime->job->atomics_by_device() ? 0 : ranks};
   current_runtime.store(runtime, std::memory_order_release);  // pairs with the load in call()
+  forget.dismiss();
   return {};
 }
 
@@ -37,17 +44,20 @@ Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
     return {RMA_ERR_ARGUMENT, "bootstrap lacks allgather or barrier"};
   }
   if (bootstrap->rank >= 0 && bootstrap->rank < bootstrap->size) return {};
-  return {RMA_ERR_RANK, fmt::format("rank {} of {}", bootstrap->rank, bootstrap->size)};
+  return {RMA_ERR_RANK, text("rank {} of {}", bootstrap->rank, bootstrap->size)};
 }
 
 /// Every rank arrives before any memory goes away. Whatever failed, the runtime is gone afterwards.
 Status stop(Runtime& runtime) {
-  Status status = fence_all(runtime);
-  if (Status met = runtime.teams->stop(); status.ok()) status = std::move(met);
+  Status status = unless_exhausted([&] { return fence_all(runtime); });
+  if (Status met = unless_exhausted([&] { return runtime.teams->stop(); }); status.ok()) {
+    status = std::move(met);
+  }
   runtime.report();
   current_runtime.store(nullptr, std::memory_order_release);
   rma_direct = {nullptr, 0, 0};
   delete &runtime;
+  forget_forks();
   return status;
 }
 
@@ -59,16 +69,21 @@ using rma::Status;
 
 extern "C" {
 
-rma_status_t rma_init(void) {
+rma_status_t rma_init(void) try {
+  // In a forked child another thread's lock may never be given back.
+  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
   const std::lock_guard guard(rma::life_lock);
   if (rma::nesting == 0) {
     if (const Status status = rma::start(nullptr); !status.ok()) return rma::fail(__func__, status);
   }
   ++rma::nesting;
   return RMA_SUCCESS;
+} catch (const std::exception& thrown) {
+  return rma::fail("rma_init", thrown);
 }
 
-rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap) {
+rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap) try {
+  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
   const std::lock_guard guard(rma::life_lock);
   Status status = rma::check_bootstrap(bootstrap);
   if (status.ok() && rma::nesting > 0) status = {RMA_ERR_STATE, "the job has begun already, by rma_init"};
@@ -76,14 +91,19 @@ rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap) {
   if (!status.ok()) return rma::fail(__func__, status);
   ++rma::nesting;
   return RMA_SUCCESS;
+} catch (const std::exception& thrown) {
+  return rma::fail("rma_init_with", thrown);
 }
 
-rma_status_t rma_finalize(void) {
+rma_status_t rma_finalize(void) try {
+  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
   const std::lock_guard guard(rma::life_lock);
-  if (rma::nesting == 0) return rma::fail_not_initialized(__func__);
+  if (rma::nesting == 0) return rma::fail_without_runtime(__func__);
   if (--rma::nesting > 0) return RMA_SUCCESS;
   const Status status = rma::stop(*rma::current_runtime.load(std::memory_order_acquire));
   return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
+} catch (const std::exception& thrown) {
+  return rma::fail("rma_finalize", thrown);
 }
 
 int rma_initialized(void) { return rma::current_runtime.load(std::memory_order_acquire) != nullptr ? 1 : 0; }
@@ -107,15 +127,23 @@ int rma_same_host(int rank) {
 void rma_abort(int exit_code, const char* text) {
   Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
   const char* const said = text != nullptr ? text : "rma_abort";
-  if (runtime != nullptr) runtime->job->bootstrap().abort(exit_code, said);
-  std::fputs(fmt::format("{}\n", said).c_str(), stderr);
+  try {
+    if (runtime != nullptr) runtime->job->bootstrap().abort(exit_code, said);
+  } catch (const std::exception&) {  // the launcher cannot be told: it will see this process end
+  }
+  std::fputs(said, stderr);
+  std::fputc('\n', stderr);
   _exit(exit_code);
 }
 
 const char* rma_version(void) {
-  static const std::string text =
-      fmt::format("{}.{}.{}", RMA_VERSION_MAJOR, RMA_VERSION_MINOR, RMA_VERSION_PATCH);
-  return text.c_str();
+  static const auto kText = [] {
+    std::array<char, 32> text = {};
+    fmt::format_to_n(text.data(), text.size() - 1, "{}.{}.{}", RMA_VERSION_MAJOR, RMA_VERSION_MINOR,
+                     RMA_VERSION_PATCH);
+    return text;
+  }();
+  return kText.data();
 }
 
 }  // extern "C"

@@ -1,11 +1,10 @@
 // Allocation and registration.
 
-#include <fmt/format.h>
-
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "collectives/team_memory.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -15,7 +14,7 @@ constexpr std::size_t kDefaultAlignment = 64;
 Status check_alignment(std::size_t& alignment) {
   if (alignment == 0) alignment = kDefaultAlignment;
   if ((alignment & (alignment - 1)) == 0) return {};
-  return {RMA_ERR_ALIGNMENT, fmt::format("alignment {} is not a power of two", alignment)};
+  return {RMA_ERR_ALIGNMENT, text("alignment {} is not a power of two", alignment)};
 }
 
 }  // namespace
@@ -90,8 +89,8 @@ rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here) {
     *here = runtime.job->direct(address, bytes, rank);
     if (*here != nullptr) return {};
     return {RMA_ERR_ADDRESS,
-            fmt::format("{} bytes at {} are not in the heap of rank {}, or that is not mapped here", bytes,
-                        address, rank)};
+            rma::text("{} bytes at {} are not in the heap of rank {}, or that is not mapped here", bytes,
+                      address, rank)};
   });
 }
 

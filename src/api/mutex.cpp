@@ -1,7 +1,5 @@
 // Mutexes.
 
-#include <fmt/format.h>
-
 #include <mutex>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "api/fence.hpp"
 #include "api/mutex_registry.hpp"
 #include "collectives/collectives.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -19,37 +18,38 @@ Result<MutexHolder*> find(Runtime& runtime, rma_mutexes_t mutexes) {
   MutexHolder* const holder = runtime.mutexes.find(mutexes);
   if (holder != nullptr) return holder;
   return Status(RMA_ERR_ARGUMENT,
-                fmt::format("{} is not a set of mutexes of this process", static_cast<const void*>(mutexes)));
+                text("{} is not a set of mutexes of this process", static_cast<const void*>(mutexes)));
 }
 
 Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mutexes) {
-  auto memory = MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count);
-  struct Offer {
-    MutexSet::Member member;
-    bool failed = false;
-  };
-  const Offer mine = {.member = {.rank = runtime.job->rank(),
-                                 .address = memory.ok() ? memory.value() : nullptr,
-                                 .count = count},
-                      .failed = !memory.ok()};
-  std::vector<Offer> offers(static_cast<std::size_t>(team.size()));
-  // After a failure the memory stays: members that noticed nothing may use it.
-  if (Status status = allgather(team, std::span(offers), mine); !status.ok()) return status;
+  MutexSet::Member mine = {.rank = runtime.job->rank(), .address = nullptr, .count = count};
   std::vector<MutexSet::Member> members;
-  for (const Offer& offer : offers) {
-    if (offer.failed) {
-      if (!memory.ok()) return std::move(memory).status();
-      MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), memory.value());
-      return {RMA_ERR_NO_MEMORY,
-              fmt::format("rank {} has no memory for {} mutexes", offer.member.rank, offer.member.count)};
+  rma_mutexes_t handle = nullptr;
+  MutexHolder* holder = nullptr;
+  // All that takes memory comes before anything is told.
+  Status status = unless_exhausted([&]() -> Status {
+    members.resize(static_cast<std::size_t>(team.size()));
+    handle = runtime.mutexes.add(team.handle());
+    holder = runtime.mutexes.find(handle);
+    holder->set = std::make_unique<MutexSet>(*runtime.job, runtime.remote_mutexes.get());
+    auto memory = MutexSet::allocate(*runtime.job, runtime.remote_mutexes.get(), count);
+    if (!memory.ok()) return std::move(memory).status();
+    mine.address = memory.value();
+    return {};
+  });
+  status = agree(team, std::move(status));
+  if (status.ok()) status = allgather(team, std::span(members), mine);
+  if (!status.ok()) {
+    // After another failure the memory stays: members that noticed nothing may use it.
+    if (status.code() == RMA_ERR_NO_MEMORY || status.code() == RMA_ERR_SIZE) {
+      MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), mine.address);
     }
-    members.push_back(offer.member);
+    runtime.mutexes.remove(handle);
+    return status;
   }
-  MutexHolder holder;
-  holder.set = std::make_unique<MutexSet>(*runtime.job, runtime.remote_mutexes.get(), members);
-  holder.team = team.handle();
-  holder.memory = memory.value();
-  mutexes = runtime.mutexes.add(std::move(holder));
+  for (const MutexSet::Member& member : members) holder->set->place(member);
+  holder->memory = mine.address;
+  mutexes = handle;
   return {};
 }
 
@@ -60,15 +60,11 @@ Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
   Team& team = *found;
   if (Status status = barrier(team); !status.ok()) return status;  // nobody locks or unlocks any more
   Status idle = holder.set->check_idle();
-  std::vector<int> busy(static_cast<std::size_t>(team.size()));
-  if (Status status = allgather(team, std::span(busy), idle.ok() ? 0 : 1); !status.ok()) return status;
+  const int mine = idle.ok() ? -1 : runtime.job->rank();
+  int busy = -1;
+  if (Status status = allreduce(team, &busy, &mine, 1, RMA_INT, RMA_MAX); !status.ok()) return status;
   if (!idle.ok()) return idle;
-  for (std::size_t member = 0; member < busy.size(); ++member) {
-    if (busy[member] != 0) {
-      return {RMA_ERR_STATE, fmt::format("a mutex of rank {} is held or waited for",
-                                         team.world_rank(static_cast<int>(member)))};
-    }
-  }
+  if (busy >= 0) return {RMA_ERR_STATE, text("a mutex of rank {} is held or waited for", busy)};
   MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), holder.memory);
   runtime.mutexes.remove(mutexes);
   mutexes = nullptr;

@@ -21,8 +21,10 @@ struct MutexHolder {
 /// twice. Thread-safe.
 class MutexRegistry {
  public:
-  [[nodiscard]] rma_mutexes_t add(MutexHolder holder) {
-    auto owned = std::make_unique<MutexHolder>(std::move(holder));
+  /// A holder that has nothing yet, for mutexes of `team`.
+  [[nodiscard]] rma_mutexes_t add(rma_team_t team) {
+    auto owned = std::make_unique<MutexHolder>();
+    owned->team = team;
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     auto* const handle = reinterpret_cast<rma_mutexes_t>(new_handle(HandleKind::mutexes));
     const std::lock_guard guard(lock_);

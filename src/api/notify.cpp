@@ -2,11 +2,10 @@
 
 #include "atomics/notify.hpp"
 
-#include <fmt/format.h>
-
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "core/operation.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -17,12 +16,12 @@ Status check_flag(Runtime& runtime, std::uint64_t* flag, int rank) {
   if (Status status = check_aligned(flag, sizeof *flag); !status.ok()) return status;
   if (!runtime.job->mapped(rank) || runtime.job->direct(flag, sizeof *flag, rank) != nullptr) return {};
   return {RMA_ERR_ADDRESS,
-          fmt::format("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
+          text("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
 }
 
 Status check_wait(const std::uint64_t* flag, rma_compare_t compare) {
   if (!valid_compare(compare)) {
-    return {RMA_ERR_ARGUMENT, fmt::format("there is no comparison {}", static_cast<int>(compare))};
+    return {RMA_ERR_ARGUMENT, text("there is no comparison {}", static_cast<int>(compare))};
   }
   if (Status status = check_not_null(flag, "flag"); !status.ok()) return status;
   return check_aligned(flag, sizeof *flag);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <new>
 
 #include "transport/shm/cma_transport.hpp"
 #include "util/log.hpp"
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   return runtime;
 }
 
-void Runtime::report() const {
+void Runtime::report() const try {
   if (settings.statistics == StatisticsSetting::off) return;
   const std::string text = settings.statistics == StatisticsSetting::json
                                ? counts_json(job->rank(), counts_before)
@@ -116,6 +117,8 @@ void Runtime::report() const {
   if (file == nullptr || std::fputs(text.c_str(), file.get()) < 0) {
     log(LogLevel::error, fmt::format("RMA_STATS_FILE: cannot write {}", path));
   }
+} catch (const std::bad_alloc&) {
+  log(LogLevel::error, "no memory is left to print statistics");
 }
 
 }  // namespace rma

@@ -1,13 +1,12 @@
 #include "atomics/accumulate.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "atomics/remote_atomics.hpp"
 #include "core/operation.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -82,11 +81,10 @@ void Accumulation::add_stripes(std::byte* here, std::uintptr_t address, const st
 Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
   const Path path = accumulator_.job().resolve(dst, bytes, rank_);
   if (path.here == nullptr && !accumulator_.job().mapped(rank_)) {
-    return {
-        RMA_ERR_UNSUPPORTED,
-        fmt::format("rank {} is on another host, and this process has no helper to reach it by: raise the "
-                    "limit of locked memory (ulimit -l)",
-                    rank_)};
+    return {RMA_ERR_UNSUPPORTED,
+            text("rank {} is on another host, and this process has no helper to reach it by: raise the "
+                 "limit of locked memory (ulimit -l)",
+                 rank_)};
   }
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
   if (path.here != nullptr) {

@@ -1,9 +1,8 @@
 #include "atomics/atomic.hpp"
 
-#include <fmt/format.h>
-
 #include "atomics/remote_atomics.hpp"
 #include "core/operation.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -20,11 +19,10 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
       if (old != nullptr) *old = static_cast<Word>(found.value());
       return {};
     }
-    return {
-        RMA_ERR_UNSUPPORTED,
-        fmt::format("rank {} is on another host, and this process has no helper to reach it by: raise the "
-                    "limit of locked memory (ulimit -l)",
-                    rank)};
+    return {RMA_ERR_UNSUPPORTED,
+            text("rank {} is on another host, and this process has no helper to reach it by: raise the "
+                 "limit of locked memory (ulimit -l)",
+                 rank)};
   }
   if (path.kind == Path::Kind::none) return Job::unreachable(target, sizeof(Word), rank);
   Word before = 0;

@@ -1,13 +1,13 @@
 #include "atomics/mutexes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <memory>
 
 #include "atomics/futex.hpp"
 #include "atomics/remote_mutexes.hpp"
+#include "util/text.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 namespace {
@@ -53,14 +53,16 @@ void TicketMutex::unlock() {
 Result<void*> MutexSet::allocate(Job& job, RemoteMutexes* remote, std::size_t count) {
   if (count == 0) return nullptr;
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(TicketMutex)) {
-    return Status(RMA_ERR_SIZE, fmt::format("{} mutexes are more than memory can hold", count));
+    return Status(RMA_ERR_SIZE, text("{} mutexes are more than memory can hold", count));
   }
   auto block =
       job.allocator().allocate(MemoryKind::internal, count * sizeof(TicketMutex), alignof(TicketMutex));
-  if (!block.ok()) return std::move(block).status().within(fmt::format("{} mutexes", count));
+  if (!block.ok()) return std::move(block).status().within(text("{} mutexes", count));
   auto* const mutexes = reinterpret_cast<TicketMutex*>(block.value());
   std::uninitialized_default_construct_n(mutexes, count);
+  Undo give_back([&] { release(job, nullptr, mutexes); });
   if (remote != nullptr) remote->add(mutexes, count);
+  give_back.dismiss();
   return static_cast<void*>(mutexes);
 }
 
@@ -72,14 +74,16 @@ void MutexSet::release(Job& job, RemoteMutexes* remote, void* address) {
 
 MutexSet::MutexSet(const Job& job, RemoteMutexes* remote, std::span<const Member> members)
     : job_(job), remote_(remote), blocks_(static_cast<std::size_t>(job.size())) {
-  for (const Member& member : members) {
-    std::byte* const here = job.direct(member.address, member.count * sizeof(TicketMutex), member.rank);
-    blocks_[static_cast<std::size_t>(member.rank)] = {
-        .member = true,
-        .count = member.count,
-        .mutexes = reinterpret_cast<TicketMutex*>(here),
-        .address = reinterpret_cast<std::uintptr_t>(member.address)};
-  }
+  for (const Member& member : members) place(member);
+}
+
+void MutexSet::place(const Member& member) noexcept {
+  std::byte* const here = job_.direct(member.address, member.count * sizeof(TicketMutex), member.rank);
+  blocks_[static_cast<std::size_t>(member.rank)] = {
+      .member = true,
+      .count = member.count,
+      .mutexes = reinterpret_cast<TicketMutex*>(here),
+      .address = reinterpret_cast<std::uintptr_t>(member.address)};
 }
 
 std::uint64_t MutexSet::me() const {
@@ -90,33 +94,30 @@ std::uint64_t MutexSet::me() const {
 
 Result<const MutexSet::Block*> MutexSet::find(std::size_t index, int rank) const {
   if (rank < 0 || rank >= job_.size() || !blocks_[static_cast<std::size_t>(rank)].member) {
-    return Status(RMA_ERR_RANK, fmt::format("rank {} is not in the team that created these mutexes", rank));
+    return Status(RMA_ERR_RANK, text("rank {} is not in the team that created these mutexes", rank));
   }
   const Block& block = blocks_[static_cast<std::size_t>(rank)];
   if (index >= block.count) {
-    return Status(RMA_ERR_ARGUMENT, fmt::format("there is no mutex {} of rank {}, which created {} of them",
-                                                index, rank, block.count));
+    return Status(RMA_ERR_ARGUMENT, text("there is no mutex {} of rank {}, which created {} of them", index,
+                                         rank, block.count));
   }
   if (block.mutexes == nullptr && remote_ == nullptr) {
-    return Status(
-        RMA_ERR_UNSUPPORTED,
-        fmt::format("mutex {} of rank {} is on another host, and this process has no helper to reach "
-                    "it by: raise the limit of locked memory (ulimit -l)",
-                    index, rank));
+    return Status(RMA_ERR_UNSUPPORTED,
+                  text("mutex {} of rank {} is on another host, and this process has no helper to reach "
+                       "it by: raise the limit of locked memory (ulimit -l)",
+                       index, rank));
   }
   return &block;
 }
 
 Status MutexSet::held_already(std::size_t index, int rank) {
-  return {RMA_ERR_STATE,
-          fmt::format("this thread holds mutex {} of rank {} already: unlock it first", index, rank)};
+  return {RMA_ERR_STATE, text("this thread holds mutex {} of rank {} already: unlock it first", index, rank)};
 }
 
 Status MutexSet::not_held(std::size_t index, int rank) {
-  return {
-      RMA_ERR_STATE,
-      fmt::format("this thread does not hold mutex {} of rank {}: the thread that locks a mutex unlocks it",
-                  index, rank)};
+  return {RMA_ERR_STATE,
+          text("this thread does not hold mutex {} of rank {}: the thread that locks a mutex unlocks it",
+               index, rank)};
 }
 
 Status MutexSet::lock(std::size_t index, int rank) {
@@ -148,8 +149,9 @@ Status MutexSet::lock_remote(const Block& block, std::size_t index, int rank) {
   const std::pair<std::uintptr_t, int> which(address, rank);
   {
     const std::lock_guard guard(held_lock_);
-    const auto held = held_.find(which);
-    if (held != held_.end() && held->second == me()) return held_already(index, rank);
+    // Its place is made first: a lock that was got could not be noted otherwise.
+    const std::uint64_t holder = held_[which];
+    if (holder == me()) return held_already(index, rank);
   }
   if (Status status = remote_->lock(address, rank, me()); !status.ok()) return status;
   const std::lock_guard guard(held_lock_);
@@ -163,7 +165,7 @@ Status MutexSet::unlock_remote(const Block& block, std::size_t index, int rank) 
     const std::lock_guard guard(held_lock_);
     const auto held = held_.find({address, rank});
     if (held == held_.end() || held->second != me()) return not_held(index, rank);
-    held_.erase(held);
+    held->second = 0;  // the place stays: who waits for the mutex has none of its own
   }
   return remote_->unlock(address, rank, me());
 }
@@ -174,9 +176,8 @@ Status MutexSet::check_idle() const {
   const auto busy =
       std::find_if(own.begin(), own.end(), [](const TicketMutex& mutex) { return !mutex.idle(); });
   if (busy == own.end()) return {};
-  return {RMA_ERR_STATE,
-          fmt::format("mutex {} of rank {} is held or waited for: unlock it before destroying it",
-                      busy - own.begin(), job_.rank())};
+  return {RMA_ERR_STATE, text("mutex {} of rank {} is held or waited for: unlock it before destroying it",
+                              busy - own.begin(), job_.rank())};
 }
 
 }  // namespace rma

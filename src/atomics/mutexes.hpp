@@ -57,7 +57,9 @@ class MutexSet {
   /// Frees it, when no member will use it any more.
   static void release(Job& job, RemoteMutexes* remote, void* address);
 
-  MutexSet(const Job& job, RemoteMutexes* remote, std::span<const Member> members);
+  MutexSet(const Job& job, RemoteMutexes* remote, std::span<const Member> members = {});
+  /// One member more, before the set is used. Takes no memory.
+  void place(const Member& member) noexcept;
 
   /// RMA_ERR_RANK when `rank` is no member, RMA_ERR_ARGUMENT when it has no such mutex, RMA_ERR_STATE when
   /// this thread holds it, RMA_ERR_UNSUPPORTED when it lies where no helper reaches, RMA_ERR_PEER_LOST.

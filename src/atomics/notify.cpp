@@ -1,12 +1,11 @@
 #include "atomics/notify.hpp"
 
-#include <fmt/format.h>
-
 #include <atomic>
 
 #include "core/copy.hpp"
 #include "core/operation.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -39,7 +38,7 @@ Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value
   }
   if (job.mapped(rank)) {
     return {RMA_ERR_ADDRESS,
-            fmt::format("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
+            text("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
   }
   count(Counter::notify);
   return device.network()->put_flag(flag, value, rank);

@@ -1,6 +1,7 @@
 #include "collectives/collectives.hpp"
 
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -41,6 +42,18 @@ Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
   if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->allgather(dst, src, bytes);
   team.exchange().allgather(dst, src, bytes);
   return {};
+}
+
+Status agree(Team& team, Status mine) {
+  const int failed = mine.ok() ? 0 : team.rank() + 1;
+  int last_failed = 0;
+  Status told = allreduce(team, &last_failed, &failed, 1, RMA_INT, RMA_MAX);
+  if (!mine.ok()) return mine;
+  if (!told.ok()) return told;
+  if (last_failed == 0) return {};
+  return {RMA_ERR_NO_MEMORY,
+          text("rank {} has no memory for its part, so none has one; its own error says why",
+               team.world_rank(last_failed - 1))};
 }
 
 }  // namespace rma

@@ -36,6 +36,10 @@ namespace rma {
 /// `dst`, or its own place in it.
 [[nodiscard]] Status allgather(Team& team, void* dst, const void* src, std::size_t bytes);
 
+/// All members learn whether all may go on: their own `mine`, or where that is well, RMA_ERR_NO_MEMORY with a
+/// text that names the last member that cannot. Takes no memory where all is well.
+[[nodiscard]] Status agree(Team& team, Status mine);
+
 /// allgather() of one value of each member: `all` has the team's size.
 template <typename T>
 [[nodiscard]] Status allgather(Team& team, std::span<T> all, const T& mine) {

@@ -13,6 +13,7 @@ struct SplitChoice {
 
 /// The members, as ranks of the parent, of the team of `color`, in their new order: by key, then by parent
 /// rank. `choices` is by parent rank.
-[[nodiscard]] std::vector<int> split_members(std::span<const SplitChoice> choices, int color);
+/// Takes no memory where `members` has room for as many as choices.
+void split_members(std::span<const SplitChoice> choices, int color, std::vector<int>& members);
 
 }  // namespace rma

@@ -12,6 +12,8 @@
 #include "collectives/board.hpp"
 #include "collectives/collectives.hpp"
 #include "collectives/split.hpp"
+#include "util/text.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 namespace {
@@ -55,7 +57,8 @@ Teams::Teams(Job& job, Device& device, TeamBoard& board)
                                static_cast<std::size_t>(job.size())),
                job.rank(), lines_) {}
 
-Teams::~Teams() = default;
+// All that are left go: what threads know of them is not true any more.
+Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
 
 Result<std::unique_ptr<Teams>> Teams::create(Job& job, Device& device) {
   const auto size = static_cast<std::uint32_t>(job.size());
@@ -101,18 +104,19 @@ TeamBoard& Teams::board_of(int rank) const {
 
 Status Teams::check(std::span<const int> ranks) const {
   if (ranks.empty()) return {RMA_ERR_ARGUMENT, "a team has at least one member; none is listed"};
-  std::vector<bool> listed(static_cast<std::size_t>(job_.size()));
-  for (const int rank : ranks) {
+  // Without memory, so that a member that has none gets as far as telling the others.
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int rank = ranks[i];
     if (rank < 0 || rank >= job_.size()) {
       return {RMA_ERR_RANK,
               fmt::format("rank {} does not exist: the job has ranks 0 to {}", rank, job_.size() - 1)};
     }
-    if (listed[static_cast<std::size_t>(rank)]) {
+    if (std::find(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(i), rank) !=
+        ranks.begin() + static_cast<std::ptrdiff_t>(i)) {
       return {RMA_ERR_ARGUMENT, fmt::format("rank {} is listed twice; list each member once", rank)};
     }
-    listed[static_cast<std::size_t>(rank)] = true;
   }
-  if (!listed[static_cast<std::size_t>(job_.rank())]) {
+  if (std::find(ranks.begin(), ranks.end(), job_.rank()) == ranks.end()) {
     return {RMA_ERR_RANK,
             fmt::format("this process, rank {}, is not listed; only members make a team", job_.rank())};
   }
@@ -121,7 +125,7 @@ Status Teams::check(std::span<const int> ranks) const {
 
 Result<Team*> Teams::create(std::span<const int> ranks) {
   if (Status status = check(ranks); !status.ok()) return status;
-  return join({ranks.begin(), ranks.end()});
+  return join(ranks);
 }
 
 bool Teams::meet_in_memory(std::span<const int> ranks) const {
@@ -129,19 +133,30 @@ bool Teams::meet_in_memory(std::span<const int> ranks) const {
          std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return job_.mapped(rank); });
 }
 
-Result<Team*> Teams::join(std::vector<int> ranks) {
+Result<Team*> Teams::join(std::span<const int> ranks) {
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
-  if (meet_in_memory(ranks)) return join_in_memory(std::move(ranks), member);
-  return join_by_mail(std::move(ranks), member);
+  if (meet_in_memory(ranks)) return join_in_memory(ranks, member);
+  return join_by_mail(ranks, member);
 }
 
-Result<Team*> Teams::join_by_mail(std::vector<int> ranks, int member) {
+Result<Team*> Teams::join_by_mail(std::span<const int> ranks, int member) {
   const auto members = static_cast<int>(ranks.size());
-  auto memory = job_.allocator().allocate(MemoryKind::internal, MailBlock::bytes_for(members), kCacheLine);
+  // The whole team is made before the others are met: one that has no memory for it tells them.
+  Team* team = nullptr;
+  auto memory = unless_exhausted([&]() -> Result<std::byte*> {
+    auto block = job_.allocator().allocate(MemoryKind::internal, MailBlock::bytes_for(members), kCacheLine);
+    if (!block.ok()) return block;
+    Undo give_back(
+        [&] { static_cast<void>(job_.allocator().free(MemoryKind::internal, block.value()).ok()); });
+    MailBlock::make(block.value(), members);
+    std::vector<int> list(ranks.begin(), ranks.end());
+    auto mailed = std::make_unique<Team::Mailed>(job_, device_, list, 0, block.value(), member);
+    team = add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, 0, std::move(mailed))));
+    give_back.dismiss();
+    return block;
+  });
   Meeting::Card card;
   if (memory.ok()) {
-    // Before anybody knows where it is.
-    MailBlock::make(memory.value(), members);
     card.block = reinterpret_cast<std::uintptr_t>(memory.value());
   } else {
     card.verdict = Verdict{.code = memory.status().code(), .rank = job_.rank()}.word();
@@ -149,24 +164,24 @@ Result<Team*> Teams::join_by_mail(std::vector<int> ranks, int member) {
   if (member == 0) card.id = next_id();
   const Meeting::Outcome outcome = meeting_.meet(ranks, member, card);
   if (!memory.ok()) {
-    return std::move(memory).status().within(fmt::format("mail of a team of {} ranks", members));
+    return std::move(memory).status().within(text("mail of a team of {} ranks", members));
   }
+  if (!outcome.verdict.ok()) remove(team);
   if (outcome.verdict.code == RMA_ERR_PEER_LOST) {
     // Others may use the team, and this block, until they notice. So it stays.
-    return Status(RMA_ERR_PEER_LOST, fmt::format("rank {} lost a rank of the team of {} that was to be made",
-                                                 outcome.verdict.rank, members));
+    return Status(RMA_ERR_PEER_LOST, text("rank {} lost a rank of the team of {} that was to be made",
+                                          outcome.verdict.rank, members));
   }
   if (!outcome.verdict.ok()) {
     static_cast<void>(job_.allocator().free(MemoryKind::internal, memory.value()).ok());
-    return Status(
-        outcome.verdict.code,
-        fmt::format("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
-                    "RMA_HEAP_SIZE",
-                    outcome.verdict.rank, MailBlock::bytes_for(members), members));
+    return Status(outcome.verdict.code,
+                  text("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
+                       "RMA_HEAP_SIZE",
+                       outcome.verdict.rank, MailBlock::bytes_for(members), members));
   }
-  auto mailed = std::make_unique<Team::Mailed>(job_, device_, ranks, 0, memory.value(), member);
-  for (const auto& [partner, block] : outcome.blocks) mailed->carrier.place(partner, block);
-  return add(std::unique_ptr<Team>(new Team(job_, std::move(ranks), member, outcome.id, std::move(mailed))));
+  for (const auto& [partner, block] : outcome.blocks) team->mailed_->carrier.place(partner, block);
+  team->id_ = outcome.id;
+  return team;
 }
 
 std::uint64_t Teams::next_id() {
@@ -174,13 +189,14 @@ std::uint64_t Teams::next_id() {
   return static_cast<std::uint64_t>(job_.rank()) << 32U | number;
 }
 
-Result<Team*> Teams::join_in_memory(std::vector<int> ranks, int member) {
+Result<Team*> Teams::join_in_memory(std::span<const int> ranks, int member) {
   const int first = ranks.front();
   const std::size_t bytes = TeamBlock::bytes_for(static_cast<std::uint32_t>(ranks.size()));
   const TeamKey key = TeamKey::of(ranks);
   TeamBlock* block = nullptr;
   if (first == job_.rank()) {
-    auto memory = job_.allocator().allocate(MemoryKind::internal, bytes, kCacheLine);
+    auto memory =
+        unless_exhausted([&] { return job_.allocator().allocate(MemoryKind::internal, bytes, kCacheLine); });
     if (memory.ok()) {
       block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id()));
     }
@@ -189,7 +205,7 @@ Result<Team*> Teams::join_in_memory(std::vector<int> ranks, int member) {
                   job_.wait_policy());
     }
     if (!memory.ok()) {
-      return std::move(memory).status().within(fmt::format("what a team of {} ranks shares", ranks.size()));
+      return std::move(memory).status().within(text("what a team of {} ranks shares", ranks.size()));
     }
   } else {
     const std::uint64_t address = board_of(first).take(key, job_.wait_policy());
@@ -208,17 +224,46 @@ Result<Team*> Teams::join_in_memory(std::vector<int> ranks, int member) {
     }
     block = std::launder(reinterpret_cast<TeamBlock*>(here));
   }
-  return add(std::unique_ptr<Team>(new Team(job_, std::move(ranks), member, *block)));
+  return settle(*block, first, unless_exhausted([&]() -> Result<Team*> {
+    std::vector<int> list(ranks.begin(), ranks.end());
+    return add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, *block)));
+  }));
+}
+
+Result<Team*> Teams::settle(TeamBlock& block, int first, Result<Team*> made) {
+  if (!made.ok()) block.failed.fetch_add(1, std::memory_order_relaxed);
+  // Releases it to the load below, of the others.
+  block.joined.fetch_add(1, std::memory_order_release);
+  block.bell.ring();
+  wait_until(block.bell, job_.wait_policy(),
+             [&] { return block.joined.load(std::memory_order_acquire) == block.members; });
+  const std::uint32_t failed = block.failed.load(std::memory_order_relaxed);
+  if (failed == 0) return made;
+  const std::uint32_t members = block.members;
+  const bool own = made.ok();
+  if (own) remove(made.value());
+  Status left = leave_block(block, first);
+  if (!own) return made;
+  if (!left.ok()) return left;
+  return Status(RMA_ERR_NO_MEMORY,
+                text("{} of the {} ranks have no memory left for a team", failed, members));
 }
 
 Result<Team*> Teams::split(Team& parent, int color, int key) {
-  std::vector<SplitChoice> choices(static_cast<std::size_t>(parent.size()));
+  std::vector<SplitChoice> choices;
+  std::vector<int> ranks;
+  Status ready = unless_exhausted([&] {
+    choices.resize(static_cast<std::size_t>(parent.size()));
+    ranks.reserve(choices.size());
+    return Status();
+  });
+  if (Status status = agree(parent, std::move(ready)); !status.ok()) return status;
   const SplitChoice mine = {.color = color, .key = key};
   if (Status status = allgather(parent, std::span(choices), mine); !status.ok()) return status;
   if (color < 0) return nullptr;
-  std::vector<int> ranks = split_members(choices, color);
+  split_members(choices, color, ranks);
   for (int& rank : ranks) rank = parent.world_rank(rank);
-  return join(std::move(ranks));
+  return join(ranks);
 }
 
 Status Teams::free(Team* team) {
@@ -239,14 +284,16 @@ Status Teams::leave(Team& team) {
 
 Status Teams::leave_memory(Team& team) {
   team.exchange().barrier();
-  TeamBlock& block = *team.block_;
-  const int first = team.world_rank(0);
+  return leave_block(*team.block_, team.world_rank(0));
+}
+
+Status Teams::leave_block(TeamBlock& block, int first) {
   if (first != job_.rank()) {
     block.left.fetch_add(1, std::memory_order_release);  // pairs with the load below
     board_of(first).bell().ring();
     return {};
   }
-  const auto others = static_cast<std::uint32_t>(team.size() - 1);
+  const std::uint32_t others = block.members - 1;
   wait_until(board_.bell(), job_.wait_policy(),
              [&] { return block.left.load(std::memory_order_acquire) == others; });
   return job_.allocator().free(MemoryKind::internal, &block);

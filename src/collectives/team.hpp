@@ -79,7 +79,7 @@ class Team {
       reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
   const std::vector<int> ranks_;
   const int rank_;
-  const std::uint64_t id_;
+  std::uint64_t id_;                  ///< by mail only known once all have met
   TeamBlock* const block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
   TeamBuffers buffers_;
   std::optional<Exchange> exchange_;
@@ -143,7 +143,7 @@ class Teams {
   };
   static constinit thread_local Known this_threads_known;
   /// Counts teams come and gone in this process, also by Teams before this one. Acquire loads in find() pair
-  /// with the releasing increments in add() and remove().
+  /// with the releasing increments in add(), remove() and ~Teams().
   static constinit std::atomic<std::uint64_t> epoch;
 
   /// Where everything lies in the block of Service::teams. In a job on one host a TeamBoard and, on rank 0,
@@ -158,15 +158,18 @@ class Teams {
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// The members meet in memory that all of them have mapped.
   [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
-  [[nodiscard]] Result<Team*> join(std::vector<int> ranks);
-  [[nodiscard]] Result<Team*> join_in_memory(std::vector<int> ranks, int member);
-  [[nodiscard]] Result<Team*> join_by_mail(std::vector<int> ranks, int member);
+  [[nodiscard]] Result<Team*> join(std::span<const int> ranks);
+  [[nodiscard]] Result<Team*> join_in_memory(std::span<const int> ranks, int member);
+  [[nodiscard]] Result<Team*> join_by_mail(std::span<const int> ranks, int member);
+  /// All have met in `block`: the team, unless some member could not make its own.
+  [[nodiscard]] Result<Team*> settle(TeamBlock& block, int first, Result<Team*> made);
   /// For a team that this process is the first member of.
   [[nodiscard]] std::uint64_t next_id();
   [[nodiscard]] TeamBoard& board_of(int rank) const;
   /// Collective. Frees what this process has for the team, when no other member uses it any more.
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
+  [[nodiscard]] Status leave_block(TeamBlock& block, int first);
   Team* add(std::unique_ptr<Team> team);
   void remove(Team* team);
 

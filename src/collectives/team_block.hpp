@@ -38,6 +38,8 @@ struct alignas(64) TeamBlock : TeamShape {
 
   alignas(64) std::atomic<std::uint64_t> arrived = 0;  ///< of all rounds together; in teams that are not flat
   alignas(64) std::atomic<std::uint64_t> released = 0;  ///< last round that all arrived in; likewise
+  alignas(64) std::atomic<std::uint32_t> joined = 0;    ///< members that have made their team, or could not
+  std::atomic<std::uint32_t> failed = 0;                ///< of these, those that could not
   alignas(64) std::atomic<std::uint32_t> left = 0;      ///< members that will not look at the block any more
   Doorbell bell;                                        ///< where all members sleep
 

@@ -14,7 +14,11 @@ constexpr int kNap = 100;  // ms
 }  // namespace
 
 Flights::Flights(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
-    : policy_(policy), patience_(patience), peers_(static_cast<std::size_t>(ranks)) {}
+    : policy_(policy), patience_(patience), peers_(static_cast<std::size_t>(ranks)) {
+  // For every rank: what has begun is listed without taking memory.
+  unfenced_.reserve(peers_.size());
+  fencing_.reserve(peers_.size());
+}
 
 void Flights::add(Mover& mover) {
   movers_.push_back(&mover);
@@ -156,14 +160,14 @@ Status Flights::fence_all() {
   // Cleared by the end of a fence_all only, so that nobody passes while another thread still waits.
   if (!any_unfenced_.load(std::memory_order_acquire)) return {};  // pairs with the store below
   const std::lock_guard one_at_a_time(fence_all_lock_);
-  std::vector<int> ranks;
+  fencing_.clear();
   {
     const std::lock_guard guard(unfenced_lock_);
-    ranks.swap(unfenced_);
-    for (const int rank : ranks) peer(rank).unfenced.store(false, std::memory_order_seq_cst);
+    fencing_.swap(unfenced_);
+    for (const int rank : fencing_) peer(rank).unfenced.store(false, std::memory_order_seq_cst);
   }
   Status first;
-  for (const int rank : ranks) {
+  for (const int rank : fencing_) {
     Status status = fence(rank);
     if (first.ok()) first = std::move(status);
   }

@@ -128,6 +128,7 @@ class Flights {
   std::vector<Mover*> movers_;
   std::vector<pollfd> events_;
   std::mutex fence_all_lock_;
+  std::vector<int> fencing_;   ///< what fence_all looks at, under its lock
   std::mutex unfenced_lock_;   ///< taken after fence_all_lock_
   std::vector<int> unfenced_;  ///< ranks whose Peer::unfenced was set since the last fence_all
   std::atomic<bool> any_unfenced_ = false;

@@ -1,9 +1,10 @@
 #include "core/foreign_memory.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <new>
+
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -16,7 +17,7 @@ ForeignMemory::ForeignMemory(Flights& flights, std::unique_ptr<transport::Transp
       cards_(std::move(cards)),
       peers_(static_cast<std::size_t>(ranks)) {}
 
-rma_status_t ForeignMemory::connect(int rank) {
+rma_status_t ForeignMemory::connect(int rank) try {
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
   if (peer.connected.load(std::memory_order_acquire)) return RMA_SUCCESS;  // pairs with the store below
   const std::lock_guard guard(peer.connect_lock);
@@ -26,6 +27,17 @@ rma_status_t ForeignMemory::connect(int rank) {
   const Status status = transport_->connect(rank, card.value());
   if (status.ok()) peer.connected.store(true, std::memory_order_release);
   return status.code();
+} catch (const std::bad_alloc&) {
+  return RMA_ERR_NO_MEMORY;
+}
+
+rma_status_t ForeignMemory::post(Direction direction, rma_request_t operation, transport::Remote remote,
+                                 const transport::Local& piece) try {
+  const int rank = flights_.rank(operation);
+  return direction == Direction::write ? transport_->post_write(rank, remote, {&piece, 1}, operation, {})
+                                       : transport_->post_read(rank, {&piece, 1}, remote, operation, {});
+} catch (const std::bad_alloc&) {
+  return RMA_ERR_NO_MEMORY;  // the piece ends with this, so that what was counted before is not waited for
 }
 
 void ForeignMemory::transfer(Direction direction, rma_request_t operation, transport::Remote remote,
@@ -42,9 +54,7 @@ void ForeignMemory::transfer(Direction direction, rma_request_t operation, trans
     flights_.begin(rank);
     flights_.add_part(operation);
     flights_.wait_until(rank, [&] {  // for room in the queue
-      status = direction == Direction::write
-                   ? transport_->post_write(rank, remote, {&piece, 1}, operation, {})
-                   : transport_->post_read(rank, {&piece, 1}, remote, operation, {});
+      status = post(direction, operation, remote, piece);
       return status != RMA_ERR_STATE;
     });
     if (status != RMA_SUCCESS) flights_.end(rank, operation, status);
@@ -68,17 +78,17 @@ std::string ForeignMemory::explain(rma_status_t code, int rank) const {
   const std::string_view name = transport_->name();
   switch (code) {
     case RMA_ERR_PEER_LOST:
-      return fmt::format("rank {} is gone or unreachable by {}", rank, name);
+      return text("rank {} is gone or unreachable by {}", rank, name);
     case RMA_ERR_ADDRESS:
-      return fmt::format("{} found part of the memory of rank {} not mapped there", name, rank);
+      return text("{} found part of the memory of rank {} not mapped there", name, rank);
     case RMA_ERR_UNSUPPORTED:
-      return fmt::format(
+      return text(
           "{} is not allowed to reach rank {}'s registered memory: allocate it by rma_malloc, or let "
           "processes "
           "of one user trace each other (kernel.yama.ptrace_scope=0)",
           name, rank);
     default:
-      return fmt::format("a transfer with rank {} by {} failed", rank, name);
+      return text("a transfer with rank {} by {} failed", rank, name);
   }
 }
 

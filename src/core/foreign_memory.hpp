@@ -43,6 +43,8 @@ class ForeignMemory final : public Mover {
     std::atomic<bool> connected = false;
   };
   [[nodiscard]] rma_status_t connect(int rank);
+  [[nodiscard]] rma_status_t post(transport::Direction direction, rma_request_t operation,
+                                  transport::Remote remote, const transport::Local& piece);
 
   Flights& flights_;
   const std::unique_ptr<transport::Transport> transport_;

@@ -1,6 +1,5 @@
 #include "core/job.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 
 #include "malloc/window_backing.hpp"
 #include "util/memory_limit.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -96,10 +96,9 @@ Status Job::open_network() {
   const std::size_t mapped = settings_.shm == ShmSetting::off ? 1 : local_ranks().size();
   const bool needed = static_cast<std::size_t>(size()) > mapped;
   if (settings_.network == NetworkSetting::off && needed) {
-    return {RMA_ERR_SETTING,
-            fmt::format("{} of the {} ranks cannot be mapped here, and RMA_NETWORK=off leaves no "
-                        "other way to them",
-                        static_cast<std::size_t>(size()) - mapped, size())};
+    return {RMA_ERR_SETTING, text("{} of the {} ranks cannot be mapped here, and RMA_NETWORK=off leaves no "
+                                  "other way to them",
+                                  static_cast<std::size_t>(size()) - mapped, size())};
   }
   if (settings_.network != NetworkSetting::verbs && !needed) return {};
   auto rails = Rails::open(settings_, rank(), size());
@@ -109,7 +108,7 @@ Status Job::open_network() {
   for (std::size_t rail = 0; rail < rails_->count(); ++rail) {
     const std::span<const std::byte> card = (*rails_)[rail].card();
     if (card.size() > ProcessCard::kRailCardBytes) {
-      return {RMA_ERR_UNSUPPORTED, fmt::format("the card of {} is too large", (*rails_)[rail].name())};
+      return {RMA_ERR_UNSUPPORTED, text("the card of {} is too large", (*rails_)[rail].name())};
     }
     std::copy(card.begin(), card.end(), card_.rail_cards[rail].begin());
     card_.name_rail(rail, (*rails_)[rail].name());
@@ -181,7 +180,7 @@ Status Job::map_peer(int rank) {
     peer->card = card.value();
     auto window = PeerWindow::map(static_cast<pid_t>(peer->card.pid), static_cast<int>(peer->card.window_fd),
                                   peer->card.bytes);
-    if (!window.ok()) return std::move(window).status().within(fmt::format("heap of rank {}", rank));
+    if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
     peer->window = std::move(window).value();
     here = peer->window.base();
   }
@@ -212,7 +211,7 @@ Result<std::uintptr_t> Job::service_address(Service service, int rank) {
   const ServiceBlock& block = card->services[static_cast<std::size_t>(service)];
   if (block.bytes != 0) return static_cast<std::uintptr_t>(card->base + block.offset);
   return Status(RMA_ERR_STATE,
-                fmt::format("rank {} offers no block for service {}", rank, static_cast<int>(service)));
+                text("rank {} offers no block for service {}", rank, static_cast<int>(service)));
 }
 
 Result<NetworkCard> Job::network_card(int rank) {
@@ -220,7 +219,7 @@ Result<NetworkCard> Job::network_card(int rank) {
   if (!card.ok()) return std::move(card).status();
   if (rails_ != nullptr && card->rails != 0 && card->atomics_by_device != card_.atomics_by_device) {
     return Status(RMA_ERR_SETTING,
-                  fmt::format("rank {} has another RMA_ATOMIC_DOMAIN: set it alike on all ranks", rank));
+                  text("rank {} has another RMA_ATOMIC_DOMAIN: set it alike on all ranks", rank));
   }
   NetworkCard network;
   for (std::size_t rail = 0; rail < card->rails; ++rail) {
@@ -274,9 +273,9 @@ std::optional<Registered> Job::registration_of(std::uintptr_t address, std::size
 
 Status Job::unreachable(const void* address, std::size_t bytes, int rank) {
   return {RMA_ERR_ADDRESS,
-          fmt::format("{} bytes at {} of rank {} are neither in its heap nor registered there (rma_malloc, "
-                      "rma_malloc_local, rma_register)",
-                      bytes, address, rank)};
+          text("{} bytes at {} of rank {} are neither in its heap nor registered there (rma_malloc, "
+               "rma_malloc_local, rma_register)",
+               bytes, address, rank)};
 }
 
 pid_t Job::process(int rank) const {

@@ -1,6 +1,5 @@
 #include "core/process_card.hpp"
-
-#include <fmt/format.h>
+#include "util/text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -32,14 +31,14 @@ std::vector<std::byte> ProcessCard::encode() const {
 Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int rank) {
   ProcessCard card;
   constexpr std::size_t kHead = offsetof(ProcessCard, pid);
-  if (bytes.size() < kHead) return Status(RMA_ERR_LAUNCH, fmt::format("rank {}'s card is cut short", rank));
+  if (bytes.size() < kHead) return Status(RMA_ERR_LAUNCH, text("rank {}'s card is cut short", rank));
   std::memcpy(static_cast<void*>(&card), bytes.data(), kHead);
   if (card.magic != kMagic || card.version != kVersion || bytes.size() != sizeof card) {
     return Status(
         RMA_ERR_VERSION,
-        fmt::format("rank {} runs another librma (format {}, {} bytes; this is format {}, {} bytes): run all "
-                    "ranks with the same library",
-                    rank, card.version, bytes.size(), std::uint32_t{kVersion}, sizeof card));
+        text("rank {} runs another librma (format {}, {} bytes; this is format {}, {} bytes): run all "
+             "ranks with the same library",
+             rank, card.version, bytes.size(), std::uint32_t{kVersion}, sizeof card));
   }
   std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
   bool sensible = card.rails <= kMaxRails && card.rail_card_bytes <= kRailCardBytes && card.base != 0 &&
@@ -48,7 +47,7 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
     sensible = sensible && block.offset % kBlockAlignment == 0 && block.bytes <= card.bytes &&
                block.offset <= card.bytes - block.bytes;
   }
-  if (!sensible) return Status(RMA_ERR_LAUNCH, fmt::format("rank {}'s card is damaged", rank));
+  if (!sensible) return Status(RMA_ERR_LAUNCH, text("rank {}'s card is damaged", rank));
   return card;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "util/log.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 
@@ -18,13 +19,22 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
   const auto base = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard guard(lock_);
   Region region = {.base = base, .bytes = bytes, .generation = 0, .flags = kRegionForeign};
-  const auto found = entries_.find(base);
-  if (found != entries_.end() && found->second.contains(bytes)) {
+  // First of all, since what is listed or registered must not lack an entry.
+  auto& by_bytes = entries_[base];
+  Undo forget([&] {
+    std::erase_if(by_bytes, [](const auto& entry) { return entry.second.count == 0; });
+    if (by_bytes.empty()) entries_.erase(base);
+  });
+  Entry& entry = by_bytes[bytes];
+  if (entry.count > 0) {
     if (Status status = regions_.add(region); !status.ok()) return status;
-    ++found->second[bytes].count;
+    ++entry.count;
     return {};
   }
   Registered registered;
+  Undo deregister([&] {
+    if (registered.bytes != 0) registrar_->remove(registered);
+  });
   if (registrar_ != nullptr) {
     auto made = registrar_->add(address, bytes);
     if (made.ok()) {
@@ -35,11 +45,9 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
                                       bytes, static_cast<void*>(address), made.status().text()));
     }
   }
-  if (Status status = regions_.add(region); !status.ok()) {
-    if (registered.bytes != 0) registrar_->remove(registered);
-    return status;
-  }
-  entries_[base][bytes] = {.count = 1, .registered = registered};
+  if (Status status = regions_.add(region); !status.ok()) return status;
+  entry = {.count = 1, .registered = registered};
+  deregister.dismiss();
   return {};
 }
 

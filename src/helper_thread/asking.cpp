@@ -6,6 +6,7 @@
 
 #include "util/log.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -85,9 +86,9 @@ rma_status_t Asking::send(const RequestHeader& header, const Request& request, s
 
 Status Asking::unsent(rma_status_t status, int rank) const {
   if (status != RMA_ERR_UNSUPPORTED) return {status, network_.explain(status, rank)};
-  return {status, fmt::format("rank {} has no registered memory for messages: raise its limit of locked "
-                              "memory (ulimit -l)",
-                              rank)};
+  return {status, text("rank {} has no registered memory for messages: raise its limit of locked "
+                       "memory (ulimit -l)",
+                       rank)};
 }
 
 Status Asking::reach(int rank, std::size_t* rail) {

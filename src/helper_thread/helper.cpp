@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
+#include "util/exhausted.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/wait.hpp"
@@ -109,7 +111,8 @@ void Helper::arm() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-bool Helper::progress() {
+// Whoever takes messages in cannot leave one half taken in.
+bool Helper::progress() try {
   if (rung_.load(std::memory_order_relaxed)) {
     rung_.store(false, std::memory_order_relaxed);
     std::uint64_t rings = 0;
@@ -117,6 +120,8 @@ bool Helper::progress() {
     [[maybe_unused]] const ssize_t taken = read(wake_fd_, &rings, sizeof rings);
   }
   return channel_->progress(Channel::Turn::if_free);
+} catch (const std::bad_alloc&) {
+  end_exhausted("what takes in messages of other ranks");
 }
 
 void Helper::flush(int /*rank*/) {}  // every request is answered

@@ -1,6 +1,6 @@
 #include "malloc/allocator.hpp"
-
-#include <fmt/format.h>
+#include "util/text.hpp"
+#include "util/undo.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -51,46 +51,58 @@ Allocator::~Allocator() {
   if (listed_) {
     static_cast<void>(regions_.remove(reinterpret_cast<std::uintptr_t>(window_.base()), kRegionWindow));
   }
-  for (const auto& [address, block] : blocks_) {
-    if (block.own_extent) give_extent(reinterpret_cast<std::byte*>(address), block.bytes);
+  for (auto& [address, block] : blocks_) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    if (block.own_extent)
+      give_extent(reinterpret_cast<std::byte*>(address), block.bytes, std::move(block.record));
   }
 }
 
 Result<std::byte*> Allocator::allocate(MemoryKind kind, std::size_t bytes, std::size_t alignment) {
   if (bytes == 0) return Status(RMA_ERR_SIZE, "a block of 0 bytes");
   if (!std::has_single_bit(alignment)) {
-    return Status(RMA_ERR_ALIGNMENT, fmt::format("alignment {} is not a power of two", alignment));
+    return Status(RMA_ERR_ALIGNMENT, text("alignment {} is not a power of two", alignment));
   }
   const bool own_extent = bytes > kArenaMaxBytes || alignment > ExtentPool::kPage;
+  ExtentPool::Record record = own_extent ? ExtentPool::make_record() : ExtentPool::Record();
   auto block = own_extent ? take_extent(bytes, alignment) : arena(kind).allocate(bytes, alignment);
   if (!block.ok()) return block;
+  Undo give_back([&] {
+    if (own_extent) {
+      give_extent(block.value(), bytes, std::move(record));
+    } else {
+      arena(kind).free(block.value());
+    }
+  });
   const std::lock_guard lock(mutex_);
-  blocks_.emplace(reinterpret_cast<std::uintptr_t>(block.value()), Block{bytes, kind, own_extent});
+  Block& listed = blocks_[reinterpret_cast<std::uintptr_t>(block.value())];
+  listed = {.bytes = bytes, .kind = kind, .own_extent = own_extent, .record = std::move(record)};
   bytes_in_use_ += bytes;
+  give_back.dismiss();
   return block;
 }
 
 Status Allocator::free(MemoryKind kind, void* address) {
-  Block block{};
+  Block block;
   {
     const std::lock_guard lock(mutex_);
     const auto it = blocks_.find(reinterpret_cast<std::uintptr_t>(address));
     if (it == blocks_.end()) {
       return {RMA_ERR_ADDRESS,
-              fmt::format("{} is not the start of a live block: freed before, or never allocated", address)};
+              text("{} is not the start of a live block: freed before, or never allocated", address)};
     }
     if (it->second.kind != kind) {
-      return {RMA_ERR_ADDRESS, fmt::format("{} was allocated by {} and is freed as a block of {}", address,
-                                           name_of(it->second.kind), name_of(kind))};
+      return {RMA_ERR_ADDRESS, text("{} was allocated by {} and is freed as a block of {}", address,
+                                    name_of(it->second.kind), name_of(kind))};
     }
     // Out of the books before it can be allocated again.
-    block = it->second;
+    block = std::move(it->second);
     blocks_.erase(it);
     bytes_in_use_ -= block.bytes;
   }
   auto* start = static_cast<std::byte*>(address);
   if (block.own_extent) {
-    give_extent(start, block.bytes);
+    give_extent(start, block.bytes, std::move(block.record));
   } else {
     arena(kind).free(start);
   }
@@ -120,18 +132,17 @@ Arena& Allocator::arena(MemoryKind kind) noexcept {
 Result<std::byte*> Allocator::take_extent(std::size_t bytes, std::size_t alignment) {
   if (bytes > window_.address_bytes()) {
     // So large that rounding it up could overflow; back() would say the same.
-    return Status(
-        RMA_ERR_NO_MEMORY,
-        fmt::format("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE", bytes,
-                    window_.used(), window_.limit()));
+    return Status(RMA_ERR_NO_MEMORY,
+                  text("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE",
+                       bytes, window_.used(), window_.limit()));
   }
   auto offset = extents_.take(extent_bytes(bytes), std::max(alignment, ExtentPool::kPage));
   if (!offset.ok()) return std::move(offset).status();
   return window_.base() + offset.value();
 }
 
-void Allocator::give_extent(std::byte* address, std::size_t bytes) {
-  extents_.give(static_cast<std::size_t>(address - window_.base()), extent_bytes(bytes));
+void Allocator::give_extent(std::byte* address, std::size_t bytes, ExtentPool::Record record) noexcept {
+  extents_.give(static_cast<std::size_t>(address - window_.base()), extent_bytes(bytes), std::move(record));
 }
 
 std::size_t Allocator::extent_bytes(std::size_t bytes) noexcept {

@@ -37,7 +37,7 @@ class Allocator {
   static Result<std::unique_ptr<Allocator>> create(Window& window, Backing& backing, RegionTable& regions,
                                                    std::size_t reserved = 0);
 
-  /// Frees whatever is still allocated and takes the window out of the region table.
+  /// Gives back whatever is still allocated and takes the window out of the region table.
   ~Allocator();
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
@@ -59,15 +59,16 @@ class Allocator {
 
  private:
   struct Block {
-    std::size_t bytes;
-    MemoryKind kind;
-    bool own_extent;
+    std::size_t bytes = 0;
+    MemoryKind kind = MemoryKind::internal;
+    bool own_extent = false;
+    ExtentPool::Record record;  ///< to give its own extent back with
   };
 
   Allocator(Window& window, Backing& backing, RegionTable& regions, std::size_t reserved);
   [[nodiscard]] Arena& arena(MemoryKind kind) noexcept;
   Result<std::byte*> take_extent(std::size_t bytes, std::size_t alignment);
-  void give_extent(std::byte* address, std::size_t bytes);
+  void give_extent(std::byte* address, std::size_t bytes, ExtentPool::Record record) noexcept;
   [[nodiscard]] static std::size_t extent_bytes(std::size_t bytes) noexcept;
 
   Window& window_;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include "malloc/jemalloc.hpp"
+#include "util/text.hpp"
 
 extern "C" {
 
@@ -34,8 +37,9 @@ constexpr unsigned kArenaShift = 20;
 
 int arena_flags(unsigned index) { return static_cast<int>((index + 1) << kArenaShift) | kNoThreadCache; }
 
-// Why the last extent of this thread was refused; jemalloc itself only says that it was.
-thread_local Status extent_failure;
+// Where this thread, while it allocates, wants to know why an extent is refused; jemalloc itself only says
+// that it was.
+constinit thread_local Status* extent_failure = nullptr;
 
 }  // namespace
 
@@ -53,9 +57,10 @@ struct Arena::Hooks {
                      bool* zero, bool* commit, unsigned /*arena*/) {
     if (new_address != nullptr) return nullptr;  // an optional wish: growing in place
     ExtentPool& pool = pool_of(functions);
-    auto offset = pool.take(bytes, alignment);
+    // No exception passes through jemalloc.
+    auto offset = unless_exhausted([&] { return pool.take(bytes, alignment); });
     if (!offset.ok()) {
-      extent_failure = std::move(offset).status();
+      if (extent_failure != nullptr) *extent_failure = std::move(offset).status();
       return nullptr;
     }
     std::byte* address = pool.window().base() + offset.value();
@@ -68,7 +73,12 @@ struct Arena::Hooks {
   static bool dalloc(RmaJeExtentHooks* functions, void* address, std::size_t bytes, bool /*committed*/,
                      unsigned /*arena*/) {
     ExtentPool& pool = pool_of(functions);
-    pool.give(static_cast<std::size_t>(static_cast<std::byte*>(address) - pool.window().base()), bytes);
+    try {
+      pool.give(static_cast<std::size_t>(static_cast<std::byte*>(address) - pool.window().base()), bytes,
+                ExtentPool::make_record());
+    } catch (const std::bad_alloc&) {
+      return true;  // jemalloc then keeps the extent, for an allocation to come
+    }
     return false;
   }
 
@@ -118,15 +128,21 @@ Result<std::unique_ptr<Arena>> Arena::create(ExtentPool& pool) {
 Arena::~Arena() {
   if (!created_) return;
   // jemalloc gives the index to the next arena.
-  librma_je_mallctl(fmt::format("arena.{}.destroy", index_).c_str(), nullptr, nullptr, nullptr, 0);
+  std::array<char, 32> name = {};
+  fmt::format_to_n(name.data(), name.size() - 1, "arena.{}.destroy", index_);
+  librma_je_mallctl(name.data(), nullptr, nullptr, nullptr, 0);
 }
 
 Result<std::byte*> Arena::allocate(std::size_t bytes, std::size_t alignment) {
   const int flags = arena_flags(index_) | std::countr_zero(alignment);  // MALLOCX_LG_ALIGN
-  if (void* address = librma_je_mallocx(bytes, flags)) return static_cast<std::byte*>(address);
-  if (!extent_failure.ok()) return std::exchange(extent_failure, Status());
+  Status failure;
+  extent_failure = &failure;
+  void* const address = librma_je_mallocx(bytes, flags);
+  extent_failure = nullptr;
+  if (address != nullptr) return static_cast<std::byte*>(address);
+  if (!failure.ok()) return failure;
   return Status(RMA_ERR_NO_MEMORY,
-                fmt::format("jemalloc has no memory for its record of a block of {} bytes", bytes));
+                text("jemalloc has no memory for its record of a block of {} bytes", bytes));
 }
 
 void Arena::free(std::byte* address) { librma_je_dallocx(address, arena_flags(index_)); }

@@ -19,7 +19,7 @@ class Backing {
   /// Takes memory for [offset, offset + bytes), which nobody uses. RMA_ERR_NO_MEMORY, and nobody may touch
   /// it.
   [[nodiscard]] virtual Status back(std::size_t offset, std::size_t bytes) = 0;
-  /// Nobody uses [offset, offset + bytes) any more.
+  /// Nobody uses [offset, offset + bytes) any more. Does not fail.
   virtual void release(std::size_t offset, std::size_t bytes) = 0;
 };
 

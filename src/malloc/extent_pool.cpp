@@ -1,6 +1,5 @@
 #include "malloc/extent_pool.hpp"
-
-#include <fmt/format.h>
+#include "util/text.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -17,7 +16,16 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
 
 ExtentPool::ExtentPool(Window& window, Backing& backing, std::size_t reserved)
     : window_(window), backing_(backing), granule_(backing.granule()) {
-  insert({reserved, window.address_bytes()});
+  insert({reserved, window.address_bytes()}, make_record());
+}
+
+ExtentPool::Record ExtentPool::make_record() {
+  Record record;
+  std::map<std::size_t, std::size_t> by_begin = {{0, 0}};
+  record.by_begin = by_begin.extract(by_begin.begin());
+  std::set<std::pair<std::size_t, std::size_t>> by_size = {{0, 0}};
+  record.by_size = by_size.extract(by_size.begin());
+  return record;
 }
 
 Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
@@ -31,22 +39,23 @@ Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
     const Range free{begin, begin + size};
     const Range part{begin + skipped, begin + skipped + bytes};
     const Range fresh = granules(part, free);
+    // Of the two ranges that may be left one is noted where `free` was.
+    Record more = free.begin < part.begin ? make_record() : Record();
     if (fresh.begin < fresh.end) {
       if (Status status = backing_.back(fresh.begin, fresh.end - fresh.begin); !status.ok()) return status;
     }
-    erase(free);
-    insert({free.begin, part.begin});
-    insert({part.end, free.end});
+    insert({part.end, free.end}, erase(free));
+    insert({free.begin, part.begin}, std::move(more));
     return part.begin;
   }
   return Status(
       RMA_ERR_NO_MEMORY,
-      fmt::format("no {} addresses in a row (aligned to {}) are free in the heap window: {} of {} bytes are "
-                  "used; raise RMA_HEAP_SIZE",
-                  bytes, alignment, window_.used(), window_.limit()));
+      text("no {} addresses in a row (aligned to {}) are free in the heap window: {} of {} bytes are "
+           "used; raise RMA_HEAP_SIZE",
+           bytes, alignment, window_.used(), window_.limit()));
 }
 
-void ExtentPool::give(std::size_t offset, std::size_t bytes) {
+void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record) noexcept {
   const std::lock_guard lock(mutex_);
   const Range part{offset, offset + bytes};
   Range free = part;
@@ -57,15 +66,15 @@ void ExtentPool::give(std::size_t offset, std::size_t bytes) {
   const Range after = joins_next ? Range{part.end, next->second} : Range{0, 0};
   if (joins_previous) {
     free.begin = before.begin;
-    erase(before);
+    record = erase(before);
   }
   if (joins_next) {
     free.end = after.end;
-    erase(after);
+    record = erase(after);
   }
   const Range unused = granules(part, free);
   if (unused.begin < unused.end) backing_.release(unused.begin, unused.end - unused.begin);
-  insert(free);
+  insert(free, std::move(record));
 }
 
 // The granules that `part` touches and that lie wholly in `free`, which contains it: those that nobody else
@@ -75,15 +84,20 @@ ExtentPool::Range ExtentPool::granules(Range part, Range free) const noexcept {
           std::min(round_up(part.end, granule_), round_down(free.end, granule_))};
 }
 
-void ExtentPool::insert(Range range) {
+void ExtentPool::insert(Range range, Record record) noexcept {
   if (range.begin == range.end) return;
-  end_by_begin_.emplace(range.begin, range.end);
-  size_and_begin_.emplace(range.end - range.begin, range.begin);
+  record.by_begin.key() = range.begin;
+  record.by_begin.mapped() = range.end;
+  end_by_begin_.insert(std::move(record.by_begin));
+  record.by_size.value() = {range.end - range.begin, range.begin};
+  size_and_begin_.insert(std::move(record.by_size));
 }
 
-void ExtentPool::erase(Range range) {
-  end_by_begin_.erase(range.begin);
-  size_and_begin_.erase({range.end - range.begin, range.begin});
+ExtentPool::Record ExtentPool::erase(Range range) noexcept {
+  Record record;
+  record.by_begin = end_by_begin_.extract(range.begin);
+  record.by_size = size_and_begin_.extract({range.end - range.begin, range.begin});
+  return record;
 }
 
 }  // namespace rma

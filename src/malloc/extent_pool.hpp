@@ -25,11 +25,24 @@ class ExtentPool {
   /// Manages [reserved, window.address_bytes()); `backing`, of this window, puts memory there.
   ExtentPool(Window& window, Backing& backing, std::size_t reserved);
 
+  /// The memory in which the pool notes one free range. What is given back brings some, so that giving back
+  /// cannot fail; who must not fail then makes it when he takes.
+  class Record {
+   public:
+    Record() = default;
+
+   private:
+    friend class ExtentPool;
+    std::map<std::size_t, std::size_t>::node_type by_begin;
+    std::set<std::pair<std::size_t, std::size_t>>::node_type by_size;
+  };
+  [[nodiscard]] static Record make_record();
+
   /// The offset of `bytes` bytes (a multiple of kPage, above 0), itself a multiple of `alignment` (a power of
   /// two) as an address. RMA_ERR_NO_MEMORY.
   Result<std::size_t> take(std::size_t bytes, std::size_t alignment);
   /// [offset, offset + bytes), all of it taken before.
-  void give(std::size_t offset, std::size_t bytes);
+  void give(std::size_t offset, std::size_t bytes, Record record) noexcept;
 
   [[nodiscard]] Window& window() const noexcept { return window_; }
 
@@ -40,8 +53,9 @@ class ExtentPool {
   };
 
   [[nodiscard]] Range granules(Range part, Range free) const noexcept;
-  void insert(Range range);
-  void erase(Range range);
+  void insert(Range range, Record record) noexcept;
+  /// What it was noted in.
+  Record erase(Range range) noexcept;
 
   Window& window_;
   Backing& backing_;

@@ -1,12 +1,11 @@
 #include "malloc/region_table.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
 #include "malloc/directory_layout.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -39,21 +38,20 @@ Status RegionTable::add(std::uintptr_t base, std::size_t bytes, std::uint32_t fl
 
 Status RegionTable::add(const Region& region) {
   if (region.bytes == 0 || region.bytes > std::numeric_limits<std::uintptr_t>::max() - region.base) {
-    return {RMA_ERR_SIZE, fmt::format("a region of {} bytes at {:#x}", region.bytes, region.base)};
+    return {RMA_ERR_SIZE, text("a region of {} bytes at {:#x}", region.bytes, region.base)};
   }
   const std::lock_guard lock(mutex_);
   const auto at = std::lower_bound(regions_.begin(), regions_.end(), region, before);
   if (at != regions_.end() && order(*at) == order(region)) {
     if (at->count == std::numeric_limits<std::uint32_t>::max()) {
-      return {RMA_ERR_STATE,
-              fmt::format("the region at {:#x} is registered {} times already", at->base, at->count)};
+      return {RMA_ERR_STATE, text("the region at {:#x} is registered {} times already", at->base, at->count)};
     }
     ++at->count;
   } else if (regions_.size() >= capacity_) {
     return {RMA_ERR_NO_MEMORY,
-            fmt::format("no room to list the {} bytes at {:#x}: {} regions are listed, of at most {}; raise "
-                        "RMA_MAX_REGIONS, or unregister some",
-                        region.bytes, region.base, regions_.size(), capacity_)};
+            text("no room to list the {} bytes at {:#x}: {} regions are listed, of at most {}; raise "
+                 "RMA_MAX_REGIONS, or unregister some",
+                 region.bytes, region.base, regions_.size(), capacity_)};
   } else {
     Region listed = region;
     listed.count = 1;
@@ -71,7 +69,7 @@ Status RegionTable::remove(std::uintptr_t base, std::uint32_t flags) {
   auto at = std::lower_bound(regions_.begin(), regions_.end(), first, before);
   while (at != regions_.end() && at->base == base && at->flags != flags) ++at;
   if (at == regions_.end() || at->base != base) {
-    return {RMA_ERR_ADDRESS, fmt::format("no registered region starts at {:#x}", base)};
+    return {RMA_ERR_ADDRESS, text("no registered region starts at {:#x}", base)};
   }
   if (--at->count == 0) regions_.erase(at);
   publish();

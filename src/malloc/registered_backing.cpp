@@ -1,18 +1,25 @@
 #include "malloc/registered_backing.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <mutex>
 
 #include "util/log.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
 
 /// Where a limit is near, so little is still worth a registration of its own.
 constexpr std::size_t kLeast = std::size_t{64} << 10U;
+
+/// A node for a map of that type: its insertion takes no memory.
+template <typename Map>
+typename Map::node_type node_of() {
+  Map map;
+  map.try_emplace({});
+  return map.extract(map.begin());
+}
 
 }  // namespace
 
@@ -31,6 +38,12 @@ RegisteredBacking::~RegisteredBacking() {
   }
 }
 
+void RegisteredBacking::adopt(std::size_t offset, std::size_t bytes) {
+  auto note = node_of<Ends>();
+  enlist(offset, bytes);
+  note_backed(offset, offset + bytes, std::move(note));
+}
+
 Status RegisteredBacking::back(std::size_t offset, std::size_t bytes) {
   const std::size_t end = offset + bytes;
   while (offset < end) {
@@ -40,15 +53,16 @@ Status RegisteredBacking::back(std::size_t offset, std::size_t bytes) {
       continue;
     }
     const std::size_t gap_end = next == backed_.end() ? end : std::min(end, next->first);
+    auto note = node_of<Ends>();
     if (Status status = window_.back(offset, gap_end - offset); !status.ok()) return status;
     enlist(offset, gap_end - offset);
-    note_backed(offset, gap_end);
+    note_backed(offset, gap_end, std::move(note));
     offset = gap_end;
   }
   return {};
 }
 
-void RegisteredBacking::note_backed(std::size_t begin, std::size_t end) {
+void RegisteredBacking::note_backed(std::size_t begin, std::size_t end, Ends::node_type note) noexcept {
   const std::unique_lock guard(lock_);
   const auto next = backed_.lower_bound(begin);
   if (next != backed_.end() && next->first == end) {
@@ -59,13 +73,20 @@ void RegisteredBacking::note_backed(std::size_t begin, std::size_t end) {
   if (after != backed_.begin() && std::prev(after)->second == begin) {
     std::prev(after)->second = end;
   } else {
-    backed_.emplace(begin, end);
+    note.key() = begin;
+    note.mapped() = end;
+    backed_.insert(std::move(note));
   }
 }
 
+// What finds no memory for its books is not registered, as if the device had refused it.
 void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
   std::byte* const address = window_.base() + offset;
-  auto registered = registrar_.add(address, bytes);
+  Registrations::node_type note;
+  auto registered = unless_exhausted([&] {
+    note = node_of<Registrations>();
+    return registrar_.add(address, bytes);
+  });
   if (registered.ok()) {
     const Region region = {.base = reinterpret_cast<std::uintptr_t>(address),
                            .bytes = bytes,
@@ -73,9 +94,11 @@ void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
                            .flags = kRegionExtent,
                            .count = 0,
                            .keys = registered->remote};
-    if (Status listed = regions_.add(region); listed.ok()) {
+    if (Status listed = unless_exhausted([&] { return regions_.add(region); }); listed.ok()) {
       const std::unique_lock guard(lock_);
-      registered_.emplace(region.base, registered.value());
+      note.key() = region.base;
+      note.mapped() = registered.value();
+      registered_.insert(std::move(note));
       backed_bytes_ += bytes;
       return;
     }
@@ -93,8 +116,8 @@ void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
   const std::unique_lock guard(lock_);
   if (refused_ == 0 && !registered.ok()) {
     log(LogLevel::warn,
-        fmt::format("part of the heap cannot be registered, and other hosts reach it by copies only: {}",
-                    registered.status().text()));
+        text("part of the heap cannot be registered, and other hosts reach it by copies only: {}",
+             registered.status().text()));
   }
   refused_ += bytes;
   backed_bytes_ += bytes;

@@ -22,10 +22,7 @@ class RegisteredBacking final : public Backing {
   ~RegisteredBacking() override;
 
   /// Memory that is behind [offset, offset + bytes) already, and stays.
-  void adopt(std::size_t offset, std::size_t bytes) {
-    enlist(offset, bytes);
-    note_backed(offset, offset + bytes);
-  }
+  void adopt(std::size_t offset, std::size_t bytes);
 
   [[nodiscard]] std::size_t granule() const override { return extent_; }
   [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override;
@@ -40,16 +37,19 @@ class RegisteredBacking final : public Backing {
   [[nodiscard]] std::size_t refused() const;
 
  private:
+  using Ends = std::map<std::size_t, std::size_t>;
+  using Registrations = std::map<std::uintptr_t, Registered>;
+
   void enlist(std::size_t offset, std::size_t bytes);
-  void note_backed(std::size_t begin, std::size_t end);
+  void note_backed(std::size_t begin, std::size_t end, Ends::node_type note) noexcept;
 
   Window& window_;
   RegionTable& regions_;
   Registrar& registrar_;
   const std::size_t extent_;
-  mutable std::shared_mutex lock_;                   ///< of the following, for those who do not take memory
-  std::map<std::size_t, std::size_t> backed_;        ///< ends by begins, none adjacent or empty
-  std::map<std::uintptr_t, Registered> registered_;  ///< by address
+  mutable std::shared_mutex lock_;  ///< of the following, for those who do not take memory
+  Ends backed_;                     ///< by begins, none adjacent or empty
+  Registrations registered_;        ///< by address
   std::size_t refused_ = 0;
   std::size_t backed_bytes_ = 0;
 };

@@ -1,7 +1,7 @@
 #include "malloc/unmap_watch.hpp"
+#include "util/text.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <sched.h>
@@ -24,8 +24,8 @@ namespace {
 constexpr int kSettleTries = 1000;
 
 Status unusable(std::string_view what, int error_number) {
-  return system_failure(RMA_ERR_UNSUPPORTED,
-                        fmt::format("unmapping cannot be watched (userfaultfd): {}", what), error_number);
+  return system_failure(RMA_ERR_UNSUPPORTED, text("unmapping cannot be watched (userfaultfd): {}", what),
+                        error_number);
 }
 
 // The userfaultfds that a forked child must close: while it has one, the kernel would hold threads of the
@@ -245,9 +245,9 @@ Status UnmapWatch::self_test() {
   if (moved == MAP_FAILED) ::munmap(memory, bytes);
   if (removed && remapped && unmapped) return {};
   return {RMA_ERR_UNSUPPORTED,
-          fmt::format("unmapping cannot be watched (userfaultfd): of events for madvise, mremap and munmap "
-                      "the kernel sent {}, {} and {}",
-                      removed ? "one" : "none", remapped ? "one" : "none", unmapped ? "one" : "none")};
+          text("unmapping cannot be watched (userfaultfd): of events for madvise, mremap and munmap "
+               "the kernel sent {}, {} and {}",
+               removed ? "one" : "none", remapped ? "one" : "none", unmapped ? "one" : "none")};
 }
 
 }  // namespace rma

@@ -1,4 +1,5 @@
 #include "malloc/window.hpp"
+#include "util/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -35,9 +36,9 @@ std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZ
 
 Status no_huge_pages(std::size_t asked, int error_number) {
   return system_failure(RMA_ERR_NO_MEMORY,
-                        fmt::format("no huge pages for {} bytes of heap; reserve pages of {} bytes in "
-                                    "/proc/sys/vm/nr_hugepages, or set RMA_HUGE_PAGES to transparent or off",
-                                    asked, kHugePage),
+                        text("no huge pages for {} bytes of heap; reserve pages of {} bytes in "
+                             "/proc/sys/vm/nr_hugepages, or set RMA_HUGE_PAGES to transparent or off",
+                             asked, kHugePage),
                         error_number);
 }
 
@@ -47,10 +48,9 @@ Status check_file_size_limit(std::size_t bytes) {
   if (::getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur != RLIM_INFINITY &&
       file_size.rlim_cur < bytes) {
     return {RMA_ERR_NO_MEMORY,
-            fmt::format(
-                "the heap window is a file of {} addresses, and this process may make files of at most {} "
-                "bytes (ulimit -f); raise that, or lower RMA_HEAP_SIZE",
-                bytes, file_size.rlim_cur)};
+            text("the heap window is a file of {} addresses, and this process may make files of at most {} "
+                 "bytes (ulimit -f); raise that, or lower RMA_HEAP_SIZE",
+                 bytes, file_size.rlim_cur)};
   }
   return {};
 }
@@ -83,9 +83,9 @@ Result<AddressRange> AddressRange::reserve(std::size_t bytes) {
   if (start == MAP_FAILED) {
     return system_failure(
         RMA_ERR_NO_MEMORY,
-        fmt::format("cannot reserve {} bytes of addresses for a heap window (see ulimit -v); lower "
-                    "RMA_HEAP_SIZE",
-                    reserved),
+        text("cannot reserve {} bytes of addresses for a heap window (see ulimit -v); lower "
+             "RMA_HEAP_SIZE",
+             reserved),
         errno);
   }
   AddressRange range;
@@ -101,7 +101,7 @@ Status AddressRange::map(int fd) {
   void* mapped = ::mmap(base_, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (mapped == MAP_FAILED) {
     return system_failure(errno == ENOMEM ? RMA_ERR_NO_MEMORY : RMA_ERR_SYSTEM,
-                          fmt::format("cannot map {} bytes of a heap window", bytes_), errno);
+                          text("cannot map {} bytes of a heap window", bytes_), errno);
   }
   return {};
 }
@@ -109,7 +109,7 @@ Status AddressRange::map(int fd) {
 Result<Window> Window::create(const WindowOptions& options) {
   if (options.limit == 0 || options.limit > kMaxLimit) {
     return Status(RMA_ERR_SIZE,
-                  fmt::format("a heap of {} bytes; RMA_HEAP_SIZE can be 1 to {}", options.limit, kMaxLimit));
+                  text("a heap of {} bytes; RMA_HEAP_SIZE can be 1 to {}", options.limit, kMaxLimit));
   }
   const bool huge = options.huge_pages == HugePages::hugetlb;
   Window window;
@@ -126,8 +126,7 @@ Result<Window> Window::create(const WindowOptions& options) {
     return system_failure(RMA_ERR_SYSTEM, "cannot create the heap window (memfd_create)", errno);
   }
   if (::ftruncate(window.fd_, static_cast<off_t>(bytes)) != 0) {
-    return system_failure(RMA_ERR_SYSTEM, fmt::format("cannot size the heap window to {} bytes", bytes),
-                          errno);
+    return system_failure(RMA_ERR_SYSTEM, text("cannot size the heap window to {} bytes", bytes), errno);
   }
   auto range = AddressRange::reserve(bytes);
   if (!range.ok()) return std::move(range).status();
@@ -216,16 +215,15 @@ void Window::punch(std::size_t offset, std::size_t bytes) const {
 Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) const {
   if (error_number == 0) {
     return {RMA_ERR_NO_MEMORY,
-            fmt::format("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE",
-                        asked, used, limit_)};
+            text("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE", asked,
+                 used, limit_)};
   }
   if (huge_pages_ == HugePages::hugetlb) return no_huge_pages(asked, error_number);
-  return system_failure(
-      RMA_ERR_NO_MEMORY,
-      fmt::format("the system gave no memory for {} bytes of heap: {} of {} (RMA_HEAP_SIZE) are "
-                  "used; free memory, or run with less",
-                  asked, used, limit_),
-      error_number);
+  return system_failure(RMA_ERR_NO_MEMORY,
+                        text("the system gave no memory for {} bytes of heap: {} of {} (RMA_HEAP_SIZE) are "
+                             "used; free memory, or run with less",
+                             asked, used, limit_),
+                        error_number);
 }
 
 Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes) {
@@ -234,9 +232,9 @@ Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes)
   if (file < 0) {
     return system_failure(
         RMA_ERR_SYSTEM,
-        fmt::format("cannot open the heap window of process {} ({}); both processes must be of one "
-                    "user and in one PID namespace",
-                    pid, path),
+        text("cannot open the heap window of process {} ({}); both processes must be of one "
+             "user and in one PID namespace",
+             pid, path),
         errno);
   }
   // Pages past the end of a file cannot be touched, so a size that is not true is found here.
@@ -244,8 +242,7 @@ Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes)
   if (::fstat(file, &about) != 0 || about.st_size < 0 ||
       static_cast<std::size_t>(about.st_size) < address_bytes) {
     ::close(file);
-    return Status(RMA_ERR_SYSTEM,
-                  fmt::format("{} is not a heap window of {} addresses", path, address_bytes));
+    return Status(RMA_ERR_SYSTEM, text("{} is not a heap window of {} addresses", path, address_bytes));
   }
   auto range = AddressRange::reserve(address_bytes);
   Status mapped = range.ok() ? range->map(file) : Status();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 namespace rma {
 
@@ -37,6 +38,8 @@ std::vector<WindowBacking::Range> WindowBacking::reuse(Range wanted) {
   std::vector<Range> reused;
   auto next = kept_.upper_bound(wanted.begin);
   if (next != kept_.begin() && std::prev(next)->second > wanted.begin) --next;
+  // Before anything is taken out: what follows takes no memory but for keep(), which can do without.
+  reused.reserve(static_cast<std::size_t>(std::distance(next, kept_.lower_bound(wanted.end))));
   while (next != kept_.end() && next->first < wanted.end) {
     const Range there = {next->first, next->second};
     const Range used = {std::max(there.begin, wanted.begin), std::min(there.end, wanted.end)};
@@ -49,9 +52,13 @@ std::vector<WindowBacking::Range> WindowBacking::reuse(Range wanted) {
   return reused;
 }
 
-void WindowBacking::keep(std::size_t begin, std::size_t end) {
+void WindowBacking::keep(std::size_t begin, std::size_t end) noexcept {
   if (begin == end) return;
-  kept_.emplace(begin, end);
+  try {
+    kept_.emplace(begin, end);
+  } catch (const std::bad_alloc&) {
+    return window_.release(begin, end - begin);
+  }
   kept_bytes_ += end - begin;
 }
 

@@ -30,7 +30,8 @@ class WindowBacking final : public Backing {
 
   /// Takes what lies in `wanted` out of what is kept; in the order of the addresses.
   std::vector<Range> reuse(Range wanted);
-  void keep(std::size_t begin, std::size_t end);
+  /// Gives it back where there is no memory to note it in.
+  void keep(std::size_t begin, std::size_t end) noexcept;
   void drop(Ranges::iterator kept);
 
   Window& window_;

@@ -1,6 +1,5 @@
 #include "strided/shape.hpp"
-
-#include <fmt/format.h>
+#include "util/text.hpp"
 
 #include <tuple>
 
@@ -21,10 +20,9 @@ std::size_t magnitude(std::ptrdiff_t stride) {
 }
 
 Status too_large(const std::size_t* counts, int levels) {
-  return {RMA_ERR_SIZE,
-          fmt::format("a strided transfer of {} levels with counts[0] {} reaches further than any "
-                      "memory: check its counts and strides",
-                      levels, counts[0])};
+  return {RMA_ERR_SIZE, text("a strided transfer of {} levels with counts[0] {} reaches further than any "
+                             "memory: check its counts and strides",
+                             levels, counts[0])};
 }
 
 }  // namespace

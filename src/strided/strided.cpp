@@ -1,13 +1,12 @@
 #include "strided/strided.hpp"
 
-#include <fmt/format.h>
-
 #include "atomics/remote_atomics.hpp"
 #include "atomics/types.hpp"
 #include "strided/layouts.hpp"
 #include "strided/segment_copy.hpp"
 #include "strided/side.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -27,10 +26,9 @@ bool wraps(const void* base, const Shape::Extent& extent) {
 }
 
 [[gnu::cold]] Status wrapped(const void* base, const Shape::Extent& extent) {
-  return {RMA_ERR_SIZE,
-          fmt::format("a strided transfer with base address {} reaches from {} to {} bytes off it, "
-                      "past the ends of the address space",
-                      base, extent.low, extent.high)};
+  return {RMA_ERR_SIZE, text("a strided transfer with base address {} reaches from {} to {} bytes off it, "
+                             "past the ends of the address space",
+                             base, extent.low, extent.high)};
 }
 
 Status check_extents(const void* dst, const void* src, const Shape& shape) {
@@ -170,8 +168,8 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
                    const void* scale, int rank) {
   if (shape.empty()) return {};
   if (shape.given_bytes() % type_size(type) != 0) {
-    return {RMA_ERR_SIZE, fmt::format("counts[0] is {} bytes: expected a multiple of the element's {}",
-                                      shape.given_bytes(), type_size(type))};
+    return {RMA_ERR_SIZE, text("counts[0] is {} bytes: expected a multiple of the element's {}",
+                               shape.given_bytes(), type_size(type))};
   }
   // Every element is aligned when the first is and no dimension leads off.
   std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(dst);
@@ -179,9 +177,8 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
     bits |= static_cast<std::uintptr_t>(dimension.dst_stride);
   }
   if (bits % type_alignment(type) != 0) {
-    return {RMA_ERR_ALIGNMENT,
-            fmt::format("elements from {} on, or strides between them, are not multiples of {}",
-                        static_cast<const void*>(dst), type_alignment(type))};
+    return {RMA_ERR_ALIGNMENT, text("elements from {} on, or strides between them, are not multiples of {}",
+                                    static_cast<const void*>(dst), type_alignment(type))};
   }
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
   Path path;

@@ -1,13 +1,12 @@
 #include "strided/vector.hpp"
 
-#include <fmt/format.h>
-
 #include "atomics/remote_atomics.hpp"
 #include "atomics/types.hpp"
 #include "strided/layouts.hpp"
 #include "strided/segment_copy.hpp"
 #include "strided/side.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -29,14 +28,13 @@ Status check_piece(const rma_iov_t& list, std::size_t descriptor, std::size_t pi
   const void* const dst = list.dst[piece];
   const void* const src = list.src[piece];
   if (dst == nullptr || src == nullptr) {
-    return {RMA_ERR_ARGUMENT, fmt::format("piece {} of descriptor {} has a null {}", piece, descriptor,
-                                          dst == nullptr ? "dst" : "src")};
+    return {RMA_ERR_ARGUMENT, text("piece {} of descriptor {} has a null {}", piece, descriptor,
+                                   dst == nullptr ? "dst" : "src")};
   }
   if (fits(dst, list.bytes) && fits(src, list.bytes)) return {};
-  return {RMA_ERR_SIZE,
-          fmt::format("piece {} of descriptor {}, {} bytes from {} to {}, passes the end of the "
-                      "address space",
-                      piece, descriptor, list.bytes, src, dst)};
+  return {RMA_ERR_SIZE, text("piece {} of descriptor {}, {} bytes from {} to {}, passes the end of the "
+                             "address space",
+                             piece, descriptor, list.bytes, src, dst)};
 }
 
 bool empty(const rma_iov_t& list) { return list.segments == 0 || list.bytes == 0; }
@@ -236,15 +234,15 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
     const rma_iov_t& list = iov[descriptor];
     if (list.bytes % type_size(type) != 0) {
       return {RMA_ERR_SIZE,
-              fmt::format("descriptor {} has pieces of {} bytes: expected a multiple of the element's {}",
-                          descriptor, list.bytes, type_size(type))};
+              text("descriptor {} has pieces of {} bytes: expected a multiple of the element's {}",
+                   descriptor, list.bytes, type_size(type))};
     }
     if (list.bytes == 0) continue;
     for (std::size_t i = 0; i < list.segments; ++i) {
       if (reinterpret_cast<std::uintptr_t>(list.dst[i]) % type_alignment(type) == 0) continue;
       return {RMA_ERR_ALIGNMENT,
-              fmt::format("piece {} of descriptor {} is at {}: expected a multiple of {}", i, descriptor,
-                          static_cast<const void*>(list.dst[i]), type_alignment(type))};
+              text("piece {} of descriptor {} is at {}: expected a multiple of {}", i, descriptor,
+                   static_cast<const void*>(list.dst[i]), type_alignment(type))};
     }
   }
   const Job& job = accumulator.job();

@@ -2,6 +2,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <new>
+
+#include "util/exhausted.hpp"
 
 namespace rma {
 
@@ -34,7 +37,11 @@ void BackgroundThread::join() {
 
 void* BackgroundThread::main(void* thread) {
   const auto* const self = static_cast<BackgroundThread*>(thread);
-  self->run_(self->context_);
+  try {
+    self->run_(self->context_);
+  } catch (const std::bad_alloc&) {
+    end_exhausted("a thread of the library");
+  }
   return nullptr;
 }
 

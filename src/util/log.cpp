@@ -1,4 +1,5 @@
 #include "util/log.hpp"
+#include "util/text.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 
 namespace rma {
 namespace {
@@ -28,15 +30,18 @@ Status open_log(std::string_view least, int rank) {
   const auto* const word = std::find(kWords.begin(), kWords.end(), least);
   if (word == kWords.end()) {
     return {RMA_ERR_SETTING,
-            fmt::format("RMA_LOG={} is not valid: expected trace, debug, info, warn, error or off", least)};
+            text("RMA_LOG={} is not valid: expected trace, debug, info, warn, error or off", least)};
   }
   logger().set_level(kLevels[static_cast<std::size_t>(word - kWords.begin())]);
   logger().set_pattern(fmt::format("[rma %H:%M:%S.%f rank {} %l] %v", rank));
   return {};
 }
 
-void log(LogLevel level, std::string_view text) {
-  logger().log(kLevels[static_cast<std::size_t>(level)], "{}", text);
+void log(LogLevel level, std::string_view text) noexcept {
+  try {
+    logger().log(kLevels[static_cast<std::size_t>(level)], "{}", text);
+  } catch (const std::exception&) {  // without memory for it the text is lost
+  }
 }
 
 }  // namespace rma

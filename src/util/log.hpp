@@ -13,6 +13,6 @@ enum class LogLevel : int { trace, debug, info, warn, error };
 [[nodiscard]] Status open_log(std::string_view least, int rank);
 
 /// Prints one message, if its level is wanted. Never on a data path.
-void log(LogLevel level, std::string_view text);
+void log(LogLevel level, std::string_view text) noexcept;
 
 }  // namespace rma

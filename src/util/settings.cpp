@@ -1,4 +1,5 @@
 #include "util/settings.hpp"
+#include "util/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,14 +60,12 @@ Status unknown(std::string_view name) {
   const auto nearest = std::min_element(table.begin(), table.end(), [name](const auto& a, const auto& b) {
     return edit_distance(name, a.name) < edit_distance(name, b.name);
   });
-  return {RMA_ERR_SETTING,
-          fmt::format("there is no setting {}; the nearest is {} (rma-info --settings lists all)", name,
-                      nearest->name)};
+  return {RMA_ERR_SETTING, text("there is no setting {}; the nearest is {} (rma-info --settings lists all)",
+                                name, nearest->name)};
 }
 
 Status malformed(const SettingInfo& info, std::string_view value) {
-  return {RMA_ERR_SETTING,
-          fmt::format("{}={} is not valid: expected {}", info.name, value, setting_range(info))};
+  return {RMA_ERR_SETTING, text("{}={} is not valid: expected {}", info.name, value, setting_range(info))};
 }
 
 Status store(const SettingInfo& info, std::string_view text, Settings& settings) {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <deque>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
+
+#include "util/thread_end.hpp"
 
 namespace rma {
 namespace {
@@ -68,37 +70,85 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"helper_refused", "requests of other ranks that were answered with an error"},
 }};
 
-/// Counts of threads outlive them, so that totals never shrink. A deque never moves its elements.
-struct Registry {
-  std::mutex lock;
-  std::deque<ThreadCounts> threads;
-};
+std::uint64_t value_of(const ThreadCounts& counts, std::size_t counter) {
+  return counts.values[counter].load(std::memory_order_relaxed);
+}
 
-Registry& registry() {
-  static auto* const instance = new Registry;  // never destroyed: threads may count while the process exits
-  return *instance;
+/// Whoever counts. Needs no destructor: threads may count while the process exits.
+class Threads {
+ public:
+  /// Counts for the calling thread; null when there is no memory for them.
+  ThreadCounts* begin() noexcept;
+  /// The thread of `counts` has counted for the last time: they move from the list to ended_, under the lock
+  /// that totals are taken under, so that a total has them once.
+  void end(ThreadCounts* counts) noexcept;
+  /// For a thread that has no counts of its own. Others may add at the same time.
+  void add_shared(Counter counter, std::uint64_t amount) noexcept {
+    shared_.values[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::array<std::uint64_t, kCounters> totals() noexcept;
+
+ private:
+  std::mutex lock_;                  ///< of the list and of ended_
+  ThreadCounts* running_ = nullptr;  ///< a list
+  std::array<std::uint64_t, kCounters> ended_ = {};
+  ThreadCounts shared_;
+};
+constinit Threads threads;
+
+void end_counts(void* counts) {
+  this_threads_counts = nullptr;
+  threads.end(static_cast<ThreadCounts*>(counts));
+}
+
+ThreadCounts* Threads::begin() noexcept {
+  static const ThreadEnd end(end_counts);
+  auto* const counts = new (std::nothrow) ThreadCounts;
+  if (counts == nullptr) return nullptr;
+  if (!end.leave(counts)) {
+    delete counts;
+    return nullptr;
+  }
+  const std::lock_guard guard(lock_);
+  counts->next = running_;
+  if (running_ != nullptr) running_->previous = counts;
+  running_ = counts;
+  return counts;
+}
+
+void Threads::end(ThreadCounts* counts) noexcept {
+  {
+    const std::lock_guard guard(lock_);
+    for (std::size_t i = 0; i < kCounters; ++i) ended_[i] += value_of(*counts, i);
+    (counts->previous != nullptr ? counts->previous->next : running_) = counts->next;
+    if (counts->next != nullptr) counts->next->previous = counts->previous;
+  }
+  delete counts;
+}
+
+std::array<std::uint64_t, kCounters> Threads::totals() noexcept {
+  const std::lock_guard guard(lock_);
+  std::array<std::uint64_t, kCounters> sums = ended_;
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    sums[i] += value_of(shared_, i);
+    for (const ThreadCounts* thread = running_; thread != nullptr; thread = thread->next) {
+      sums[i] += value_of(*thread, i);
+    }
+  }
+  return sums;
 }
 
 }  // namespace
 
 constinit thread_local ThreadCounts* this_threads_counts = nullptr;
 
-ThreadCounts& first_count() {
-  Registry& all = registry();
-  const std::lock_guard guard(all.lock);
-  this_threads_counts = &all.threads.emplace_back();
-  return *this_threads_counts;
+void count_first(Counter counter, std::uint64_t amount) noexcept {
+  this_threads_counts = threads.begin();
+  if (this_threads_counts != nullptr) return count(counter, amount);
+  threads.add_shared(counter, amount);
 }
 
-std::array<std::uint64_t, kCounters> total_counts() {
-  Registry& all = registry();
-  std::array<std::uint64_t, kCounters> totals = {};
-  const std::lock_guard guard(all.lock);
-  for (const ThreadCounts& thread : all.threads) {
-    for (std::size_t i = 0; i < kCounters; ++i) totals[i] += thread.values[i].load(std::memory_order_relaxed);
-  }
-  return totals;
-}
+std::array<std::uint64_t, kCounters> total_counts() { return threads.totals(); }
 
 std::string_view counter_name(Counter counter) { return kInfo[static_cast<std::size_t>(counter)].name; }
 std::string_view counter_help(Counter counter) { return kInfo[static_cast<std::size_t>(counter)].help; }

@@ -67,9 +67,11 @@ enum class Counter : std::uint8_t {
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);
 
 /// One thread's counts. Only that thread writes; others read while it runs, hence atomics, relaxed: a count
-/// orders nothing.
+/// orders nothing. When the thread ends, they are added to those of all that have ended, and freed.
 struct ThreadCounts {
   std::array<std::atomic<std::uint64_t>, kCounters> values = {};
+  ThreadCounts* next = nullptr;  ///< these two: of the list of running threads, under its lock
+  ThreadCounts* previous = nullptr;
 };
 
 /// This thread's counts once it has counted something, else null. The thread that set it owns what it points
@@ -77,17 +79,19 @@ struct ThreadCounts {
 /// default is a call for each access, as long as a whole 8-byte put.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadCounts* this_threads_counts;
 
-/// Makes `this_threads_counts` point to counts that are part of every total, also after the thread's end.
-ThreadCounts& first_count();
+/// count() of a thread without counts of its own: gives it some. Where there is no memory for them, what it
+/// counts is added to counts that all such threads share.
+[[gnu::cold, gnu::noinline]] void count_first(Counter counter, std::uint64_t amount) noexcept;
 
 /// Adds `amount` to a counter: a load and a store of a line that no other thread writes.
-inline void count(Counter counter, std::uint64_t amount = 1) {
-  ThreadCounts& counts = this_threads_counts != nullptr ? *this_threads_counts : first_count();
-  auto& value = counts.values[static_cast<std::size_t>(counter)];
+inline void count(Counter counter, std::uint64_t amount = 1) noexcept {
+  if (this_threads_counts == nullptr) [[unlikely]]
+    return count_first(counter, amount);
+  auto& value = this_threads_counts->values[static_cast<std::size_t>(counter)];
   value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
-/// Totals over all threads, by counter.
+/// Totals over all threads, also those that have ended, by counter. They never shrink.
 [[nodiscard]] std::array<std::uint64_t, kCounters> total_counts();
 
 /// "put_direct" and the like, and one line of help.

@@ -26,7 +26,7 @@ class Trace {
 
   /// One call that began at `begin` and ends now. `name` is a function's name; `target` is -1 where there is
   /// none.
-  void record(std::string_view name, Clock::time_point begin, int target, std::uint64_t bytes);
+  void record(std::string_view name, Clock::time_point begin, int target, std::uint64_t bytes) noexcept;
 
  private:
   struct Closer {

@@ -1,6 +1,7 @@
 // One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints what the script looks for, or why not.
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rma/direct.h"
 #include "rma/rma.h"
 
 namespace {
@@ -128,8 +130,78 @@ void again() {
   }
 }
 
-/// All calls outside init ... finalize say so.
-void refuse_everything() {
+/// Handles of before rma_finalize, and of what was freed, are none: not even where the next thing of their
+/// kind is made at once.
+void stale() {
+  rma_team_t world = rma_team_world();
+  for (int cycle = 0; cycle < 4; ++cycle) {
+    const rma_team_t old_world = world;
+    rma_team_t team = nullptr;
+    rma_mutexes_t mutexes = nullptr;
+    expect_ok(rma_team_split(rma_team_world(), 0, 0, &team), "split");
+    expect_ok(rma_mutexes_create(rma_team_world(), 1, &mutexes), "mutexes");
+    expect_ok(rma_barrier(team), "barrier");  // the thread remembers the team it used last
+    const rma_team_t left = team;
+    const rma_mutexes_t left_mutexes = mutexes;
+    if (cycle % 2 == 0) {
+      expect_ok(rma_finalize(), "finalize");
+      expect_ok(rma_init(), "init again");
+      world = rma_team_world();
+      expect(world != old_world && rma_barrier(old_world) == RMA_ERR_ARGUMENT, "the old world is none");
+    } else {
+      expect_ok(rma_mutexes_destroy(&mutexes), "destroy");
+      expect_ok(rma_team_free(&team), "free");
+    }
+    int size = 0;
+    // The first to be made finds the memory of what has just been freed.
+    expect_ok(rma_team_split(rma_team_world(), 0, 0, &team), "split");
+    expect_ok(rma_mutexes_create(rma_team_world(), 1, &mutexes), "mutexes");
+    expect(rma_barrier(left) == RMA_ERR_ARGUMENT, "barrier of a stale team");
+    expect(rma_team_info(left, nullptr, &size) == RMA_ERR_ARGUMENT, "stale team");
+    expect(rma_lock(left_mutexes, 0, rma_rank()) == RMA_ERR_ARGUMENT, "stale mutexes");
+    expect_ok(rma_mutexes_destroy(&mutexes), "destroy");
+    expect_ok(rma_team_free(&team), "free");
+  }
+}
+
+/// The first request of a put to registered memory of the next rank.
+rma_request_t first_request(std::vector<char>& block, void* there) {
+  const int next = (rma_rank() + 1) % rma_size();
+  rma_request_t request = RMA_REQUEST_NULL;
+  expect_ok(rma_put_nb(there, block.data(), block.size(), next, &request), "put_nb");
+  return request;
+}
+
+/// A request of before rma_finalize is none, although the next job's begin again at the same slot.
+void stale_request() {
+  static std::vector<char> block(100);
+  static std::vector<char> target(100);
+  for (int cycle = 0; cycle < 3; ++cycle) {
+    expect_ok(rma_register(target.data(), target.size()), "register");
+    std::vector<void*> all(static_cast<std::size_t>(rma_size()));
+    void* const mine = target.data();
+    expect_ok(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine), "allgather");
+    void* const there = all[static_cast<std::size_t>((rma_rank() + 1) % rma_size())];
+    rma_request_t old = first_request(block, there);
+    expect(old > RMA_REQUEST_COMPLETE, "a request that lives");
+    rma_request_t again = old;
+    expect_ok(rma_wait(&again), "wait");
+    barrier();
+    expect_ok(rma_finalize(), "finalize");
+    expect_ok(rma_init(), "init again");
+    expect_ok(rma_register(target.data(), target.size()), "register");
+    barrier();
+    rma_request_t fresh = first_request(block, there);
+    expect(fresh != old, "another handle");
+    expect(rma_wait(&old) == RMA_ERR_ARGUMENT, "the old one is refused");
+    expect_ok(rma_wait(&fresh), "wait");
+    barrier();
+    expect_ok(rma_unregister(target.data()), "unregister");
+  }
+}
+
+/// All calls outside init ... finalize, or in a forked child, say so.
+void refuse_everything(rma_status_t expected = RMA_ERR_NOT_INITIALIZED) {
   char byte = 0;
   void* address = &byte;
   std::uint64_t word = 0;
@@ -181,12 +253,56 @@ void refuse_everything() {
       {"rma_allreduce", rma_allreduce(team, &word, &word, 1, RMA_LONG, RMA_SUM)},
       {"rma_allgather", rma_allgather(team, &byte, &byte, 1)},
   };
-  for (const auto& [call, status] : calls) expect(status == RMA_ERR_NOT_INITIALIZED, call.c_str());
+  for (const auto& [call, status] : calls) expect(status == expected, call.c_str());
   static_cast<void>(rma_fence(3));
-  expect(error_names("rma_fence") && error_names("rma_init"), "the text names the call and what to do");
+  expect(error_names("rma_fence") &&
+             error_names(expected == RMA_ERR_NOT_INITIALIZED ? "rma_init" : "forked child"),
+         "the text names the call and why");
   expect(rma_initialized() == 0 && rma_rank() == -1 && rma_size() == -1, "nobody");
   expect(rma_team_world() == nullptr && rma_same_host(0) == 0, "no world");
   expect(byte == 0 && word == 0 && half == 0, "nothing was written");
+}
+
+/// Whether a child that runs `body` exits well.
+bool child_passes(const std::function<void()>& body) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // one that hangs fails
+    failures = 0;
+    body();
+    _exit(failures == 0 ? 0 : 1);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// A child of a member is refused everything, at once, but for what needs no library; its parent goes on.
+void forked() {
+  std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
+  const rma_team_t team = rma_team_world();
+  expect_ok(rma_malloc(team, 64, 0, addresses.data(), nullptr), "malloc");
+  const int next = (rma_rank() + 1) % rma_size();
+  auto* const word = static_cast<std::uint64_t*>(addresses[static_cast<std::size_t>(rma_rank())]);
+  auto* const there = static_cast<std::uint64_t*>(addresses[static_cast<std::size_t>(next)]);
+  *word = 0;
+  barrier();
+  expect(child_passes([&] {
+           refuse_everything(RMA_ERR_STATE);
+           expect(rma_init() == RMA_ERR_STATE && rma_finalize() == RMA_ERR_STATE, "no member");
+           expect(rma_barrier(team) == RMA_ERR_STATE, "barrier");
+           expect_ok(rma_put8(there, 77, next), "the inlined path");
+           expect(rma_put8(there + 8000000, 77, next) == RMA_ERR_STATE, "what is not mapped");
+         }),
+         "a child");
+  barrier();
+  expect(*word == 77, "what the child has put by the inlined path");
+  expect(child_passes([] { rma_abort(0, nullptr); }), "a child that aborts ends alone");
+  some_traffic();
+  expect_ok(rma_free(team, word), "free");
+  expect_ok(rma_finalize(), "finalize");
+  expect(child_passes([] { refuse_everything(); }), "a child of a process that has left");
+  expect_ok(rma_init(), "init again");
 }
 
 /// 100,000 collective cycles: no leak, which would soon fill a heap of 16 MiB.
@@ -267,6 +383,9 @@ const std::map<std::string_view, std::function<void()>> kCases = {
     {"no_memory", no_memory},
     {"cma_off", cma_off},
     {"again", again},
+    {"stale", stale},
+    {"stale_request", stale_request},
+    {"forked", forked},
     {"churn", churn},
     {"beyond_4_gib", Beyond4GiB::run},
     {"outside",

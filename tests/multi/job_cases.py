@@ -120,6 +120,21 @@ def again(job):
         job.passes(ranks, "again")
 
 
+def stale(job):
+    job.passes(1, "stale", under_rmarun=False)
+    job.passes(3, "stale")
+    job.passes(3, "stale", RMA_COLL_ALGORITHM="mail")
+
+
+def stale_request(job):
+    job.passes(2, "stale_request")
+
+
+def forked(job):
+    job.passes(1, "forked", under_rmarun=False)
+    job.passes(3, "forked")
+
+
 def outside(job):
     job.passes(2, "outside")
 

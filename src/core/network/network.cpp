@@ -7,6 +7,7 @@
 #include "core/network/peer.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -80,7 +81,7 @@ void Network::settle_requests(int rank) {
 
 Status Network::match(Peer& its, int rank, const NetworkCard& card) {
   if (card.rails.empty()) {
-    return {RMA_ERR_UNSUPPORTED, fmt::format("rank {} has no network open (RMA_NETWORK)", rank)};
+    return {RMA_ERR_UNSUPPORTED, text("rank {} has no network open (RMA_NETWORK)", rank)};
   }
   std::vector<std::string> mine;
   std::vector<std::string> theirs;
@@ -151,9 +152,9 @@ Status Network::rail_for_atomics(Peer& its, int rank, std::size_t* rail) {
   *rail = its.rails.mine(0);
   if (*rail >= rails_.count()) {
     return {RMA_ERR_UNSUPPORTED,
-            fmt::format("atomics of rank {} are its first device's, which no device of this process is "
-                        "connected with (see rma-info --devices on both hosts)",
-                        rank)};
+            text("atomics of rank {} are its first device's, which no device of this process is "
+                 "connected with (see rma-info --devices on both hosts)",
+                 rank)};
   }
   if (!rails_[*rail].limits().atomics64) {
     return {RMA_ERR_UNSUPPORTED, "the network device has no atomics (see rma-info --devices)"};

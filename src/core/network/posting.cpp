@@ -1,7 +1,5 @@
 // How the network's transfers are handed to the devices, and what happens when they end.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +7,7 @@
 #include "core/network/peer.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -226,16 +225,16 @@ void Network::arm() {
 std::string Network::explain(rma_status_t code, int rank) const {
   switch (code) {
     case RMA_ERR_PEER_LOST:
-      return fmt::format("rank {} is gone, or nothing was heard of it for up to {} s (RMA_PEER_TIMEOUT)",
-                         rank, settings_.peer_timeout);
+      return text("rank {} is gone, or nothing was heard of it for up to {} s (RMA_PEER_TIMEOUT)", rank,
+                  settings_.peer_timeout);
     case RMA_ERR_ADDRESS:
-      return fmt::format(
+      return text(
           "rank {} refused access to part of its memory: it is neither in its heap nor registered there "
           "(rma_malloc, rma_malloc_local, rma_register), or was freed or unregistered while it was in use",
           rank);
     default:
-      return fmt::format("a transfer with rank {} over the network failed (status {})", rank,
-                         static_cast<int>(code));
+      return text("a transfer with rank {} over the network failed (status {})", rank,
+                  static_cast<int>(code));
   }
 }
 

@@ -1,13 +1,12 @@
 #include "core/network/remote_memory.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "malloc/directory_layout.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -94,7 +93,7 @@ Status RemoteMemory::refresh(Reader& reader) {
     version_ = before;
     return {};
   }
-  return {RMA_ERR_STATE, fmt::format("the list of rank {}'s memory changes all the time", rank_)};
+  return {RMA_ERR_STATE, text("the list of rank {}'s memory changes all the time", rank_)};
 }
 
 Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes, Reader& reader) {
@@ -108,10 +107,9 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
   bool current = region && (region->flags & kRegionExtent) != 0;
   if (!current) {
     if (place_.keys == decltype(place_.keys){}) {
-      return Status(RMA_ERR_UNSUPPORTED,
-                    fmt::format("rank {} could not register the list of its memory with the "
-                                "network: raise its limit of locked memory (ulimit -l)",
-                                rank_));
+      return Status(RMA_ERR_UNSUPPORTED, text("rank {} could not register the list of its memory with the "
+                                              "network: raise its limit of locked memory (ulimit -l)",
+                                              rank_));
     }
     std::uint64_t now = 0;
     if (region && has_keys(*region)) {
@@ -128,17 +126,16 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
   // Memory without a key is the window's or the user's: beyond its end there is nothing.
   if (!region || (!has_keys(*region) && !region->covers(address, bytes))) {
     return Status(RMA_ERR_ADDRESS,
-                  fmt::format("{} bytes at {:#x} of rank {} are neither in its heap nor registered there "
-                              "(rma_malloc, rma_malloc_local, rma_register)",
-                              bytes, address, rank_));
+                  text("{} bytes at {:#x} of rank {} are neither in its heap nor registered there "
+                       "(rma_malloc, rma_malloc_local, rma_register)",
+                       bytes, address, rank_));
   }
   if (!has_keys(*region)) {
-    return Status(
-        RMA_ERR_UNSUPPORTED,
-        fmt::format("{} bytes at {:#x} of rank {} are out of the network's reach: that memory is not "
-                    "allocated, or could not be registered there; raise its limit of locked memory "
-                    "(ulimit -l)",
-                    bytes, address, rank_));
+    return Status(RMA_ERR_UNSUPPORTED,
+                  text("{} bytes at {:#x} of rank {} are out of the network's reach: that memory is not "
+                       "allocated, or could not be registered there; raise its limit of locked memory "
+                       "(ulimit -l)",
+                       bytes, address, rank_));
   }
   return RemoteRange{.bytes = region->bytes - (address - region->base), .keys = region->keys};
 }

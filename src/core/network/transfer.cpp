@@ -1,14 +1,13 @@
 // How one put or get becomes pieces: looked up, cut, and each given the registered memory it needs on this
 // side.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "core/network/network.hpp"
 #include "core/network/peer.hpp"
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -34,7 +33,7 @@ Status Network::find(Parts& parts, Peer& its, std::uintptr_t address, std::size_
     auto range = its.memory->find(address, bytes, reader);
     if (!range.ok()) {
       if (address == whole) return std::move(range).status();
-      return std::move(range).status().within(fmt::format("part of {} bytes at {:#x}", whole_bytes, whole));
+      return std::move(range).status().within(text("part of {} bytes at {:#x}", whole_bytes, whole));
     }
     range->bytes = std::min(range->bytes, bytes);
     address += range->bytes;

@@ -59,6 +59,20 @@ TEST(RequestTable, AHandleGoesStaleWhenItsSlotIsUsedAgain) {
   }
 }
 
+TEST(RequestTable, HandlesOfATableThatIsGoneAreNoneOfTheNext) {
+  std::set<rma_request_t> given;
+  for (int tables = 0; tables < 5; ++tables) {
+    RequestTable table;
+    for (const rma_request_t old : given) ASSERT_FALSE(table.known(old));
+    for (int i = 0; i < 3; ++i) {
+      const rma_request_t request = table.open(i);
+      EXPECT_TRUE(given.insert(request).second) << "given by a table before";
+      table.finish_part(request, RMA_SUCCESS);
+      if (i < 2) EXPECT_EQ(table.close(request), RMA_SUCCESS);  // one is left open
+    }
+  }
+}
+
 TEST(RequestTable, AHandleThatWasNeverGivenIsNotKnown) {
   RequestTable table;
   EXPECT_FALSE(table.known(RMA_REQUEST_NULL));

@@ -77,7 +77,7 @@ void run_model(std::size_t granule, std::uint64_t seed) {
         extent.end = next->end;
         extents.erase(next);
       }
-      pool.give(extent.begin, extent.end - extent.begin);
+      pool.give(extent.begin, extent.end - extent.begin, ExtentPool::make_record());
     }
     std::set<std::size_t> granules;
     for (const Extent& extent : extents) {
@@ -85,7 +85,8 @@ void run_model(std::size_t granule, std::uint64_t seed) {
     }
     ASSERT_EQ(window.used(), granules.size() * granule);
   }
-  for (const Extent& extent : extents) pool.give(extent.begin, extent.end - extent.begin);
+  for (const Extent& extent : extents)
+    pool.give(extent.begin, extent.end - extent.begin, ExtentPool::make_record());
   EXPECT_EQ(window.used(), 0U);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <latch>
 #include <nlohmann/json.hpp>
@@ -47,6 +48,49 @@ TEST(Statistics, ThreadsThatRunAndThreadsThatEndedAreInTheTotal) {
   EXPECT_EQ(running[kPuts] - before[kPuts], kThreads * kCounts);
   EXPECT_EQ(running[kBytes] - before[kBytes], 3 * kThreads * kCounts);
   EXPECT_EQ(ended, running);
+}
+
+/// Counts when its thread ends, after or before the thread's own counts have ended.
+struct CountsAtTheEnd {
+  ~CountsAtTheEnd() { count(Counter::put_direct); }
+};
+
+TEST(Statistics, AThreadThatHasEndedLeavesItsCountsAndNoMemory) {
+  constexpr int kWarm = 50;
+  constexpr int kThreads = 3000;
+  const auto before = total_counts();
+  const auto run = [](int threads) {
+    for (int i = 0; i < threads; ++i) {
+      std::thread([] {
+        static thread_local CountsAtTheEnd last;
+        static_cast<void>(&last);
+        count(Counter::put_direct, 2);
+      }).join();
+    }
+  };
+  run(kWarm);
+  const std::size_t used = mallinfo2().uordblks;
+  run(kThreads);
+  // 440 bytes of each would be more than a MiB.
+  EXPECT_LT(mallinfo2().uordblks, used + 100'000);
+  EXPECT_EQ(total_counts()[kPuts] - before[kPuts], 3U * (kWarm + kThreads));
+}
+
+TEST(Statistics, ThreadsThatEndWhileTotalsAreTakenAreCountedOnce) {
+  constexpr std::uint64_t kThreads = 200;
+  const auto before = total_counts();
+  std::thread ending([] {
+    for (std::uint64_t i = 0; i < kThreads; ++i) std::thread([] { count(Counter::put_bytes, 5); }).join();
+  });
+  std::uint64_t last = before[kBytes];
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const std::uint64_t now = total_counts()[kBytes];
+    ASSERT_GE(now, last);
+    ASSERT_LE(now, before[kBytes] + 5 * kThreads);
+    last = now;
+  }
+  ending.join();
+  EXPECT_EQ(total_counts()[kBytes] - before[kBytes], 5 * kThreads);
 }
 
 TEST(Statistics, EveryCounterHasANameOfItsOwnAndHelp) {

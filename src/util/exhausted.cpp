@@ -1,0 +1,23 @@
+#include "util/exhausted.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace rma {
+
+void end_exhausted(std::string_view who) noexcept {
+  std::array<char, 256> text = {};
+  const auto end =
+      fmt::format_to_n(text.data(), text.size(),
+                       "rma: {} finds no memory left in process {}: the process ends\n", who, getpid())
+          .out;
+  // The process ends, whether anybody reads it or not.
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, text.data(), static_cast<std::size_t>(end - text.data()));
+  std::abort();
+}
+
+}  // namespace rma
