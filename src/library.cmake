@@ -19,11 +19,9 @@ if(NOT RMA_SANITIZE) # a sanitizer's own functions are the program's to bring
 endif()
 target_link_libraries(rma PRIVATE ${rma_folder_libs})
 
-# The private jemalloc as one object, so that librma.a is as complete as librma.so.
-set(rma_jemalloc_object ${CMAKE_CURRENT_BINARY_DIR}/rma_jemalloc.o)
-add_custom_command(OUTPUT ${rma_jemalloc_object} DEPENDS ${RMA_JEMALLOC_ARCHIVE}
-                   COMMAND ${CMAKE_LINKER} -r --whole-archive ${RMA_JEMALLOC_ARCHIVE} -o ${rma_jemalloc_object} VERBATIM)
-add_library(rma-static STATIC ${rma_objects} ${rma_jemalloc_object})
+# With the private jemalloc, so that librma.a is as complete as librma.so.
+add_library(rma-static STATIC ${rma_objects} ${RMA_JEMALLOC_OBJECT})
+add_dependencies(rma-static rma_jemalloc)
 set_target_properties(rma-static PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rma)
 target_link_libraries(rma-static PRIVATE ${rma_folder_libs})
 

@@ -1,10 +1,13 @@
 #include "malloc/arena.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/types.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -15,17 +18,27 @@ extern "C" {
 
 /// jemalloc's options, compiled in. No thread cache: a block that is freed must leave the window, and
 /// jemalloc's own thread caches would keep it. No retained or decaying pages for the same reason. No
-/// background threads. No huge pages for its own books, of which it touches little: each would cost a process
-/// 2 MiB.
+/// background threads.
 extern const char* librma_je_malloc_conf;
 const char* librma_je_malloc_conf =
-    "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false,thp:"
-    "never,dss:disabled";
+    "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false,"
+    "dss:disabled";
 
-/// What jemalloc reads MALLOC_CONF through. That variable is the program's, for its own jemalloc: ours sees
-/// none.
+/// jemalloc reads an environment variable of options through this. It sees none: other options would break
+/// what is said above.
 char* librma_je_secure_getenv(const char* name);
 char* librma_je_secure_getenv(const char* /*name*/) { return nullptr; }
+
+/// jemalloc takes memory for its own records through this, in aligned blocks of 2 MiB of which it touches
+/// little. Where the system gives huge pages unasked, each block would cost a process 2 MiB: so it is asked
+/// not to.
+void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset);
+void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+  void* const mapped = mmap(address, bytes, protection, flags, fd, offset);
+  // A kernel without huge pages refuses, and has none to give.
+  if (mapped != MAP_FAILED) static_cast<void>(madvise(mapped, bytes, MADV_NOHUGEPAGE));
+  return mapped;
+}
 }
 
 namespace rma {
@@ -45,18 +58,27 @@ constinit thread_local Status* extent_failure = nullptr;
 
 /// The functions that jemalloc calls, and where they find the pool: jemalloc passes the first member's
 /// address back.
+///
+/// jemalloc asks them for the arena's own records, too. These are to lie outside the window, where no peer
+/// can write over them, so they come from where arena 0, which is not used, gets memory. They are told apart
+/// by their alignment, a huge page's: an extent for blocks is aligned to a page.
 struct Arena::Hooks {
   RmaJeExtentHooks functions;
   ExtentPool* pool;
+  RmaJeExtentHooks* system;  ///< arena 0's
 
-  static ExtentPool& pool_of(RmaJeExtentHooks* functions) {
-    return *reinterpret_cast<Hooks*>(functions)->pool;
-  }
+  static constexpr std::size_t kRecordsAlignment = std::size_t{1} << 21U;  // --with-lg-hugepage=21
+
+  static Hooks& of(RmaJeExtentHooks* functions) { return *reinterpret_cast<Hooks*>(functions); }
 
   static void* alloc(RmaJeExtentHooks* functions, void* new_address, std::size_t bytes, std::size_t alignment,
                      bool* zero, bool* commit, unsigned /*arena*/) {
     if (new_address != nullptr) return nullptr;  // an optional wish: growing in place
-    ExtentPool& pool = pool_of(functions);
+    const Hooks& hooks = of(functions);
+    if (alignment >= kRecordsAlignment) {
+      return hooks.system->alloc(hooks.system, nullptr, bytes, alignment, zero, commit, 0);
+    }
+    ExtentPool& pool = *hooks.pool;
     // No exception passes through jemalloc.
     auto offset = unless_exhausted([&] { return pool.take(bytes, alignment); });
     if (!offset.ok()) {
@@ -70,12 +92,16 @@ struct Arena::Hooks {
     return address;
   }
 
-  static bool dalloc(RmaJeExtentHooks* functions, void* address, std::size_t bytes, bool /*committed*/,
+  static bool dalloc(RmaJeExtentHooks* functions, void* address, std::size_t bytes, bool committed,
                      unsigned /*arena*/) {
-    ExtentPool& pool = pool_of(functions);
+    const Hooks& hooks = of(functions);
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) -
+                                  reinterpret_cast<std::uintptr_t>(hooks.pool->window().base());
+    if (offset >= hooks.pool->window().address_bytes()) {
+      return hooks.system->dalloc(hooks.system, address, bytes, committed, 0);
+    }
     try {
-      pool.give(static_cast<std::size_t>(static_cast<std::byte*>(address) - pool.window().base()), bytes,
-                ExtentPool::make_record());
+      hooks.pool->give(offset, bytes, ExtentPool::make_record());
     } catch (const std::bad_alloc&) {
       return true;  // jemalloc then keeps the extent, for an allocation to come
     }
@@ -108,15 +134,21 @@ Arena::Arena(ExtentPool& pool)
                         .purge_forced = nullptr,
                         .split = Hooks::split,
                         .merge = Hooks::merge},
-                       &pool}) {}
+                       &pool,
+                       nullptr}) {}
 
 Result<std::unique_ptr<Arena>> Arena::create(ExtentPool& pool) {
   std::unique_ptr<Arena> arena(new Arena(pool));
-  RmaJeArenaConfig config{.extent_hooks = &arena->hooks_->functions, .metadata_use_hooks = false};
+  std::size_t hooks_bytes = sizeof(arena->hooks_->system);
+  int error_number = librma_je_mallctl("arena.0.extent_hooks", static_cast<void*>(&arena->hooks_->system),
+                                       &hooks_bytes, nullptr, 0);
   unsigned index = 0;
   std::size_t index_bytes = sizeof(index);
-  const int error_number = librma_je_mallctl("experimental.arenas_create_ext", &index, &index_bytes,
-                                             static_cast<void*>(&config), sizeof(config));
+  RmaJeExtentHooks* functions = &arena->hooks_->functions;
+  if (error_number == 0) {
+    error_number = librma_je_mallctl("arenas.create", &index, &index_bytes, static_cast<void*>(&functions),
+                                     sizeof(functions));
+  }
   if (error_number != 0) {
     return system_failure(RMA_ERR_NO_MEMORY, "jemalloc cannot create an arena", error_number);
   }

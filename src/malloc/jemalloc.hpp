@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-// The few functions of jemalloc that the library uses, by the names that cmake/rename_jemalloc.cmake gives
-// them, and the types of jemalloc 5.3 that they take. The renamed copy is private to the library: the
-// program's malloc, or its own jemalloc, is not touched.
+// The few functions of jemalloc that the library uses, by the names that cmake/jemalloc.cmake gives them, and
+// the types of jemalloc 5 that they take. This copy is private to the library: the program's malloc, or its
+// own jemalloc, is not touched.
 
 extern "C" {
 
@@ -25,12 +25,6 @@ struct RmaJeExtentHooks {
                 unsigned arena);
   bool (*merge)(RmaJeExtentHooks*, void* a, std::size_t, void* b, std::size_t, bool committed,
                 unsigned arena);
-};
-
-/// What "experimental.arenas_create_ext" reads.
-struct RmaJeArenaConfig {
-  RmaJeExtentHooks* extent_hooks;
-  bool metadata_use_hooks;
 };
 
 void* librma_je_mallocx(std::size_t bytes, int flags);
