@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
-#include <new>
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "util/thread_end.hpp"
@@ -70,85 +69,43 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"helper_refused", "requests of other ranks that were answered with an error"},
 }};
 
-std::uint64_t value_of(const ThreadCounts& counts, std::size_t counter) {
-  return counts.values[counter].load(std::memory_order_relaxed);
+/// Of threads whose place another running thread has. Several add at a time.
+constinit std::array<std::atomic<std::uint64_t>, kCounters> shared_counts = {};
+
+void leave_place(void* place) {
+  // Release: who claims the place then sees the counts that it goes on from.
+  static_cast<ThreadCounts*>(place)->owner.store(0, std::memory_order_release);
 }
 
-/// Whoever counts. Needs no destructor: threads may count while the process exits.
-class Threads {
- public:
-  /// Counts for the calling thread; null when there is no memory for them.
-  ThreadCounts* begin() noexcept;
-  /// The thread of `counts` has counted for the last time: they move from the list to ended_, under the lock
-  /// that totals are taken under, so that a total has them once.
-  void end(ThreadCounts* counts) noexcept;
-  /// For a thread that has no counts of its own. Others may add at the same time.
-  void add_shared(Counter counter, std::uint64_t amount) noexcept {
-    shared_.values[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
-  }
-  [[nodiscard]] std::array<std::uint64_t, kCounters> totals() noexcept;
-
- private:
-  std::mutex lock_;                  ///< of the list and of ended_
-  ThreadCounts* running_ = nullptr;  ///< a list
-  std::array<std::uint64_t, kCounters> ended_ = {};
-  ThreadCounts shared_;
-};
-constinit Threads threads;
-
-void end_counts(void* counts) {
-  this_threads_counts = nullptr;
-  threads.end(static_cast<ThreadCounts*>(counts));
-}
-
-ThreadCounts* Threads::begin() noexcept {
-  static const ThreadEnd end(end_counts);
-  auto* const counts = new (std::nothrow) ThreadCounts;
-  if (counts == nullptr) return nullptr;
-  if (!end.leave(counts)) {
-    delete counts;
-    return nullptr;
-  }
-  const std::lock_guard guard(lock_);
-  counts->next = running_;
-  if (running_ != nullptr) running_->previous = counts;
-  running_ = counts;
-  return counts;
-}
-
-void Threads::end(ThreadCounts* counts) noexcept {
-  {
-    const std::lock_guard guard(lock_);
-    for (std::size_t i = 0; i < kCounters; ++i) ended_[i] += value_of(*counts, i);
-    (counts->previous != nullptr ? counts->previous->next : running_) = counts->next;
-    if (counts->next != nullptr) counts->next->previous = counts->previous;
-  }
-  delete counts;
-}
-
-std::array<std::uint64_t, kCounters> Threads::totals() noexcept {
-  const std::lock_guard guard(lock_);
-  std::array<std::uint64_t, kCounters> sums = ended_;
-  for (std::size_t i = 0; i < kCounters; ++i) {
-    sums[i] += value_of(shared_, i);
-    for (const ThreadCounts* thread = running_; thread != nullptr; thread = thread->next) {
-      sums[i] += value_of(*thread, i);
-    }
-  }
-  return sums;
+/// Makes the calling thread the owner of a place until it ends; false where that cannot be.
+bool claim(ThreadCounts& place) noexcept {
+  static const ThreadEnd end(leave_place);
+  std::uintptr_t nobody = 0;
+  // Acquire pairs with the release in leave_place().
+  if (!place.owner.compare_exchange_strong(nobody, this_thread(), std::memory_order_acquire)) return false;
+  if (end.leave(&place)) return true;
+  leave_place(&place);
+  return false;
 }
 
 }  // namespace
 
-constinit thread_local ThreadCounts* this_threads_counts = nullptr;
+constinit std::array<ThreadCounts, kCountingPlaces> thread_counts = {};
 
-void count_first(Counter counter, std::uint64_t amount) noexcept {
-  this_threads_counts = threads.begin();
-  if (this_threads_counts != nullptr) return count(counter, amount);
-  threads.add_shared(counter, amount);
+void count_elsewhere(Counter counter, std::uint64_t amount) noexcept {
+  if (claim(counts_of(this_thread()))) return count(counter, amount);
+  shared_counts[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
 }
 
-std::array<std::uint64_t, kCounters> total_counts() { return threads.totals(); }
+std::array<std::uint64_t, kCounters> total_counts() noexcept {
+  std::array<std::uint64_t, kCounters> totals = {};
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    totals[i] = shared_counts[i].load(std::memory_order_relaxed);
+    for (const ThreadCounts& each : thread_counts)
+      totals[i] += each.values[i].load(std::memory_order_relaxed);
+  }
+  return totals;
+}
 
 std::string_view counter_name(Counter counter) { return kInfo[static_cast<std::size_t>(counter)].name; }
 std::string_view counter_help(Counter counter) { return kInfo[static_cast<std::size_t>(counter)].help; }

@@ -66,33 +66,55 @@ enum class Counter : std::uint8_t {
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);
 
-/// One thread's counts. Only that thread writes; others read while it runs, hence atomics, relaxed: a count
-/// orders nothing. When the thread ends, they are added to those of all that have ended, and freed.
-struct ThreadCounts {
+/// Who the calling thread is: a number that no other running thread has. It is read from a register; what is
+/// thread_local in a library that may be loaded late takes a call, as long as a whole 8-byte put.
+inline std::uintptr_t this_thread() noexcept {
+#if defined(__x86_64__)
+  std::uintptr_t self = 0;
+  // The first word of a thread's descriptor is its own address (System V ABI, thread-local storage).
+  __asm__("mov %%fs:0, %0" : "=r"(self));
+  return self;
+#else
+  return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+#endif
+}
+
+/// Counts of a thread that has claimed them. Only their owner writes values; others read while it runs, hence
+/// atomics, relaxed: a count orders nothing. When the owner ends, its counts stay, for the next to add to.
+struct alignas(64) ThreadCounts {
+  std::atomic<std::uintptr_t> owner = 0;  ///< this_thread(), or 0
   std::array<std::atomic<std::uint64_t>, kCounters> values = {};
-  ThreadCounts* next = nullptr;  ///< these two: of the list of running threads, under its lock
-  ThreadCounts* previous = nullptr;
 };
 
-/// This thread's counts once it has counted something, else null. The thread that set it owns what it points
-/// to. In the static part of a thread's memory, which costs those 8 bytes of it: in a shared library the
-/// default is a call for each access, as long as a whole 8-byte put.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadCounts* this_threads_counts;
+/// Where threads count: each in the place that its number is mixed to, when it could claim that.
+inline constexpr std::size_t kCountingPlaces = 64;
+extern constinit std::array<ThreadCounts, kCountingPlaces> thread_counts;
 
-/// count() of a thread without counts of its own: gives it some. Where there is no memory for them, what it
-/// counts is added to counts that all such threads share.
-[[gnu::cold, gnu::noinline]] void count_first(Counter counter, std::uint64_t amount) noexcept;
+inline ThreadCounts& counts_of(std::uintptr_t thread) noexcept {
+  // Fibonacci hashing: descriptors lie at the ends of stacks, whose sizes are round.
+  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+  static_assert(kCountingPlaces == std::size_t{1} << 6U);
+  return thread_counts[thread * kGoldenRatio >> 58U];
+}
 
-/// Adds `amount` to a counter: a load and a store of a line that no other thread writes.
+/// count() of a thread whose place is not its own: claims it, and where another running thread has it, adds
+/// to counts that all such threads share.
+[[gnu::cold, gnu::noinline]] void count_elsewhere(Counter counter, std::uint64_t amount) noexcept;
+
+/// Adds `amount` to a counter: a load and a store of a line that no other thread writes, but for the few
+/// threads that share.
 inline void count(Counter counter, std::uint64_t amount = 1) noexcept {
-  if (this_threads_counts == nullptr) [[unlikely]]
-    return count_first(counter, amount);
-  auto& value = this_threads_counts->values[static_cast<std::size_t>(counter)];
+  const std::uintptr_t self = this_thread();
+  ThreadCounts& counts = counts_of(self);
+  // Relaxed: only this thread stores this value there.
+  if (counts.owner.load(std::memory_order_relaxed) != self) [[unlikely]]
+    return count_elsewhere(counter, amount);
+  auto& value = counts.values[static_cast<std::size_t>(counter)];
   value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
 /// Totals over all threads, also those that have ended, by counter. They never shrink.
-[[nodiscard]] std::array<std::uint64_t, kCounters> total_counts();
+[[nodiscard]] std::array<std::uint64_t, kCounters> total_counts() noexcept;
 
 /// "put_direct" and the like, and one line of help.
 [[nodiscard]] std::string_view counter_name(Counter counter);

@@ -76,6 +76,23 @@ TEST(Statistics, AThreadThatHasEndedLeavesItsCountsAndNoMemory) {
   EXPECT_EQ(total_counts()[kPuts] - before[kPuts], 3U * (kWarm + kThreads));
 }
 
+TEST(Statistics, MoreThreadsThanPlacesCountRight) {
+  constexpr std::size_t kThreads = 3 * kCountingPlaces;
+  constexpr std::uint64_t kCounts = 500;
+  const auto before = total_counts();
+  std::latch all_run(kThreads);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      count(Counter::put_direct);
+      all_run.arrive_and_wait();  // so no place is free for another
+      for (std::uint64_t n = 1; n < kCounts; ++n) count(Counter::put_direct);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(total_counts()[kPuts] - before[kPuts], kThreads * kCounts);
+}
+
 TEST(Statistics, ThreadsThatEndWhileTotalsAreTakenAreCountedOnce) {
   constexpr std::uint64_t kThreads = 200;
   const auto before = total_counts();
