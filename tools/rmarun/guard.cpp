@@ -1,14 +1,21 @@
 #include "rmarun/guard.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigset_t is POSIX's
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <string>
+#include <string_view>
 
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/processes.hpp"
@@ -16,22 +23,22 @@
 namespace rmarun {
 namespace {
 
-/// Waits for `child`, reaping whatever else this subreaper inherits, and passes signals on to it.
-int wait_for(pid_t child, const sigset_t& signals) {
-  while (true) {
-    siginfo_t received{};
-    if (::sigwaitinfo(&signals, &received) < 0) continue;  // EINTR, after a stop and continue
-    if (received.si_signo != SIGCHLD) {
-      // The terminal signals the whole foreground group: then the child has got it already.
-      if (received.si_code != SI_KERNEL) ::kill(child, received.si_signo);
-      continue;
-    }
-    int status = 0;
-    for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid == child) return status;
-    }
-  }
+using Clock = std::chrono::steady_clock;
+
+/// How long the job's process may take to end the job once it is to end. It allows its ranks half a second.
+constexpr auto kPatience = std::chrono::seconds(3);
+/// A key press that reaches rmarun twice, from the terminal and from a script that passes it on, is one
+/// request.
+constexpr auto kSameRequest = std::chrono::milliseconds(100);
+
+/// A line to stderr, unless nobody reads there: rmarun's end does not wait for a reader.
+void say(std::string_view text) {
+  constexpr int kForReader = 200;  // ms
+  pollfd err{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&err, 1, kForReader) == 1) fmt::print(stderr, "rmarun: {}\n", text);
 }
+
+std::string describe_signal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
 
 sigset_t guarded_signals() {
   sigset_t signals;
@@ -41,9 +48,99 @@ sigset_t guarded_signals() {
   return signals;
 }
 
+/// What the guard does while the job's process runs.
+class Guard {
+ public:
+  Guard(pid_t child, std::optional<double> timeout_seconds, const Progress& progress)
+      : child_(child), progress_(progress) {
+    if (timeout_seconds) {
+      limit_ = Clock::now() + kPatience +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*timeout_seconds));
+    }
+  }
+
+  /// Waits until the job's process has ended or has to be ended; then nothing of the job is left.
+  /// @return the exit code of rmarun.
+  int watch() {
+    const sigset_t signals = guarded_signals();
+    while (true) {
+      if (const auto status = reap()) return end_after(*status);
+      // Pairs with the job's release: the flag is set once no process of the job is left.
+      if (limit_ && progress_.over.load(std::memory_order_acquire)) limit_.reset();
+      const auto now = Clock::now();
+      if (request_ && now >= *request_ + kPatience) {
+        return take_over(kExitSignal + signal_, fmt::format("{} has not ended the job, which is killed now",
+                                                            describe_signal(signal_)));
+      }
+      if (limit_ && now >= *limit_) {
+        return take_over(kExitTimeout, "the time limit has not ended the job, which is killed now");
+      }
+      siginfo_t received{};
+      if (wait(signals, received) && received.si_signo != SIGCHLD && again(received)) {
+        return take_over(kExitSignal + signal_, fmt::format("{} came while the job was being ended, which is "
+                                                            "killed now",
+                                                            describe_signal(received.si_signo)));
+      }
+    }
+  }
+
+ private:
+  /// The next signal. False when a deadline or the end of a stop comes first.
+  bool wait(const sigset_t& signals, siginfo_t& received) const {
+    std::optional<Clock::time_point> next = limit_;
+    if (request_) next = next ? std::min(*next, *request_ + kPatience) : *request_ + kPatience;
+    if (!next) return ::sigwaitinfo(&signals, &received) > 0;
+    const auto left = std::max(*next - Clock::now(), Clock::duration::zero());
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec time{.tv_sec = seconds.count(),
+                        .tv_nsec = std::chrono::nanoseconds(left - seconds).count()};
+    return ::sigtimedwait(&signals, &received, &time) > 0;
+  }
+
+  /// Passes a request to end on. True for one that repeats an earlier one.
+  bool again(const siginfo_t& received) {
+    const auto now = Clock::now();
+    if (request_) return now >= *request_ + kSameRequest;
+    request_ = now;
+    signal_ = received.si_signo;
+    // The terminal signals the whole foreground group: then the child has got it already.
+    if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
+    ::kill(child_, SIGCONT);  // a stopped process could not end the job
+    return false;
+  }
+
+  /// Reaps whatever this subreaper has inherited. The job's process's status once that has ended.
+  [[nodiscard]] std::optional<int> reap() const {
+    int status = 0;
+    for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid == child_) return status;
+    }
+    return std::nullopt;
+  }
+
+  static int end_after(int status) {
+    kill_descendants();
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    say(fmt::format("ended by {}; the job is ended too", describe_signal(WTERMSIG(status))));
+    return kExitSignal + WTERMSIG(status);
+  }
+
+  static int take_over(int exit_code, std::string_view why) {
+    kill_descendants();
+    say(why);
+    return exit_code;
+  }
+
+  pid_t child_;
+  const Progress& progress_;
+  std::optional<Clock::time_point> request_;  ///< when the first signal came
+  int signal_ = 0;                            ///< which it was
+  std::optional<Clock::time_point> limit_;    ///< when the job's process has missed the time limit
+};
+
 }  // namespace
 
-int run_guarded(const std::function<int()>& job) {
+int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job) {
   const sigset_t signals = guarded_signals();
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   // An ignored SIGCHLD, as some parents leave it, would have the system reap the ranks before anyone saw
@@ -51,10 +148,17 @@ int run_guarded(const std::function<int()>& job) {
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
+  void* const shared =
+      ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) {
+    say(fmt::format("cannot map memory: {}", std::strerror(errno)));
+    return kExitFailure;
+  }
+  auto& progress = *new (shared) Progress;  // unmapped when both processes have ended
   const pid_t guard = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
-    fmt::print(stderr, "rmarun: cannot start a process: {}\n", std::strerror(errno));
+    say(fmt::format("cannot start a process: {}", std::strerror(errno)));
     return kExitFailure;
   }
   if (child == 0) {
@@ -63,17 +167,11 @@ int run_guarded(const std::function<int()>& job) {
     if (::getppid() != guard) ::_exit(kExitFailure);  // the guard ended before the line above
     // By another name, so that one "killall -9 rmarun" does not kill both.
     ::prctl(PR_SET_NAME, "rma-job");
-    const int code = job();
+    const int code = job(progress);
     std::fflush(nullptr);
     ::_exit(code);
   }
-
-  const int status = wait_for(child, signals);
-  kill_descendants();
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  fmt::print(stderr, "rmarun: ended by signal {} ({}); the job is ended too\n", WTERMSIG(status),
-             ::strsignal(WTERMSIG(status)));
-  return kExitSignal + WTERMSIG(status);
+  return Guard(child, timeout_seconds, progress).watch();
 }
 
 }  // namespace rmarun

@@ -9,17 +9,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "rmarun/binding.hpp"
+#include "rmarun/descriptors.hpp"
 #include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
 #include "rmarun/guard.hpp"
 #include "rmarun/pmix_server.hpp"
+#include "rmarun/preparation.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/spawn.hpp"
 
@@ -34,37 +34,51 @@ constexpr auto kGrace = std::chrono::milliseconds(500);
 constexpr auto kKillPeriod = std::chrono::milliseconds(20);
 /// How long a job that was cut short waits for a reader of its last output.
 constexpr auto kLastOutput = std::chrono::milliseconds(200);
+/// A rank has ended, and its connection has not: a process that it forked has it too. How often, and after
+/// what pause each, to look for the connection's end before the rank counts as lost. Looks are counted, not
+/// seconds, because a launcher that is stopped does not look.
+constexpr int kLooks = 50;
+constexpr auto kLookPeriod = std::chrono::milliseconds(100);
 
 struct Rank {
   pid_t pid = -1;
   bool running = false;
   bool succeeded = false;
+  int looks = 0;  ///< for the end of the connection of a rank that has succeeded
+};
+
+/// A rank's end, as waitpid(2) tells it.
+struct Ended {
+  size_t rank = 0;
+  int status = 0;
 };
 
 std::string describe_signal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
 
 class Job {
  public:
-  Job(const Options& options, Environment inherited, std::unique_ptr<PmixServer> server, Descriptor signals)
+  Job(const Options& options, Environment inherited, const rlimit& descriptors, Preparation preparation,
+      Descriptor signals)
       : options_(options),
         inherited_(std::move(inherited)),
-        server_(std::move(server)),
+        descriptors_(descriptors),
+        preparation_(std::move(preparation)),
         signals_(std::move(signals)),
         forwarder_(options.ranks, options.label) {}
 
-  int run() {
+  int run(Progress& progress) {
     if (options_.timeout_seconds) {
       timeout_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                     std::chrono::duration<double>(*options_.timeout_seconds));
     }
-    start_ranks();
+    while (server_ == nullptr && !exit_code_) turn();
     while (true) {
       reap();
       if (children_gone_) break;
-      if (std::none_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.running; }))
-        end_processes();
+      if (none_runs()) end_processes();
       turn();
     }
+    progress.over.store(true, std::memory_order_release);  // pairs with the guard's acquire
     forwarder_.drain();
     while (!forwarder_.empty() && turn()) {
     }
@@ -73,33 +87,26 @@ class Job {
 
  private:
   void start_ranks() {
+    auto prepared = preparation_.take();
+    if (!prepared.ok()) return fail(kExitFailure, prepared.status().text());
+    server_ = prepared.value().server;
+    const auto& cores = prepared.value().cores;
     ranks_.reserve(static_cast<size_t>(options_.ranks));
-    std::vector<cpu_set_t> cores;
-    if (options_.bind == Bind::kCore) {
-      auto found = allowed_cores();
-      if (!found.ok()) return fail(kExitFailure, found.status().text());
-      cores = std::move(found).value();
-    }
     Environment environment = inherited_;
     for (int rank = 0; rank < options_.ranks; ++rank) {
-      const cpu_set_t* const core =
-          cores.empty() ? nullptr : &cores[static_cast<size_t>(rank) % cores.size()];
-      if (!start_rank(rank, environment, core)) return;
+      const auto at = static_cast<size_t>(rank);
+      for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
+      for (const auto& [name, value] : options_.environment) environment.set(name, value);
+      if (!start_rank(rank, environment, cores.empty() ? nullptr : &cores[at % cores.size()])) return;
     }
   }
 
-  bool start_rank(int rank, Environment& environment, const cpu_set_t* core) {
-    auto for_client = server_->environment_of(rank);
-    if (!for_client.ok()) {
-      fail(kExitFailure, for_client.status().text());
-      return false;
-    }
-    for (const std::string& assignment : for_client.value()) environment.set(assignment);
-    for (const auto& [name, value] : options_.environment) environment.set(name, value);
+  bool start_rank(int rank, const Environment& environment, const cpu_set_t* core) {
     Spawned spawned = spawn({.command = options_.command,
                              .environment = environment.entries(),
                              .takes_stdin = rank == 0,
-                             .cores = core});
+                             .cores = core,
+                             .descriptors = descriptors_});
     if (spawned.pid < 0) {
       const char* const why = std::strerror(spawned.error);
       if (!spawned.at_exec) {
@@ -134,13 +141,14 @@ class Job {
   /// Waits for something to happen, and deals with it. False when the last output of a job that was cut short
   /// finds no reader.
   bool turn() {
-    std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {server_->wakeup(), POLLIN, 0}};
+    const int news = server_ != nullptr ? server_->wakeup() : preparation_.done();
+    std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {news, POLLIN, 0}};
     forwarder_.add_polls(polls);
     const bool flushing = children_gone_ && exit_code_.has_value();
     const int ready = ::poll(polls.data(), polls.size(), poll_timeout());
     if (ready > 0) {
       if (polls[0].revents != 0 && !take_signals()) return false;
-      if (polls[1].revents != 0) server_->clear_wakeup();
+      if (polls[1].revents != 0) take_news();
       if (!forwarder_.handle(polls))
         fail(kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job");
     }
@@ -153,10 +161,19 @@ class Job {
     if (children_gone_) return exit_code_ ? static_cast<int>(kLastOutput.count()) : -1;
     std::optional<Clock::time_point> next = kill_at_;
     if (timeout_ && !exit_code_) next = next ? std::min(*next, *timeout_) : *timeout_;
+    if (look_at_) next = next ? std::min(*next, *look_at_) : *look_at_;
     if (!next) return -1;
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
     constexpr decltype(wait) kLongest = 1 << 30;  // what is further away is looked at again then
     return static_cast<int>(std::clamp<decltype(wait)>(wait, 0, kLongest));
+  }
+
+  void take_news() {
+    if (server_ != nullptr) {
+      server_->clear_wakeup();
+    } else if (!exit_code_) {
+      start_ranks();
+    }
   }
 
   /// False when the job is over and rmarun is asked not to wait for its readers.
@@ -166,7 +183,7 @@ class Job {
     while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int signal = static_cast<int>(info.ssi_signo);
       if (signal == SIGCHLD) continue;  // reap() looks anyway
-      fail(kExitSignal + signal, fmt::format("interrupted by {}; ending the job", describe_signal(signal)));
+      fail(kExitSignal + signal, fmt::format("interrupted by {}; {}", describe_signal(signal), ending()));
       wait = !children_gone_;
     }
     return wait;
@@ -175,7 +192,7 @@ class Job {
   void look_at_clock() {
     const auto now = Clock::now();
     if (timeout_ && now >= *timeout_ && !children_gone_) {
-      fail(kExitTimeout, fmt::format("no end after {} s; ending the job", *options_.timeout_seconds));
+      fail(kExitTimeout, fmt::format("no end after {} s; {}", *options_.timeout_seconds, ending()));
     }
     if (kill_at_ && now >= *kill_at_) {
       signal_descendants(SIGKILL);
@@ -183,28 +200,72 @@ class Job {
     }
   }
 
+  [[nodiscard]] std::string_view ending() const {
+    return server_ != nullptr ? "ending the job" : "no rank has started, since PMIx is still being prepared";
+  }
+
+  [[nodiscard]] bool none_runs() const {
+    return std::none_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.running; });
+  }
+
   void look_at_server() {
-    if (exit_code_) return;
+    look_at_.reset();
+    if (exit_code_ || server_ == nullptr) return;
     if (const auto abort = server_->abort_request()) {
       // A job that was aborted has not succeeded, whatever code the rank gave.
       const int code = abort->code & 0xff;
       return fail(code == 0 ? kExitFailure : code,
                   fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));
     }
-    // Ranks that have joined wait for every other, so for one that is gone they would wait for ever.
-    for (size_t waiting = 0; waiting < ranks_.size(); ++waiting) {
-      if (!ranks_[waiting].running || server_->stage(static_cast<int>(waiting)) != Stage::kJoined) continue;
-      for (size_t gone = 0; gone < ranks_.size(); ++gone) {
-        if (!ranks_[gone].succeeded || server_->stage(static_cast<int>(gone)) != Stage::kNone) continue;
-        return fail(kExitFailure,
-                    fmt::format("rank {} exited with code 0 without joining the job that rank {} has "
-                                "joined; ending the job",
-                                gone, waiting));
-      }
+    if (none_runs()) return;
+    for (size_t rank = 0; rank < ranks_.size() && !exit_code_; ++rank) {
+      if (ranks_[rank].succeeded) look_at_gone(rank);
     }
   }
 
+  /// Others run, so rank `gone`, which exited with code 0, must have left the job or never joined it.
+  void look_at_gone(size_t gone) {
+    switch (server_->stage(static_cast<int>(gone))) {
+      case Stage::kLeft:
+        return;
+      case Stage::kNone:
+        return look_for_joined(gone);
+      case Stage::kJoined:
+        if (!connection_overdue(ranks_[gone])) return;
+        break;
+      case Stage::kLost:
+        break;
+    }
+    fail(kExitFailure,
+         fmt::format("rank {} (pid {}) exited with code 0 without leaving the job it had joined "
+                     "(rma_finalize, PMIx_Finalize) while others run; ending the job",
+                     gone, ranks_[gone].pid));
+  }
+
+  /// Ranks that have joined wait for every other, so for rank `gone`, which never joined, they would for
+  /// ever.
+  void look_for_joined(size_t gone) {
+    for (size_t waiting = 0; waiting < ranks_.size(); ++waiting) {
+      if (!ranks_[waiting].running || server_->stage(static_cast<int>(waiting)) != Stage::kJoined) continue;
+      return fail(kExitFailure,
+                  fmt::format("rank {} exited with code 0 without joining the job that rank {} has "
+                              "joined; ending the job",
+                              gone, waiting));
+    }
+  }
+
+  bool connection_overdue(Rank& rank) {
+    const auto now = Clock::now();
+    if (now >= last_look_ + kLookPeriod) {
+      last_look_ = now;
+      for (Rank& each : ranks_) each.looks += each.succeeded ? 1 : 0;
+    }
+    look_at_ = last_look_ + kLookPeriod;
+    return rank.looks > kLooks;
+  }
+
   void reap() {
+    std::vector<Ended> ended;
     int status = 0;
     pid_t pid = 0;
     while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
@@ -212,49 +273,51 @@ class Job {
                                      [&](const Rank& r) { return r.running && r.pid == pid; });
       if (rank == ranks_.end()) continue;  // a process that a rank left behind
       rank->running = false;
-      look_at_server();  // an abort comes before the exit that follows it
-      judge(static_cast<int>(rank - ranks_.begin()), status);
+      ended.push_back({static_cast<size_t>(rank - ranks_.begin()), status});
     }
     children_gone_ = pid < 0;
+    look_at_server();  // an abort comes before the exit that follows it
+    // When several ends are found at once, a signal is the cause and an exit code its consequence: a rank
+    // that loses a peer exits.
+    std::stable_partition(ended.begin(), ended.end(), [](const Ended& e) { return WIFSIGNALED(e.status); });
+    for (const Ended& each : ended) judge(each);
     look_at_server();
   }
 
-  void judge(int number, int status) {
-    Rank& rank = ranks_[static_cast<size_t>(number)];
-    if (WIFSIGNALED(status)) {
-      return fail(kExitSignal + WTERMSIG(status),
-                  fmt::format("rank {} (pid {}) was killed by {}{}; ending the job", number, rank.pid,
-                              describe_signal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : ""));
+  void judge(const Ended& ended) {
+    Rank& rank = ranks_[ended.rank];
+    if (WIFSIGNALED(ended.status)) {
+      return fail(kExitSignal + WTERMSIG(ended.status),
+                  fmt::format("rank {} (pid {}) was killed by {}{}; ending the job", ended.rank, rank.pid,
+                              describe_signal(WTERMSIG(ended.status)),
+                              WCOREDUMP(ended.status) ? ", core dumped" : ""));
     }
-    if (const int code = WEXITSTATUS(status); code != 0) {
-      return fail(
-          code, fmt::format("rank {} (pid {}) exited with code {}; ending the job", number, rank.pid, code));
+    if (const int code = WEXITSTATUS(ended.status); code != 0) {
+      return fail(code, fmt::format("rank {} (pid {}) exited with code {}; ending the job", ended.rank,
+                                    rank.pid, code));
     }
     rank.succeeded = true;
-    const bool others = std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.running; });
-    if (others && server_->stage(number) == Stage::kJoined) {
-      fail(kExitFailure,
-           fmt::format("rank {} (pid {}) exited with code 0 without leaving the job it had joined "
-                       "(rma_finalize, PMIx_Finalize) while others run; ending the job",
-                       number, rank.pid));
-    }
   }
 
   const Options& options_;
   const Environment inherited_;
-  std::unique_ptr<PmixServer> server_;
+  const rlimit descriptors_;
+  Preparation preparation_;
+  PmixServer* server_ = nullptr;  ///< null until the ranks start
   Descriptor signals_;
   Forwarder forwarder_;
   std::vector<Rank> ranks_;
   std::optional<int> exit_code_;              ///< set by the first failure
   std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
   std::optional<Clock::time_point> kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
+  std::optional<Clock::time_point> look_at_;  ///< when to look again for the end of a connection
+  Clock::time_point last_look_;
   bool children_gone_ = false;
 };
 
 }  // namespace
 
-int run_job(const Options& options, const std::string& directory) {
+int run_job(const Options& options, const std::string& directory, Progress& progress) {
   // A reader that goes away is an error of write(2), not the end of rmarun.
   ::signal(SIGPIPE, SIG_IGN);
   const auto complain = [](std::string_view why) {
@@ -267,12 +330,15 @@ int run_job(const Options& options, const std::string& directory) {
   for (const int signal : kEndingSignals) ::sigaddset(&set, signal);
   Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
+  const auto descriptors = make_room_for(options.ranks);
+  if (!descriptors.ok()) return complain(descriptors.status().text());
 
   Environment inherited = Environment::inherited();
-  look_for_processors_only();
-  auto server = PmixServer::start(options.ranks, directory);
-  if (!server.ok()) return complain(server.status().text());
-  return Job(options, std::move(inherited), std::move(server).value(), std::move(signals)).run();
+  auto preparation = Preparation::start(options, directory);
+  if (!preparation.ok()) return complain(preparation.status().text());
+  return Job(options, std::move(inherited), descriptors.value(), std::move(preparation).value(),
+             std::move(signals))
+      .run(progress);
 }
 
 }  // namespace rmarun

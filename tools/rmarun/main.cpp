@@ -20,14 +20,16 @@ int main(int argc, char** argv) {
   }
   const auto& options = std::get<rmarun::Options>(parsed);
 
+  // Made by the job's process and removed by both, so that it goes whichever of the two is killed.
   const rmarun::TemporaryDirectory directory;
-  if (directory.path().empty()) {
-    fmt::print(stderr, "rmarun: cannot make a directory under TMPDIR (or /tmp): {}\n", std::strerror(errno));
-    return rmarun::kExitFailure;
-  }
-  return rmarun::run_guarded([&] {
-    const int code = rmarun::run_job(options, directory.path());
-    directory.remove();  // for the case that the guard, whose destructor does it too, was killed
+  return rmarun::run_guarded(options.timeout_seconds, [&](rmarun::Progress& progress) {
+    if (!directory.make()) {
+      fmt::print(stderr, "rmarun: cannot make the directory {} (TMPDIR names another place): {}\n",
+                 directory.path(), std::strerror(errno));
+      return rmarun::kExitFailure;
+    }
+    const int code = rmarun::run_job(options, directory.path(), progress);
+    directory.remove();
     return code;
   });
 }

@@ -9,46 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
-#include <utility>
-
-#include "rmarun/spawn.hpp"
 
 namespace rmarun {
 
-struct PmixServer::News {
-  mutable std::mutex mutex;
-  std::vector<Stage> stages;
-  std::optional<AbortRequest> abort;
-  Descriptor wakeup;
-
-  void note_stage(int rank, Stage stage) {
-    {
-      const std::lock_guard lock(mutex);
-      stages.at(static_cast<size_t>(rank)) = stage;
-    }
-    ring();
-  }
-
-  void note_abort(AbortRequest request) {
-    {
-      const std::lock_guard lock(mutex);
-      if (!abort) abort = request;
-    }
-    ring();
-  }
-
- private:
-  void ring() const {
-    const uint64_t one = 1;
-    // Fails only when the counter is about to overflow: then it is readable anyway.
-    [[maybe_unused]] const ssize_t written = ::write(wakeup.get(), &one, sizeof one);
-  }
-};
-
 namespace {
-
-using News = PmixServer::News;
 
 rma::Status failure(const char* what, pmix_status_t code) {
   return {RMA_ERR_LAUNCH, fmt::format("{} failed: {} ({})", what, PMIx_Error_string(code), code)};
@@ -59,21 +25,26 @@ bool succeeded(pmix_status_t code) { return code == PMIX_SUCCESS || code == PMIX
 
 // What PMIx calls, on its own thread. PMIX_OPERATION_SUCCEEDED says that no callback will follow.
 
-pmix_status_t on_connected(const pmix_proc_t* proc, void* news, pmix_info_t* /*info*/, size_t /*ninfo*/,
+void note(void* server, const pmix_proc_t& proc, Stage stage) {
+  if (server != nullptr) static_cast<PmixServer*>(server)->note_stage(static_cast<int>(proc.rank), stage);
+}
+
+pmix_status_t on_connected(const pmix_proc_t* proc, void* server, pmix_info_t* /*info*/, size_t /*ninfo*/,
                            pmix_op_cbfunc_t /*done*/, void* /*cookie*/) {
-  if (news != nullptr) static_cast<News*>(news)->note_stage(static_cast<int>(proc->rank), Stage::kJoined);
+  note(server, *proc, Stage::kJoined);
   return PMIX_OPERATION_SUCCEEDED;
 }
 
-pmix_status_t on_finalized(const pmix_proc_t* proc, void* news, pmix_op_cbfunc_t /*done*/, void* /*cookie*/) {
-  if (news != nullptr) static_cast<News*>(news)->note_stage(static_cast<int>(proc->rank), Stage::kLeft);
+pmix_status_t on_finalized(const pmix_proc_t* proc, void* server, pmix_op_cbfunc_t /*done*/,
+                           void* /*cookie*/) {
+  note(server, *proc, Stage::kLeft);
   return PMIX_OPERATION_SUCCEEDED;
 }
 
-pmix_status_t on_abort(const pmix_proc_t* proc, void* news, int code, const char /*text*/[],
+pmix_status_t on_abort(const pmix_proc_t* proc, void* server, int code, const char /*text*/[],
                        pmix_proc_t* /*procs*/, size_t /*nprocs*/, pmix_op_cbfunc_t /*done*/,
                        void* /*cookie*/) {
-  if (news != nullptr) static_cast<News*>(news)->note_abort({static_cast<int>(proc->rank), code});
+  if (server != nullptr) static_cast<PmixServer*>(server)->note_abort({static_cast<int>(proc->rank), code});
   return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -82,6 +53,22 @@ pmix_status_t on_fence(const pmix_proc_t* /*procs*/, size_t /*nprocs*/, const pm
                        size_t /*ninfo*/, char* data, size_t size, pmix_modex_cbfunc_t done, void* cookie) {
   done(PMIX_SUCCESS, data, size, cookie, nullptr, nullptr);
   return PMIX_SUCCESS;
+}
+
+/// Connections have ended: that of `source` and, where PMIx reports several at once, those that `infos` name.
+void on_lost(size_t /*handler*/, pmix_status_t /*status*/, const pmix_proc_t* source, pmix_info_t infos[],
+             size_t ninfo, pmix_info_t /*results*/[], size_t /*nresults*/,
+             pmix_event_notification_cbfunc_fn_t done, void* cookie) {
+  void* server = nullptr;
+  for (size_t i = 0; i < ninfo; ++i) {
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_RETURN_OBJECT)) server = infos[i].value.data.ptr;
+  }
+  note(server, *source, Stage::kLost);
+  for (size_t i = 0; i < ninfo; ++i) {
+    if (infos[i].value.type == PMIX_PROC && infos[i].value.data.proc != nullptr)
+      note(server, *infos[i].value.data.proc, Stage::kLost);
+  }
+  if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cookie);
 }
 
 /// Asks for data of ranks on other hosts: there are none.
@@ -116,6 +103,7 @@ class InfoList {
   void add(const char* key, const std::string& text) { load(key, text.c_str(), PMIX_STRING); }
   void add(const char* key, uint32_t number) { load(key, &number, PMIX_UINT32); }
   void add(const char* key, bool truth) { load(key, &truth, PMIX_BOOL); }
+  void add_pointer(const char* key, void* pointer) { load(key, pointer, PMIX_POINTER); }
   /// A regular expression that PMIx itself generated: a text, to be taken as its own type.
   void add_regex(const char* key, const char* regex) { load(key, regex, PMIX_REGEX); }
 
@@ -150,18 +138,20 @@ std::string all_ranks(int ranks) {
 
 }  // namespace
 
-PmixServer::PmixServer() : news_(std::make_unique<News>()) {}
-
-PmixServer::~PmixServer() {
-  if (initialized_) PMIx_server_finalize();
+void PmixServer::set_environment() {
+  // The other stores (ds12, ds21) keep data where the ranks map them, under a lock that dies with a rank that
+  // is killed inside it: PMIx's thread then waits for it for ever, and with it all that goes through PMIx.
+  ::setenv("PMIX_MCA_gds", "hash", 0);  // NOLINT(concurrency-mt-unsafe): one thread
+  // Connections that end are reported at once, not collected for a second.
+  ::setenv("PMIX_MCA_pmix_event_caching_window", "0", 0);  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
-rma::Result<std::unique_ptr<PmixServer>> PmixServer::start(int ranks, const std::string& directory) {
-  std::unique_ptr<PmixServer> server(new PmixServer);
-  News& news = *server->news_;
-  news.stages.assign(static_cast<size_t>(ranks), Stage::kNone);
-  news.wakeup = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!news.wakeup.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+rma::Result<PmixServer*> PmixServer::start(int ranks, const std::string& directory) {
+  // Never deleted: PMIx's thread uses it as long as the process runs.
+  static PmixServer* const server = new PmixServer;
+  server->stages_.assign(static_cast<size_t>(ranks), Stage::kNone);
+  server->wakeup_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!server->wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
 
   // The directory's random name makes the job's name unique on this host, too.
   server->job_ = fmt::format("{}-{}", host_name(), directory.substr(directory.rfind('/') + 1));
@@ -173,9 +163,19 @@ rma::Result<std::unique_ptr<PmixServer>> PmixServer::start(int ranks, const std:
   if (const auto code = PMIx_server_init(&callbacks(), infos.data(), infos.size()); !succeeded(code)) {
     return failure("PMIx_server_init", code);
   }
-  server->initialized_ = true;
+  if (auto status = server->watch_connections(); !status.ok()) return status;
   if (auto status = server->register_job(ranks); !status.ok()) return status;
   return server;
+}
+
+rma::Status PmixServer::watch_connections() {
+  pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+  InfoList infos;
+  infos.add_pointer(PMIX_EVENT_RETURN_OBJECT, this);
+  // Without a callback it returns the handler's number, which is not negative, or an error.
+  const auto code =
+      PMIx_Register_event_handler(&lost, 1, infos.data(), infos.size(), on_lost, nullptr, nullptr);
+  return code < 0 ? failure("PMIx_Register_event_handler", code) : rma::Status();
 }
 
 rma::Status PmixServer::register_job(int ranks) {
@@ -209,8 +209,7 @@ rma::Status PmixServer::register_job(int ranks) {
   for (uint32_t rank = 0; rank < count; ++rank) {
     pmix_proc_t proc;
     PMIX_LOAD_PROCID(&proc, job_.c_str(), rank);
-    if (const auto code =
-            PMIx_server_register_client(&proc, ::getuid(), ::getgid(), news_.get(), nullptr, nullptr);
+    if (const auto code = PMIx_server_register_client(&proc, ::getuid(), ::getgid(), this, nullptr, nullptr);
         !succeeded(code)) {
       return failure("PMIx_server_register_client", code);
     }
@@ -234,22 +233,48 @@ rma::Result<std::vector<std::string>> PmixServer::environment_of(int rank) {
   return environment;
 }
 
-int PmixServer::wakeup() const noexcept { return news_->wakeup.get(); }
+int PmixServer::wakeup() const noexcept { return wakeup_.get(); }
 
 void PmixServer::clear_wakeup() {
   uint64_t count = 0;
   // EAGAIN when there was no news.
-  [[maybe_unused]] const ssize_t got = ::read(news_->wakeup.get(), &count, sizeof count);
+  [[maybe_unused]] const ssize_t got = ::read(wakeup_.get(), &count, sizeof count);
 }
 
 Stage PmixServer::stage(int rank) const {
-  const std::lock_guard lock(news_->mutex);
-  return news_->stages.at(static_cast<size_t>(rank));
+  const std::lock_guard lock(mutex_);
+  return stages_.at(static_cast<size_t>(rank));
 }
 
 std::optional<AbortRequest> PmixServer::abort_request() const {
-  const std::lock_guard lock(news_->mutex);
-  return news_->abort;
+  const std::lock_guard lock(mutex_);
+  return abort_;
+}
+
+void PmixServer::note_stage(int rank, Stage stage) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = static_cast<size_t>(rank);
+    if (at >= stages_.size()) return;
+    // A rank that has left closes its connection too.
+    if (stage == Stage::kLost && stages_[at] == Stage::kLeft) return;
+    stages_[at] = stage;
+  }
+  ring();
+}
+
+void PmixServer::note_abort(AbortRequest request) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!abort_) abort_ = request;
+  }
+  ring();
+}
+
+void PmixServer::ring() const {
+  const uint64_t one = 1;
+  // Fails only when the counter is about to overflow: then it is readable anyway.
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
 }
 
 }  // namespace rmarun

@@ -1,16 +1,17 @@
 #pragma once
 
-#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "rmarun/spawn.hpp"
 #include "util/status.hpp"
 
 namespace rmarun {
 
-/// How far a rank has come in its use of PMIx.
-enum class Stage { kNone, kJoined, kLeft };
+/// How far a rank has come in its use of PMIx. kLost: its connection has ended, and it had not left.
+enum class Stage { kNone, kJoined, kLeft, kLost };
 
 /// A rank's wish to end the job.
 struct AbortRequest {
@@ -20,17 +21,23 @@ struct AbortRequest {
 
 /// The PMIx server of one job whose ranks all run here. All its files are in the directory it is given.
 ///
+/// It is never finalized and lives until its process leaves by _exit(), because PMIx_server_finalize may wait
+/// for ever. It keeps nothing that outlives the process but files in `directory`.
+///
 /// PMIx calls back on a thread of its own. What it says is kept until asked for; wakeup() becomes readable
-/// when there is something new. A rank that asks to leave is only let go after that was noted, so stage() is
-/// up to date for a rank that has ended.
+/// when there is something new. stage() of a rank that has ended may be late: the PMIx client waits 2 s for
+/// the answer to its farewell and then goes, while this process may be stopped or slow. Its farewell is in
+/// its connection, though, whose end is read after it. So kLeft and kLost are final, and kJoined is no
+/// verdict.
 class PmixServer {
  public:
-  struct News;
+  /// Before any thread is started: settings of PMIx for this process alone. The user's own win.
+  static void set_environment();
 
-  static rma::Result<std::unique_ptr<PmixServer>> start(int ranks, const std::string& directory);
+  /// May take long or hang, as PMIx and hwloc may. Once per process.
+  static rma::Result<PmixServer*> start(int ranks, const std::string& directory);
   PmixServer(const PmixServer&) = delete;
   PmixServer& operator=(const PmixServer&) = delete;
-  ~PmixServer();
 
   /// What the PMIx client of `rank` needs in its environment, as NAME=VALUE.
   rma::Result<std::vector<std::string>> environment_of(int rank);
@@ -42,13 +49,22 @@ class PmixServer {
   /// The first abort that was asked for.
   [[nodiscard]] std::optional<AbortRequest> abort_request() const;
 
+  /// What PMIx's thread has to say.
+  void note_stage(int rank, Stage stage);
+  void note_abort(AbortRequest request);
+
  private:
-  PmixServer();
+  PmixServer() = default;
+  ~PmixServer() = default;
+  rma::Status watch_connections();
   rma::Status register_job(int ranks);
+  void ring() const;
 
   std::string job_;
-  std::unique_ptr<News> news_;  ///< what the callbacks write
-  bool initialized_ = false;
+  Descriptor wakeup_;
+  mutable std::mutex mutex_;  ///< guards what follows, which PMIx's thread writes
+  std::vector<Stage> stages_;
+  std::optional<AbortRequest> abort_;
 };
 
 }  // namespace rmarun

@@ -1,15 +1,19 @@
 #include "rmarun/processes.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -71,12 +75,14 @@ void kill_descendants() {
 
 TemporaryDirectory::TemporaryDirectory() {
   const char* const base = std::getenv("TMPDIR");
-  std::string name = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/rmarun-XXXXXX";
-  if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  std::random_device random;
+  const uint64_t number = uint64_t{random()} << 32 | random();
+  path_ = fmt::format("{}/rmarun-{:016x}", base != nullptr && *base != '\0' ? base : "/tmp", number);
 }
 
+bool TemporaryDirectory::make() const { return ::mkdir(path_.c_str(), S_IRWXU) == 0; }
+
 void TemporaryDirectory::remove() const {
-  if (path_.empty()) return;
   std::error_code ignored;  // what cannot be removed now cannot be removed later either
   std::filesystem::remove_all(path_, ignored);
 }

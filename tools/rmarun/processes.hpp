@@ -19,10 +19,13 @@ void signal_descendants(int signal);
 /// Kills and reaps descendants until there are none.
 void kill_descendants();
 
-/// A directory of this job alone.
+/// A directory of this job alone, under $TMPDIR, else /tmp.
+///
+/// The name is chosen before the directory is made, and is too random to be anybody else's. So a process that
+/// knows the name can remove the directory whether or not the process that was to make it lived to say so.
 class TemporaryDirectory {
  public:
-  /// Makes one under $TMPDIR, else /tmp. path() is empty and errno set when that failed.
+  /// Chooses a name.
   TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
@@ -30,6 +33,8 @@ class TemporaryDirectory {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
+  /// Makes it, for this user only. False, and errno, when that failed.
+  [[nodiscard]] bool make() const;
   /// Removes it with all that is in it. May be repeated, here or in a forked process.
   void remove() const;
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigset_t is POSIX's
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ struct Child {
   bool takes_stdin = false;
   bool own_group = true;
   const cpu_set_t* cores = nullptr;
+  rlimit descriptors{};
   pid_t parent = 0;
 };
 
@@ -49,6 +51,8 @@ struct Child {
     const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ready = ready && null >= 0 && ::dup2(null, STDIN_FILENO) >= 0;
   }
+  // Last of what opens files: the limit may be below the numbers that are open here.
+  ready = ready && ::setrlimit(RLIMIT_NOFILE, &child.descriptors) == 0;
   if (ready) {
     ::signal(SIGPIPE, SIG_DFL);
     sigset_t none;
@@ -107,6 +111,7 @@ Spawned spawn(const SpawnRequest& request) {
   // A terminal gives its input to the group in the foreground only, which is rmarun's.
   child.own_group = !(request.takes_stdin && ::isatty(STDIN_FILENO) != 0);
   child.cores = request.cores;
+  child.descriptors = request.descriptors;
   child.parent = ::getpid();
 
   const pid_t pid = ::fork();

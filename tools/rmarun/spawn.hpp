@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <string>
@@ -31,6 +32,7 @@ struct SpawnRequest {
   std::vector<std::string> environment;  ///< all of it, as NAME=VALUE
   bool takes_stdin = false;              ///< gets rmarun's stdin, else /dev/null
   const cpu_set_t* cores = nullptr;      ///< where it may run, or null for anywhere
+  rlimit descriptors{};                  ///< its limit of open files
 };
 
 /// A started rank, or why it could not be started.

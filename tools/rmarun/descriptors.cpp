@@ -1,0 +1,46 @@
+#include "rmarun/descriptors.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+namespace rmarun {
+namespace {
+
+/// Of each rank: what it writes to stdout and to stderr, and its connection to the PMIx server.
+constexpr rlim_t kPerRank = 3;
+/// The PMIx server's own (16 in version 4.2), those that are open only while a rank starts (6), and spare
+/// ones.
+constexpr rlim_t kOwn = 48;
+
+rlim_t open_now() {
+  std::error_code error;
+  const std::filesystem::directory_iterator all("/proc/self/fd", error);
+  return error ? 0 : static_cast<rlim_t>(std::distance(begin(all), end(all)));
+}
+
+}  // namespace
+
+rma::Result<rlimit> make_room_for(int ranks) {
+  rlimit users{};
+  if (::getrlimit(RLIMIT_NOFILE, &users) != 0)
+    return rma::system_failure(RMA_ERR_SYSTEM, "getrlimit of RLIMIT_NOFILE", errno);
+  const rlim_t needed = open_now() + kOwn + kPerRank * static_cast<rlim_t>(ranks);
+  if (users.rlim_cur >= needed) return users;
+  if (users.rlim_max < needed) {
+    return rma::Status(
+        RMA_ERR_SYSTEM,
+        fmt::format("{} ranks need {} open files in rmarun, and the hard limit is {} (ulimit -Hn): start "
+                    "fewer ranks or have the limit raised",
+                    ranks, needed, users.rlim_max));
+  }
+  const rlimit raised{.rlim_cur = needed, .rlim_max = users.rlim_max};
+  if (::setrlimit(RLIMIT_NOFILE, &raised) != 0)
+    return rma::system_failure(RMA_ERR_SYSTEM, "setrlimit of RLIMIT_NOFILE", errno);
+  return users;
+}
+
+}  // namespace rmarun

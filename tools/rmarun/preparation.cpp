@@ -1,0 +1,70 @@
+#include "rmarun/preparation.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "rmarun/binding.hpp"
+
+namespace rmarun {
+namespace {
+
+rma::Result<Prepared> prepare(int ranks, Bind bind, const std::string& directory) {
+  Prepared prepared;
+  if (bind == Bind::kCore) {
+    auto cores = allowed_cores();
+    if (!cores.ok()) return std::move(cores).status();
+    prepared.cores = std::move(cores).value();
+  }
+  auto server = PmixServer::start(ranks, directory);
+  if (!server.ok()) return std::move(server).status();
+  prepared.server = server.value();
+  prepared.environments.reserve(static_cast<size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto environment = prepared.server->environment_of(rank);
+    if (!environment.ok()) return std::move(environment).status();
+    prepared.environments.push_back(std::move(environment).value());
+  }
+  return prepared;
+}
+
+}  // namespace
+
+struct Preparation::Shared {
+  Descriptor done;
+  std::optional<rma::Result<Prepared>> result;  ///< written before `done` is
+};
+
+rma::Result<Preparation> Preparation::start(const Options& options, const std::string& directory) {
+  look_for_processors_only();
+  PmixServer::set_environment();
+  auto shared = std::make_shared<Shared>();
+  shared->done = Descriptor(::eventfd(0, EFD_CLOEXEC));
+  if (!shared->done.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  try {
+    std::thread([shared, ranks = options.ranks, bind = options.bind, directory] {
+      shared->result = prepare(ranks, bind, directory);
+      const uint64_t one = 1;
+      [[maybe_unused]] const ssize_t written = ::write(shared->done.get(), &one, sizeof one);
+    }).detach();
+  } catch (const std::system_error& error) {
+    return rma::system_failure(RMA_ERR_SYSTEM, "cannot start a thread", error.code().value());
+  }
+  return Preparation(std::move(shared));
+}
+
+int Preparation::done() const noexcept { return shared_->done.get(); }
+
+rma::Result<Prepared> Preparation::take() {
+  uint64_t count = 0;  // the read comes after the thread's write, and so does what follows
+  [[maybe_unused]] const ssize_t got = ::read(shared_->done.get(), &count, sizeof count);
+  return *std::move(shared_->result);
+}
+
+}  // namespace rmarun
