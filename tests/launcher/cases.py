@@ -6,9 +6,13 @@ whatever a job leaves behind becomes its child.
 """
 
 import ctypes
+import errno
 import os
+import re
+import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -52,10 +56,23 @@ def succeeds(*arguments, stdin="", program=None):
 
 
 def until(condition, what):
+    """Waits for it, and returns what made it true."""
     give_up = time.monotonic() + HANG_GUARD
-    while not condition():
+    while not (met := condition()):
         assert time.monotonic() < give_up, f"never: {what}"
         time.sleep(0.02)
+    return met
+
+
+def children_of(pid):
+    """Its children, oldest first."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as listed:
+        return [int(word) for word in listed.read().split()]
+
+
+def state(pid):
+    with open(f"/proc/{pid}/stat", encoding="latin-1") as stat:
+        return stat.read().rpartition(")")[2].split()[0]
 
 
 def children():
@@ -290,11 +307,82 @@ def kill_rmarun():
 
 
 def kill_job():
-    def kill_child(job):
-        with open(f"/proc/{job.pid}/task/{job.pid}/children", encoding="ascii") as listed:
-            os.kill(int(listed.read().split()[0]), signal.SIGKILL)
+    ended_by(lambda job: os.kill(children_of(job.pid)[0], signal.SIGKILL), 128 + signal.SIGKILL, "ended by signal 9",
+             UNIMPRESSED)
 
-    ended_by(kill_child, 128 + signal.SIGKILL, "ended by signal 9", UNIMPRESSED)
+
+def stop(pid):
+    os.kill(pid, signal.SIGSTOP)
+    until(lambda: state(pid) == "T", "the process is stopped")
+
+
+def stopped_job():
+    # The process that runs the job does nothing any more: the guard wakes it to end the job, or ends the job itself.
+    def terminate_stopped(job):
+        stop(children_of(job.pid)[0])
+        job.terminate()
+
+    ended_by(terminate_stopped, 128 + signal.SIGTERM, "interrupted by signal 15", UNIMPRESSED)
+    job = start("-n", "2", "--timeout", "1", "sh", "-c", UNIMPRESSED)
+    stop(until(lambda: children_of(job.pid), "the job has a process")[0])
+    equal(job.wait(HANG_GUARD), 124)
+    contains(job.stderr.read(), "the time limit has not ended the job")
+
+
+def refuse_affinity():
+    """Makes sched_getaffinity fail in this process from now on, as some containers do. hwloc then never returns."""
+    number = {"x86_64": 204, "aarch64": 123}[os.uname().machine]
+
+    class Filter(ctypes.Structure):
+        _fields_ = [("count", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+
+    load, jump_unless_equal, leave = 0x20, 0x15, 0x06
+    refuse, allow = 0x00050000 | errno.EPERM, 0x7FFF0000
+    code = b"".join(struct.pack("HBBI", *each) for each in ((load, 0, 0, 0), (jump_unless_equal, 0, 1, number),
+                                                            (leave, 0, 0, refuse), (leave, 0, 0, allow)))
+    held = ctypes.create_string_buffer(code)
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, set_seccomp, filter_mode = 38, 22, 2
+    equal(libc.prctl(no_new_privileges, 1, 0, 0, 0), 0)
+    equal(libc.prctl(set_seccomp, filter_mode, ctypes.byref(Filter(4, ctypes.addressof(held))), 0, 0), 0)
+
+
+def stuck_start():
+    # PMIx does not come back from its initialisation. Each way to end a job ends this one.
+    job = start("--timeout", "0.5", "true", preexec_fn=refuse_affinity)
+    equal(job.wait(HANG_GUARD), 124)
+    contains(job.stderr.read(), "PMIx is still being prepared")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        job = start("true", preexec_fn=refuse_affinity)
+        until(lambda: children_of(job.pid), "the job has a process")
+        job.send_signal(number)
+        equal(job.wait(HANG_GUARD), 128 + number)
+        contains(job.stderr.read(), "PMIx is still being prepared")
+    job = start("true", preexec_fn=refuse_affinity)
+    until(lambda: children_of(job.pid), "the job has a process")
+    job.kill()
+    job.wait(HANG_GUARD)
+    until(lambda: not children(), "all processes are gone")
+
+
+def descriptors():
+    def limit(soft, hard):
+        return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))}
+
+    # What is needed is said before anything starts, and is enough.
+    job = start("-n", "16", "echo", "started", **limit(30, 30))
+    out, err = job.communicate(timeout=HANG_GUARD)
+    equal((job.returncode, out), (1, ""))
+    found = re.fullmatch(r"rmarun: .*-n 16 needs (\d+) open files in rmarun, and the hard limit is 30 .*\n", err)
+    assert found, err
+    needed = int(found.group(1))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for soft, hard in ((30, hard), (needed, needed)):
+        job = start("-n", "16", "--bind", "core", "sh", "-c", 'ulimit -Sn; exec "$0" exchange', CLIENT,
+                    **limit(soft, hard))
+        out, err = job.communicate(timeout=HANG_GUARD)
+        equal((job.returncode, err), (0, ""))
+        equal(out.splitlines().count(str(soft)), 16)
 
 
 def grandchildren():
@@ -348,6 +436,28 @@ def vanish():
     equal(code, 1)
     contains(err, "rank 2 ")
     contains(err, "without leaving the job")
+
+
+def vanish_forked():
+    # A process that the lost rank has left holds its connection.
+    code, _, err = run("-n", "3", CLIENT, "vanish_forked")
+    equal(code, 1)
+    contains(err, "rank 2 ")
+    contains(err, "without leaving the job")
+
+
+def slow_launcher():
+    # The ranks have said goodbye and gone when the launcher comes to see to it. It finds their ends first.
+    ranks = 8
+    job = start("-n", str(ranks), CLIENT, "leave_stopped")
+    ready(job, ranks)
+    launcher = children_of(job.pid)[0]
+    stop(launcher)
+    until(lambda: [state(pid) for pid in children_of(launcher)].count("Z") == ranks - 1, "all but rank 0 have ended")
+    os.kill(launcher, signal.SIGCONT)
+    until(lambda: len(children_of(launcher)) == 1, "the launcher has seen their ends")
+    out, err = job.communicate(timeout=HANG_GUARD)
+    equal((job.returncode, out, err), (0, "", ""))
 
 
 def never_joins():

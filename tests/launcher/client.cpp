@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "bootstrap/bootstrap.hpp"
@@ -53,6 +55,30 @@ int fence_only() {
   return 0;
 }
 
+bool launcher_is_stopped() {
+  std::ifstream file(fmt::format("/proc/{}/stat", ::getppid()));
+  std::string line;
+  std::getline(file, line);
+  const auto name_end = line.rfind(')');
+  return name_end != std::string::npos && line.compare(name_end, 3, ") T") == 0;
+}
+
+/// All but rank 0 leave while the launcher is stopped; rank 0 leaves when its stdin has ended.
+int leave_stopped() {
+  auto opened = rma::open_bootstrap(0);
+  if (!opened.ok()) return die("open_bootstrap", opened.status());
+  if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
+  fmt::print("ready\n");
+  std::fflush(stdout);
+  if (opened.value()->rank() == 0) {
+    while (std::getchar() != EOF) {
+    }
+  } else {
+    while (!launcher_is_stopped()) ::usleep(1000);
+  }
+  return 0;
+}
+
 /// The last rank does `what` to the others, who wait for it.
 int misbehave(std::string_view what) {
   auto opened = rma::open_bootstrap(0);
@@ -62,6 +88,9 @@ int misbehave(std::string_view what) {
   if (job.rank() == job.size() - 1) {
     if (what == "abort") job.abort(9, "the last rank has had enough");
     if (what == "vanish") std::exit(0);  // `opened` is never closed
+    if (what == "vanish_forked") {
+      if (::fork() != 0) std::_Exit(0);  // the child has the connection, too
+    }
     if (what == "segv") std::raise(SIGSEGV);
   }
   ::pause();
@@ -80,5 +109,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (what == "fence") return fence_only();
+  if (what == "leave_stopped") return leave_stopped();
   return misbehave(what);
 }

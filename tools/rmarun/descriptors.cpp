@@ -12,9 +12,9 @@ namespace {
 
 /// Of each rank: what it writes to stdout and to stderr, and its connection to the PMIx server.
 constexpr rlim_t kPerRank = 3;
-/// The PMIx server's own (16 in version 4.2), those that are open only while a rank starts (6), and spare
-/// ones.
-constexpr rlim_t kOwn = 48;
+/// Of rmarun and of the PMIx server in it (9 with version 4.2), those that are open only while a rank starts
+/// (6), and as many spare ones.
+constexpr rlim_t kOwn = 30;
 
 rlim_t open_now() {
   std::error_code error;
@@ -33,7 +33,7 @@ rma::Result<rlimit> make_room_for(int ranks) {
   if (users.rlim_max < needed) {
     return rma::Status(
         RMA_ERR_SYSTEM,
-        fmt::format("{} ranks need {} open files in rmarun, and the hard limit is {} (ulimit -Hn): start "
+        fmt::format("-n {} needs {} open files in rmarun, and the hard limit is {} (ulimit -Hn): start "
                     "fewer ranks or have the limit raised",
                     ranks, needed, users.rlim_max));
   }
