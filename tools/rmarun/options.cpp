@@ -18,7 +18,13 @@ constexpr const char* kNotes =
     R"(rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
 124 after a timeout, 126 when the program cannot be executed, 127 when there is no
 such program, 128 + n when signal n interrupted rmarun, 2 for a wrong command line.
-When rmarun ends, for whatever reason, so do all processes that its ranks started.)";
+When rmarun ends, for whatever reason, so do all processes that its ranks started.
+
+Ctrl-C, SIGTERM, SIGHUP and --timeout end the job: its processes get SIGTERM and, half a
+second later, SIGKILL. A second Ctrl-C, or any second signal, kills them at once.
+rmarun is two processes, itself and rma-job, which runs the job. When one of the two is
+killed, the other ends the job; when rma-job has not ended the job 3 s after a signal or
+a time limit, rmarun kills both.)";
 
 std::string check_assignment(const std::string& text) {
   const auto equals = text.find('=');
