@@ -1,5 +1,8 @@
 #include "core/flights.hpp"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
@@ -20,13 +23,22 @@ Flights::Flights(int ranks, const WaitPolicy& policy, std::chrono::milliseconds 
   fencing_.reserve(peers_.size());
 }
 
+Flights::~Flights() {
+  if (wake_fd_ >= 0) close(wake_fd_);
+}
+
 void Flights::add(Mover& mover) {
   movers_.push_back(&mover);
+  if (events_.empty() && !mover.event_fds().empty()) {
+    // Where there is no descriptor left, whom nobody can wake wakes after a nap: poll() passes over -1.
+    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    events_.push_back({.fd = wake_fd_, .events = POLLIN, .revents = 0});
+  }
   for (const int fd : mover.event_fds()) events_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
 }
 
 void Flights::begin(int rank) {
-  peer(rank).outstanding.fetch_add(1, std::memory_order_seq_cst);
+  peer(rank).under_way.fetch_add(1, std::memory_order_seq_cst);
   note_unfenced(rank);
 }
 
@@ -38,15 +50,35 @@ void Flights::end(int rank, rma_request_t operation, rma_status_t status) {
     close_left(operation);
   }
   its.ends.fetch_add(1, std::memory_order_relaxed);
-  // After the operation is closed, with release: a fence that sees 0 sees its failure.
-  its.outstanding.fetch_sub(1, std::memory_order_release);
+  end_one(its);
+}
+
+void Flights::end_one(Peer& its) {
+  // After the operation is closed, with release: a fence that sees 0 sees its failure. Also the full barrier
+  // between what has become true and the look at asleep_.
+  its.under_way.fetch_sub(1, std::memory_order_seq_cst);
+  if (asleep_.load(std::memory_order_seq_cst)) wake_sleeper();
+}
+
+void Flights::wake() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wait_until()
+  if (asleep_.load(std::memory_order_relaxed)) wake_sleeper();
+}
+
+void Flights::wake_sleeper() {
+  if (wake_fd_ < 0 || !asleep_.exchange(false, std::memory_order_relaxed)) return;
+  const std::uint64_t one = 1;
+  // Can only fail when the counter is full, and then the thread is woken all the same.
+  [[maybe_unused]] const ssize_t written = write(wake_fd_, &one, sizeof one);
 }
 
 void Flights::issued(int rank) {
   // Looked at first: a stream of puts does not write a line that a fence reads.
-  std::atomic<bool>& unreported = peer(rank).unreported;
-  if (unreported.load(std::memory_order_seq_cst)) return;
-  unreported.store(true, std::memory_order_seq_cst);
+  std::atomic<std::uint32_t>& under_way = peer(rank).under_way;
+  if ((under_way.load(std::memory_order_seq_cst) & kUnreported) == 0) {
+    under_way.fetch_or(kUnreported, std::memory_order_seq_cst);
+  }
+  // Also where another thread has set the flag: it may not have come to the list yet.
   note_unfenced(rank);
 }
 
@@ -87,6 +119,9 @@ void Flights::sleep_for_events() {
   count(Counter::sleep);
   // An error is an early end of the sleep.
   static_cast<void>(poll(events_.data(), events_.size(), kNap));
+  if ((events_.front().revents & POLLIN) == 0) return;
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const ssize_t taken = read(wake_fd_, &rings, sizeof rings);
 }
 
 void Flights::look_after(Watch& watch) {
@@ -128,15 +163,31 @@ Status Flights::finish(rma_request_t operation) {
   return wait(operation);
 }
 
+// Why a fence does not return before the calling thread's own puts are over, whoever else fences the rank.
+// A put P whose success is not reported is posted, and then issued() sets kUnreported or finds it set; call
+// the value of `under_way` with the flag that issued() wrote or read U. The fence reads a value that is U or
+// comes later in the word's modification order (coherence).
+// - The flag is set there: this fence takes it, and its flush is posted after P by the same thread.
+// - It is not: some fence G took it, after U in that order, and raised the count by the same step until what
+//   its flush began is counted. The flush is posted after P. For posting to one rank is one critical section
+//   after the other: had G posted first, its step would happen before P was posted and hence before issued(),
+//   which could not have seen U, a value before that step. So when the count is 0, G's flush is over, and P
+//   before it: what is posted to a rank ends in order. end() releases, the loads here acquire through every
+//   step in between (read-modify-writes all), so what end() has recorded is seen.
+// Puts whose end is reported are in the count from begin() on, which precedes their posting.
 Status Flights::fence(int rank) {
   Peer& its = peer(rank);
-  if (its.unreported.load(std::memory_order_seq_cst) &&
-      its.unreported.exchange(false, std::memory_order_seq_cst)) {
-    for (Mover* const mover : movers_) mover->flush(rank);
+  std::uint32_t seen = its.under_way.load(std::memory_order_seq_cst);  // seq_cst: see note_unfenced()
+  while ((seen & kUnreported) != 0) {
+    // A failed exchange has loaded `seen` anew.
+    if (its.under_way.compare_exchange_weak(seen, outstanding(seen) + 1, std::memory_order_seq_cst)) {
+      for (Mover* const mover : movers_) mover->flush(rank);
+      end_one(its);  // what the flush has begun is in the count by now
+      break;
+    }
   }
-  // Pairs with the fetch_sub of who ends something; seq_cst for note_unfenced.
-  if (its.outstanding.load(std::memory_order_seq_cst) != 0) {
-    wait_until(rank, [&] { return its.outstanding.load(std::memory_order_seq_cst) == 0; });
+  if (seen != 0) {
+    wait_until(rank, [&] { return outstanding(its.under_way.load(std::memory_order_seq_cst)) == 0; });
   }
   // Looked at before it is taken: an exchange would cost every fence as much as the rest of it.
   if (its.failure.load(std::memory_order_seq_cst) == RMA_SUCCESS) return {};
@@ -144,9 +195,10 @@ Status Flights::fence(int rank) {
 }
 
 void Flights::note_unfenced(int rank) {
-  // The caller has counted itself in `outstanding`, or recorded what it leaves, before it looks at the flag;
-  // fence_all clears the flag before it looks at those. All in one order (seq_cst), so that one of the two
-  // sees the other.
+  // The caller has stored to or looked at `under_way`, or recorded a failure, before it looks at the flag;
+  // fence_all clears the flag before its fence looks at those. All are in one order (seq_cst). So where the
+  // caller finds the rank listed, either its own next fence_all finds it in the list, or another thread's has
+  // taken it from there and waits for what the caller has issued, and the caller's waits for that one's end.
   std::atomic<bool>& listed = peer(rank).unfenced;
   if (listed.load(std::memory_order_seq_cst)) return;
   const std::lock_guard guard(unfenced_lock_);

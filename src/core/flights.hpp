@@ -28,7 +28,8 @@ class Mover {
   /// Takes in what is over and reports it to Flights; returns whether there was something. Called by one
   /// thread at a time.
   virtual bool progress() = 0;
-  /// Sees to it that Flights hears of everything that was issued to `rank`.
+  /// Sees to it that Flights hears of everything that was issued to `rank`: begins, before it returns, what
+  /// ends when all that is over.
   virtual void flush(int rank) = 0;
   /// Gives `rank` up: what was issued to it ends with RMA_ERR_PEER_LOST.
   virtual void give_up(int rank) = 0;
@@ -46,6 +47,8 @@ class Flights {
   /// @param patience  a rank that something waits for and that nothing was heard of for so long is given up.
   Flights(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience);
 
+  ~Flights();
+
   /// Says who moves operations to `rank`, before the first of them; and who is to be asked for progress.
   void moved_by(int rank, Mover& mover) { peers_[static_cast<std::size_t>(rank)].mover = &mover; }
   void add(Mover& mover);
@@ -61,7 +64,8 @@ class Flights {
   void add_part(rma_request_t operation) { requests_.add_part(operation); }
   void end(int rank) { end(rank, RMA_REQUEST_NULL, RMA_SUCCESS); }
   void end(int rank, rma_request_t operation, rma_status_t status);
-  /// For movers: something to `rank` was issued whose success is not reported; a fence asks for it.
+  /// For the mover of `rank`, after it was posted: something was issued whose success is not reported; a
+  /// fence asks for it.
   void issued(int rank);
   /// For movers: `rank` shows signs of life.
   void heard_of(int rank) { peer(rank).ends.fetch_add(1, std::memory_order_relaxed); }
@@ -95,14 +99,22 @@ class Flights {
   void wait_until(int rank, const Condition& condition);
   /// One look at what is over.
   void progress();
+  /// Wakes whoever sleeps in wait_until(): the caller has made true what one of them may wait for. Not needed
+  /// after end(), nor for what progress() finds.
+  void wake();
 
  private:
+  /// Beside the count in Peer::under_way: something was issued() since the last flush. In one word with the
+  /// count, so that a fence which takes the flag counts its flush in the same step, and no other fence finds
+  /// neither (the argument stands with fence()).
+  static constexpr std::uint32_t kUnreported = 1U << 31U;
+  [[nodiscard]] static std::uint32_t outstanding(std::uint32_t under_way) { return under_way & ~kUnreported; }
+
   struct Peer {
     Mover* mover = nullptr;
-    std::atomic<std::uint32_t> outstanding = 0;       ///< begun and not ended
+    std::atomic<std::uint32_t> under_way = 0;         ///< begun and not ended, and kUnreported
     std::atomic<std::uint32_t> ends = 0;              ///< that were heard of, modulo 2^32
     std::atomic<bool> unfenced = false;               ///< listed in unfenced_
-    std::atomic<bool> unreported = false;             ///< something was issued() since the last flush
     std::atomic<rma_status_t> failure = RMA_SUCCESS;  ///< of operations left to the fence
   };
   /// What a waiting thread knows of the rank that it waits for.
@@ -113,6 +125,9 @@ class Flights {
   };
 
   void note_unfenced(int rank);
+  /// Takes one off the count.
+  void end_one(Peer& its);
+  void wake_sleeper();
   bool progress_locked();
   void close_left(rma_request_t operation);
   [[nodiscard]] Status failure(rma_status_t code, int rank) const;
@@ -126,7 +141,8 @@ class Flights {
   RequestTable requests_;
   std::vector<Peer> peers_;
   std::vector<Mover*> movers_;
-  std::vector<pollfd> events_;
+  std::vector<pollfd> events_;  ///< the first is wake_fd_; empty where no mover has any
+  int wake_fd_ = -1;            ///< wakes who sleeps for events
   std::mutex fence_all_lock_;
   std::vector<int> fencing_;   ///< what fence_all looks at, under its lock
   std::mutex unfenced_lock_;   ///< taken after fence_all_lock_
@@ -134,6 +150,9 @@ class Flights {
   std::atomic<bool> any_unfenced_ = false;
   std::mutex
       poll_lock_;  ///< one thread takes completions in, or sleeps for them; others look at what it finds
+  /// Somebody sleeps for events, or is about to. Dekker: set before the last look at the condition; who ends
+  /// something looks at it afterwards.
+  std::atomic<bool> asleep_ = false;
   Doorbell news_;  ///< where the others sleep
 };
 
@@ -155,9 +174,12 @@ void Flights::wait_until(int rank, const Condition& condition) {
     if (std::unique_lock guard(poll_lock_, std::try_to_lock); guard.owns_lock()) {
       for (Mover* const mover : movers_) mover->arm();
       if (!progress_locked()) {
+        asleep_.store(true, std::memory_order_seq_cst);
+        std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with wake() and end_one()
         // Looked at again under the lock: what others took in before they gave it up does not ring once more.
         holds = condition();
         if (!holds) sleep_for_events();
+        asleep_.store(false, std::memory_order_relaxed);
       }
       guard.unlock();
       news_.ring();  // one of those who sleep there is to take over

@@ -1,11 +1,8 @@
 #include "helper_thread/helper.hpp"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <new>
 
 #include "util/exhausted.hpp"
@@ -24,8 +21,6 @@ constexpr std::uint64_t kFewestSpins = 16;
 Result<std::unique_ptr<Helper>> Helper::create(const Settings& settings, int ranks, Rails& rails,
                                                Network& network, Flights& flights, std::uint64_t spins) {
   std::unique_ptr<Helper> helper(new Helper(rails, network, flights, spins));
-  helper->wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (helper->wake_fd_ < 0) return system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   const Channel::Options options = {
       .message_bytes = settings.message_bytes,
       .lent = receive_count(ranks, settings.receive_factor, settings.receive_base),
@@ -51,10 +46,7 @@ Result<std::unique_ptr<Helper>> Helper::create(const Settings& settings, int ran
   return helper;
 }
 
-Helper::~Helper() {
-  stop();
-  if (wake_fd_ >= 0) close(wake_fd_);
-}
+Helper::~Helper() { stop(); }
 
 Status Helper::start() {
   flights_.add(*this);
@@ -72,7 +64,7 @@ void Helper::work() {
   channel_->disarm();
   while (true) {
     if (channel_->progress(Channel::Turn::wait)) {
-      wake();
+      flights_.wake();
       continue;
     }
     bool found = false;
@@ -82,7 +74,7 @@ void Helper::work() {
     }
     if (found) {
       spins_ = std::min(most_spins_, 2 * spins_);
-      wake();
+      flights_.wake();
       continue;
     }
     spins_ /= 2;
@@ -91,40 +83,16 @@ void Helper::work() {
     channel_->disarm();
     // It came while this thread was about to sleep: polling for longer would have been better.
     spins_ = std::min(most_spins_, std::max(kFewestSpins, 2 * spins_));
-    wake();
+    flights_.wake();
   }
-}
-
-void Helper::wake() {
-  // Pairs with the fence in arm(): either the sleeper sees what has ended, or this sees the sleeper.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!sleeping_.load(std::memory_order_relaxed)) return;
-  sleeping_.store(false, std::memory_order_relaxed);
-  const std::uint64_t one = 1;
-  // Can only fail when the counter is full, and then the thread is woken all the same.
-  [[maybe_unused]] const ssize_t written = write(wake_fd_, &one, sizeof one);
-  rung_.store(true, std::memory_order_relaxed);
-}
-
-void Helper::arm() {
-  sleeping_.store(true, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 // Whoever takes messages in cannot leave one half taken in.
 bool Helper::progress() try {
-  if (rung_.load(std::memory_order_relaxed)) {
-    rung_.store(false, std::memory_order_relaxed);
-    std::uint64_t rings = 0;
-    // A ring that comes between the two makes the next sleep a short one.
-    [[maybe_unused]] const ssize_t taken = read(wake_fd_, &rings, sizeof rings);
-  }
   return channel_->progress(Channel::Turn::if_free);
 } catch (const std::bad_alloc&) {
   end_exhausted("what takes in messages of other ranks");
 }
-
-void Helper::flush(int /*rank*/) {}  // every request is answered
 
 void Helper::receive(const Message& message) {
   bool good = false;

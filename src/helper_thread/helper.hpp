@@ -63,10 +63,11 @@ class Helper final : public Mover, private MessageReceiver {
   [[nodiscard]] Network& network() { return network_; }
 
   bool progress() override;
-  void flush(int rank) override;
+  void flush(int /*rank*/) override {}  // every request is answered
   void give_up(int rank) override { channel_->fail(rank); }
-  void arm() override;
-  [[nodiscard]] std::span<const int> event_fds() const override { return {&wake_fd_, 1}; }
+  /// Its thread takes in what comes, and wakes who sleeps.
+  void arm() override {}
+  [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
   [[nodiscard]] std::string explain(rma_status_t code, int rank) const override {
     return network_.explain(code, rank);
   }
@@ -80,8 +81,6 @@ class Helper final : public Mover, private MessageReceiver {
   void lost(int peer) override;
   /// The thread: takes in what there is until nothing more comes.
   void work();
-  /// Wakes a thread of the program that sleeps for events.
-  void wake();
 
   Rails& rails_;
   Network& network_;
@@ -94,9 +93,6 @@ class Helper final : public Mover, private MessageReceiver {
   std::array<std::function<bool(const Message&)>, kMessageKinds> receivers_;
   std::vector<std::function<void(int)>> losses_;
   std::vector<std::function<bool()>> rooms_;
-  int wake_fd_ = -1;
-  std::atomic<bool> rung_ = false;      ///< wake_fd_ is readable
-  std::atomic<bool> sleeping_ = false;  ///< a thread of the program sleeps, or is about to, on wake_fd_
 };
 
 }  // namespace rma

@@ -4,6 +4,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
+#include <functional>
+#include <semaphore>
 #include <thread>
 
 namespace rma {
@@ -223,6 +226,122 @@ TEST_P(FlightsTest, ASilentRankIsGivenUp) {
   EXPECT_EQ(impatient.fence(1).code(), RMA_ERR_PEER_LOST);
   EXPECT_GE(silent.given_up, 1);
   EXPECT_TRUE(impatient.fence(1).ok());
+}
+
+/// A mover of puts whose end is not reported: a flush asks for it, and is over at the next progress.
+class UnreportedPuts final : public Mover {
+ public:
+  explicit UnreportedPuts(Flights& flights) : flights_(flights) {
+    flights.add(*this);
+    for (int rank = 0; rank < 4; ++rank) flights.moved_by(rank, *this);
+  }
+  /// Returns the put's number.
+  int put(int rank) {
+    const int number = posted_.fetch_add(1) + 1;
+    flights_.issued(rank);
+    return number;
+  }
+  /// Whether the put of that number is over.
+  [[nodiscard]] bool over(int number) const { return over_.load() >= number; }
+
+  void flush(int rank) override {
+    if (before_flush) before_flush();
+    flights_.begin(rank);
+    const std::lock_guard guard(lock_);
+    asked_.push_back({rank, posted_.load()});
+  }
+  bool progress() override {
+    if (before_progress) before_progress();
+    std::vector<Asked> asked;
+    {
+      const std::lock_guard guard(lock_);
+      asked.swap(asked_);
+    }
+    for (const auto& [rank, last] : asked) {
+      int before = over_.load();
+      while (before < last && !over_.compare_exchange_weak(before, last)) {
+      }
+      flights_.end(rank);
+    }
+    return !asked.empty();
+  }
+  void give_up(int /*rank*/) override { ADD_FAILURE() << "given up"; }
+  void arm() override {}
+  [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
+  [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return ""; }
+
+  std::function<void()> before_flush;
+  std::function<void()> before_progress;
+
+ private:
+  struct Asked {
+    int rank;
+    int last;  ///< put that was posted before
+  };
+  Flights& flights_;
+  std::atomic<int> posted_ = 0;
+  std::atomic<int> over_ = 0;
+  std::mutex lock_;
+  std::vector<Asked> asked_;
+};
+
+using Fence = std::function<Status(Flights&)>;
+
+/// A second fence comes while the first has taken over to ask for the puts and not asked yet.
+void expect_to_wait_for_anothers_flush(const Fence& first, const Fence& second) {
+  Flights flights(4, {.spins = 0, .yields = 0}, kPatience);
+  UnreportedPuts puts(flights);
+  std::binary_semaphore flushing(0);
+  std::binary_semaphore may_flush(0);
+  puts.before_flush = [&] {
+    flushing.release();
+    may_flush.acquire();
+  };
+  const int mine = puts.put(1);
+  std::thread other([&] { EXPECT_TRUE(first(flights).ok()); });
+  flushing.acquire();
+  // A fence that waits, as it must, looks for progress.
+  bool waited = false;
+  const auto let_flush = [&] {
+    if (!std::exchange(waited, true)) may_flush.release();
+  };
+  puts.before_progress = let_flush;
+  EXPECT_TRUE(second(flights).ok());
+  EXPECT_TRUE(puts.over(mine)) << "the fence returned before this thread's put was over";
+  EXPECT_TRUE(waited);
+  puts.before_progress = nullptr;
+  let_flush();
+  other.join();
+}
+
+TEST(Fences, OneWaitsForTheFlushOfAnotherThatHasNotBegunYet) {
+  const Fence fence = [](Flights& flights) { return flights.fence(1); };
+  const Fence fence_all = [](Flights& flights) { return flights.fence_all(); };
+  expect_to_wait_for_anothers_flush(fence, fence);
+  expect_to_wait_for_anothers_flush(fence_all, fence);
+  expect_to_wait_for_anothers_flush(fence, fence_all);
+}
+
+TEST(Fences, NoneReturnsBeforeItsOwnThreadsPutsAreOver) {
+  constexpr int kThreads = 3;
+  constexpr int kRounds = 20000;
+  for (const bool all : {false, true}) {
+    Flights flights(4, {.spins = 10, .yields = 10}, kPatience);
+    UnreportedPuts puts(flights);
+    std::atomic<int> early = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        for (int round = 0; round < kRounds; ++round) {
+          const int mine = puts.put(1);
+          if (!(all ? flights.fence_all() : flights.fence(1)).ok()) ++early;
+          if (!puts.over(mine)) ++early;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(early, 0) << (all ? "fence_all" : "fence");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutEvents, FlightsTest, testing::Bool());
