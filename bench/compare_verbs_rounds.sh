@@ -15,28 +15,37 @@ if [ "$CLUSTER_HOSTS" = 1 ]; then
   placement=(-n 2 --env RMA_SHM=off)
 fi
 peer=node$CLUSTER_HOSTS
+# shellcheck source=bench/attempts.sh
+. "$(dirname "${BASH_SOURCE[0]}")/attempts.sh"
 
 wanted() { case ,$parts, in *,"$1",*) ;; *) return 1 ;; esac }
 
-# raw OUTPUT PROGRAM OPTION...: perftest, its server on the other host. It asks again for what is not answered after
-# as long as librma does by default (4.096 us * 2^18): by its own 67 ms it would do so while large reads are on the way.
-raw() {
-  local output=$1 server
+# perftest OUTPUT PROGRAM OPTION...: one run, its server on the other host; succeeds when there is a table. It asks again
+# for what is not answered after as long as librma does by default (4.096 us * 2^18): by its own 67 ms it would do so
+# while large reads are on the way.
+perftest() {
+  local output=$1 server good=0
   shift
   set -- "$@" -u 18
-  ssh "$peer" timeout 300 "$@" > "$output.server" 2>&1 &
+  start_there "$peer" "timeout 300 $*" > "$output.server" 2>&1
   server=$!
   until ssh "$peer" "ss -ltn | grep -q :18515"; do
     kill -0 $server 2> /dev/null || break
     sleep 0.1
   done
-  if ! timeout 300 "$@" "$peer" > "$output" 2>&1; then
-    echo "compare_verbs: $* failed:" >&2
-    cat "$output" "$output.server" >&2
-    exit 1
+  if timeout 300 "$@" "$peer" > "$output" 2>&1 && grep -A 1 '^ *#bytes' "$output" | grep -q '^ *[0-9]'; then
+    good=1
+  else
+    end_there "$peer"
   fi
-  wait $server
+  wait $server || true
+  [ $good = 1 ] && return 0
+  cat "$output" "$output.server" >&2
+  rm -f "$output"
+  return 1
 }
+# raw OUTPUT PROGRAM OPTION...: perftest, as often as it takes within reason.
+raw() { attempt "compare_verbs: ${*:2}" perftest "$@" || true; }
 # ours OUTPUT SETTING... -- OPTION...: network-bench, between the same hosts.
 ours() {
   local output=$1 settings=()

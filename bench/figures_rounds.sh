@@ -8,21 +8,27 @@ sizes=16K,64K,256K,1M segments=128,512,1K,4K,16K,64K iterations=100 idle=10
 if [ "$quick" = 1 ]; then
   sizes=64K,256K segments=1K,16K iterations=30
 fi
+# shellcheck source=bench/attempts.sh
+. "$(dirname "${BASH_SOURCE[0]}")/attempts.sh"
 bytes=$(numfmt --from=iec -d , --field=- <<< "$sizes")
 
-# raw OUTPUT: the device itself, by the same measurements.
-raw() {
+# raw_once OUTPUT: the device itself, by the same measurements.
+raw_once() {
   local output=$1 target
   set -- timeout 900 "$bin/raw-verbs" --device rxe0 --repetitions 1 --sizes "$bytes"
-  ssh node2 "$@" > "$output.target" 2>&1 &
+  start_there node2 "$*" > "$output.target" 2>&1
   target=$!
-  if ! "$@" --connect node2 --json "$output.json" > "$output.log" 2>&1; then
-    echo 'figures: raw-verbs failed:' >&2
-    cat "$output.log" "$output.target" >&2
-    exit 1
+  if "$@" --connect node2 --json "$output.json" > "$output.log" 2>&1; then
+    wait $target && return 0
+  else
+    end_there node2
+    wait $target || true
   fi
-  wait $target
+  cat "$output.log" "$output.target" >&2
+  rm -f "$output.json"
+  return 1
 }
+raw() { attempt 'figures: raw-verbs' raw_once "$1" || true; }
 # ours OUTPUT SETTING OPTION...: figures-bench, one rank on each host.
 ours() {
   local output=$1 setting=$2
