@@ -95,17 +95,18 @@ bool Serving::receive(const Message& message) {
                        .reply_key = header.reply_key,
                        .reply_room = header.reply_room,
                        .loose = header.loose != 0};
-  Queue& queue = queues_[message.peer];
+  Line& line = lines_[message.peer];
   const bool whole = header.body_address == 0 && header.reply_room <= most_in_reply_;
-  if (whole && queue.empty()) {
+  if (whole && line.fresh.empty() && line.started.empty()) {
     answer_served(asker, body, header.kind);
     return true;
   }
-  if (queue.size() >= kMostWaiting) return false;
+  if (line.fresh.size() + line.started.size() >= kMostWaiting) return false;
   auto incoming = std::make_unique<Incoming>(*this, asker, header);
   incoming->body.assign(body.begin(), body.end());
-  queue.push_back(std::move(incoming));
-  pump(queue);
+  line.fresh.push_back(std::move(incoming));
+  if (!std::exchange(line.in_turn, true)) turns_.push_back(message.peer);
+  give_turns();
   return true;
 }
 
@@ -148,14 +149,17 @@ bool Serving::take_buffers(Incoming& incoming) {
   // Both or none: requests that each hold one and wait for another would wait for ever.
   const bool fetch = incoming.header.body_address != 0;
   const bool reply = incoming.asker.reply_room > most_in_reply_;
-  if (fetch && incoming.body_buffer == nullptr) incoming.body_buffer = pool_->take();
-  if (fetch && incoming.body_buffer == nullptr) return false;
-  if (!reply || incoming.reply_buffer != nullptr) return true;
-  incoming.reply_buffer = pool_->take();
-  if (incoming.reply_buffer != nullptr) return true;
-  // Not give_buffer(): that nothing has come of it is no news for those who wait.
-  if (fetch) pool_->give(std::exchange(incoming.body_buffer, nullptr));
+  if (fetch && (incoming.body_buffer = pool_->take()) == nullptr) return false;
+  if (!reply || (incoming.reply_buffer = pool_->take()) != nullptr) return true;
+  return_buffers(incoming);
   return false;
+}
+
+void Serving::return_buffers(Incoming& incoming) {
+  // Not give_buffer(): that nothing has come of it is no news for those who wait.
+  for (std::byte** const buffer : {&incoming.body_buffer, &incoming.reply_buffer}) {
+    if (*buffer != nullptr) pool_->give(std::exchange(*buffer, nullptr));
+  }
 }
 
 void Serving::give_buffer(std::byte*& buffer) {
@@ -164,7 +168,7 @@ void Serving::give_buffer(std::byte*& buffer) {
   freed_ = true;
 }
 
-bool Serving::prepare(Incoming& incoming) {
+Serving::Prepared Serving::prepare(Incoming& incoming) {
   const RequestHeader& header = incoming.header;
   const bool fetch = header.body_address != 0;
   const bool long_reply = incoming.asker.reply_room > most_in_reply_;
@@ -173,12 +177,12 @@ bool Serving::prepare(Incoming& incoming) {
     // Another RMA_HELPER_BUFFER, or no buffers at all: the asker's own knowledge of that is its reply.
     answer(incoming.asker, pool_ == nullptr ? RMA_ERR_NO_MEMORY : RMA_ERR_SIZE);
     incoming.state = Incoming::State::over;
-    return true;
+    return Prepared::yes;
   }
-  if (!take_buffers(incoming)) return false;
+  if (!take_buffers(incoming)) return Prepared::no_buffer;
   if (!fetch) {
     incoming.state = Incoming::State::ready;
-    return true;
+    return Prepared::yes;
   }
   const transport::Local piece = {.address = incoming.body_buffer,
                                   .bytes = header.body_bytes,
@@ -190,10 +194,14 @@ bool Serving::prepare(Incoming& incoming) {
                                                .pieces = {&piece, 1},
                                                .cookie = incoming.cookie(),
                                                .flags = {}});
-  if (status == RMA_ERR_STATE) return false;
+  if (status == RMA_ERR_STATE) {
+    // Whoever is next in turn may have them meanwhile: no request that is not begun keeps another waiting.
+    return_buffers(incoming);
+    return Prepared::no_room;
+  }
   incoming.state = status == RMA_SUCCESS ? Incoming::State::fetching : Incoming::State::over;
   if (status != RMA_SUCCESS) channel_.fail(incoming.asker.rank);
-  return true;
+  return Prepared::yes;
 }
 
 void Serving::run(Incoming& incoming) {
@@ -246,17 +254,32 @@ void Serving::finish(Incoming& incoming) {
                 {reinterpret_cast<const std::byte*>(&header), sizeof header}, {});
 }
 
-void Serving::pump(Queue& queue) {
-  for (auto& incoming : queue) {
-    if (incoming->state != Incoming::State::fresh) continue;
-    if (prepare(*incoming)) continue;
-    stalled_ = true;
-    break;
+void Serving::give_turns() {
+  std::size_t without_room = 0;  // peers in a row
+  while (without_room < turns_.size()) {
+    const int peer = turns_.front();
+    Line& line = lines_[peer];
+    if (!line.fresh.empty()) {
+      const Prepared prepared = prepare(*line.fresh.front());
+      // Nobody overtakes who has waited longest, or a request for two buffers would never find both.
+      stalled_ = stalled_ || prepared != Prepared::yes;
+      if (prepared == Prepared::no_buffer) return;
+      without_room = prepared == Prepared::no_room ? without_room + 1 : 0;
+      if (prepared == Prepared::yes) line.started.splice(line.started.end(), line.fresh, line.fresh.begin());
+    }
+    turns_.pop_front();
+    line.in_turn = !line.fresh.empty();
+    if (line.in_turn) turns_.push_back(peer);
+    pump(line);
   }
+}
+
+void Serving::pump(Line& line) {
+  Queue& queue = line.started;
   while (!queue.empty()) {
     Incoming& first = *queue.front();
     if (first.state == Incoming::State::ready) run(first);
-    if (first.state == Incoming::State::fresh || first.state == Incoming::State::fetching) return;
+    if (first.state == Incoming::State::fetching) return;
     if (first.state == Incoming::State::served) {
       if (!write_reply(first)) {
         stalled_ = true;
@@ -291,7 +314,8 @@ bool Serving::advance() {
     freed_ = false;
     stalled_ = false;
     reap_replies();
-    for (auto& [peer, queue] : queues_) pump(queue);
+    for (auto& [peer, line] : lines_) pump(line);
+    give_turns();
     if (!freed_) break;
   }
   // Last: what has come in together is acknowledged together.
@@ -303,9 +327,11 @@ bool Serving::advance() {
 
 void Serving::lost(int peer) {
   done_[peer].tokens.clear();
-  const auto found = queues_.find(peer);
-  if (found == queues_.end()) return;
-  for (auto& incoming : found->second) {
+  const auto found = lines_.find(peer);
+  if (found == lines_.end()) return;
+  Line& line = found->second;
+  line.started.splice(line.started.end(), line.fresh);
+  for (auto& incoming : line.started) {
     if (!incoming->flying()) incoming->state = Incoming::State::over;
   }
   freed_ = true;

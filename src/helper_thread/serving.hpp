@@ -78,17 +78,28 @@ class Serving {
  private:
   class Incoming;
   using Queue = std::list<std::unique_ptr<Incoming>>;
+  /// One peer's requests that are not served yet, oldest first.
+  struct Line {
+    Queue fresh;           ///< not begun: they may need buffers
+    Queue started;         ///< before all fresh ones: being fetched, or to be served, or to be dropped
+    bool in_turn = false;  ///< listed in turns_
+  };
+  enum class Prepared : std::uint8_t { yes, no_buffer, no_room };
 
   void answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind);
   [[nodiscard]] std::optional<Answer> call(RequestKind kind, const Served& request);
   /// Remembers that a loose request has been served, and tells its asker when there are many of those.
   void note_done(const Asker& asker);
   void tell_done(int peer);
-  void pump(Queue& queue);
+  /// Begins fresh requests, one of each peer in turn, as long as there are buffers.
+  void give_turns();
+  /// Serves what is ready, and drops what is over.
+  void pump(Line& line);
   void reap_replies();
-  /// False when it has to wait.
-  [[nodiscard]] bool prepare(Incoming& incoming);
+  [[nodiscard]] Prepared prepare(Incoming& incoming);
   [[nodiscard]] bool take_buffers(Incoming& incoming);
+  /// Those of a request that was not begun.
+  void return_buffers(Incoming& incoming);
   void give_buffer(std::byte*& buffer);
   void run(Incoming& incoming);
   [[nodiscard]] bool write_reply(Incoming& incoming);
@@ -99,7 +110,10 @@ class Serving {
   const std::size_t most_in_reply_;
   std::unique_ptr<BouncePool> pool_;
   std::array<Handler, static_cast<std::size_t>(RequestKind::count_)> handlers_;
-  std::map<int, Queue> queues_;  ///< by peer; requests that are not served yet, oldest first
+  std::map<int, Line> lines_;  ///< by peer
+  /// Peers with fresh requests. Where buffers are scarce, the first gets the next: it goes to the end with
+  /// each request that was begun, so every peer is waited for by at most one request of each other.
+  std::deque<int> turns_;
   struct Done {
     std::size_t rail = 0;
     std::vector<std::uint64_t> tokens;

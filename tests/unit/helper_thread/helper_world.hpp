@@ -77,31 +77,33 @@ class HelperWorld : public testing::Test {
   }
 
   void open(int count) {
-    for (int number = 0; number < count; ++number) {
-      auto& rank = *ranks.emplace_back(std::make_unique<Rank>());
-      auto endpoint = fabric.open(number, {.max_message = 1 << 20, .max_gather = 4, .max_outstanding = 16});
-      rank.endpoint = endpoint.get();
-      rank.card.rails.push_back(
-          {.name = "loopback", .card = {endpoint->card().begin(), endpoint->card().end()}});
-      std::vector<std::unique_ptr<transport::Transport>> transports;
-      transports.push_back(std::move(endpoint));
-      rank.rails = std::make_unique<Rails>(std::move(transports));
-      rank.regions = std::make_unique<RegionTable>(std::span(rank.directory));
-      rank.card.directory = {.address = reinterpret_cast<std::uintptr_t>(rank.directory.data()),
-                             .bytes = rank.directory.size(),
-                             .keys = rank.rails->add(rank.directory.data(), rank.directory.size())->remote};
-      rank.flights = std::make_unique<Flights>(count, WaitPolicy{.spins = 1U << 20U, .yields = 10},
-                                               std::chrono::seconds(60));
-      rank.network = std::make_unique<Network>(
-          settings, *rank.flights, *rank.rails, count,
-          [this](int of) -> Result<NetworkCard> { return at(of).card; },
-          [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
-      auto helper = Helper::create(settings, count, *rank.rails, *rank.network, *rank.flights, 0);
-      ASSERT_TRUE(helper.ok()) << helper.status().text();
-      rank.helper = std::move(helper).value();
-      rank.flights->add(*rank.network);
-      for (int other = 0; other < count; ++other) rank.flights->moved_by(other, *rank.network);
-    }
+    for (int number = 0; number < count; ++number) open_one(number, count);
+  }
+  /// By the settings as they are now.
+  void open_one(int number, int count) {
+    auto& rank = *ranks.emplace_back(std::make_unique<Rank>());
+    auto endpoint = fabric.open(number, {.max_message = 1 << 20, .max_gather = 4, .max_outstanding = 16});
+    rank.endpoint = endpoint.get();
+    rank.card.rails.push_back(
+        {.name = "loopback", .card = {endpoint->card().begin(), endpoint->card().end()}});
+    std::vector<std::unique_ptr<transport::Transport>> transports;
+    transports.push_back(std::move(endpoint));
+    rank.rails = std::make_unique<Rails>(std::move(transports));
+    rank.regions = std::make_unique<RegionTable>(std::span(rank.directory));
+    rank.card.directory = {.address = reinterpret_cast<std::uintptr_t>(rank.directory.data()),
+                           .bytes = rank.directory.size(),
+                           .keys = rank.rails->add(rank.directory.data(), rank.directory.size())->remote};
+    rank.flights = std::make_unique<Flights>(count, WaitPolicy{.spins = 1U << 20U, .yields = 10},
+                                             std::chrono::seconds(60));
+    rank.network = std::make_unique<Network>(
+        settings, *rank.flights, *rank.rails, count,
+        [this](int of) -> Result<NetworkCard> { return at(of).card; },
+        [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
+    auto helper = Helper::create(settings, count, *rank.rails, *rank.network, *rank.flights, 0);
+    ASSERT_TRUE(helper.ok()) << helper.status().text();
+    rank.helper = std::move(helper).value();
+    rank.flights->add(*rank.network);
+    for (int other = 0; other < count; ++other) rank.flights->moved_by(other, *rank.network);
   }
   /// After the handlers are in place.
   void start() {
