@@ -81,7 +81,10 @@ Status Job::start() {
   static_cast<void>(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
 
   if (Status status = start_memory(); !status.ok()) return status;
-  card_.pid = static_cast<std::uint32_t>(getpid());
+  auto self = identify(getpid());
+  if (!self.ok()) return {self.status().code(), std::string(self.status().text())};
+  card_.pid = static_cast<std::uint32_t>(self->process);
+  card_.started = self->started;
   card_.base = reinterpret_cast<std::uintptr_t>(window_.base());
   card_.bytes = window_.address_bytes();
   card_.window_fd = static_cast<std::uint32_t>(window_.fd());
@@ -181,6 +184,11 @@ Status Job::map_peer(int rank) {
     auto window = PeerWindow::map(static_cast<pid_t>(peer->card.pid), static_cast<int>(peer->card.window_fd),
                                   peer->card.bytes);
     if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
+    // Its number may have been another's when the file was opened, unless it is still the rank's now.
+    if (const auto there = identify(process(card.value()).process);
+        !there.ok() || there.value() != process(card.value())) {
+      return {RMA_ERR_PEER_LOST, text("rank {}, process {}, has ended", rank, card->pid)};
+    }
     peer->window = std::move(window).value();
     here = peer->window.base();
   }
@@ -278,8 +286,10 @@ Status Job::unreachable(const void* address, std::size_t bytes, int rank) {
                bytes, address, rank)};
 }
 
-pid_t Job::process(int rank) const {
-  return static_cast<pid_t>(peers_[static_cast<std::size_t>(rank)]->card.pid);
+ProcessIdentity Job::process(int rank) const { return process(peers_[static_cast<std::size_t>(rank)]->card); }
+
+ProcessIdentity Job::process(const ProcessCard& card) {
+  return {.process = static_cast<pid_t>(card.pid), .started = card.started};
 }
 
 }  // namespace rma

@@ -20,6 +20,7 @@
 #include "malloc/registered_backing.hpp"
 #include "malloc/window.hpp"
 #include "rma/direct.h"
+#include "util/process_identity.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
 #include "util/wait.hpp"
@@ -123,7 +124,8 @@ class Job {
   [[nodiscard]] static Status unreachable(const void* address, std::size_t bytes, int rank);
 
   /// The process that a transport of this host reaches `rank` by.
-  [[nodiscard]] pid_t process(int rank) const;
+  [[nodiscard]] ProcessIdentity process(int rank) const;
+  [[nodiscard]] static ProcessIdentity process(const ProcessCard& card);
 
  private:
   struct Peer {

@@ -9,7 +9,7 @@
 namespace rma {
 
 static_assert(std::is_trivially_copyable_v<ProcessCard> &&
-                  sizeof(ProcessCard) == 40 + 16 * kServices + 8 + (4 + 64 + 72) * kMaxRails,
+                  sizeof(ProcessCard) == 48 + 16 * kServices + 8 + (4 + 64 + 72) * kMaxRails,
               "the card is its own wire format: no padding");
 
 void ProcessCard::name_rail(std::size_t rail, std::string_view name) {

@@ -27,7 +27,7 @@ struct ServiceBlock {
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
   /// Of this format, of all shared structures, and of the messages between processes.
-  static constexpr std::uint32_t kVersion = 4;
+  static constexpr std::uint32_t kVersion = 5;
   static constexpr std::size_t kRailCardBytes = 64;  ///< room for a transport's card
   static constexpr std::size_t kRailNameBytes =
       72;  ///< and its name: the kernel allows 63 for a device, and :255
@@ -36,7 +36,8 @@ struct ProcessCard {
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t pid = 0;
-  std::uint64_t base = 0;  ///< of the heap window, in the owner's address space
+  std::uint64_t started = 0;  ///< when the process did: see ProcessIdentity
+  std::uint64_t base = 0;     ///< of the heap window, in the owner's address space
   std::uint64_t bytes = 0;
   std::uint32_t window_fd = 0;
   std::uint32_t rails = 0;  ///< network devices; 0 without a network

@@ -1,6 +1,7 @@
 #include "transport/shm/cma_transport.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -8,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+
+#include "transport/shm/bell.hpp"
 
 namespace rma::transport {
 namespace {
@@ -43,8 +46,11 @@ CmaTransport::CmaTransport(int peers, bool allowed)
               .atomics64 = false,
               .needs_registration = false,
               .ordered = true},
-      card_(card_of(getpid())),
-      processes_(static_cast<std::size_t>(peers)) {}
+      peers_(static_cast<std::size_t>(peers)) {
+  // A card without a start is nobody's: who cannot read it cannot be connected to.
+  const auto self = identify(getpid());
+  card_ = card_of(self.ok() ? self.value() : ProcessIdentity());
+}
 
 bool CmaTransport::available() {
   char from = 1;
@@ -54,10 +60,10 @@ bool CmaTransport::available() {
   return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 && to == 1;
 }
 
-std::vector<std::byte> CmaTransport::card_of(pid_t process) {
-  std::vector<std::byte> card(sizeof process);
-  std::memcpy(card.data(), &process, sizeof process);
-  return card;
+std::vector<std::byte> CmaTransport::card_of(const ProcessIdentity& process) {
+  const std::array<std::uint64_t, 2> words = {static_cast<std::uint64_t>(process.process), process.started};
+  const auto bytes = std::as_bytes(std::span(words));
+  return {bytes.begin(), bytes.end()};
 }
 
 Result<Registration> CmaTransport::register_memory(std::byte* address, std::size_t bytes) {
@@ -68,18 +74,42 @@ Result<Registration> CmaTransport::register_memory(std::byte* address, std::size
 void CmaTransport::deregister_memory(const Registration& /*registration*/) {}
 
 Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
-  pid_t process = 0;
-  if (card.size() != sizeof process) {
+  std::array<std::uint64_t, 2> words = {};
+  if (card.size() != sizeof words) {
     return {RMA_ERR_LAUNCH, fmt::format("the cma card of peer {} has {} bytes", peer, card.size())};
   }
-  std::memcpy(&process, card.data(), sizeof process);
-  // Relaxed: whoever posts has learnt in another way that this has returned.
-  processes_[static_cast<std::size_t>(peer)].store(process, std::memory_order_relaxed);
+  std::memcpy(words.data(), card.data(), sizeof words);
+  const ProcessIdentity wanted = {.process = static_cast<pid_t>(words[0]), .started = words[1]};
+  Peer& its = peers_[static_cast<std::size_t>(peer)];
+  const std::lock_guard guard(lock_);
+  if (its.connected.load(std::memory_order_relaxed) && its.identity == wanted) return {};
+  // First the pidfd, of whoever has the number now; that it is the peer's is known when the number is still
+  // the peer's afterwards.
+  auto file = open_process(wanted.process);
+  if (!file.ok()) return std::move(file).status();
+  auto found = identify(wanted.process);
+  if (!found.ok()) return std::move(found).status();
+  if (found.value() != wanted) {
+    return {RMA_ERR_PEER_LOST,
+            fmt::format("peer {} has ended: process {} is another now", peer, wanted.process)};
+  }
+  its.identity = wanted;
+  its.file = std::move(file).value();
+  its.connected.store(true, std::memory_order_release);  // pairs with the load in move()
   return {};
 }
 
 void CmaTransport::fail(int peer) {
-  processes_[static_cast<std::size_t>(peer)].store(0, std::memory_order_relaxed);
+  peers_[static_cast<std::size_t>(peer)].connected.store(false, std::memory_order_relaxed);
+}
+
+bool CmaTransport::runs(const Peer& peer) {
+  if (!peer.file.open()) {
+    const auto now = identify(peer.identity.process);
+    return now.ok() && now.value() == peer.identity;
+  }
+  pollfd end = {.fd = peer.file.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&end, 1, 0) == 0;  // readable once it has ended
 }
 
 rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
@@ -91,9 +121,25 @@ rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_
   return RMA_SUCCESS;
 }
 
+rma_status_t CmaTransport::transfer(const Peer& peer, Direction direction, std::span<const iovec> local,
+                                    const iovec& there) {
+  // Pairs with the store in connect().
+  if (!peer.connected.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
+  const bool read = direction == Direction::read;
+  if (!read && !runs(peer)) return RMA_ERR_PEER_LOST;
+  const auto call = read ? process_vm_readv : process_vm_writev;
+  const ssize_t moved = call(peer.identity.process, local.data(), local.size(), &there, 1, 0);
+  const int error = errno;
+  // Also what failed may have failed for another process than the peer.
+  const bool whole = moved >= 0 && static_cast<std::size_t>(moved) == there.iov_len;
+  if ((read || !whole) && !runs(peer)) return RMA_ERR_PEER_LOST;
+  if (moved < 0) return status_of(error);
+  // The kernel stops in front of the first page that is not mapped there.
+  return whole ? RMA_SUCCESS : RMA_ERR_ADDRESS;
+}
+
 rma_status_t CmaTransport::move(int peer, const Work& work) {
   const auto [direction, remote, pieces, cookie, flags] = work;
-  const pid_t process = processes_[static_cast<std::size_t>(peer)].load(std::memory_order_relaxed);
   if (!allowed_) return RMA_ERR_UNSUPPORTED;
   std::array<iovec, kMaxGather> local = {};
   if (pieces.size() > local.size()) return RMA_ERR_ARGUMENT;
@@ -104,14 +150,8 @@ rma_status_t CmaTransport::move(int peer, const Work& work) {
   }
   if (bytes > kMaxMessage) return RMA_ERR_SIZE;
   const iovec there = {.iov_base = reinterpret_cast<void*>(remote.address), .iov_len = bytes};
-  const auto call = direction == Direction::read ? process_vm_readv : process_vm_writev;
-  const ssize_t moved = call(process, local.data(), pieces.size(), &there, 1, 0);
-  rma_status_t status = RMA_SUCCESS;
-  if (moved < 0) {
-    status = status_of(errno);
-  } else if (static_cast<std::size_t>(moved) != bytes) {
-    status = RMA_ERR_ADDRESS;  // the kernel stops in front of the first page that is not mapped there
-  }
+  const rma_status_t status =
+      transfer(peers_[static_cast<std::size_t>(peer)], direction, {local.data(), pieces.size()}, there);
   if (status == RMA_SUCCESS && flags.unsignalled) return RMA_SUCCESS;
   const std::lock_guard guard(lock_);
   completed_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});

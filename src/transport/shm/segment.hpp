@@ -12,6 +12,7 @@
 
 #include "transport/shm/message_queue.hpp"
 #include "transport/transport.hpp"
+#include "util/process_identity.hpp"
 #include "util/status.hpp"
 
 // What a process of a host shows the others of that host, and its mapping there. All that lies in a segment
@@ -23,7 +24,7 @@ namespace rma::transport {
 /// How others reach a process's segment: a wire format, checked when read.
 struct ShmCard {
   static constexpr std::uint64_t kMagic = 0x6d68732d616d72;  // "rma-shm"
-  static constexpr std::uint32_t kVersion = 1;               ///< of this, and of the segment
+  static constexpr std::uint32_t kVersion = 2;               ///< of this, and of the segment
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
@@ -35,8 +36,11 @@ struct ShmCard {
   std::uint32_t seats = 0;  ///< processes of the host
   std::uint32_t segment_fd = 0;
   std::uint32_t bell_fd = 0;  ///< a pipe: who writes there wakes the owner
-  std::uint64_t reserved = 0;
+  std::uint64_t started = 0;  ///< when the process did: see ProcessIdentity
 
+  [[nodiscard]] ProcessIdentity identity() const {
+    return {.process = static_cast<pid_t>(process), .started = started};
+  }
   bool operator==(const ShmCard&) const = default;
 
   /// RMA_ERR_VERSION when another librma wrote it, RMA_ERR_LAUNCH when it makes no sense.

@@ -68,7 +68,7 @@ Result<ShmPeer*> ShmLane::admit(std::size_t seat, const ShmCard& card) {
     const std::lock_guard guard(buffers_lock_);
     connected_ = true;
   }
-  if (Status status = moves_.connect(static_cast<int>(seat), CmaTransport::card_of(peer->process()));
+  if (Status status = moves_.connect(static_cast<int>(seat), CmaTransport::card_of(card.identity()));
       !status.ok()) {
     return status;
   }

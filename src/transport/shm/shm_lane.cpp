@@ -27,13 +27,16 @@ Result<std::unique_ptr<ShmLane>> ShmLane::create(const ShmOptions& options) {
   auto bell = Bell::create();
   if (!bell.ok()) return std::move(bell).status();
   const MappedSegment& mapped = segment.value()->mapped();
-  ShmCard card = {.process = static_cast<std::uint32_t>(getpid()),
+  auto self = identify(getpid());
+  if (!self.ok()) return Status(self.status().code(), std::string(self.status().text()));
+  ShmCard card = {.process = static_cast<std::uint32_t>(self->process),
                   .bytes = mapped.bytes(),
                   .base = reinterpret_cast<std::uintptr_t>(mapped.base()),
                   .rank = options.rank,
                   .seats = static_cast<std::uint32_t>(options.locals.size()),
                   .segment_fd = static_cast<std::uint32_t>(segment.value()->fd()),
-                  .bell_fd = static_cast<std::uint32_t>(bell.value()->ring_fd())};
+                  .bell_fd = static_cast<std::uint32_t>(bell.value()->ring_fd()),
+                  .started = self->started};
   if (getrandom(&card.token, sizeof card.token, 0) != sizeof card.token) {
     return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
   }

@@ -23,7 +23,6 @@ class ShmPeer {
   [[nodiscard]] int rank() const { return rank_; }
   /// Its number among the processes of the host.
   [[nodiscard]] std::size_t seat() const { return seat_; }
-  [[nodiscard]] pid_t process() const { return process_; }
   [[nodiscard]] const Descriptor& process_file() const { return process_file_; }
 
   /// Sits down at `seat` of the peer's segment, once, so that the peer admits the owner of `card`.

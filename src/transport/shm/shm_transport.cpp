@@ -12,8 +12,7 @@ Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& optio
 Status ShmTransport::connect(int peer, std::span<const std::byte> card) {
   if (Status status = lane_->connect(peer, card); !status.ok()) return status;
   // A card that the lane has taken is one.
-  const auto process = static_cast<pid_t>(ShmCard::decode(card).value().process);
-  return moves_.connect(peer, CmaTransport::card_of(process));
+  return moves_.connect(peer, CmaTransport::card_of(ShmCard::decode(card).value().identity()));
 }
 
 void ShmTransport::fail(int peer) {

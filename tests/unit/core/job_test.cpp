@@ -26,7 +26,7 @@ TEST_F(JobTest, IsAJobOfOne) {
   EXPECT_EQ(job->size(), 1);
   EXPECT_EQ(job->local_ranks(), std::vector<int>{0});
   EXPECT_TRUE(job->mapped(0));
-  EXPECT_EQ(job->process(0), getpid());
+  EXPECT_EQ(job->process(0).process, getpid());
   EXPECT_EQ(job->direct_table().size(), 1U);
 }
 

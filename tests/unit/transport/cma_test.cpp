@@ -1,9 +1,11 @@
 #include "transport/shm/cma_transport.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,10 +40,20 @@ class Pages {
   std::byte* base_ = nullptr;
 };
 
+/// fork(), of a process whose number is chosen; -1 where that takes more rights than this process has.
+pid_t fork_as(pid_t number) {
+  clone_args how = {};
+  how.exit_signal = SIGCHLD;
+  how.set_tid = reinterpret_cast<std::uintptr_t>(&number);
+  how.set_tid_size = 1;
+  return static_cast<pid_t>(syscall(SYS_clone3, &how, sizeof how));
+}
+
 /// A copy of this process that does nothing until it is to end.
 class Child {
  public:
-  Child() : process_(fork()) {
+  Child() : Child(fork()) {}
+  explicit Child(pid_t forked) : process_(forked) {
     if (process_ != 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (true) pause();
@@ -51,6 +63,11 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] pid_t process() const { return process_; }
+  [[nodiscard]] std::vector<std::byte> card() const {
+    const auto identity = identify(process_);
+    EXPECT_TRUE(identity.ok());
+    return CmaTransport::card_of(identity.ok() ? identity.value() : ProcessIdentity());
+  }
   void end() {
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
@@ -128,7 +145,7 @@ TEST_F(Cma, ReadsAndWritesAnotherProcess) {
   std::memset(pages.base(), 5, 16);
   const Child child;
   ASSERT_GT(child.process(), 0);
-  ASSERT_TRUE(cma.connect(kChild, CmaTransport::card_of(child.process())).ok());
+  ASSERT_TRUE(cma.connect(kChild, child.card()).ok());
   EXPECT_EQ(write(kChild, pages.base(), {local(0, 8)}), RMA_SUCCESS);
   EXPECT_EQ(pages.base()[0], std::byte{5}) << "ours is a copy";
   EXPECT_EQ(read(kChild, {local(30, 16)}, pages.base()), RMA_SUCCESS);
@@ -144,7 +161,7 @@ TEST_F(Cma, WhatIsNotMappedThereIsAnAddressError) {
   std::byte* const end = pages.base() + Pages::page();
   const Child child;
   ASSERT_GT(child.process(), 0);
-  ASSERT_TRUE(cma.connect(kChild, CmaTransport::card_of(child.process())).ok());
+  ASSERT_TRUE(cma.connect(kChild, child.card()).ok());
   for (const int peer : {kSelf, kChild}) {
     SCOPED_TRACE(peer);
     EXPECT_EQ(read(peer, {local(0, 8)}, end), RMA_ERR_ADDRESS);
@@ -159,12 +176,44 @@ TEST_F(Cma, WhatIsNotMappedThereIsAnAddressError) {
 TEST_F(Cma, AProcessThatEndedIsLost) {
   Child child;
   ASSERT_GT(child.process(), 0);
-  ASSERT_TRUE(cma.connect(kChild, CmaTransport::card_of(child.process())).ok());
+  ASSERT_TRUE(cma.connect(kChild, child.card()).ok());
   EXPECT_EQ(read(kChild, {local(0, 8)}, mine.data()), RMA_SUCCESS);
   child.end();
   EXPECT_EQ(read(kChild, {local(0, 8)}, mine.data()), RMA_ERR_PEER_LOST);
   EXPECT_EQ(write(kChild, mine.data(), {local(0, 8)}), RMA_ERR_PEER_LOST);
   EXPECT_EQ(read(kSelf, {local(0, 8)}, mine.data()), RMA_SUCCESS) << "the others go on";
+}
+
+TEST_F(Cma, AnotherProcessWithThePeersNumberIsNotThePeer) {
+  const Pages pages(1);
+  ASSERT_NE(pages.base(), nullptr);
+  pages.base()[0] = std::byte{77};
+  Child peer;
+  const pid_t number = peer.process();
+  ASSERT_GT(number, 0);
+  ASSERT_TRUE(cma.connect(kChild, peer.card()).ok());
+  peer.end();
+  const Child other(fork_as(number));
+  if (other.process() < 0) GTEST_SKIP() << "this process may not choose the number of another";
+  ASSERT_EQ(other.process(), number);
+  EXPECT_EQ(read(kChild, {local(0, 1)}, pages.base()), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(write(kChild, pages.base(), {local(1, 1)}), RMA_ERR_PEER_LOST);
+  std::byte there = {};
+  const iovec to = {.iov_base = &there, .iov_len = 1};
+  const iovec from = {.iov_base = pages.base(), .iov_len = 1};
+  ASSERT_EQ(process_vm_readv(number, &to, 1, &from, 1, 0), 1);
+  EXPECT_EQ(there, std::byte{77}) << "it was written to";
+}
+
+TEST_F(Cma, AProcessThatStartedAtAnotherTimeThanThePeerIsNotConnected) {
+  const Child child;
+  auto identity = identify(child.process());
+  ASSERT_TRUE(identity.ok());
+  --identity->started;
+  const Status status = cma.connect(kChild, CmaTransport::card_of(identity.value()));
+  EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+  EXPECT_NE(status.text().find("is another now"), std::string_view::npos) << status.text();
+  EXPECT_EQ(read(kChild, {local(0, 8)}, mine.data()), RMA_ERR_PEER_LOST);
 }
 
 TEST_F(Cma, APeerThatWasNeverConnectedIsLost) {
@@ -239,8 +288,8 @@ TEST(CmaContract, HasNoMessagesAtomicsOrKeys) {
 
 TEST(CmaContract, ACardOfAnotherSizeIsRefused) {
   CmaTransport cma(1, true);
-  EXPECT_EQ(cma.connect(0, std::vector<std::byte>(sizeof(pid_t) - 1)).code(), RMA_ERR_LAUNCH);
-  EXPECT_EQ(cma.connect(0, std::vector<std::byte>(sizeof(pid_t) + 1)).code(), RMA_ERR_LAUNCH);
+  EXPECT_EQ(cma.connect(0, std::vector<std::byte>(cma.card().size() - 1)).code(), RMA_ERR_LAUNCH);
+  EXPECT_EQ(cma.connect(0, std::vector<std::byte>(cma.card().size() + 1)).code(), RMA_ERR_LAUNCH);
   EXPECT_EQ(cma.connect(0, {}).code(), RMA_ERR_LAUNCH);
   EXPECT_TRUE(cma.connect(0, cma.card()).ok());
   EXPECT_TRUE(cma.connect(0, cma.card()).ok()) << "connecting again changes nothing";
