@@ -45,8 +45,11 @@ int allgather(void* /*context*/, const void* mine, void* all, std::size_t bytes)
 /// Where the program has ended MPI before ARMCI, all have met in that.
 int barrier(void* /*context*/) { return mpi_runs() ? MPI_Barrier(everyone) : 0; }
 
+/// Of all processes that the MPI has started, not of `everyone`: for any other communicator than its world
+/// MPICH tells each member by a message, and waits until those have been taken, which a process that sleeps
+/// outside MPI never does. For its world it asks the launcher.
 void abort_job(void* /*context*/, int exit_code) {
-  if (mpi_runs()) MPI_Abort(everyone, exit_code);
+  if (mpi_runs()) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 /// Makes MPI ready where the program has not.
