@@ -38,7 +38,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/armci.pc.in ${PROJECT_BINARY_DIR}/armci
 install(TARGETS armci-${RMA_ARMCI_FLAVOUR} armci-${RMA_ARMCI_FLAVOUR}-static
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_BINARY_DIR}/armci-${RMA_ARMCI_FLAVOUR}/include/armci.h ${PROJECT_SOURCE_DIR}/include/parmci.h
-              ${PROJECT_SOURCE_DIR}/include/message.h
+              ${PROJECT_SOURCE_DIR}/include/message.h ${PROJECT_SOURCE_DIR}/include/mp3.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

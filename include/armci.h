@@ -17,6 +17,8 @@
  *  - Operations to the same process take effect in program order, nonblocking ones once they were waited for.
  *    To different processes there is no order. A blocking put or accumulate returns when its source may be
  *    reused.
+ *  - The elements of an accumulate are aligned at the target, each to its own size, a complex one to its
+ * part's: the address, and the strides there. An accumulate that is not ends the job.
  *  - The owner of remote memory does nothing for others to reach it.
  *  - Every ARMCI_X is a weak name of PARMCI_X (parmci.h), so that a profiler may define ARMCI_X itself.
  */
@@ -24,6 +26,10 @@
 #define RMA_ARMCI_H
 
 #include <stddef.h>
+
+#ifdef _ARMCI_H_
+#error "the armci.h of another ARMCI was included before librma's: its types and numbers are others"
+#endif
 
 /* 1 beside an MPI that the program has, 0 without one. An installed header says which library it goes with.
  */
@@ -47,7 +53,9 @@ extern "C" {
 #define ARMCI_FETCH_AND_ADD 12
 #define ARMCI_FETCH_AND_ADD_LONG 13
 
-/* Types of accumulate: int, double, float, complex of floats, complex of doubles, long. */
+/* Types of accumulate: int, double, float, complex of floats, complex of doubles, long. With the last, RA,
+ * nothing is added: dst ^= src, by longs, whatever the scale; atomic against itself and ARMCI_Rmw, not the
+ * others. */
 #define ARMCI_ACC_OFF 36
 #define ARMCI_ACC_INT 37
 #define ARMCI_ACC_DBL 38
@@ -55,6 +63,7 @@ extern "C" {
 #define ARMCI_ACC_CPL 40
 #define ARMCI_ACC_DCP 41
 #define ARMCI_ACC_LNG 42
+#define ARMCI_ACC_RA 43
 
 /* The most stride levels. */
 #define ARMCI_MAX_STRIDE_LEVEL 8
@@ -62,13 +71,26 @@ extern "C" {
 /* Sizes of memory. */
 typedef long armci_size_t;
 
-/* One descriptor of a vector transfer: ptr_array_len pieces of `bytes` bytes each. */
+/* One descriptor of a vector transfer: ptr_array_len pieces of `bytes` bytes each.
+ *
+ * MIND THE ORDER of the two numbers. It is that of the original ARMCI and of ComEx; ARMCI-MPI has `bytes`
+ * first. An initializer without the members' names that was written for the one compiles with the other, and
+ * moves wrong data. So C compilers that can warn of such initializers; where a program's are right, define
+ * RMA_ARMCI_POSITIONAL_GIOV to have it quiet. */
+#if !defined(RMA_ARMCI_POSITIONAL_GIOV) && !defined(__cplusplus) && defined(__has_attribute)
+#if __has_attribute(designated_init)
+#define RMA_ARMCI_BY_NAME __attribute__((designated_init))
+#endif
+#endif
+#ifndef RMA_ARMCI_BY_NAME
+#define RMA_ARMCI_BY_NAME
+#endif
 typedef struct {
   void** src_ptr_array;
   void** dst_ptr_array;
   int ptr_array_len;
   int bytes;
-} armci_giov_t;
+} RMA_ARMCI_BY_NAME armci_giov_t;
 
 /* A nonblocking operation, or several that were aggregated. To be initialized by ARMCI_INIT_HANDLE; may be
  * used again after it was waited for. A null pointer in its place means: no handle, the operation is waited
@@ -100,6 +122,9 @@ typedef int armci_domain_t;
 /* Collective. Counted: each needs its ARMCI_Finalize. After the last one ARMCI may be initialized again. */
 int ARMCI_Init(void);
 int ARMCI_Init_args(int* argc, char*** argv);
+/* As ARMCI_Init: several threads may call in any case, whatever level of MPI's is requested. */
+int ARMCI_Init_thread(int requested);
+/* Whether an ARMCI_Init has no ARMCI_Finalize yet. */
 int ARMCI_Initialized(void);
 void ARMCI_Finalize(void);
 
@@ -107,14 +132,21 @@ void ARMCI_Finalize(void);
 /* As ARMCI_Init, for the processes of `comm` only, which are called by their ranks in it from then on.
  * Returns 1, not 0, for success. */
 int ARMCI_Init_mpi_comm(MPI_Comm comm);
+/* The same, with 0 for success. */
+int ARMCI_Init_thread_comm(int requested, MPI_Comm comm);
 /* The communicator of a group's members, made with the group. */
 MPI_Comm armci_group_comm(ARMCI_Group* group);
 #endif
 
 /* Nothing of this library outlives its processes: does nothing. */
 void ARMCI_Cleanup(void);
-/* Prints the text and the code, and ends the job. */
+/* Prints the text and the code, and ends the job, beside an MPI all processes that it started. The job's exit
+ * code is `code`, or 1 where that would say success. What standard output and other streams of C hold is
+ * written first, in this process. */
 void ARMCI_Error(const char* text, int code);
+/* The same, the latter with a second number to print. */
+void armci_die(const char* text, int code);
+void armci_die2(const char* text, int code, int number);
 
 /* ---- Memory -----------------------------------------------------------------------------------------------
  */
@@ -151,6 +183,7 @@ void ARMCI_Copy(void* src, void* dst, int bytes);
  */
 
 int ARMCI_Put(void* src, void* dst, int bytes, int proc);
+#define ARMCI_Put1(src, dst, bytes, proc) ARMCI_Put(src, dst, bytes, proc)
 int ARMCI_Get(void* src, void* dst, int bytes, int proc);
 /* dst += *scale * src. Atomic, element by element, against other accumulates. */
 int ARMCI_Acc(int type, void* scale, void* src, void* dst, int bytes, int proc);
@@ -215,8 +248,8 @@ int ARMCI_Test(armci_hdl_t* handle);
 int ARMCI_WaitAll(void);
 int ARMCI_WaitProc(int proc);
 
-/* From now on contiguous puts, or gets, with this handle to one process are gathered, and carried out
- * together when the handle is waited for. */
+/* From now on contiguous puts, or gets, with this handle to one process may be gathered, and carried out
+ * together when the handle is waited for. They are where the process is on another host. */
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t* handle);
 /* Carries out what was gathered, and ends that. */
 void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t* handle);
@@ -227,6 +260,11 @@ void ARMCI_AllFence(void);
 void ARMCI_GroupFence(ARMCI_Group* group);
 /* ARMCI_AllFence, and all of the default group have arrived. */
 void ARMCI_Barrier(void);
+
+/* Around a program's own loads and stores to its memory that others reach. They order these with what others
+ * have completed, and nothing else is needed here. */
+void ARMCI_Access_begin(void* address);
+void ARMCI_Access_end(void* address);
 
 /* ---- Atomics, mutexes, notification -----------------------------------------------------------------------
  */

@@ -47,8 +47,16 @@ extern "C" {
  */
 
 /** Makes ready what a program needs before ARMCI_Init: the MPI beside which ARMCI runs, where there is one
- * and it was not initialized; else the job. Further calls do nothing. The arguments may be null. */
+ * and it was not initialized; else the job. From then on the calls of this header may be used, whether ARMCI
+ * is initialized or not. While it is not, the first one that is more than armci_msg_me and armci_msg_nproc
+ * waits until all processes call one, or ARMCI_Init. The arguments may be null. */
 void armci_msg_init(int* argc, char*** argv);
+
+#if RMA_ARMCI_MPI
+/** The same for the processes of `comm`, by their ranks in it, where MPI runs: collective over them. The last
+ * of these two counts, and ARMCI_Init's communicator, if messages have not begun the job before. */
+void armci_msg_init_comm(MPI_Comm comm);
+#endif
 
 /** Ends what armci_msg_init made, after ARMCI_Finalize: MPI, whoever initialized it, or the job. */
 void armci_msg_finalize(void);
@@ -58,7 +66,7 @@ void armci_msg_abort(int code);
 
 /** This process, 0 to armci_msg_nproc() - 1. */
 int armci_msg_me(void);
-/** The number of processes of the job. */
+/** The number of processes of the job. Both keep what they say after the last ARMCI_Finalize. */
 int armci_msg_nproc(void);
 
 /** Seconds since some moment, the same during the life of a process. */

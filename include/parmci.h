@@ -13,10 +13,12 @@ extern "C" {
 
 int PARMCI_Init(void);
 int PARMCI_Init_args(int* argc, char*** argv);
+int PARMCI_Init_thread(int requested);
 int PARMCI_Initialized(void);
 void PARMCI_Finalize(void);
 #if RMA_ARMCI_MPI
 int PARMCI_Init_mpi_comm(MPI_Comm comm);
+int PARMCI_Init_thread_comm(int requested, MPI_Comm comm);
 #endif
 void PARMCI_Cleanup(void);
 void PARMCI_Error(const char* text, int code);
@@ -86,6 +88,8 @@ void PARMCI_Fence(int proc);
 void PARMCI_AllFence(void);
 void PARMCI_GroupFence(ARMCI_Group* group);
 void PARMCI_Barrier(void);
+void PARMCI_Access_begin(void* address);
+void PARMCI_Access_end(void* address);
 int PARMCI_Rmw(int op, void* ploc, void* prem, int extra, int proc);
 int PARMCI_Create_mutexes(int count);
 int PARMCI_Destroy_mutexes(void);

@@ -183,7 +183,8 @@ int rma_size(void);
 /** 1 when `rank`'s memory is mapped here (same host), 0 when not or when there is no such rank. */
 int rma_same_host(int rank);
 
-/** Ends the whole job with `exit_code` after printing `text` (may be null). Does not return. */
+/** Ends the whole job with `exit_code` after printing `text` (may be null). What this process has in streams
+ * of C, and in units of GNU Fortran, is written first. Does not return. */
 void rma_abort(int exit_code, const char* text);
 
 /** The name of a status code, such as "RMA_ERR_RANK". Never null. */

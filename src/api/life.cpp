@@ -13,6 +13,7 @@
 #include "api/fence.hpp"
 #include "api/forked.hpp"
 #include "rma/direct.h"
+#include "util/flush_streams.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
 
@@ -127,6 +128,7 @@ int rma_same_host(int rank) {
 void rma_abort(int exit_code, const char* text) {
   Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
   const char* const said = text != nullptr ? text : "rma_abort";
+  rma::flush_streams();
   try {
     if (runtime != nullptr) runtime->job->bootstrap().abort(exit_code, said);
   } catch (const std::exception&) {  // the launcher cannot be told: it will see this process end

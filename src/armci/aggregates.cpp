@@ -39,18 +39,11 @@ void Aggregates::close(armci_hdl_t* handle) {
   handle->aggregate = 0;
 }
 
-bool Aggregates::gathers(const armci_hdl_t* handle) {
-  if (!any()) [[likely]]
-    return false;
-  const std::lock_guard guard(lock_);
-  return find(handle) != nullptr;
-}
-
-void Aggregates::add(const armci_hdl_t* handle, Kind kind, void* src, void* dst, std::size_t bytes,
+bool Aggregates::add(const armci_hdl_t* handle, Kind kind, void* src, void* dst, std::size_t bytes,
                      int process) {
   const std::lock_guard guard(lock_);
   Gathered* const found = find(handle);
-  if (found == nullptr) die("an aggregate handle", "was ended while it was used");
+  if (found == nullptr) return false;
   Gathered& gathered = *found;
   if (gathered.kind != kind || gathered.process != process || gathered.src.size() >= kPieces) {
     carry_out(gathered);
@@ -63,6 +56,7 @@ void Aggregates::add(const armci_hdl_t* handle, Kind kind, void* src, void* dst,
   ++gathered.runs.back().count;
   gathered.src.push_back(src);
   gathered.dst.push_back(dst);
+  return true;
 }
 
 void Aggregates::carry_out_this(const armci_hdl_t* handle) {
@@ -86,7 +80,9 @@ void Aggregates::carry_out(Gathered& gathered) {
                     .bytes = run.bytes});
   }
   const auto transfer = gathered.kind == Kind::put ? rma_put_vector : rma_get_vector;
-  require(transfer(list.data(), list.size(), gathered.process), "an aggregate handle");
+  require(transfer(list.data(), list.size(), gathered.process), gathered.kind == Kind::put
+                                                                    ? "ARMCI_NbPut with an aggregate handle"
+                                                                    : "ARMCI_NbGet with an aggregate handle");
   gathered.src.clear();
   gathered.dst.clear();
   gathered.runs.clear();

@@ -11,7 +11,7 @@
 namespace rma::armci {
 
 /// What handles gather: contiguous puts, or gets, of one process, to be carried out by one vector transfer.
-/// Thread-safe.
+/// Of a process on another host: a list costs more than the copies to memory that is mapped. Thread-safe.
 class Aggregates {
  public:
   enum class Kind { put, get };
@@ -23,10 +23,10 @@ class Aggregates {
 
   /// Some handle gathers. Where none does, no handle is looked at.
   [[nodiscard]] bool any() const { return open_.load(std::memory_order_relaxed) != 0; }
-  /// This one does.
-  [[nodiscard]] bool gathers(const armci_hdl_t* handle);
-  /// Adds a piece to what it has gathered. Pieces of another kind or process are carried out first.
-  void add(const armci_hdl_t* handle, Kind kind, void* src, void* dst, std::size_t bytes, int process);
+  /// Adds a piece to what the handle has gathered, and returns true; false where it does not gather. Pieces
+  /// of another kind or process are carried out first.
+  [[nodiscard]] bool add(const armci_hdl_t* handle, Kind kind, void* src, void* dst, std::size_t bytes,
+                         int process);
 
   /// Carries out what this one has gathered, if it does; all have gathered.
   void carry_out(const armci_hdl_t* handle) {

@@ -53,7 +53,7 @@ int PARMCI_Rmw(int op, void* ploc, void* prem, int extra, int proc) {
     case ARMCI_SWAP_LONG:
       return rma::armci::update64(RMA_SWAP, ploc, prem, *static_cast<long*>(ploc), proc, __func__);
     default:
-      die(__func__, fmt::format("there is no operation {}", op));
+      die(__func__, fmt::format("there is no operation {}: {}", op, rma::armci::kOtherHeader));
   }
 }
 

@@ -4,15 +4,69 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "armci/alias.hpp"
+#include "armci/mpi_comm.hpp"
+#include "armci/place.hpp"
 
 namespace rma::armci {
+namespace {
+
+/// The name that programs know a call by.
+std::string weak_name(std::string_view call) {
+  if (call.starts_with("PARMCI_") || call.starts_with("parmci_")) call.remove_prefix(1);
+  return std::string(call);
+}
+
+constexpr std::string_view kNameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+struct Name {
+  std::string_view runtime;
+  std::string_view armci;
+};
+constexpr std::array kNames = {Name{"rma_malloc_local", "ARMCI_Malloc_local"},
+                               Name{"rma_malloc", "ARMCI_Malloc"},
+                               Name{"rma_free_local", "ARMCI_Free_local"},
+                               Name{"rma_free", "ARMCI_Free"},
+                               Name{"rma_init", "ARMCI_Init"},
+                               Name{"rma_finalize", "ARMCI_Finalize"}};
+
+/// What the runtime says, without the name of its call in front, and with ARMCI's names in it.
+std::string own_words(std::string_view text) {
+  const auto word_length = [&text] { return std::min(text.find_first_not_of(kNameLetters), text.size()); };
+  if (text.starts_with("rma_") && text.substr(word_length()).starts_with(": ")) {
+    text.remove_prefix(word_length() + 2);
+  }
+  std::string words;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, std::max<std::size_t>(word_length(), 1));
+    const auto* const name = std::find_if(kNames.begin(), kNames.end(),
+                                          [word](const Name& known) { return known.runtime == word; });
+    words += name != kNames.end() ? name->armci : word;
+    text.remove_prefix(word.size());
+  }
+  return words;
+}
+
+/// Of the process that prints it.
+std::string rank_text() {
+  const Place place = this_place();
+  return place.size > 0 ? fmt::format("rank {}: ", place.rank) : std::string();
+}
+
+}  // namespace
+
+void end_job(int exit_code, const std::string& text) {
+  if (rma_initialized() == 0) end_processes(exit_code, text);
+  rma_abort(exit_code, text.c_str());
+  std::abort();  // not reached
+}
 
 void die(std::string_view call, std::string_view text) {
-  rma_abort(EXIT_FAILURE, fmt::format("{}: rank {}: {}", call, rma_rank(), text).c_str());
-  std::abort();  // not reached
+  end_job(EXIT_FAILURE, fmt::format("{}: {}{}", weak_name(call), rank_text(), own_words(text)));
 }
 
 void require(rma_status_t status, const char* call) {
@@ -35,16 +89,30 @@ int failure(rma_status_t status, const char* call) {
   }
 }
 
+namespace {
+
+/// As programs end by themselves: with their own text and number.
+[[noreturn]] void end_by_program(const char* call, const char* text, const std::string& numbers, int code) {
+  // An exit code has 8 bits, and 0 would call the job a success.
+  const int exit_code = (code & 0xff) != 0 ? code : EXIT_FAILURE;
+  end_job(exit_code, fmt::format("{}: {}{} {}", call, rank_text(), text != nullptr ? text : "", numbers));
+}
+
+}  // namespace
 }  // namespace rma::armci
+
+using rma::armci::end_by_program;
 
 extern "C" {
 
 void PARMCI_Error(const char* text, int code) {
-  // An exit code has 8 bits, and 0 would call the job a success.
-  const int exit_code = (code & 0xff) != 0 ? code : EXIT_FAILURE;
-  rma_abort(
-      exit_code,
-      fmt::format("ARMCI_Error: rank {}: {} {}", rma_rank(), text != nullptr ? text : "", code).c_str());
+  end_by_program("ARMCI_Error", text, std::to_string(code), code);
+}
+
+void armci_die(const char* text, int code) { end_by_program("armci_die", text, std::to_string(code), code); }
+
+void armci_die2(const char* text, int code, int number) {
+  end_by_program("armci_die2", text, fmt::format("{} {}", code, number), code);
 }
 
 void PARMCI_Cleanup(void) {}

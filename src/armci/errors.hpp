@@ -1,14 +1,27 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "rma/rma.h"
 
 namespace rma::armci {
 
-/// Ends the job with what `call` says. Misuse, and what a program that does not look at results must not
+/// Ends the job with what `call` says, in ARMCI's words: `call` may be a strong name, and `text` what the
+/// runtime says of a call of its own. Misuse, and what a program that does not look at results must not
 /// survive.
 [[noreturn, gnu::cold]] void die(std::string_view call, std::string_view text);
+
+/// Prints a text and ends the job with this code, whether it has begun or not; as a success where the code is
+/// 0.
+[[noreturn, gnu::cold]] void end_job(int exit_code, const std::string& text);
+
+/// For a call of messages before the job has begun.
+inline constexpr std::string_view kNotReady = "neither armci_msg_init nor ARMCI_Init was called";
+
+/// For a number that armci.h and message.h do not have.
+inline constexpr std::string_view kOtherHeader =
+    "was the program compiled with the armci.h of another ARMCI, as that in /usr/include?";
 
 /// Ends the job with this thread's last error, unless `status` is success.
 void require(rma_status_t status, const char* call);

@@ -8,13 +8,15 @@
 #include "armci/life.hpp"
 #include "armci/mpi_comm.hpp"
 #include "armci/outcome.hpp"
+#include "armci/place.hpp"
 #include "armci/state.hpp"
 
 namespace rma::armci {
 namespace {
 
-std::mutex life_lock;  // of `nesting`, and of making and ending the state
-int nesting = 0;
+std::mutex life_lock;  // of counting in `nesting`, and of making and ending the state
+constinit std::atomic<int> nesting = 0;
+constinit std::atomic<Place> remembered = Place{};
 constinit std::atomic<State*> current = nullptr;
 
 Group everyone() {
@@ -33,9 +35,17 @@ std::unique_ptr<Mailbox> open_mailbox() {
   return std::move(made).value();
 }
 
-void finalize() {
-  const std::lock_guard guard(life_lock);
-  if (nesting == 0 || --nesting > 0) return;
+/// With the lock.
+void begin(const Beginning& beginning, const char* call) {
+  require(beginning.join(), call);
+  Group world = everyone();
+  remember_place({.rank = world.rank, .size = world.size()});
+  beginning.prepare(world);
+  current.store(new State(std::move(world)), std::memory_order_release);  // pairs with the load in state()
+}
+
+/// With the lock.
+void end() {
   State* const ending = current.load(std::memory_order_acquire);
   ending->handles.wait_all();
   require(rma_barrier(rma_team_world()), "ARMCI_Finalize");
@@ -50,18 +60,50 @@ void finalize() {
   }
 }
 
-}  // namespace
-
-void init(const std::function<rma_status_t()>& join, const std::function<void(Group&)>& prepare) {
+void finalize() {
   const std::lock_guard guard(life_lock);
-  if (nesting++ > 0) return;
-  require(join(), "ARMCI_Init");
-  Group world = everyone();
-  prepare(world);
-  current.store(new State(std::move(world)), std::memory_order_release);  // pairs with the load in state()
+  if (nesting == 0 || --nesting > 0) return;
+  end();
 }
 
+}  // namespace
+
+void init(const Beginning& beginning, const char* call) {
+  const std::lock_guard guard(life_lock);
+  if (nesting == 0) {
+    if (current.load(std::memory_order_acquire) == nullptr) {
+      begin(beginning, call);
+    } else {
+      beginning.confirm();
+    }
+  }
+  ++nesting;
+}
+
+void init_messages(const Beginning& beginning, const char* call) {
+  const std::lock_guard guard(life_lock);
+  if (current.load(std::memory_order_acquire) == nullptr) begin(beginning, call);
+}
+
+void finalize_messages() {
+  const std::lock_guard guard(life_lock);
+  if (nesting == 0 && current.load(std::memory_order_acquire) != nullptr) end();
+}
+
+Place this_place() {
+  if (const int rank = rma_rank(); rank >= 0) return {.rank = rank, .size = rma_size()};
+  return remembered.load(std::memory_order_relaxed);
+}
+
+void remember_place(Place place) { remembered.store(place, std::memory_order_relaxed); }
+
 State::State(Group world) : groups(std::move(world)), mailbox(open_mailbox()) {}
+
+State& message_state(const char* call) {
+  if (current.load(std::memory_order_acquire) == nullptr) [[unlikely]]
+    begin_messages(call);
+  return state(call);
+}
 
 State& state(const char* call) {
   State* const now = current.load(std::memory_order_acquire);
@@ -76,14 +118,16 @@ extern "C" {
 
 int PARMCI_Init(void) { return PARMCI_Init_args(nullptr, nullptr); }
 
-int PARMCI_Initialized(void) {
-  return rma::armci::current.load(std::memory_order_acquire) != nullptr ? 1 : 0;
-}
+// Calls may be made by several threads anyway.
+int PARMCI_Init_thread(int /*requested*/) { return PARMCI_Init(); }
+
+int PARMCI_Initialized(void) { return rma::armci::nesting.load(std::memory_order_acquire) != 0 ? 1 : 0; }
 
 void PARMCI_Finalize(void) { rma::armci::finalize(); }
 
 }  // extern "C"
 
 RMA_ARMCI(Init);
+RMA_ARMCI(Init_thread);
 RMA_ARMCI(Initialized);
 RMA_ARMCI(Finalize);

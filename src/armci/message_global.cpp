@@ -20,8 +20,18 @@ int process_of(const Group& group, int root, const char* call) {
   return group.ranks[static_cast<std::size_t>(root)];
 }
 
+/// The default group, and the one of a handle, which armci_msg_init is enough for.
+Group& message_group(const char* call) {
+  message_state(call);
+  return default_group(call);
+}
+Group& message_group(const ARMCI_Group* handle, const char* call) {
+  message_state(call);
+  return group_of(handle, call);
+}
+
 void broadcast_default(int scope, void* buffer, int len, int root, const char* call) {
-  Group& group = default_group(call);
+  Group& group = message_group(call);
   broadcast(group, scope, buffer, len, process_of(group, root, call), call);
 }
 
@@ -34,19 +44,18 @@ void gop(Group& group, int scope, void* x, int n, const char* op, int type, cons
 
 using rma::armci::broadcast;
 using rma::armci::combine;
-using rma::armci::default_group;
 using rma::armci::gop;
 using rma::armci::Group;
-using rma::armci::group_of;
+using rma::armci::message_group;
 using rma::armci::Receivers;
 using rma::armci::require;
 
 extern "C" {
 
-void parmci_msg_barrier(void) { require(rma_barrier(team_of(default_group(__func__), __func__)), __func__); }
+void parmci_msg_barrier(void) { require(rma_barrier(team_of(message_group(__func__), __func__)), __func__); }
 
 void parmci_msg_group_barrier(ARMCI_Group* group) {
-  require(rma_barrier(team_of(group_of(group, __func__), __func__)), __func__);
+  require(rma_barrier(team_of(message_group(group, __func__), __func__)), __func__);
 }
 
 void armci_msg_bcast(void* buffer, int len, int root) {
@@ -62,16 +71,16 @@ void armci_msg_bcast_scope(int scope, void* buffer, int len, int root) {
 }
 
 void armci_msg_group_bcast_scope(int scope, void* buffer, int len, int root, ARMCI_Group* group) {
-  broadcast(group_of(group, __func__), scope, buffer, len, root, __func__);
+  broadcast(message_group(group, __func__), scope, buffer, len, root, __func__);
 }
 
 void armci_msg_clus_brdcst(void* buffer, int len) {
-  Group& group = default_group(__func__);
+  Group& group = message_group(__func__);
   broadcast(group, SCOPE_NODE, buffer, len, scope_processes(group, SCOPE_NODE, __func__).front(), __func__);
 }
 
 void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Group* group) {
-  const Group& all = group_of(group, __func__);
+  const Group& all = message_group(group, __func__);
   if (first < 0 || count < 1 || first > all.size() - count || len < 0) {
     rma::armci::die(__func__, fmt::format("{} bytes to {} members from {} on in a group of {}", len, count,
                                           first, all.size()));
@@ -84,78 +93,78 @@ void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Gr
 }
 
 void armci_msg_gop_scope(int scope, void* x, int n, char* op, int type) {
-  gop(default_group(__func__), scope, x, n, op, type, __func__);
+  gop(message_group(__func__), scope, x, n, op, type, __func__);
 }
 void armci_msg_igop(int* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_ALL, x, n, op, ARMCI_INT, __func__);
+  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_INT, __func__);
 }
 void armci_msg_lgop(long* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_ALL, x, n, op, ARMCI_LONG, __func__);
+  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_LONG, __func__);
 }
 void armci_msg_llgop(long long* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_ALL, x, n, op, ARMCI_LONG_LONG, __func__);
+  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_LONG_LONG, __func__);
 }
 void armci_msg_fgop(float* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_ALL, x, n, op, ARMCI_FLOAT, __func__);
+  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_FLOAT, __func__);
 }
 void armci_msg_dgop(double* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_ALL, x, n, op, ARMCI_DOUBLE, __func__);
+  gop(message_group(__func__), SCOPE_ALL, x, n, op, ARMCI_DOUBLE, __func__);
 }
 
 void armci_msg_group_gop_scope(int scope, void* x, int n, char* op, int type, ARMCI_Group* group) {
-  gop(group_of(group, __func__), scope, x, n, op, type, __func__);
+  gop(message_group(group, __func__), scope, x, n, op, type, __func__);
 }
 void armci_msg_group_igop(int* x, int n, char* op, ARMCI_Group* group) {
-  gop(group_of(group, __func__), SCOPE_ALL, x, n, op, ARMCI_INT, __func__);
+  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_INT, __func__);
 }
 void armci_msg_group_lgop(long* x, int n, char* op, ARMCI_Group* group) {
-  gop(group_of(group, __func__), SCOPE_ALL, x, n, op, ARMCI_LONG, __func__);
+  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_LONG, __func__);
 }
 void armci_msg_group_llgop(long long* x, int n, char* op, ARMCI_Group* group) {
-  gop(group_of(group, __func__), SCOPE_ALL, x, n, op, ARMCI_LONG_LONG, __func__);
+  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_LONG_LONG, __func__);
 }
 void armci_msg_group_fgop(float* x, int n, char* op, ARMCI_Group* group) {
-  gop(group_of(group, __func__), SCOPE_ALL, x, n, op, ARMCI_FLOAT, __func__);
+  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_FLOAT, __func__);
 }
 void armci_msg_group_dgop(double* x, int n, char* op, ARMCI_Group* group) {
-  gop(group_of(group, __func__), SCOPE_ALL, x, n, op, ARMCI_DOUBLE, __func__);
+  gop(message_group(group, __func__), SCOPE_ALL, x, n, op, ARMCI_DOUBLE, __func__);
 }
 
 void armci_msg_clus_igop(int* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_NODE, x, n, op, ARMCI_INT, __func__);
+  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_INT, __func__);
 }
 void armci_msg_clus_lgop(long* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_NODE, x, n, op, ARMCI_LONG, __func__);
+  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_LONG, __func__);
 }
 void armci_msg_clus_llgop(long long* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_NODE, x, n, op, ARMCI_LONG_LONG, __func__);
+  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_LONG_LONG, __func__);
 }
 void armci_msg_clus_fgop(float* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_NODE, x, n, op, ARMCI_FLOAT, __func__);
+  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_FLOAT, __func__);
 }
 void armci_msg_clus_dgop(double* x, int n, char* op) {
-  gop(default_group(__func__), SCOPE_NODE, x, n, op, ARMCI_DOUBLE, __func__);
+  gop(message_group(__func__), SCOPE_NODE, x, n, op, ARMCI_DOUBLE, __func__);
 }
 
 void armci_msg_reduce(void* x, int n, char* op, int type) {
-  combine(default_group(__func__), SCOPE_ALL, x, n, op, type, Receivers::first, __func__);
+  combine(message_group(__func__), SCOPE_ALL, x, n, op, type, Receivers::first, __func__);
 }
 void armci_msg_reduce_scope(int scope, void* x, int n, char* op, int type) {
-  combine(default_group(__func__), scope, x, n, op, type, Receivers::first, __func__);
+  combine(message_group(__func__), scope, x, n, op, type, Receivers::first, __func__);
 }
 
 void armci_msg_sel_scope(int scope, void* x, int n, char* op, int type, int contribute) {
-  select(default_group(__func__), scope, x, n, op, type, contribute != 0, __func__);
+  select(message_group(__func__), scope, x, n, op, type, contribute != 0, __func__);
 }
 void armci_msg_sel(void* x, int n, char* op, int type, int contribute) {
-  select(default_group(__func__), SCOPE_ALL, x, n, op, type, contribute != 0, __func__);
+  select(message_group(__func__), SCOPE_ALL, x, n, op, type, contribute != 0, __func__);
 }
 
 void armci_exchange_address(void* pointers[], int n) {
-  add_up(default_group(__func__), pointers, n, __func__);
+  add_up(message_group(__func__), pointers, n, __func__);
 }
 void armci_exchange_address_grp(void* pointers[], int n, ARMCI_Group* group) {
-  add_up(group_of(group, __func__), pointers, n, __func__);
+  add_up(message_group(group, __func__), pointers, n, __func__);
 }
 
 }  // extern "C"

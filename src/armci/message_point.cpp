@@ -7,6 +7,7 @@
 
 #include "armci/errors.hpp"
 #include "armci/outcome.hpp"
+#include "armci/place.hpp"
 #include "armci/scopes.hpp"
 #include "armci/state.hpp"
 #include "message.h"
@@ -21,11 +22,17 @@ std::size_t checked_length(const void* buffer, int len, const char* call) {
 
 Mailbox::Received receive(int tag, void* buffer, int room, int* got, int from, const char* call) {
   const std::size_t bytes = checked_length(buffer, room, call);
-  const auto received = state(call).mailbox->receive({.space = MessageSpace::client, .tag = tag},
-                                                     {static_cast<std::byte*>(buffer), bytes}, from);
+  const auto received = message_state(call).mailbox->receive({.space = MessageSpace::client, .tag = tag},
+                                                             {static_cast<std::byte*>(buffer), bytes}, from);
   require(received.status(), call);
   if (got != nullptr) *got = static_cast<int>(received.value().bytes);
   return received.value();
+}
+
+Place known_place(const char* call) {
+  const Place place = this_place();
+  if (place.size == 0) die(call, kNotReady);
+  return place;
 }
 
 int at_or_none(const std::vector<int>& processes, std::size_t place) {
@@ -42,8 +49,9 @@ extern "C" {
 
 void armci_msg_snd(int tag, void* buffer, int len, int to) {
   const std::size_t bytes = rma::armci::checked_length(buffer, len, __func__);
-  require(rma::armci::state(__func__).mailbox->send({.space = rma::armci::MessageSpace::client, .tag = tag},
-                                                    {static_cast<const std::byte*>(buffer), bytes}, to),
+  require(rma::armci::message_state(__func__).mailbox->send(
+              {.space = rma::armci::MessageSpace::client, .tag = tag},
+              {static_cast<const std::byte*>(buffer), bytes}, to),
           __func__);
 }
 
@@ -58,6 +66,7 @@ int armci_msg_rcvany(int tag, void* buffer, int buflen, int* msglen) {
 }
 
 void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {
+  rma::armci::message_state(__func__);
   const std::vector<int>& processes = scope_processes(rma::armci::world_group(__func__), scope, __func__);
   const auto found = std::find(processes.begin(), processes.end(), rma_rank());
   *root = processes.front();
@@ -69,17 +78,9 @@ void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {
   *right = rma::armci::at_or_none(processes, 2 * place + 2);
 }
 
-int armci_msg_me(void) {
-  const int rank = rma_rank();
-  if (rank < 0) die(__func__, "neither armci_msg_init nor ARMCI_Init was called");
-  return rank;
-}
+int armci_msg_me(void) { return rma::armci::known_place(__func__).rank; }
 
-int armci_msg_nproc(void) {
-  const int size = rma_size();
-  if (size < 0) die(__func__, "neither armci_msg_init nor ARMCI_Init was called");
-  return size;
-}
+int armci_msg_nproc(void) { return rma::armci::known_place(__func__).size; }
 
 double armci_timer(void) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

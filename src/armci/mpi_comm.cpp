@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "armci/alias.hpp"
 #include "armci/errors.hpp"
 #include "armci/life.hpp"
+#include "armci/place.hpp"
 #include "message.h"
 
 namespace rma::armci {
@@ -22,6 +24,10 @@ namespace {
 /// A copy of the communicator that ARMCI is initialized on, so that what the library sends never meets what
 /// the program does; and the copy's ranks are the processes' numbers.
 MPI_Comm everyone = MPI_COMM_NULL;
+
+/// The communicator that armci_msg_init or armci_msg_init_comm named last: messages begin the job on it where
+/// ARMCI_Init has not. A copy, but of the world.
+MPI_Comm named = MPI_COMM_NULL;
 
 bool mpi_runs() {
   int begun = 0;
@@ -83,9 +89,49 @@ rma_status_t join(MPI_Comm comm) {
   return rma_init();
 }
 
-void add_comm(Group& world) { world.comm = new Comm{everyone}; }
+/// Messages may have begun the job on a communicator; it cannot be left for another one.
+void confirm(MPI_Comm comm) {
+  int relation = MPI_UNEQUAL;
+  MPI_Comm_compare(comm, everyone, &relation);
+  if (relation == MPI_IDENT || relation == MPI_CONGRUENT) return;
+  die("ARMCI_Init",
+      "messages have begun the job on another communicator: armci_msg_init_comm before them names this one");
+}
+
+Beginning beginning(MPI_Comm comm) {
+  return {.join = [comm] { return join(comm); },
+          .prepare = [](Group& world) { world.comm = new Comm{everyone}; },
+          .confirm = [comm] { confirm(comm); }};
+}
+
+/// Before ARMCI_Init; from then on the communicator is chosen.
+void name(MPI_Comm comm, bool copy) {
+  if (PARMCI_Initialized() != 0) return;
+  if (named != MPI_COMM_NULL && named != MPI_COMM_WORLD) MPI_Comm_free(&named);
+  named = comm;
+  if (copy) MPI_Comm_dup(comm, &named);
+  Place place;
+  MPI_Comm_rank(named, &place.rank);
+  MPI_Comm_size(named, &place.size);
+  remember_place(place);
+}
 
 }  // namespace
+
+void begin_messages(const char* call) {
+  if (named == MPI_COMM_NULL) die(call, kNotReady);
+  init_messages(beginning(named), call);
+}
+
+void end_processes(int exit_code, const std::string& text) {
+  // rma_abort would end this process only, and some launchers give the job a code of their own then.
+  if (mpi_runs()) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+  }
+  rma_abort(exit_code, text.c_str());
+  std::abort();  // not reached
+}
 
 void open_comm(Group& group) {
   MPI_Group all = MPI_GROUP_NULL;
@@ -111,23 +157,26 @@ void close_comm(Group& group) {
 
 }  // namespace rma::armci
 
-using rma::armci::add_comm;
+using rma::armci::beginning;
 using rma::armci::init;
-using rma::armci::join;
 using rma::armci::start_mpi;
 
 extern "C" {
 
 int PARMCI_Init_args(int* argc, char*** argv) {
   start_mpi(argc, argv);
-  init([] { return join(MPI_COMM_WORLD); }, add_comm);
+  init(beginning(MPI_COMM_WORLD), "ARMCI_Init");
   return 0;
 }
 
 int PARMCI_Init_mpi_comm(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return 0;
-  init([comm] { return join(comm); }, add_comm);
+  init(beginning(comm), "ARMCI_Init_mpi_comm");
   return 1;
+}
+
+int PARMCI_Init_thread_comm(int /*requested*/, MPI_Comm comm) {
+  return PARMCI_Init_mpi_comm(comm) != 0 ? 0 : rma::armci::kNullArgument;
 }
 
 MPI_Comm armci_group_comm(ARMCI_Group* group) {
@@ -135,13 +184,26 @@ MPI_Comm armci_group_comm(ARMCI_Group* group) {
   return comm != nullptr ? comm->comm : MPI_COMM_NULL;
 }
 
-void armci_msg_init(int* argc, char*** argv) { start_mpi(argc, argv); }
+void armci_msg_init(int* argc, char*** argv) {
+  start_mpi(argc, argv);
+  if (rma::armci::mpi_runs()) rma::armci::name(MPI_COMM_WORLD, false);
+}
+
+void armci_msg_init_comm(MPI_Comm comm) {
+  if (!rma::armci::mpi_runs()) rma::armci::die(__func__, "MPI is not initialized, or was finalized");
+  if (comm == MPI_COMM_NULL) rma::armci::die(__func__, "MPI_COMM_NULL has no processes");
+  rma::armci::name(comm, true);
+}
 
 void armci_msg_finalize(void) {
-  if (rma::armci::mpi_runs()) MPI_Finalize();
+  if (!rma::armci::mpi_runs()) return;
+  rma::armci::finalize_messages();
+  rma::armci::named = MPI_COMM_NULL;
+  MPI_Finalize();
 }
 
 }  // extern "C"
 
 RMA_ARMCI(Init_args);
 RMA_ARMCI(Init_mpi_comm);
+RMA_ARMCI(Init_thread_comm);

@@ -1,5 +1,6 @@
 // Without an MPI: the launcher says which processes there are.
 
+#include <cstdlib>
 #include <mutex>
 
 #include "armci/alias.hpp"
@@ -15,17 +16,36 @@ namespace {
 std::mutex message_life_lock;  // of the next
 bool joined = false;           // by armci_msg_init
 
+bool has_joined() {
+  const std::lock_guard guard(message_life_lock);
+  return joined;
+}
+
+Beginning beginning() {
+  return {.join = rma_init, .prepare = [](Group& /*world*/) {}};
+}
+
 }  // namespace
 
 void open_comm(Group& /*group*/) {}
 void close_comm(Group& /*group*/) {}
+
+void begin_messages(const char* call) {
+  if (!has_joined()) die(call, kNotReady);
+  init_messages(beginning(), call);
+}
+
+void end_processes(int exit_code, const std::string& text) {
+  rma_abort(exit_code, text.c_str());
+  std::abort();  // not reached
+}
 
 }  // namespace rma::armci
 
 extern "C" {
 
 int PARMCI_Init_args(int* /*argc*/, char*** /*argv*/) {
-  rma::armci::init(rma_init, [](rma::armci::Group& /*world*/) {});
+  rma::armci::init(rma::armci::beginning(), "ARMCI_Init");
   return 0;
 }
 
@@ -39,6 +59,7 @@ void armci_msg_init(int* /*argc*/, char*** /*argv*/) {
 void armci_msg_finalize(void) {
   const std::lock_guard guard(rma::armci::message_life_lock);
   if (!rma::armci::joined) return;
+  rma::armci::finalize_messages();
   rma::armci::joined = false;
   rma::armci::require(rma_finalize(), __func__);
 }

@@ -84,8 +84,8 @@ rma_type_t element_type(int type, const char* call) {
     default:
       die(call, fmt::format(
                     "there is no element type {}: they are ARMCI_INT {}, ARMCI_LONG {}, ARMCI_LONG_LONG {}, "
-                    "ARMCI_FLOAT {}, ARMCI_DOUBLE {}",
-                    type, ARMCI_INT, ARMCI_LONG, ARMCI_LONG_LONG, ARMCI_FLOAT, ARMCI_DOUBLE));
+                    "ARMCI_FLOAT {}, ARMCI_DOUBLE {}; {}",
+                    type, ARMCI_INT, ARMCI_LONG, ARMCI_LONG_LONG, ARMCI_FLOAT, ARMCI_DOUBLE, kOtherHeader));
   }
 }
 

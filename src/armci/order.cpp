@@ -1,5 +1,7 @@
 // Fences and the barrier.
 
+#include <atomic>
+
 #include "armci/alias.hpp"
 #include "armci/errors.hpp"
 #include "armci/groups.hpp"
@@ -15,6 +17,12 @@ void PARMCI_AllFence(void) { require(rma_fence_all(), __func__); }
 
 void PARMCI_GroupFence(ARMCI_Group* /*group*/) { PARMCI_AllFence(); }
 
+// Memory is the processor's own: there is nothing but the order to keep, of what others have completed and
+// what the program does next.
+void PARMCI_Access_begin(void* /*address*/) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+void PARMCI_Access_end(void* /*address*/) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
 void PARMCI_Barrier(void) { require(rma_barrier(team_of(default_group(__func__), __func__)), __func__); }
 
 }  // extern "C"
@@ -22,4 +30,6 @@ void PARMCI_Barrier(void) { require(rma_barrier(team_of(default_group(__func__),
 RMA_ARMCI(Fence);
 RMA_ARMCI(AllFence);
 RMA_ARMCI(GroupFence);
+RMA_ARMCI(Access_begin);
+RMA_ARMCI(Access_end);
 RMA_ARMCI(Barrier);

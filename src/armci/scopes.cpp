@@ -30,8 +30,8 @@ std::vector<int> first_of_hosts(const Group& group, const Topology& topology) {
 
 ScopePart& part(Group& group, int scope, const char* call) {
   if (scope != SCOPE_NODE && scope != SCOPE_MASTERS) {
-    die(call, fmt::format("there is no scope {}: SCOPE_ALL is {}, SCOPE_NODE {}, SCOPE_MASTERS {}", scope,
-                          SCOPE_ALL, SCOPE_NODE, SCOPE_MASTERS));
+    die(call, fmt::format("there is no scope {}: SCOPE_ALL is {}, SCOPE_NODE {}, SCOPE_MASTERS {}; {}", scope,
+                          SCOPE_ALL, SCOPE_NODE, SCOPE_MASTERS, kOtherHeader));
   }
   ScopePart& found = scope == SCOPE_NODE ? group.scopes.node : group.scopes.masters;
   if (found.processes.empty()) {

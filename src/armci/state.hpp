@@ -25,4 +25,8 @@ struct State {
 /// The state; the job ends where there is none, because ARMCI is not initialized. `call` names who asks.
 [[nodiscard]] State& state(const char* call);
 
+/// The same for a call of message.h, of which armci_msg_init is enough: the first one begins the job, and so
+/// waits for all processes to call one, or ARMCI_Init.
+State& message_state(const char* call);
+
 }  // namespace rma::armci

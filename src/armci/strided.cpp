@@ -3,6 +3,7 @@
 #include <array>
 
 #include "armci/alias.hpp"
+#include "armci/exclusive_or.hpp"
 #include "armci/handles.hpp"
 #include "armci/types.hpp"
 
@@ -55,6 +56,7 @@ template <typename Body>
 }  // namespace rma::armci
 
 using rma::armci::begun;
+using rma::armci::exclusive_or;
 using rma::armci::result;
 using rma::armci::Shape;
 using rma::armci::with_shape;
@@ -79,6 +81,11 @@ int PARMCI_GetS(void* src, int src_strides[], void* dst, int dst_strides[], int 
 
 int PARMCI_AccS(int type, void* scale, void* src, int src_strides[], void* dst, int dst_strides[],
                 int counts[], int levels, int proc) {
+  if (type == ARMCI_ACC_RA) [[unlikely]] {
+    const int refused = Shape::check(src_strides, dst_strides, counts, levels);
+    return refused != 0 ? refused
+                        : exclusive_or(src, src_strides, dst, dst_strides, counts, levels, proc, __func__);
+  }
   const rma_type_t of = rma::armci::type_of(type, __func__);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
     return result(
@@ -133,6 +140,10 @@ int PARMCI_NbGetS(void* src, int src_strides[], void* dst, int dst_strides[], in
 
 int PARMCI_NbAccS(int type, void* scale, void* src, int src_strides[], void* dst, int dst_strides[],
                   int counts[], int levels, int proc, armci_hdl_t* handle) {
+  if (type == ARMCI_ACC_RA) [[unlikely]] {
+    return rma::armci::over(
+        handle, PARMCI_AccS(type, scale, src, src_strides, dst, dst_strides, counts, levels, proc));
+  }
   const rma_type_t of = rma::armci::type_of(type, __func__);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
     if (handle == nullptr) {

@@ -1,6 +1,9 @@
 // Contiguous put, get and accumulate.
 
+#include <optional>
+
 #include "armci/alias.hpp"
+#include "armci/exclusive_or.hpp"
 #include "armci/state.hpp"
 #include "armci/types.hpp"
 
@@ -17,17 +20,23 @@ int check(const void* src, const void* dst, int bytes, int process) {
   return bytes > 0 && (src == nullptr || dst == nullptr) ? kNullArgument : 0;
 }
 
-int gather(const armci_hdl_t* handle, Aggregates::Kind kind, void* src, void* dst, int bytes, int process,
-           const char* call) {
-  const int refused = check(src, dst, bytes, process);
-  if (refused == 0 && bytes > 0) {
-    state(call).handles.aggregates.add(handle, kind, src, dst, size_of(bytes), process);
+/// What the call returns where some handle gathers, and this one may; nothing where it does not. A process of
+/// this host is served at once, whatever the handle does; the handle is left as it is, since it may have the
+/// number of another operation.
+std::optional<int> gathered(const armci_hdl_t* handle, Aggregates::Kind kind, void* src, void* dst, int bytes,
+                            int process, const char* call) {
+  Aggregates& aggregates = state(call).handles.aggregates;
+  if (!aggregates.any()) [[likely]]
+    return std::nullopt;
+  if (rma_same_host(process) != 0) {
+    return result(kind == Aggregates::Kind::put ? rma_put(dst, src, size_of(bytes), process)
+                                                : rma_get(dst, src, size_of(bytes), process),
+                  call);
   }
-  return refused;
-}
-
-bool gathers(const armci_hdl_t* handle, const char* call) {
-  return state(call).handles.aggregates.gathers(handle);
+  const int refused = check(src, dst, bytes, process);
+  if (refused != 0 || bytes == 0) return refused;
+  if (aggregates.add(handle, kind, src, dst, size_of(bytes), process)) return 0;
+  return std::nullopt;
 }
 
 /// The number of elements; nothing where `bytes` is none of them.
@@ -41,6 +50,7 @@ bool elements_of(int bytes, rma_type_t type, std::size_t& elements) {
 
 using rma::armci::Aggregates;
 using rma::armci::begun;
+using rma::armci::gathered;
 using rma::armci::result;
 using rma::armci::size_of;
 
@@ -55,6 +65,8 @@ int PARMCI_Get(void* src, void* dst, int bytes, int proc) {
 }
 
 int PARMCI_Acc(int type, void* scale, void* src, void* dst, int bytes, int proc) {
+  if (type == ARMCI_ACC_RA) [[unlikely]]
+    return rma::armci::exclusive_or(src, dst, bytes, proc, __func__);
   const rma_type_t of = rma::armci::type_of(type, __func__);
   std::size_t elements = 0;
   if (!rma::armci::elements_of(bytes, of, elements)) return rma::armci::kBadSize;
@@ -68,9 +80,7 @@ int PARMCI_Put_flag(void* src, void* dst, int bytes, int* flag, int value, int p
 
 int PARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
   if (handle == nullptr) return result(rma_put_nbi(dst, src, size_of(bytes), proc), __func__);
-  if (rma::armci::gathers(handle, __func__)) {
-    return rma::armci::gather(handle, Aggregates::Kind::put, src, dst, bytes, proc, __func__);
-  }
+  if (const auto now = gathered(handle, Aggregates::Kind::put, src, dst, bytes, proc, __func__)) return *now;
   rma_request_t request = RMA_REQUEST_NULL;
   const rma_status_t status = rma_put_nb(dst, src, size_of(bytes), proc, &request);
   return begun(handle, status, request, proc, __func__);
@@ -78,15 +88,15 @@ int PARMCI_NbPut(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle)
 
 int PARMCI_NbGet(void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
   if (handle == nullptr) return result(rma_get_nbi(dst, src, size_of(bytes), proc), __func__);
-  if (rma::armci::gathers(handle, __func__)) {
-    return rma::armci::gather(handle, Aggregates::Kind::get, src, dst, bytes, proc, __func__);
-  }
+  if (const auto now = gathered(handle, Aggregates::Kind::get, src, dst, bytes, proc, __func__)) return *now;
   rma_request_t request = RMA_REQUEST_NULL;
   const rma_status_t status = rma_get_nb(dst, src, size_of(bytes), proc, &request);
   return begun(handle, status, request, proc, __func__);
 }
 
 int PARMCI_NbAcc(int type, void* scale, void* src, void* dst, int bytes, int proc, armci_hdl_t* handle) {
+  if (type == ARMCI_ACC_RA) [[unlikely]]
+    return rma::armci::over(handle, rma::armci::exclusive_or(src, dst, bytes, proc, __func__));
   const rma_type_t of = rma::armci::type_of(type, __func__);
   std::size_t elements = 0;
   if (!rma::armci::elements_of(bytes, of, elements)) return rma::armci::kBadSize;

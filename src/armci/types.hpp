@@ -17,7 +17,7 @@ namespace rma::armci {
                                  RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE, RMA_LONG};
   const auto index = static_cast<std::size_t>(type - ARMCI_ACC_INT);
   if (index >= kTypes.size()) [[unlikely]]
-    die(call, fmt::format("there is no type {}", type));
+    die(call, fmt::format("there is no type {}: {}", type, kOtherHeader));
   return kTypes[index];
 }
 

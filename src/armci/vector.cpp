@@ -1,9 +1,12 @@
 // Vector put, get and accumulate.
 
+#include <fmt/format.h>
+
 #include <array>
 #include <vector>
 
 #include "armci/alias.hpp"
+#include "armci/exclusive_or.hpp"
 #include "armci/handles.hpp"
 #include "armci/types.hpp"
 
@@ -54,62 +57,90 @@ int with_list(const armci_giov_t* list, int count, const Body& body) {
   return body(List(list, count));
 }
 
+/// Pieces that are nowhere are what a list gets whose two numbers stand in the other order.
+void check_addresses(rma_status_t status, const char* call) {
+  if (status != RMA_ERR_ADDRESS) [[likely]]
+    return;
+  die(call,
+      fmt::format("{}; in an armci_giov_t, ptr_array_len stands before bytes: does the program fill it in "
+                  "another ARMCI's order?",
+                  rma_last_error()));
+}
+
+/// As result() and begun().
+int list_result(rma_status_t status, const char* call) {
+  check_addresses(status, call);
+  return result(status, call);
+}
+int list_begun(armci_hdl_t* handle, rma_status_t status, rma_request_t request, int process,
+               const char* call) {
+  check_addresses(status, call);
+  return begun(handle, status, request, process, call);
+}
+
 }  // namespace
 }  // namespace rma::armci
 
-using rma::armci::begun;
+using rma::armci::exclusive_or;
 using rma::armci::List;
-using rma::armci::result;
+using rma::armci::list_begun;
+using rma::armci::list_result;
 using rma::armci::with_list;
 
 extern "C" {
 
 int PARMCI_PutV(armci_giov_t list[], int count, int proc) {
   return with_list(list, count, [&](const List& l) {
-    return result(rma_put_vector(l.data(), l.count(), proc), "PARMCI_PutV");
+    return list_result(rma_put_vector(l.data(), l.count(), proc), "PARMCI_PutV");
   });
 }
 
 int PARMCI_GetV(armci_giov_t list[], int count, int proc) {
   return with_list(list, count, [&](const List& l) {
-    return result(rma_get_vector(l.data(), l.count(), proc), "PARMCI_GetV");
+    return list_result(rma_get_vector(l.data(), l.count(), proc), "PARMCI_GetV");
   });
 }
 
 int PARMCI_AccV(int type, void* scale, armci_giov_t list[], int count, int proc) {
+  if (type == ARMCI_ACC_RA) [[unlikely]] {
+    const int refused = List::check(list, count);
+    return refused != 0 ? refused : exclusive_or(list, count, proc, __func__);
+  }
   const rma_type_t of = rma::armci::type_of(type, __func__);
   return with_list(list, count, [&](const List& l) {
-    return result(rma_acc_vector(l.data(), l.count(), of, scale, proc), "PARMCI_AccV");
+    return list_result(rma_acc_vector(l.data(), l.count(), of, scale, proc), "PARMCI_AccV");
   });
 }
 
 int PARMCI_NbPutV(armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
   return with_list(list, count, [&](const List& l) {
-    if (handle == nullptr) return result(rma_put_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbPutV");
+    if (handle == nullptr) return list_result(rma_put_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbPutV");
     rma_request_t request = RMA_REQUEST_NULL;
     const rma_status_t status = rma_put_vector_nb(l.data(), l.count(), proc, &request);
-    return begun(handle, status, request, proc, "PARMCI_NbPutV");
+    return list_begun(handle, status, request, proc, "PARMCI_NbPutV");
   });
 }
 
 int PARMCI_NbGetV(armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
   return with_list(list, count, [&](const List& l) {
-    if (handle == nullptr) return result(rma_get_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbGetV");
+    if (handle == nullptr) return list_result(rma_get_vector_nbi(l.data(), l.count(), proc), "PARMCI_NbGetV");
     rma_request_t request = RMA_REQUEST_NULL;
     const rma_status_t status = rma_get_vector_nb(l.data(), l.count(), proc, &request);
-    return begun(handle, status, request, proc, "PARMCI_NbGetV");
+    return list_begun(handle, status, request, proc, "PARMCI_NbGetV");
   });
 }
 
 int PARMCI_NbAccV(int type, void* scale, armci_giov_t list[], int count, int proc, armci_hdl_t* handle) {
+  if (type == ARMCI_ACC_RA) [[unlikely]]
+    return rma::armci::over(handle, PARMCI_AccV(type, scale, list, count, proc));
   const rma_type_t of = rma::armci::type_of(type, __func__);
   return with_list(list, count, [&](const List& l) {
     if (handle == nullptr) {
-      return result(rma_acc_vector_nbi(l.data(), l.count(), of, scale, proc), "PARMCI_NbAccV");
+      return list_result(rma_acc_vector_nbi(l.data(), l.count(), of, scale, proc), "PARMCI_NbAccV");
     }
     rma_request_t request = RMA_REQUEST_NULL;
     const rma_status_t status = rma_acc_vector_nb(l.data(), l.count(), of, scale, proc, &request);
-    return begun(handle, status, request, proc, "PARMCI_NbAccV");
+    return list_begun(handle, status, request, proc, "PARMCI_NbAccV");
   });
 }
 

@@ -86,7 +86,7 @@ TEST(Handle, WithoutAny) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(memory.as<int>(me())[i], multi::neighbour(ranks() - 1));
 }
 
-/// What is gathered is not carried out before the handle is waited for, and then all of it.
+/// What was gathered has been carried out when the handle was waited for, all of it.
 TEST(Handle, Gathers) {
   constexpr int kPieces = 3000;
   const Memory memory(kPieces * sizeof(long));
@@ -121,17 +121,20 @@ TEST(Handle, Gathers) {
   ARMCI_Barrier();
 }
 
-TEST(Handle, GathersNothingEarly) {
+/// To a process of this host there is nothing to be gained by gathering.
+TEST(Handle, GathersNothingForThisHost) {
   const Memory memory(sizeof(int));
   int value = 7;
   armci_hdl_t handle;
   ARMCI_INIT_HANDLE(&handle);
   ARMCI_SET_AGGREGATE_HANDLE(&handle);
   EXPECT_EQ(ARMCI_NbPut(&value, memory.mine(), sizeof value, me(), &handle), 0);
-  EXPECT_EQ(*memory.as<int>(me()), 0);
-  value = 8;
+  EXPECT_EQ(*memory.as<int>(me()), 7);
+  int seen = 0;
+  EXPECT_EQ(ARMCI_NbGet(memory.mine(), &seen, sizeof seen, me(), &handle), 0);
+  EXPECT_EQ(seen, 7);
+  EXPECT_EQ(ARMCI_NbPut(&value, memory.mine(), -1, me(), &handle), -3);
   EXPECT_EQ(ARMCI_WaitAll(), 0);
-  EXPECT_EQ(*memory.as<int>(me()), 8);
   ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
   // An ordinary handle from now on.
   int bytes = sizeof value;

@@ -14,6 +14,12 @@ refused() {
     echo "$misuse: exit code $status, expected $expected: $out" >&2
     exit 1
   fi
+  if [[ $out == *PARMCI_* || $out == *rma_acc* || $out == *rma_put* || $out == *rma_malloc* ]]; then
+    echo "$misuse: the text has an internal name: $out" >&2
+    exit 1
+  fi
+  # Where a word begins with a space, it is the first of a line.
+  out=" ${out//$'\n'/$'\n' }"
   for word in "$@"; do
     case $out in
       *"$word"*) ;;
@@ -28,7 +34,12 @@ refused() {
 
 refused before 1 ARMCI_Barrier 'not initialized'
 refused error 7 ARMCI_Error 'the program says so' 7
-refused address 1 ARMCI_Put rma_malloc
-refused type 1 ARMCI_Acc 12345
+refused die 44 armci_die 'the program dies' 300
+refused die2 1 armci_die2 'the program dies' '256 9'
+refused buffered 7 'behind it' 'standard output' 'another stream'
+refused address 1 ' ARMCI_Put: rank' ARMCI_Malloc
+refused unaligned 1 ' ARMCI_AccS: rank' 'not multiples of 8'
+refused swapped 1 ' ARMCI_PutV: rank' ptr_array_len
+refused type 1 ARMCI_Acc 12345 '/usr/include'
 refused group 1 ARMCI_Group_set_default 99
 refused unlock 1 ARMCI_Unlock

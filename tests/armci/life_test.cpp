@@ -81,6 +81,35 @@ int misuse(std::string_view kind) {
   }
   ARMCI_Init();
   if (kind == "error") ARMCI_Error("the program says so", 7);
+  if (kind == "die") armci_die("the program dies", 300);  // of 8 bits: 44
+  if (kind == "die2") armci_die2("the program dies", 256, 9);
+  if (kind == "buffered") {
+    // To a pipe this is written when the buffer is full, or flushed.
+    std::printf("standard output\n");
+    FILE* const file = std::fopen("/dev/fd/1", "w");
+    std::fputs("another stream\n", file);
+    ARMCI_Error("behind it", 7);
+  }
+  if (kind == "unaligned") {
+    const auto other = static_cast<std::size_t>((rma_rank() + 1) % rma_size());
+    std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
+    ARMCI_Malloc(addresses.data(), 64);
+    double one = 1;
+    int stride = 8;
+    std::array<int, 2> counts = {8, 1};
+    char* const at = static_cast<char*>(addresses[other]) + 4;
+    ARMCI_AccS(ARMCI_ACC_DBL, &one, &one, &stride, at, &stride, counts.data(), 1, static_cast<int>(other));
+  }
+  if (kind == "swapped") {
+    // 16 pieces of 1 byte where 1 piece of 16 bytes is meant: 15 addresses come from behind the list.
+    std::array<char, 16> data = {};
+    std::array<void*, 16> from;
+    std::array<void*, 16> to;
+    from.fill(data.data());
+    to.fill(data.data());
+    armci_giov_t list = {from.data(), to.data(), 16, 1};
+    ARMCI_PutV(&list, 1, (rma_rank() + 1) % rma_size());
+  }
   if (kind == "address") {
     static int not_shared = 0;
     int value = 1;

@@ -21,7 +21,8 @@ misuse() {
   done
 }
 
-misuse early 1 armci_msg_barrier "not initialized"
+misuse early 1 armci_msg_barrier "neither armci_msg_init nor ARMCI_Init"
+misuse early-me 1 armci_msg_me "neither armci_msg_init nor ARMCI_Init"
 for ranks in 1 2; do
   misuse short $ranks armci_msg_rcv "tag 3" "process 0" "100 bytes" "only 99"
   misuse middle $ranks armci_msg_rcv "50000 bytes" "only 99"

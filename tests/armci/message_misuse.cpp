@@ -16,6 +16,7 @@ int main(int /*argc*/, char** argv) {
   char unknown[] = "average of all";
 
   if (is("early")) armci_msg_barrier();
+  if (is("early-me")) armci_msg_me();
   ARMCI_Init();
   const int other = armci_msg_nproc() - 1;
   // To another process where there is one: short, and longer than any node.

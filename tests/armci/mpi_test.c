@@ -1,9 +1,10 @@
 /* ARMCI beside an MPI: who begins first, sub-communicators, groups' communicators, and both at once.
  *
- * usage: mpi_test before|after|alone|sub */
+ * usage: mpi_test before|after|alone|sub|messages|half|threads */
 #undef NDEBUG
 #include <armci.h>
 #include <assert.h>
+#include <message.h>
 #include <mpi.h>
 #include <rma/rma.h>
 #include <stdio.h>
@@ -70,9 +71,71 @@ static void groups(void) {
   free(members);
 }
 
+/* Messages between armci_msg_init and ARMCI_Init, and after ARMCI_Finalize; `half` of the communicator that
+ * they are on otherwise. */
+static void messages(int* argc, char*** argv, int half) {
+  armci_msg_init(argc, argv);
+  int me, size;
+  MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &size);
+  assert(armci_msg_me() == me && armci_msg_nproc() == size);
+  if (half) {
+    MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &comm);
+    armci_msg_init_comm(comm);
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    assert(armci_msg_me() == me && armci_msg_nproc() == size);
+  }
+  for (int round = 0; round < 2; ++round) {
+    assert(ARMCI_Initialized() == 0);
+    armci_msg_barrier();
+    int token = me;
+    if (me == 0) armci_msg_snd(1, &token, sizeof token, size - 1);
+    if (me == size - 1) armci_msg_rcv(1, &token, sizeof token, NULL, 0);
+    assert(token == (me == size - 1 ? 0 : me));
+    int sum = 1;
+    char plus[] = "+";
+    armci_msg_igop(&sum, 1, plus);
+    assert(sum == size && ARMCI_Initialized() == 0);
+    /* Sent before, received after. */
+    if (me == 0) armci_msg_snd(2, &sum, sizeof sum, size - 1);
+    assert(ARMCI_Init_mpi_comm(comm) != 0 && ARMCI_Initialized() == 1);
+    if (me == size - 1) armci_msg_rcv(2, &sum, sizeof sum, NULL, 0);
+    ring(comm);
+    groups();
+    ARMCI_Finalize();
+    assert(armci_msg_me() == me && armci_msg_nproc() == size);
+  }
+  armci_msg_barrier();
+  if (half) MPI_Comm_free(&comm);
+  armci_msg_finalize();
+  puts("right");
+}
+
+/* ARMCI_Init_thread and ARMCI_Init_thread_comm. */
+static void threads(void) {
+  assert(ARMCI_Init_thread(MPI_THREAD_MULTIPLE) == 0 && ARMCI_Initialized() == 1);
+  ring(MPI_COMM_WORLD);
+  ARMCI_Finalize();
+  MPI_Comm half;
+  int me;
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &half);
+  assert(ARMCI_Init_thread_comm(MPI_THREAD_SINGLE, MPI_COMM_NULL) != 0);
+  assert(ARMCI_Init_thread_comm(MPI_THREAD_SINGLE, half) == 0);
+  ring(half);
+  ARMCI_Finalize();
+  MPI_Comm_free(&half);
+}
+
 int main(int argc, char** argv) {
   assert(argc == 2);
   int runs = 0;
+  if (strcmp(argv[1], "messages") == 0 || strcmp(argv[1], "half") == 0) {
+    messages(&argc, &argv, argv[1][0] == 'h');
+    return EXIT_SUCCESS;
+  }
   if (strcmp(argv[1], "before") == 0 || strcmp(argv[1], "alone") == 0) {
     assert(ARMCI_Init_args(&argc, &argv) == 0);
     MPI_Initialized(&runs);
@@ -98,6 +161,7 @@ int main(int argc, char** argv) {
       ARMCI_Finalize();
       MPI_Comm_free(&half);
     }
+    if (strcmp(argv[1], "threads") == 0) threads();
     for (int round = 0; round < 2; ++round) {
       assert(ARMCI_Init() == 0);
       ring(MPI_COMM_WORLD);

@@ -3,6 +3,7 @@
 #undef NDEBUG
 #include <armci.h>
 #include <assert.h>
+#include <message.h>
 #include <parmci.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 _Static_assert(ARMCI_SWAP == 10 && ARMCI_SWAP_LONG == 11, "");
 _Static_assert(ARMCI_FETCH_AND_ADD == 12 && ARMCI_FETCH_AND_ADD_LONG == 13, "");
 _Static_assert(ARMCI_ACC_INT == 37 && ARMCI_ACC_DBL == 38 && ARMCI_ACC_FLT == 39, "");
-_Static_assert(ARMCI_ACC_CPL == 40 && ARMCI_ACC_DCP == 41 && ARMCI_ACC_LNG == 42, "");
+_Static_assert(ARMCI_ACC_CPL == 40 && ARMCI_ACC_DCP == 41 && ARMCI_ACC_LNG == 42 && ARMCI_ACC_RA == 43, "");
 _Static_assert(ARMCI_MAX_STRIDE_LEVEL == 8 && ARMCI_DOMAIN_SMP == 0, "");
 _Static_assert(sizeof(armci_size_t) == sizeof(long) && sizeof(ARMCI_Group) == sizeof(int), "");
 _Static_assert(offsetof(armci_giov_t, src_ptr_array) == 0, "");
@@ -36,6 +37,7 @@ int main(void) {
   const struct name names[] = {
     NAME(Init),
     NAME(Init_args),
+    NAME(Init_thread),
     NAME(Initialized),
     NAME(Finalize),
     NAME(Cleanup),
@@ -98,6 +100,8 @@ int main(void) {
     NAME(AllFence),
     NAME(GroupFence),
     NAME(Barrier),
+    NAME(Access_begin),
+    NAME(Access_end),
     NAME(Rmw),
     NAME(Create_mutexes),
     NAME(Destroy_mutexes),
@@ -118,10 +122,14 @@ int main(void) {
     NAME(Set_shm_limit),
 #if RMA_ARMCI_MPI
     NAME(Init_mpi_comm),
+    NAME(Init_thread_comm),
+    ALONE(armci_msg_init_comm),
     ALONE(armci_group_comm),
 #endif
     {"armci_notify", (function)armci_notify, (function)parmci_notify},
     {"armci_notify_wait", (function)armci_notify_wait, (function)parmci_notify_wait},
+    ALONE(armci_die),
+    ALONE(armci_die2),
     ALONE(armci_domain_count),
     ALONE(armci_domain_glob_proc_id),
     ALONE(armci_domain_id),

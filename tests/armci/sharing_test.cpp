@@ -170,4 +170,53 @@ TEST(Notify, BehindWhatWasPut) {
   }
 }
 
+/// ARMCI_ACC_RA: everyone takes part, by every form; two of each cancel out but for the last.
+TEST(OverlappingExclusiveOr, ByEveryForm) {
+  constexpr int kWords = 64;
+  const Memory memory(kWords * sizeof(long));
+  std::vector<long> mine(kWords);
+  for (std::size_t i = 0; i < kWords; ++i) mine[i] = static_cast<long>((i + 1) << 20U) + (1L << me());
+  constexpr int kBytes = kWords * static_cast<int>(sizeof(long));
+  long scale = 0;
+  int stride = 2 * static_cast<int>(sizeof(long));
+  std::array<int, 2> counts = {sizeof(long), kWords / 2};
+  std::array<void*, 2> from = {mine.data(), mine.data() + kWords / 2};
+  for (int process = 0; process < ranks(); ++process) {
+    std::array<void*, 2> to = {memory.at(process), memory.as<long>(process) + kWords / 2};
+    armci_giov_t list = {};
+    list.src_ptr_array = from.data();
+    list.dst_ptr_array = to.data();
+    list.ptr_array_len = 2;
+    list.bytes = kBytes / 2;
+    armci_hdl_t handle;
+    ARMCI_INIT_HANDLE(&handle);
+    EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_RA, &scale, mine.data(), memory.at(process), kBytes, process), 0);
+    EXPECT_EQ(ARMCI_NbAcc(ARMCI_ACC_RA, &scale, mine.data(), memory.at(process), kBytes, process, &handle),
+              0);
+    EXPECT_EQ(ARMCI_AccV(ARMCI_ACC_RA, &scale, &list, 1, process), 0);
+    EXPECT_EQ(ARMCI_NbAccV(ARMCI_ACC_RA, &scale, &list, 1, process, nullptr), 0);
+    // The even words, then the odd ones.
+    EXPECT_EQ(ARMCI_AccS(ARMCI_ACC_RA, &scale, mine.data(), &stride, memory.at(process), &stride,
+                         counts.data(), 1, process),
+              0);
+    EXPECT_EQ(ARMCI_NbAccS(ARMCI_ACC_RA, &scale, mine.data() + 1, &stride, memory.as<long>(process) + 1,
+                           &stride, counts.data(), 1, process, &handle),
+              0);
+    EXPECT_EQ(ARMCI_Wait(&handle), 0);
+  }
+  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_RA, &scale, mine.data(), memory.mine(), 7, me()), -3);
+  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_RA, &scale, mine.data(), memory.mine(), 8, ranks()), -5);
+  EXPECT_EQ(ARMCI_Acc(ARMCI_ACC_RA, &scale, nullptr, memory.mine(), 8, me()), -1);
+  ARMCI_Barrier();
+  ARMCI_Access_begin(memory.mine());
+  for (std::size_t i = 0; i < kWords; ++i) {
+    long expected = 0;
+    for (int process = 0; process < ranks(); ++process) {
+      expected ^= static_cast<long>((i + 1) << 20U) + (1L << process);
+    }
+    EXPECT_EQ(memory.as<long>(me())[i], expected) << i;
+  }
+  ARMCI_Access_end(memory.mine());
+}
+
 }  // namespace
