@@ -3,9 +3,14 @@
 #include "armci/mpi_comm.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "armci/alias.hpp"
 #include "armci/errors.hpp"
@@ -51,11 +56,26 @@ int allgather(void* /*context*/, const void* mine, void* all, std::size_t bytes)
 /// Where the program has ended MPI before ARMCI, all have met in that.
 int barrier(void* /*context*/) { return mpi_runs() ? MPI_Barrier(everyone) : 0; }
 
+/// Waits until the launcher has read what this process has written to it, for a tenth of a second at most:
+/// MPICH's drops the rest when a process aborts, and so the text that says why.
+void let_launcher_read(int stream) {
+  struct stat status = {};
+  if (fstat(stream, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
+  for (int tries = 0; tries < 100; ++tries) {
+    int unread = 0;
+    if (ioctl(stream, FIONREAD, &unread) != 0 || unread == 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 /// Of all processes that the MPI has started, not of `everyone`: for any other communicator than its world
 /// MPICH tells each member by a message, and waits until those have been taken, which a process that sleeps
 /// outside MPI never does. For its world it asks the launcher.
 void abort_job(void* /*context*/, int exit_code) {
-  if (mpi_runs()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (!mpi_runs()) return;
+  let_launcher_read(STDOUT_FILENO);
+  let_launcher_read(STDERR_FILENO);
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 /// Makes MPI ready where the program has not.
@@ -127,7 +147,7 @@ void end_processes(int exit_code, const std::string& text) {
   // rma_abort would end this process only, and some launchers give the job a code of their own then.
   if (mpi_runs()) {
     std::fprintf(stderr, "%s\n", text.c_str());
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    abort_job(nullptr, exit_code);
   }
   rma_abort(exit_code, text.c_str());
   std::abort();  // not reached
