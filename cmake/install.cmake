@@ -35,8 +35,24 @@ endif()
 list(JOIN RMA_MPI_CFLAGS_${RMA_ARMCI_FLAVOUR} " " rma_armci_cflags)
 list(JOIN RMA_MPI_LIBS_${RMA_ARMCI_FLAVOUR} " " rma_armci_libs)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/armci.pc.in ${PROJECT_BINARY_DIR}/armci.pc @ONLY)
-install(TARGETS armci-${RMA_ARMCI_FLAVOUR} armci-${RMA_ARMCI_FLAVOUR}-static
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Another flavour may be in the prefix. CMake takes files that were made in the same second for the same, and would
+# leave parts of it there.
+install(CODE "
+  foreach(file IN ITEMS ${CMAKE_INSTALL_LIBDIR}/libarmci.so.${PROJECT_VERSION} ${CMAKE_INSTALL_LIBDIR}/libarmci.a
+                        ${CMAKE_INSTALL_INCLUDEDIR}/armci.h)
+    get_filename_component(file \${file} ABSOLUTE BASE_DIR \${CMAKE_INSTALL_PREFIX})
+    file(REMOVE \$ENV{DESTDIR}\${file})
+  endforeach()")
+foreach(flavour IN ITEMS plain ${RMA_MPIS})
+  # The others are linked so that they may be installed, too: another flavour may be chosen for a build that is done.
+  set(rma_armci_chosen EXCLUDE_FROM_ALL)
+  if(flavour STREQUAL RMA_ARMCI_FLAVOUR)
+    set(rma_armci_chosen)
+  endif()
+  install(TARGETS armci-${flavour} armci-${flavour}-static
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${rma_armci_chosen}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${rma_armci_chosen})
+endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/armci-${RMA_ARMCI_FLAVOUR}/include/armci.h ${PROJECT_SOURCE_DIR}/include/parmci.h
               ${PROJECT_SOURCE_DIR}/include/message.h ${PROJECT_SOURCE_DIR}/include/mp3.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

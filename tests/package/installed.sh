@@ -80,6 +80,14 @@ for language in c cpp ${fortran:+fortran}; do
   done
 done
 
+# Whichever flavour of ARMCI is chosen for a build that is done, its libraries can be installed: all that exist were
+# linked for that. CMake pads the path to the build's librma for those, and refuses to install others.
+for library in "$build"/armci-*/libarmci.so; do
+  path=$(readelf -d "$library" | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p')
+  [ "$path" = "$(readelf -d "$build/armci-plain/libarmci.so" | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p')" ] ||
+    fail "$library was not linked to be installed: its path is '$path'"
+done
+
 # ARMCI, unless the build was told to have it beside an MPI: then its programs need that MPI's launcher.
 if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then
   foreign=$(nm -D --defined-only --format=just-symbols "$libdir/libarmci.so" | grep -v '^P\?ARMCI_\|^p\?armci_' || true)
