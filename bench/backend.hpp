@@ -99,6 +99,13 @@ concept HasInline8 = requires(B& backend, std::size_t offset, std::uint64_t valu
   { backend.get8(offset, rank) } -> std::same_as<std::uint64_t>;
 };
 
+/** A backend that shows where a rank's arena is mapped here (null: it is not), so that memcpy on the very
+ * same pages, the control, can stand beside a transfer. */
+template <typename B>
+concept HasMapped = requires(B& backend, std::size_t offset, std::size_t bytes, int rank) {
+  { backend.mapped(offset, bytes, rank) } -> std::same_as<char*>;
+};
+
 /** A backend whose fetch-add can be inlined too. */
 template <typename B>
 concept HasInlineFetchAdd = requires(B& backend, std::size_t offset, std::uint64_t value, int rank) {

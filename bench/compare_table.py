@@ -5,7 +5,10 @@ usage: compare_table.py RESULTS [--json FILE]
 
 RESULTS is a folder; every *.json in it and below is one program's output (rma-bench --json). A figure is the median
 over the rounds of the programs' medians. Where a program measured a row in several forms, its best form counts.
-With --json the table is written as [{"row", "unit", "ours", "peers": {name: value}, "ratio_to_best", "goal"}].
+Where memcpy on the same pages was measured beside a row, the table has it too, and a row above its goal is "at limit"
+instead of "missed" when memcpy is as slow.
+With --json the table is written as [{"row", "unit", "ours", "peers": {name: value}, "ratio_to_best", "goal",
+"memcpy"}].
 """
 
 import argparse
@@ -17,6 +20,10 @@ import sys
 OURS = "rma"
 CONTROL = "cache-line"
 CONTROL_ROW = "cache-line crossing"
+# What stands behind a row's name where our program measured memcpy on the same pages beside it.
+MEMCPY = " memcpy"
+# A row that took at most this much of its memcpy cannot be faster on this machine, whatever its goal.
+MEMORY_LIMIT = 1.03
 IDLE_LIMIT_MS = 50.0
 
 # What a ratio must not exceed, by the row's name or how it begins. The last column names what the ratio is taken
@@ -95,7 +102,7 @@ def compare(reports):
     values, units = collect(reports)
     table = []
     for row, programs in values.items():
-        if OURS not in programs:
+        if OURS not in programs or row.endswith(MEMCPY):
             continue
         goal, against = goal_of(row)
         peers = peers_of(row, values)
@@ -108,6 +115,7 @@ def compare(reports):
                 "peers": peers,
                 "ratio_to_best": programs[OURS] / base if base else None,
                 "goal": goal,
+                "memcpy": values.get(row + MEMCPY, {}).get(OURS),
             }
         )
     return table, values.get(CONTROL_ROW, {}).get(CONTROL)
@@ -125,16 +133,21 @@ def figure(value, unit):
 def text(table, control):
     """The table for people, with a line that sums it up."""
     names = sorted({name for entry in table for name in entry["peers"]} - {CONTROL_ROW, "limit"})
-    lines = [["row", "ours"] + names + ["ratio", "goal", ""]]
-    missed = 0
+    lines = [["row", "ours"] + names + ["ratio", "goal", "memcpy", "of it", ""]]
+    missed = limited = 0
     for entry in table:
         unit = entry["unit"]
         ratio = entry["ratio_to_best"]
+        memcpy = entry["memcpy"]
         misses = ratio is not None and ratio > entry["goal"]
+        at_limit = misses and memcpy is not None and entry["ours"] <= MEMORY_LIMIT * memcpy
         missed += misses
+        limited += at_limit
         line = [entry["row"], figure(entry["ours"], unit)]
         line += [figure(entry["peers"][name], unit) if name in entry["peers"] else "-" for name in names]
-        line += ["-" if ratio is None else f"{ratio:.2f}", f"{entry['goal']:.1f}", "missed" if misses else ""]
+        line += ["-" if ratio is None else f"{ratio:.2f}", f"{entry['goal']:.1f}"]
+        line += ["-", "-"] if memcpy is None else [figure(memcpy, unit), f"{entry['ours'] / memcpy:.2f}"]
+        line += ["at limit" if at_limit else "missed" if misses else ""]
         lines.append(line)
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     out = []
@@ -143,7 +156,7 @@ def text(table, control):
         out.append("  ".join(cells).rstrip())
     if control is not None:
         out.append(f"control: a cache line crosses between two processors in {figure(control, 'ns')}")
-    out.append(f"{len(table)} rows, {missed} above their goal")
+    out.append(f"{len(table)} rows, {missed} above their goal, {limited} of these as fast as memcpy on the same pages")
     return "\n".join(out)
 
 

@@ -95,6 +95,10 @@ class RmaBackend {
     return value;
   }
 
+  [[nodiscard]] char* mapped(std::size_t offset, std::size_t bytes, int rank) const {
+    return static_cast<char*>(rma_direct_address(at(offset, rank), bytes, rank));
+  }
+
   std::uint64_t fetch_add(std::size_t offset, std::uint64_t operand, int rank) {
     std::uint64_t old = 0;
     check(rma_atomic64(RMA_FETCH_ADD, word(offset, rank), operand, 0, &old, rank));

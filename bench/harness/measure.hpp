@@ -52,17 +52,34 @@ class Measure {
   void alone(RowName name, Op&& op, std::size_t operations = 1) {
     backend_.sync();
     if (backend_.rank() == 0) {
-      std::size_t count = 1;
-      double elapsed = time_batch(count, op);
-      while (!fills(elapsed)) {
-        count = more(count, elapsed);
-        elapsed = time_batch(count, op);
-      }
+      const std::size_t count = enough(op);
       std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
       for (double& sample : samples) {
         sample = time_batch(count, op) / static_cast<double>(count * operations);
       }
       record(std::move(name), "ns", std::move(samples));
+    }
+    backend_.sync();
+  }
+
+  /** As alone(), and as row "NAME memcpy" a control: the two take their samples in turn, so that a
+   * disturbance of the machine meets both. */
+  template <typename Op, typename Control>
+  void alone_beside(const RowName& name, Op&& op, Control&& control) {
+    backend_.sync();
+    if (backend_.rank() == 0) {
+      const std::size_t count = enough(op);
+      const std::size_t control_count = enough(control);
+      std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
+      std::vector<double> control_samples(samples.size());
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        samples[i] = time_batch(count, op) / static_cast<double>(count);
+        control_samples[i] = time_batch(control_count, control) / static_cast<double>(control_count);
+      }
+      RowName control_name = name;
+      control_name.row += kControlSuffix;
+      record(name, "ns", std::move(samples));
+      record(std::move(control_name), "ns", std::move(control_samples));
     }
     backend_.sync();
   }
@@ -140,9 +157,22 @@ class Measure {
 
  private:
   static constexpr int kColdRepetitions = 11;
+  static constexpr const char* kControlSuffix = " memcpy";  ///< compare_table.py knows it
 
   [[nodiscard]] bool fills(double elapsed) const {
     return elapsed >= static_cast<double>(options_.batch.count());
+  }
+
+  /** How many calls of op(i) fill a sample. Finding out is the warm-up. */
+  template <typename Op>
+  [[nodiscard]] std::size_t enough(Op& op) const {
+    std::size_t count = 1;
+    double elapsed = time_batch(count, op);
+    while (!fills(elapsed)) {
+      count = more(count, elapsed);
+      elapsed = time_batch(count, op);
+    }
+    return count;
   }
 
   /** How many operations to try after `count` took `elapsed`: enough to fill a sample, at most ten times

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "harness/measure.hpp"
+#include "suites/beside_memcpy.hpp"
 #include "suites/buffers.hpp"
 
 namespace rma::bench {
@@ -32,8 +33,10 @@ void put_suite(Measure<B>& measure) {
   const LocalBuffer source(Arena::kLargeBytes);
   const char* const src = source.data();
   for (const std::size_t bytes : kSizes) {
-    measure.alone({"put", "put " + size_text(bytes), "", bytes},
-                  [&](std::size_t) { backend.put(Arena::kData, src, bytes, 1); });
+    alone_beside_memcpy(
+        measure, {"put", "put " + size_text(bytes), "", bytes},
+        [&](std::size_t) { backend.put(Arena::kData, src, bytes, 1); },
+        [&](char* there) { copy_opaquely(there, src, bytes); });
   }
   if constexpr (HasInline8<B>) {
     measure.alone({"put", "put 8 B inline", "", 8}, [&](std::size_t i) { backend.put8(Arena::kData, i, 1); });
@@ -52,8 +55,10 @@ void get_suite(Measure<B>& measure) {
   const LocalBuffer target(Arena::kLargeBytes);
   char* const dst = target.data();
   for (const std::size_t bytes : kSizes) {
-    measure.alone({"get", "get " + size_text(bytes), "", bytes},
-                  [&](std::size_t) { backend.get(dst, Arena::kData, bytes, 1); });
+    alone_beside_memcpy(
+        measure, {"get", "get " + size_text(bytes), "", bytes},
+        [&](std::size_t) { backend.get(dst, Arena::kData, bytes, 1); },
+        [&](const char* there) { copy_opaquely(dst, there, bytes); });
   }
   if constexpr (HasInline8<B>) {
     // The sum is used afterwards, so the compiler keeps every load.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/measure.hpp"
+#include "suites/beside_memcpy.hpp"
 #include "suites/buffers.hpp"
 
 namespace rma::bench {
@@ -39,10 +40,20 @@ void strided_suite(Measure<B>& measure) {
     const std::size_t bytes = shape.segments * shape.segment_bytes;
     typename B::Strided plan = backend.plan_strided(shape, buffer.data(), Arena::kData);
     for (std::size_t form = 0; form < forms.size(); ++form) {
-      measure.alone({"strided", "strided put " + strided_text(shape), forms[form], bytes},
-                    [&](std::size_t) { backend.put_strided(plan, form, 1); });
-      measure.alone({"strided", "strided get " + strided_text(shape), forms[form], bytes},
-                    [&](std::size_t) { backend.get_strided(plan, form, 1); });
+      char* const local = buffer.data();
+      const auto copy_segments = [&shape](char* dst, const char* src) {
+        for (std::size_t i = 0; i < shape.segments; ++i) {
+          copy_opaquely(dst + i * shape.stride, src + i * shape.stride, shape.segment_bytes);
+        }
+      };
+      alone_beside_memcpy(
+          measure, {"strided", "strided put " + strided_text(shape), forms[form], bytes},
+          [&](std::size_t) { backend.put_strided(plan, form, 1); },
+          [&](char* there) { copy_segments(there, local); });
+      alone_beside_memcpy(
+          measure, {"strided", "strided get " + strided_text(shape), forms[form], bytes},
+          [&](std::size_t) { backend.get_strided(plan, form, 1); },
+          [&](const char* there) { copy_segments(local, there); });
     }
   }
 }

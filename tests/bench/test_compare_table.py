@@ -127,9 +127,18 @@ class Text(unittest.TestCase):
         reports = [report("rma", [("put 8 B", 7.0), ("put 64 B", 7.0)]),
                    report("openmpi", [("put 8 B", 10.0), ("put 64 B", 10.0)])]
         lines = compare_table.text(*compare_table.compare(reports)).splitlines()
-        self.assertRegex(lines[1], r"^put 8 B .* 0\.70 +0\.6 +missed$")
-        self.assertRegex(lines[2], r"^put 64 B .* 0\.70 +1\.0$")
-        self.assertEqual(lines[-1], "2 rows, 1 above their goal")
+        self.assertRegex(lines[1], r"^put 8 B .* 0\.70 +0\.6 +- +- +missed$")
+        self.assertRegex(lines[2], r"^put 64 B .* 0\.70 +1\.0 +- +-$")
+        self.assertEqual(lines[-1], "2 rows, 1 above their goal, 0 of these as fast as memcpy on the same pages")
+
+    def test_a_row_as_slow_as_its_memcpy_is_at_the_limit(self):
+        rows = [("strided put 16 x 4 KiB", 7.2), ("strided put 16 x 4 KiB memcpy", 7.0), ("put 8 B", 7.3),
+                ("put 8 B memcpy", 7.0)]
+        reports = [report("rma", rows), report("openmpi", [("strided put 16 x 4 KiB", 10.0), ("put 8 B", 10.0)])]
+        lines = compare_table.text(*compare_table.compare(reports)).splitlines()
+        self.assertRegex(lines[1], r"^strided put 16 x 4 KiB .* 0\.72 +0\.6 +7\.00 ns +1\.03 +at limit$")
+        self.assertRegex(lines[2], r"^put 8 B .* 0\.73 +0\.6 +7\.00 ns +1\.04 +missed$")
+        self.assertEqual(lines[-1], "2 rows, 2 above their goal, 1 of these as fast as memcpy on the same pages")
 
 
 class Main(unittest.TestCase):
@@ -152,7 +161,7 @@ class Main(unittest.TestCase):
             self.assertEqual(
                 json.loads(target.read_text()),
                 [{"row": "put 64 B", "unit": "ns", "ours": 5.0, "peers": {"openmpi": 10.0}, "ratio_to_best": 0.5,
-                  "goal": 1.0}],
+                  "goal": 1.0, "memcpy": None}],
             )
 
     def test_an_empty_folder_is_an_error(self):
