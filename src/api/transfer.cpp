@@ -1,103 +1,151 @@
-// Contiguous put and get.
+// Contiguous put and get. Each call first tries the usual case, in place; all else, failures too, goes the
+// long way, in a function of its own, so that the short one saves no registers for it.
+
+#include <limits>
 
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "core/copy.hpp"
 #include "core/operation.hpp"
+#include "rma/direct.h"
 
 namespace rma {
 namespace {
 
-/// What the fast path did not take: memory that is not mapped here.
-[[gnu::noinline]] Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes,
-                                       int rank, const Ending& ending) {
+Status check_ending(const Ending& ending) {
+  return ending.kind == Ending::Kind::request ? check_not_null(ending.request, "request") : Status();
+}
+
+/// Memory that is not mapped here.
+Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
+                     const Ending& ending) {
   Operation operation(*runtime.job, *runtime.device, rank);
   if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
   return operation.end(ending);
 }
 
-[[gnu::noinline]] Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes,
-                                       int rank, const Ending& ending) {
+Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
+                     const Ending& ending) {
   Operation operation(*runtime.job, *runtime.device, rank);
   if (Status status = operation.get(dst, src, bytes); !status.ok()) return status;
   return operation.end(ending);
 }
 
-[[gnu::always_inline]] inline Status put(Runtime& runtime, void* dst, const void* src, std::size_t bytes,
-                                         int rank, const Ending& ending) {
-  if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) [[unlikely]]
-    return status;
-  if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
-  if (bytes == 0) return complete(ending);
-  count(Counter::put_bytes, bytes);
-  if (std::byte* const here = runtime.job->direct(dst, bytes, rank); here != nullptr) [[likely]] {
-    count(Counter::put_direct);
-    copy_bytes(here, src, bytes);
-    return complete(ending);
+/// Where the `bytes` bytes at `remote` of `rank` are mapped here, when all that is left to do is to count and
+/// copy them. Null for everything else, a wrong argument among it.
+[[gnu::always_inline]] inline std::byte* usual_case(const void* remote, const void* local, std::size_t bytes,
+                                                    int rank) {
+  const Runtime* const runtime =
+      current_runtime.load(std::memory_order_acquire);  // pairs with the store in rma_init
+  if (runtime == nullptr || runtime->trace != nullptr || bytes == 0 || local == nullptr ||
+      bytes > std::numeric_limits<std::uintptr_t>::max() - reinterpret_cast<std::uintptr_t>(local)) {
+    return nullptr;
   }
-  return put_elsewhere(runtime, dst, src, bytes, rank, ending);
+  return static_cast<std::byte*>(rma_direct_address(remote, bytes, rank));
 }
 
-[[gnu::always_inline]] inline Status get(Runtime& runtime, void* dst, const void* src, std::size_t bytes,
-                                         int rank, const Ending& ending) {
-  if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) [[unlikely]]
-    return status;
-  if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
-  if (bytes == 0) return complete(ending);
+[[gnu::always_inline]] inline void put_mapped(std::byte* here, const void* src, std::size_t bytes) {
+  count(Counter::put_bytes, bytes);
+  count(Counter::put_direct);
+  copy_bytes(here, src, bytes);
+}
+
+[[gnu::always_inline]] inline void get_mapped(void* dst, const std::byte* here, std::size_t bytes) {
   count(Counter::get_bytes, bytes);
-  if (std::byte* const here = runtime.job->direct(src, bytes, rank); here != nullptr) [[likely]] {
-    count(Counter::get_direct);
-    copy_bytes(dst, here, bytes);
-    return complete(ending);
-  }
-  return get_elsewhere(runtime, dst, src, bytes, rank, ending);
+  count(Counter::get_direct);
+  copy_bytes(dst, here, bytes);
+}
+
+/// The long ways: `name` is the call that is asked for.
+[[gnu::noinline]] rma_status_t put(const char* name, void* dst, const void* src, std::size_t bytes, int rank,
+                                   const Ending& ending) {
+  return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = check_ending(ending); !status.ok()) return status;
+    if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) return status;
+    if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
+    if (bytes == 0) return complete(ending);
+    if (std::byte* const here = runtime.job->direct(dst, bytes, rank); here != nullptr) {
+      put_mapped(here, src, bytes);
+      return complete(ending);
+    }
+    count(Counter::put_bytes, bytes);
+    return put_elsewhere(runtime, dst, src, bytes, rank, ending);
+  });
+}
+
+[[gnu::noinline]] rma_status_t get(const char* name, void* dst, const void* src, std::size_t bytes, int rank,
+                                   const Ending& ending) {
+  return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = check_ending(ending); !status.ok()) return status;
+    if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) return status;
+    if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
+    if (bytes == 0) return complete(ending);
+    if (const std::byte* const here = runtime.job->direct(src, bytes, rank); here != nullptr) {
+      get_mapped(dst, here, bytes);
+      return complete(ending);
+    }
+    count(Counter::get_bytes, bytes);
+    return get_elsewhere(runtime, dst, src, bytes, rank, ending);
+  });
 }
 
 }  // namespace
 }  // namespace rma
 
 using rma::Ending;
-using rma::Runtime;
-using rma::Status;
 
 extern "C" {
 
 rma_status_t rma_put(void* dst, const void* src, size_t bytes, int rank) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    return rma::put(runtime, dst, src, bytes, rank, {.kind = Ending::Kind::blocking});
-  });
+  if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr) [[likely]] {
+    rma::put_mapped(here, src, bytes);
+    return RMA_SUCCESS;
+  }
+  return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::blocking});
 }
 
 rma_status_t rma_put_nb(void* dst, const void* src, size_t bytes, int rank, rma_request_t* request) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
-    return rma::put(runtime, dst, src, bytes, rank, {.kind = Ending::Kind::request, .request = request});
-  });
+  if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr && request != nullptr)
+      [[likely]] {
+    rma::put_mapped(here, src, bytes);
+    *request = rma::kCompleteRequest;
+    return RMA_SUCCESS;
+  }
+  return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::request, .request = request});
 }
 
 rma_status_t rma_put_nbi(void* dst, const void* src, size_t bytes, int rank) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    return rma::put(runtime, dst, src, bytes, rank, {.kind = Ending::Kind::implicit});
-  });
+  if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr) [[likely]] {
+    rma::put_mapped(here, src, bytes);
+    return RMA_SUCCESS;
+  }
+  return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::implicit});
 }
 
 rma_status_t rma_get(void* dst, const void* src, size_t bytes, int rank) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    return rma::get(runtime, dst, src, bytes, rank, {.kind = Ending::Kind::blocking});
-  });
+  if (std::byte* const here = rma::usual_case(src, dst, bytes, rank); here != nullptr) [[likely]] {
+    rma::get_mapped(dst, here, bytes);
+    return RMA_SUCCESS;
+  }
+  return rma::get(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::blocking});
 }
 
 rma_status_t rma_get_nb(void* dst, const void* src, size_t bytes, int rank, rma_request_t* request) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
-    return rma::get(runtime, dst, src, bytes, rank, {.kind = Ending::Kind::request, .request = request});
-  });
+  if (std::byte* const here = rma::usual_case(src, dst, bytes, rank); here != nullptr && request != nullptr)
+      [[likely]] {
+    rma::get_mapped(dst, here, bytes);
+    *request = rma::kCompleteRequest;
+    return RMA_SUCCESS;
+  }
+  return rma::get(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::request, .request = request});
 }
 
 rma_status_t rma_get_nbi(void* dst, const void* src, size_t bytes, int rank) {
-  return rma::call(__func__, rank, bytes, [&](Runtime& runtime) {
-    return rma::get(runtime, dst, src, bytes, rank, {.kind = Ending::Kind::implicit});
-  });
+  if (std::byte* const here = rma::usual_case(src, dst, bytes, rank); here != nullptr) [[likely]] {
+    rma::get_mapped(dst, here, bytes);
+    return RMA_SUCCESS;
+  }
+  return rma::get(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::implicit});
 }
 
 }  // extern "C"

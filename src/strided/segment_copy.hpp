@@ -14,7 +14,7 @@ namespace rma {
 template <std::size_t kBytes>
 inline void copy_segment(std::byte* dst, const std::byte* src, std::size_t bytes) {
   if constexpr (kBytes == 0) {
-    std::memcpy(dst, src, bytes);
+    copy_mapped(dst, src, bytes);
   } else {
     std::memcpy(dst, src, kBytes);
   }
