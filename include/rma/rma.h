@@ -410,10 +410,13 @@ rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank);
 /** The team of all ranks; null when not initialized. */
 rma_team_t rma_team_world(void);
 /** A team of the listed world ranks, in that order. Called by exactly the ranks listed, each with the same
- * list. */
+ * list. Several threads of a rank may make teams at the same time. Where they list the same ranks, all their
+ * teams are whole, but any thread of one rank may meet any thread of another: to have threads of the same
+ * number meet, let each split a team of its own. */
 rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team);
 /** Splits `parent`: members with the same `color` form a team, ordered by `key`, then by parent rank. A
- * negative color joins none (`*team` is null). Collective over `parent`. */
+ * negative color joins none (`*team` is null). Collective over `parent`. Splits of different teams, of the
+ * same members too, may be made by different threads at the same time, and never meet each other. */
 rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* team);
 /** Frees a team and makes the handle null; the world team cannot be freed. Collective over the team. */
 rma_status_t rma_team_free(rma_team_t* team);

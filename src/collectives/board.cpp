@@ -13,12 +13,16 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 
 }  // namespace
 
-TeamKey TeamKey::of(std::span<const int> ranks) {
-  TeamKey key = {.high = mix(1, ranks.size()), .low = mix(2, ranks.size())};
-  for (const int rank : ranks) {
-    key.high = mix(key.high, static_cast<std::uint64_t>(rank));
-    key.low = mix(key.low, static_cast<std::uint64_t>(rank));
-  }
+TeamKey TeamKey::of(std::span<const int> ranks, const TeamOrigin& origin) {
+  TeamKey key = {.high = 1, .low = 2};
+  const auto add = [&](std::uint64_t value) {
+    key.high = mix(key.high, value);
+    key.low = mix(key.low, value);
+  };
+  add(origin.parent);
+  add(origin.split);
+  add(ranks.size());
+  for (const int rank : ranks) add(static_cast<std::uint64_t>(rank));
   return key;
 }
 

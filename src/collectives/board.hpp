@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <span>
 
@@ -9,12 +10,23 @@
 
 namespace rma {
 
-/// What a team is found by, made from its list of ranks. Two lists with the same key would have to agree in
-/// 128 bits of hash.
+/// The call that makes a team, called the same by all members: the split of this number, from 1, of the team
+/// of this id; both 0 for a team made from a list, which has no parent.
+struct TeamOrigin {
+  std::uint64_t parent = 0;
+  std::uint64_t split = 0;
+};
+
+/// What the members of a team that is being made find each other by: its origin and its list of ranks. Two
+/// with the same key would have to agree in 128 bits of hash.
+///
+/// Splits have keys of their own, since a team's id is its own and its members split it in one order. Teams
+/// made from one list have the same key, so a process makes one of them at a time (Turns).
 struct TeamKey {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
-  [[nodiscard]] static TeamKey of(std::span<const int> ranks);
+  [[nodiscard]] static TeamKey of(std::span<const int> ranks, const TeamOrigin& origin = {});
+  auto operator<=>(const TeamKey&) const = default;
 };
 
 /// Where a process posts the teams whose first member it is, for the other members to find. Lies in shared

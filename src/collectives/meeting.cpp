@@ -18,15 +18,7 @@ Verdict worse(const Verdict& one, const Verdict& other) {
 
 }  // namespace
 
-Meeting::Outcome Meeting::meet(std::span<const int> ranks, int member, const Card& mine) {
-  const TeamKey hash = TeamKey::of(ranks);
-  const Key key = {hash.high, hash.low};
-  {
-    // Two threads that make the same team at once do so one after the other, as on all members.
-    std::unique_lock guard(lock_);
-    met_.wait(guard, [&] { return !meeting_.contains(key); });
-    meeting_.insert(key);
-  }
+Meeting::Outcome Meeting::meet(const TeamKey& key, std::span<const int> ranks, int member, const Card& mine) {
   const int members = static_cast<int>(ranks.size());
   Outcome outcome = {.verdict = Verdict::of(mine.verdict), .id = mine.id, .blocks = {}};
   // Everyone tells those at a distance of 2^k what it has heard so far, for all k: so everyone hears of
@@ -47,11 +39,6 @@ Meeting::Outcome Meeting::meet(std::span<const int> ranks, int member, const Car
       outcome.blocks.emplace_back(partner, theirs.block);
     }
   }
-  {
-    const std::lock_guard guard(lock_);
-    meeting_.erase(key);
-  }
-  met_.notify_all();
   return outcome;
 }
 
@@ -71,7 +58,7 @@ Status Meeting::wait(int rank, const Condition& condition) {
   return status;
 }
 
-Status Meeting::send(const Key& key, const Card& card, int rank) {
+Status Meeting::send(const TeamKey& key, const Card& card, int rank) {
   Line& line = lines_[static_cast<std::size_t>(rank)];
   Status put;
   Status waited = wait(rank, [&] {
@@ -82,7 +69,7 @@ Status Meeting::send(const Key& key, const Card& card, int rank) {
       put = {base.status().code(), std::string(base.status().text())};
       return true;
     }
-    const std::array<std::uint64_t, 5> message = {key.first, key.second, card.block, card.verdict, card.id};
+    const std::array<std::uint64_t, 5> message = {key.high, key.low, card.block, card.verdict, card.id};
     const std::uintptr_t there = base.value() + static_cast<std::size_t>(rank_) * sizeof(Line);
     put = carrier_.put(rank, there + offsetof(Line, message), message.data(), sizeof message,
                        there + offsetof(Line, arrived), peer.sent + 1);
@@ -92,7 +79,7 @@ Status Meeting::send(const Key& key, const Card& card, int rank) {
   return waited.ok() ? std::move(put) : std::move(waited);
 }
 
-Status Meeting::receive(const Key& key, int rank, Card& card) {
+Status Meeting::receive(const TeamKey& key, int rank, Card& card) {
   return wait(rank, [&] {
     const auto found = arrived_.find({key, rank});
     if (found == arrived_.end()) return false;
@@ -111,7 +98,7 @@ void Meeting::take_in() {
     if (read(line.arrived) != peer.received + 1) continue;
     ++peer.received;
     const auto& message = line.message;
-    arrived_[{{message[0], message[1]}, static_cast<int>(rank)}].push_back(
+    arrived_[{{.high = message[0], .low = message[1]}, static_cast<int>(rank)}].push_back(
         {.block = message[2], .verdict = message[3], .id = message[4]});
     any = true;
     // A sender that cannot be told has nothing more to send.

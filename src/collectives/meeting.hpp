@@ -2,13 +2,11 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,9 +54,9 @@ class Meeting {
   Meeting(std::span<Line> lines, int rank, Carrier& carrier)
       : lines_(lines), rank_(rank), carrier_(carrier), peers_(lines.size()) {}
 
-  /// Meets the other members of the team of `ranks`, this process being `member` of them. Collective over
-  /// these.
-  [[nodiscard]] Outcome meet(std::span<const int> ranks, int member, const Card& mine);
+  /// Meets those that make the team of `key`, of `ranks`, this process being `member` of them. Collective
+  /// over these; one thread of a process at a time for one key.
+  [[nodiscard]] Outcome meet(const TeamKey& key, std::span<const int> ranks, int member, const Card& mine);
 
  private:
   /// Messages to and from one rank.
@@ -66,10 +64,9 @@ class Meeting {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
   };
-  using Key = std::pair<std::uint64_t, std::uint64_t>;
 
-  [[nodiscard]] Status send(const Key& key, const Card& card, int rank);
-  [[nodiscard]] Status receive(const Key& key, int rank, Card& card);
+  [[nodiscard]] Status send(const TeamKey& key, const Card& card, int rank);
+  [[nodiscard]] Status receive(const TeamKey& key, int rank, Card& card);
   /// Waits for `condition`, which runs with everything taken in and lock_ held, and with `rank` reachable.
   template <typename Condition>
   [[nodiscard]] Status wait(int rank, const Condition& condition);
@@ -81,9 +78,7 @@ class Meeting {
   Carrier& carrier_;
   std::mutex lock_;  ///< of what follows
   std::vector<Peer> peers_;
-  std::map<std::pair<Key, int>, std::deque<Card>> arrived_;  ///< by team and sender; not asked for yet
-  std::set<Key> meeting_;                                    ///< teams that a thread is making
-  std::condition_variable met_;                              ///< one of these is no more
+  std::map<std::pair<TeamKey, int>, std::deque<Card>> arrived_;  ///< by team and sender; not asked for yet
 };
 
 }  // namespace rma

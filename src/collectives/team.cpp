@@ -125,7 +125,7 @@ Status Teams::check(std::span<const int> ranks) const {
 
 Result<Team*> Teams::create(std::span<const int> ranks) {
   if (Status status = check(ranks); !status.ok()) return status;
-  return join(ranks);
+  return join(ranks, {});
 }
 
 bool Teams::meet_in_memory(std::span<const int> ranks) const {
@@ -133,13 +133,15 @@ bool Teams::meet_in_memory(std::span<const int> ranks) const {
          std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return job_.mapped(rank); });
 }
 
-Result<Team*> Teams::join(std::span<const int> ranks) {
+Result<Team*> Teams::join(std::span<const int> ranks, const TeamOrigin& origin) {
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
-  if (meet_in_memory(ranks)) return join_in_memory(ranks, member);
-  return join_by_mail(ranks, member);
+  const TeamKey key = TeamKey::of(ranks, origin);
+  const Turns::Turn turn(turns_, key);
+  if (meet_in_memory(ranks)) return join_in_memory(key, ranks, member);
+  return join_by_mail(key, ranks, member);
 }
 
-Result<Team*> Teams::join_by_mail(std::span<const int> ranks, int member) {
+Result<Team*> Teams::join_by_mail(const TeamKey& key, std::span<const int> ranks, int member) {
   const auto members = static_cast<int>(ranks.size());
   // The whole team is made before the others are met: one that has no memory for it tells them.
   Team* team = nullptr;
@@ -162,7 +164,7 @@ Result<Team*> Teams::join_by_mail(std::span<const int> ranks, int member) {
     card.verdict = Verdict{.code = memory.status().code(), .rank = job_.rank()}.word();
   }
   if (member == 0) card.id = next_id();
-  const Meeting::Outcome outcome = meeting_.meet(ranks, member, card);
+  const Meeting::Outcome outcome = meeting_.meet(key, ranks, member, card);
   if (!memory.ok()) {
     return std::move(memory).status().within(text("mail of a team of {} ranks", members));
   }
@@ -185,14 +187,15 @@ Result<Team*> Teams::join_by_mail(std::span<const int> ranks, int member) {
 }
 
 std::uint64_t Teams::next_id() {
-  const std::uint64_t number = made_.fetch_add(1, std::memory_order_relaxed) + std::uint64_t{1};
-  return static_cast<std::uint64_t>(job_.rank()) << 32U | number;
+  // More teams than any job lives to make, of more ranks than any job has. The world team's is 0.
+  constexpr unsigned kNumberBits = 40;
+  const std::uint64_t number = made_.fetch_add(1, std::memory_order_relaxed) + 1;
+  return static_cast<std::uint64_t>(job_.rank()) << kNumberBits | number;
 }
 
-Result<Team*> Teams::join_in_memory(std::span<const int> ranks, int member) {
+Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ranks, int member) {
   const int first = ranks.front();
   const std::size_t bytes = TeamBlock::bytes_for(static_cast<std::uint32_t>(ranks.size()));
-  const TeamKey key = TeamKey::of(ranks);
   TeamBlock* block = nullptr;
   if (first == job_.rank()) {
     auto memory =
@@ -250,6 +253,8 @@ Result<Team*> Teams::settle(TeamBlock& block, int first, Result<Team*> made) {
 }
 
 Result<Team*> Teams::split(Team& parent, int color, int key) {
+  // The members split their team in one order, so the number is the same on all.
+  const TeamOrigin origin = {.parent = parent.id(), .split = ++parent.splits_};
   std::vector<SplitChoice> choices;
   std::vector<int> ranks;
   Status ready = unless_exhausted([&] {
@@ -263,7 +268,7 @@ Result<Team*> Teams::split(Team& parent, int color, int key) {
   if (color < 0) return nullptr;
   split_members(choices, color, ranks);
   for (int& rank : ranks) rank = parent.world_rank(rank);
-  return join(ranks);
+  return join(ranks, origin);
 }
 
 Status Teams::free(Team* team) {

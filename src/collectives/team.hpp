@@ -16,6 +16,7 @@
 #include "collectives/mail.hpp"
 #include "collectives/mail_exchange.hpp"
 #include "collectives/meeting.hpp"
+#include "collectives/turns.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
 #include "util/handle.hpp"
@@ -80,6 +81,7 @@ class Team {
   const std::vector<int> ranks_;
   const int rank_;
   std::uint64_t id_;                  ///< by mail only known once all have met
+  std::uint64_t splits_ = 0;          ///< of this team, so far
   TeamBlock* const block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
   TeamBuffers buffers_;
   std::optional<Exchange> exchange_;
@@ -88,10 +90,10 @@ class Team {
 
 /// All teams that this process is a member of. Thread-safe.
 ///
-/// A team's members find each other on the *board* of the first one: it posts what team it makes and where
-/// the team's block lies, each member takes note, and nobody leaves before all have. A first member without
-/// memory posts that instead, so that all members fail alike. Members on several hosts find each other by a
-/// Meeting.
+/// A team's members find each other by its TeamKey, on the *board* of the first one: it posts what team it
+/// makes and where the team's block lies, each member takes note, and nobody leaves before all have. A first
+/// member without memory posts that instead, so that all members fail alike. Members on several hosts find
+/// each other by a Meeting.
 class Teams {
  public:
   /// Before Job::connect: provides the board and what this process has for the world team. RMA_ERR_NO_MEMORY.
@@ -111,7 +113,9 @@ class Teams {
 
   [[nodiscard]] Team* world() const { return world_.get(); }
 
-  /// A team of the listed world ranks, in that order. Called by exactly these, each with the same list.
+  /// A team of the listed world ranks, in that order. Called by exactly these, each with the same list. Of
+  /// several threads of a member that call with one list, each makes a team with any one of every other
+  /// member's.
   /// Without communication: RMA_ERR_ARGUMENT for an empty list or a rank listed twice, RMA_ERR_RANK for one
   /// that does not exist or when this process is not listed. On all members alike: RMA_ERR_NO_MEMORY.
   /// RMA_ERR_PEER_LOST.
@@ -158,9 +162,9 @@ class Teams {
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// The members meet in memory that all of them have mapped.
   [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
-  [[nodiscard]] Result<Team*> join(std::span<const int> ranks);
-  [[nodiscard]] Result<Team*> join_in_memory(std::span<const int> ranks, int member);
-  [[nodiscard]] Result<Team*> join_by_mail(std::span<const int> ranks, int member);
+  [[nodiscard]] Result<Team*> join(std::span<const int> ranks, const TeamOrigin& origin);
+  [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
+  [[nodiscard]] Result<Team*> join_by_mail(const TeamKey& key, std::span<const int> ranks, int member);
   /// All have met in `block`: the team, unless some member could not make its own.
   [[nodiscard]] Result<Team*> settle(TeamBlock& block, int first, Result<Team*> made);
   /// For a team that this process is the first member of.
@@ -179,8 +183,9 @@ class Teams {
   JobCarrier lines_;  ///< between the lines of `meeting_`
   Meeting meeting_;
   std::unique_ptr<Team> world_;
-  rma_team_t world_handle_ = nullptr;    ///< beside world_, for find()
-  std::atomic<std::uint32_t> made_ = 0;  ///< teams whose first member this process has been
+  rma_team_t world_handle_ = nullptr;  ///< beside world_, for find()
+  Turns turns_;
+  std::atomic<std::uint64_t> made_ = 0;  ///< teams whose first member this process has been
   mutable std::shared_mutex mutex_;      ///< of the map
   std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< without the world
 };

@@ -1,7 +1,10 @@
-// Teams: splitting, listing, nesting, allocating; and that handles of freed ones are refused.
+// Teams: splitting, listing, nesting, allocating, by several threads at once; and that handles of freed ones
+// are refused.
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <thread>
 
 #include "harness.hpp"
 
@@ -162,6 +165,55 @@ TEST(Team, ManyOneAfterAnother) {
     EXPECT_TRUE(ok(rma_team_split(rma_team_world(), me() % 2, i % 3 * me(), &team)));
     EXPECT_TRUE(ok(rma_barrier(team)));
     free_team(team);
+  }
+}
+
+constexpr int kThreads = 4;
+
+/// Runs work(number of the thread) on kThreads threads.
+template <typename Work>
+void on_threads(const Work& work) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back([&work, thread] { work(thread); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Team, ThreadsSplitTeamsOfTheSameMembers) {
+  // All teams of a round have the same list of members, as have their parents: each thread gets its own.
+  std::array<rma_team_t, kThreads> parents = {};
+  for (rma_team_t& parent : parents) EXPECT_TRUE(ok(rma_team_split(rma_team_world(), 0, 0, &parent)));
+  on_threads([&](int thread) {
+    rma_team_t& parent = parents[static_cast<std::size_t>(thread)];
+    for (int round = 0; round < rounds(500); ++round) {
+      rma_team_t team = nullptr;
+      EXPECT_TRUE(ok(rma_team_split(parent, round % 2 * me() % 2, 0, &team)));
+      const int mine = round * kThreads + thread;
+      for (const int theirs : gather(mine, team)) EXPECT_EQ(theirs, mine) << "thread " << thread;
+      free_team(team);
+    }
+    free_team(parent);
+  });
+}
+
+TEST(Team, ThreadsListTheSameMembers) {
+  // Nothing says which of them meet. Whoever does, they have one team: its first member's token is
+  // everybody's, and each of that member's threads has given its own to one.
+  const std::vector<int> members = all_ranks();
+  for (int round = 0; round < rounds(50); ++round) {
+    std::array<int, kThreads> tokens = {};
+    on_threads([&](int thread) {
+      rma_team_t team = nullptr;
+      EXPECT_TRUE(ok(rma_team_create(members.data(), ranks(), &team)));
+      int token = me() == 0 ? thread : -1;
+      EXPECT_TRUE(ok(rma_broadcast(team, &token, sizeof token, 0)));
+      for (const int theirs : gather(token, team)) EXPECT_EQ(theirs, token);
+      tokens[static_cast<std::size_t>(thread)] = token;
+      free_team(team);
+    });
+    std::sort(tokens.begin(), tokens.end());
+    for (int thread = 0; thread < kThreads; ++thread) {
+      EXPECT_EQ(tokens[static_cast<std::size_t>(thread)], thread);
+    }
   }
 }
 

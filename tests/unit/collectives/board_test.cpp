@@ -18,11 +18,21 @@ constexpr WaitPolicy kPolicy = {.spins = 0, .yields = 2};
 
 TEST(TeamKeyTest, DependsOnMembersOrderAndNumber) {
   const auto key = [](std::vector<int> ranks) { return TeamKey::of(ranks); };
-  const auto same = [](const TeamKey& a, const TeamKey& b) { return a.high == b.high && a.low == b.low; };
-  EXPECT_TRUE(same(key({3, 1, 2}), key({3, 1, 2})));
-  EXPECT_FALSE(same(key({3, 1, 2}), key({3, 2, 1})));
-  EXPECT_FALSE(same(key({3, 1}), key({3, 1, 0})));
-  EXPECT_FALSE(same(key({0}), key({0, 0})));
+  EXPECT_EQ(key({3, 1, 2}), key({3, 1, 2}));
+  EXPECT_NE(key({3, 1, 2}), key({3, 2, 1}));
+  EXPECT_NE(key({3, 1}), key({3, 1, 0}));
+  EXPECT_NE(key({0}), key({0, 0}));
+}
+
+TEST(TeamKeyTest, DependsOnTheParentAndTheNumberOfTheSplit) {
+  const auto key = [](std::uint64_t parent, std::uint64_t split) {
+    return TeamKey::of(std::array{0, 1}, {.parent = parent, .split = split});
+  };
+  EXPECT_EQ(key(7, 2), key(7, 2));
+  EXPECT_NE(key(7, 2), key(7, 3));
+  EXPECT_NE(key(7, 2), key(2, 7));
+  EXPECT_NE(key(0, 1), key(0, 0));
+  EXPECT_EQ(key(0, 0), TeamKey::of(std::array{0, 1}));
 }
 
 TEST(TeamBoardTest, MembersTakeWhatTheirFirstPosted) {

@@ -42,14 +42,14 @@ class MeetingTest : public testing::TestWithParam<int> {
 };
 
 /// Meets, and checks what this member learned. Blocks are made-up numbers that say whose and of which team.
-void meet(Meeting& meeting, const std::vector<int>& ranks, int rank, std::uint64_t team) {
+void meet(Meeting& meeting, const TeamKey& key, const std::vector<int>& ranks, int rank, std::uint64_t team) {
   const auto members = static_cast<int>(ranks.size());
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
   const auto block_of = [&](int whose) {
     return team * 1000 + static_cast<std::uint64_t>(ranks[static_cast<std::size_t>(whose)]) + 1;
   };
   const Meeting::Outcome outcome = meeting.meet(
-      ranks, member, {.block = block_of(member), .verdict = 0, .id = member == 0 ? team + 1 : 0});
+      key, ranks, member, {.block = block_of(member), .verdict = 0, .id = member == 0 ? team + 1 : 0});
   EXPECT_TRUE(outcome.verdict.ok());
   EXPECT_EQ(outcome.id, team + 1);
   std::vector<int> expected;
@@ -67,20 +67,23 @@ void meet(Meeting& meeting, const std::vector<int>& ranks, int rank, std::uint64
 TEST_P(MeetingTest, TheSameTeamAgainAndAgain) {
   run_members(ranks_, [&](int rank) {
     Process process(*this, rank);
-    for (std::uint64_t team = 0; team < 30; ++team) meet(process.meeting, all(), rank, team);
+    const TeamKey key = TeamKey::of(all());
+    for (std::uint64_t team = 0; team < 30; ++team) meet(process.meeting, key, all(), rank, team);
   });
 }
 
 TEST_P(MeetingTest, ThreadsMakeTheirTeamsInAnyOrder) {
-  // Each process makes some teams, each in a thread of its own; some have the same members in the same order.
+  // Each process makes some teams, each in a thread of its own; some have the same members in the same order,
+  // and differ by their numbers only.
   constexpr int kTeams = 12;
   run_members(ranks_, [&](int rank) {
     Process process(*this, rank);
     run_members(kTeams, [&](int thread) {
-      const int first = (rank + thread) % kTeams % ranks_;
+      const int team = (rank + thread) % kTeams;
       std::vector<int> ranks = all();
-      std::rotate(ranks.begin(), ranks.begin() + first, ranks.end());
-      meet(process.meeting, ranks, rank, static_cast<std::uint64_t>(first));
+      std::rotate(ranks.begin(), ranks.begin() + team % ranks_, ranks.end());
+      const auto number = static_cast<std::uint64_t>(team);
+      meet(process.meeting, TeamKey::of(ranks, {.parent = 7, .split = number}), ranks, rank, number);
     });
   });
 }
@@ -92,10 +95,10 @@ TEST_P(MeetingTest, AMemberWithoutMemoryIsHeardOfByAllAndNextTimeIsANewOne) {
     Process process(*this, rank);
     const Verdict mine = rank == poor ? Verdict{.code = RMA_ERR_NO_MEMORY, .rank = rank} : Verdict{};
     const Meeting::Outcome outcome =
-        process.meeting.meet(ranks, rank, {.block = 64, .verdict = mine.word(), .id = 0});
+        process.meeting.meet(TeamKey::of(ranks), ranks, rank, {.block = 64, .verdict = mine.word(), .id = 0});
     EXPECT_EQ(outcome.verdict.code, RMA_ERR_NO_MEMORY) << "rank " << rank;
     EXPECT_EQ(outcome.verdict.rank, poor);
-    meet(process.meeting, ranks, rank, 5);
+    meet(process.meeting, TeamKey::of(ranks), ranks, rank, 5);
   });
 }
 
@@ -108,7 +111,8 @@ TEST_P(MeetingTest, ALostMemberKeepsNobodyWaiting) {
       network_.lose(rank);
       return;
     }
-    const Meeting::Outcome outcome = process.meeting.meet(ranks, rank, {.block = 64, .verdict = 0, .id = 0});
+    const Meeting::Outcome outcome =
+        process.meeting.meet(TeamKey::of(ranks), ranks, rank, {.block = 64, .verdict = 0, .id = 0});
     EXPECT_EQ(outcome.verdict.code, RMA_ERR_PEER_LOST) << "rank " << rank;
   });
 }

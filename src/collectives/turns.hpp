@@ -1,0 +1,58 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "collectives/board.hpp"
+
+namespace rma {
+
+/// Threads of one process that make teams with the same key do so one after the other: members find each
+/// other by the key, so two of a process would be taken for one. Thread-safe. Takes no memory: a thread that
+/// has none left meets the others all the same, and tells them.
+class Turns {
+ public:
+  /// A thread's turn, from its making to its end. Turns with the same key come in the order of asking.
+  class Turn {
+   public:
+    /// Waits until every turn with this key that was asked for earlier has ended.
+    Turn(Turns& turns, const TeamKey& key) noexcept : turns_(turns), key_(key) {
+      std::unique_lock guard(turns_.lock_);
+      earlier_ = turns_.last_;
+      if (earlier_ != nullptr) earlier_->later_ = this;
+      turns_.last_ = this;
+      turns_.ended_.wait(guard, [&] { return is_first(); });
+    }
+    ~Turn() {
+      {
+        const std::lock_guard guard(turns_.lock_);
+        if (earlier_ != nullptr) earlier_->later_ = later_;
+        (later_ != nullptr ? later_->earlier_ : turns_.last_) = earlier_;
+      }
+      turns_.ended_.notify_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    /// With the lock held.
+    [[nodiscard]] bool is_first() const {
+      for (const Turn* each = earlier_; each != nullptr; each = each->earlier_) {
+        if (each->key_ == key_) return false;
+      }
+      return true;
+    }
+
+    Turns& turns_;
+    const TeamKey key_;
+    Turn* earlier_ = nullptr;  ///< in the list of all turns, asked for or under way; guarded by the lock
+    Turn* later_ = nullptr;    ///< likewise
+  };
+
+ private:
+  std::mutex lock_;
+  Turn* last_ = nullptr;  ///< of the list
+  std::condition_variable ended_;
+};
+
+}  // namespace rma
