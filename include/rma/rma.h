@@ -418,7 +418,8 @@ rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team);
  * negative color joins none (`*team` is null). Collective over `parent`. Splits of different teams, of the
  * same members too, may be made by different threads at the same time, and never meet each other. */
 rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* team);
-/** Frees a team and makes the handle null; the world team cannot be freed. Collective over the team. */
+/** Frees a team and makes the handle null; the world team cannot be freed. Collective over the team. Where a
+ * member is lost, the team is gone and the handle null all the same, and the call says RMA_ERR_PEER_LOST. */
 rma_status_t rma_team_free(rma_team_t* team);
 /** This process's team rank and the number of members; either pointer may be null. */
 rma_status_t rma_team_info(rma_team_t team, int* rank, int* size);

@@ -47,7 +47,7 @@ rma_status_t rma_team_free(rma_team_t* team) {
     Team* freed = nullptr;
     if (Status status = rma::check_team(runtime, *team, freed); !status.ok()) return status;
     Status status = runtime.teams->free(freed);
-    if (status.ok()) *team = nullptr;
+    if (status.ok() || status.code() == RMA_ERR_PEER_LOST) *team = nullptr;  // the team is gone
     return status;
   });
 }

@@ -26,8 +26,8 @@ TeamKey TeamKey::of(std::span<const int> ranks, const TeamOrigin& origin) {
   return key;
 }
 
-void TeamBoard::post(const TeamKey& key, std::uint64_t block, std::uint32_t takers,
-                     const WaitPolicy& policy) {
+void TeamBoard::post(const TeamKey& key, std::uint64_t block, std::uint32_t takers, const WaitPolicy& policy,
+                     const Lost& lost) {
   Slot* mine = nullptr;
   wait_until(bell_, policy, [&] {
     for (Slot& slot : slots_) {
@@ -39,47 +39,61 @@ void TeamBoard::post(const TeamKey& key, std::uint64_t block, std::uint32_t take
     }
     return false;
   });
-  // Release: who sees one of these (posting_in) also sees that the posting before is withdrawn.
+  // Release: who sees one of these (take_from) also sees that the posting before is withdrawn.
   mine->high.store(key.high, std::memory_order_release);
   mine->low.store(key.low, std::memory_order_release);
-  mine->block.store(block, std::memory_order_relaxed);
-  mine->taken.store(0, std::memory_order_relaxed);
-  mine->posting.fetch_add(1, std::memory_order_release);  // pairs with the first load in posting_in
+  mine->block.store(block, std::memory_order_release);
+  const std::uint64_t number = TeamBoard::number(mine->posting.load(std::memory_order_relaxed)) + 1;
+  const std::uint64_t posting = number << kTakenBits;
+  mine->posting.store(posting, std::memory_order_release);  // pairs with the first load in take_from
   bell_.ring();
-  // Acquire pairs with the increment in take().
-  wait_until(bell_, policy, [&] { return mine->taken.load(std::memory_order_acquire) == takers; });
-  mine->posting.fetch_add(1, std::memory_order_release);  // pairs with the last load in take()
+  const auto all_taken = [&] {
+    // Acquire pairs with the increment in take_from.
+    return mine->posting.load(std::memory_order_acquire) == posting + takers;
+  };
+  static_cast<void>(wait_unless(bell_, policy, all_taken, lost));
+  // Release pairs with the last load in take(); a taker's increment comes before it, or never.
+  mine->posting.exchange((number + 1) << kTakenBits, std::memory_order_acq_rel);
   mine->claimed.store(0, std::memory_order_release);
   bell_.ring();
 }
 
-std::uint64_t TeamBoard::posting_in(const Slot& slot, const TeamKey& key) {
-  const std::uint64_t posting = slot.posting.load(std::memory_order_acquire);
-  if (posting % 2 == 0) return 0;
-  // A key of a later posting is noticed: whoever acquires it sees `posting` advanced.
-  if (slot.high.load(std::memory_order_acquire) != key.high) return 0;
-  if (slot.low.load(std::memory_order_acquire) != key.low) return 0;
-  return slot.posting.load(std::memory_order_relaxed) == posting ? posting : 0;
+TeamBoard::Taken TeamBoard::take_from(Slot& slot, const TeamKey& key) {
+  std::uint64_t posting = slot.posting.load(std::memory_order_acquire);
+  if (number(posting) % 2 == 0) return {};
+  // What is of a later posting is noticed: whoever acquires it sees `posting` advanced, and then fails to
+  // take.
+  if (slot.high.load(std::memory_order_acquire) != key.high) return {};
+  if (slot.low.load(std::memory_order_acquire) != key.low) return {};
+  const Taken taken = {.number = number(posting), .block = slot.block.load(std::memory_order_acquire)};
+  // Others take the same at the same time.
+  while (!slot.posting.compare_exchange_weak(posting, posting + 1, std::memory_order_acq_rel,
+                                             std::memory_order_relaxed)) {
+    if (number(posting) != taken.number) return {};
+  }
+  return taken;
 }
 
-std::uint64_t TeamBoard::take(const TeamKey& key, const WaitPolicy& policy) {
-  Slot* found = nullptr;
-  std::uint64_t posting = 0;
-  wait_until(bell_, policy, [&] {
+std::optional<std::uint64_t> TeamBoard::take(const TeamKey& key, const WaitPolicy& policy,
+                                             const Lost& member_lost, const Lost& owner_lost) {
+  Slot* from = nullptr;
+  Taken taken;
+  const auto found = [&] {
     for (Slot& slot : slots_) {
-      posting = posting_in(slot, key);
-      if (posting == 0) continue;
-      found = &slot;
+      taken = take_from(slot, key);
+      if (taken.number == 0) continue;
+      from = &slot;
       return true;
     }
     return false;
-  });
-  // It stays as it is until we have taken it.
-  const std::uint64_t block = found->block.load(std::memory_order_relaxed);
-  found->taken.fetch_add(1, std::memory_order_release);
+  };
+  if (!wait_unless(bell_, policy, found, member_lost)) return std::nullopt;
   bell_.ring();
-  wait_until(bell_, policy, [&] { return found->posting.load(std::memory_order_acquire) != posting; });
-  return block;
+  const auto withdrawn = [&] {
+    return number(from->posting.load(std::memory_order_acquire)) != taken.number;
+  };
+  if (!wait_unless(bell_, policy, withdrawn, owner_lost)) return std::nullopt;
+  return taken.block;
 }
 
 }  // namespace rma

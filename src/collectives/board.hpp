@@ -4,6 +4,8 @@
 #include <atomic>
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 
 #include "util/wait.hpp"
@@ -35,14 +37,27 @@ struct TeamKey {
 /// A posting stands in a slot from post() until all others have called take() for it, and no call returns
 /// before it is withdrawn. So a member that comes back with the same list never finds the previous posting,
 /// and postings with the same key never stand side by side.
+///
+/// Members may end on the way. Only the owner withdraws a posting, so all whom it outlives agree on what
+/// became of it: the owner marks what it has posted before it withdraws it too early, and who has taken it
+/// by then looks at that. Who comes later finds nothing, and that a member has ended.
 class TeamBoard {
  public:
-  /// Posts `block` under `key` and returns once `takers` others have taken it. Called by the owner's threads;
-  /// waits for a free slot when kSlots of them are in this call.
-  void post(const TeamKey& key, std::uint64_t block, std::uint32_t takers, const WaitPolicy& policy);
+  /// Asked now and then by those who sleep, whether somebody has ended who is waited for.
+  using Lost = std::function<bool()>;
 
-  /// Waits for the posting under `key`, and until all others have taken it too: its block.
-  [[nodiscard]] std::uint64_t take(const TeamKey& key, const WaitPolicy& policy);
+  /// Posts `block` under `key` and returns once `takers` others have taken it, or `lost()`: then others may
+  /// have taken it. Called by the owner's threads; waits for a free slot when kSlots of them are in this
+  /// call.
+  void post(const TeamKey& key, std::uint64_t block, std::uint32_t takers, const WaitPolicy& policy,
+            const Lost& lost);
+
+  /// Waits for the posting under `key`, and until it is withdrawn: its block.
+  /// @param member_lost  some member has ended: there will be no posting, or the owner withdraws it
+  /// @param owner_lost   the owner has ended, and will withdraw nothing
+  /// @return nothing where the wait ended by one of these
+  [[nodiscard]] std::optional<std::uint64_t> take(const TeamKey& key, const WaitPolicy& policy,
+                                                  const Lost& member_lost, const Lost& owner_lost);
 
   /// Where this process waits for what others do to blocks that it owns, and they for it.
   [[nodiscard]] Doorbell& bell() { return bell_; }
@@ -50,19 +65,26 @@ class TeamBoard {
  private:
   static constexpr std::size_t kSlots = 64;
 
-  /// Written by the owner, except for `taken`. `posting` is odd while there is something to take; it never
-  /// has the same value twice.
+  /// Written by the owner, except that others count themselves in `posting`.
   struct alignas(64) Slot {
     std::atomic<std::uint32_t> claimed = 0;  ///< by a thread of the owner
-    std::atomic<std::uint32_t> taken = 0;
+    /// The number of the posting, odd while there is something to take and never the same again, and in the
+    /// lower kTakenBits how many have taken it. In one word, so that nobody takes what was withdrawn.
     std::atomic<std::uint64_t> posting = 0;
     std::atomic<std::uint64_t> high = 0;
     std::atomic<std::uint64_t> low = 0;
     std::atomic<std::uint64_t> block = 0;
   };
 
-  /// The number of the posting in `slot` when it is under `key`, else 0.
-  [[nodiscard]] static std::uint64_t posting_in(const Slot& slot, const TeamKey& key);
+  static constexpr unsigned kTakenBits = 24;
+  [[nodiscard]] static std::uint64_t number(std::uint64_t posting) { return posting >> kTakenBits; }
+
+  /// Takes what `slot` has under `key`: the posting's number and block; number 0 where it has no such.
+  struct Taken {
+    std::uint64_t number = 0;
+    std::uint64_t block = 0;
+  };
+  [[nodiscard]] static Taken take_from(Slot& slot, const TeamKey& key);
 
   Doorbell bell_;
   std::array<Slot, kSlots> slots_;

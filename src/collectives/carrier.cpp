@@ -21,10 +21,17 @@ Status JobCarrier::put(int member, std::uintptr_t to, const void* from, std::siz
   return put_notify(job_, device_, there, from, bytes, word, value, ranks_[static_cast<std::size_t>(member)]);
 }
 
+std::chrono::milliseconds JobCarrier::patience(int member) const {
+  // A look at a process of this host costs no more than a system call.
+  if (job_.mapped(ranks_[static_cast<std::size_t>(member)]))
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(kMortalNap));
+  return std::chrono::seconds(job_.settings().peer_timeout) / 4;
+}
+
 Status JobCarrier::check(int member) {
   const int rank = ranks_[static_cast<std::size_t>(member)];
-  // A process of this host that dies ends the job, by its launcher.
-  return job_.mapped(rank) ? Status() : device_.network()->probe(rank);
+  if (!job_.mapped(rank)) return device_.network()->probe(rank);
+  return job_.ended(rank) ? job_.lost(rank) : Status();
 }
 
 }  // namespace rma

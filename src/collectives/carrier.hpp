@@ -34,8 +34,8 @@ class Carrier {
   /// Asks whether `member` is still there: RMA_ERR_PEER_LOST when it does not answer any more, which may take
   /// some seconds to find out.
   [[nodiscard]] virtual Status check(int member) = 0;
-  /// How long a silent member is waited for before it is asked.
-  [[nodiscard]] virtual std::chrono::milliseconds patience() const = 0;
+  /// How long `member` may be silent before it is asked.
+  [[nodiscard]] virtual std::chrono::milliseconds patience(int member) const = 0;
 
   /// Where this process sleeps; members of this host ring it.
   [[nodiscard]] virtual Doorbell& bell() = 0;
@@ -58,9 +58,7 @@ class JobCarrier final : public Carrier {
   [[nodiscard]] Status put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
                            std::uintptr_t flag, std::uint64_t value) override;
   [[nodiscard]] Status check(int member) override;
-  [[nodiscard]] std::chrono::milliseconds patience() const override {
-    return std::chrono::seconds(job_.settings().peer_timeout) / 4;
-  }
+  [[nodiscard]] std::chrono::milliseconds patience(int member) const override;
   [[nodiscard]] Doorbell& bell() override { return job_.doorbell(job_.rank()); }
   [[nodiscard]] const WaitPolicy& wait_policy() const override { return job_.wait_policy(); }
 

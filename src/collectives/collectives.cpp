@@ -8,15 +8,13 @@ namespace rma {
 Status barrier(Team& team) {
   count(Counter::barrier);
   if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->barrier();
-  team.exchange().barrier();
-  return {};
+  return team.exchange().barrier();
 }
 
 Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
   count(Counter::collective);
   if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->broadcast(buffer, bytes, root);
-  team.exchange().broadcast(buffer, bytes, root);
-  return {};
+  return team.exchange().broadcast(buffer, bytes, root);
 }
 
 Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
@@ -24,8 +22,7 @@ Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_
   count(Counter::collective);
   if (MailExchange* const mail = team.mail(); mail != nullptr)
     return mail->reduce(dst, src, elements, Reduction::of(type, op), root);
-  team.exchange().reduce(dst, src, elements, Reduction::of(type, op), root);
-  return {};
+  return team.exchange().reduce(dst, src, elements, Reduction::of(type, op), root);
 }
 
 Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
@@ -33,15 +30,13 @@ Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, r
   count(Counter::collective);
   if (MailExchange* const mail = team.mail(); mail != nullptr)
     return mail->allreduce(dst, src, elements, Reduction::of(type, op));
-  team.exchange().allreduce(dst, src, elements, Reduction::of(type, op));
-  return {};
+  return team.exchange().allreduce(dst, src, elements, Reduction::of(type, op));
 }
 
 Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
   count(Counter::collective);
   if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->allgather(dst, src, bytes);
-  team.exchange().allgather(dst, src, bytes);
-  return {};
+  return team.exchange().allgather(dst, src, bytes);
 }
 
 Status agree(Team& team, Status mine) {

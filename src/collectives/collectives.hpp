@@ -10,8 +10,8 @@
 
 // Collective operations on a team. All are called by one thread of each member, with sizes, types, operators
 // and roots that agree. Arguments have been checked: roots are team ranks, sizes do not overflow, and
-// check_reduction() accepted type and operator. Members that share a host cannot fail here; others return
-// RMA_ERR_PEER_LOST when a member is gone, and the team is unusable then.
+// check_reduction() accepted type and operator. They return RMA_ERR_PEER_LOST when a member is gone, and the
+// team is unusable then.
 
 namespace rma {
 

@@ -15,10 +15,14 @@ constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kWholeBytes = 1024;
 static_assert(TeamBlock::kPieceBytes % kCacheLine == 0 && kWholeBytes <= TeamBlock::kPieceBytes);
 
-/// Calls `step(begin, bytes)` for each piece of `bytes` bytes.
+/// Calls `step(begin, bytes)` for each piece of `bytes` bytes, until one fails.
 template <typename Step>
-void for_pieces(std::size_t bytes, std::size_t most, const Step& step) {
-  for (std::size_t begin = 0; begin < bytes; begin += most) step(begin, std::min(most, bytes - begin));
+Status for_pieces(std::size_t bytes, const Step& step) {
+  constexpr std::size_t kMost = TeamBlock::kPieceBytes;
+  for (std::size_t begin = 0; begin < bytes; begin += kMost) {
+    if (Status status = step(begin, std::min(kMost, bytes - begin)); !status.ok()) return status;
+  }
+  return {};
 }
 
 /// memcpy for ranges that are the same or disjoint.
@@ -28,86 +32,86 @@ void copy_unless_same(void* dst, const void* src, std::size_t bytes) {
 
 }  // namespace
 
-Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers)
-    : rounds_(block, member, policy),
+Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
+                   const Roster& roster)
+    : rounds_(block, member, policy, roster),
       buffers_(buffers),
       direct_bytes_(block.direct_bytes),
       places_(block.members) {}
 
-void Exchange::broadcast(void* buffer, std::size_t bytes, int root) {
+Status Exchange::broadcast(void* buffer, std::size_t bytes, int root) {
   auto* const data = static_cast<std::byte*>(buffer);
   const bool is_root = member() == root;
   if (direct(bytes)) {
-    tell_places(is_root ? buffer : nullptr, bytes, nullptr, 0);
+    if (Status told = tell_places(is_root ? buffer : nullptr, bytes, nullptr, 0); !told.ok()) return told;
     if (const void* const src = places_[static_cast<std::size_t>(root)].src; src != nullptr) {
       if (!is_root) std::memcpy(data, buffers_.at(src, bytes, root), bytes);
-      rounds_.meet();
-      return;
+      return rounds_.meet();
     }
   }
-  for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) {
+  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
     if (is_root) std::memcpy(rounds_.outbox(piece), data + begin, piece);
-    rounds_.meet();
+    if (Status met = rounds_.meet(); !met.ok()) return met;
     if (!is_root) std::memcpy(data + begin, rounds_.inbox(root, piece), piece);
+    return {};
   });
 }
 
-void Exchange::reduce(void* dst, const void* src, std::size_t count, const Reduction& reduction, int root) {
+Status Exchange::reduce(void* dst, const void* src, std::size_t count, const Reduction& reduction, int root) {
   const std::size_t bytes = count * reduction.element_bytes;
   const bool is_root = member() == root;
   if (direct(bytes)) {
-    tell_places(src, bytes, is_root ? dst : nullptr, bytes);
+    if (Status told = tell_places(src, bytes, is_root ? dst : nullptr, bytes); !told.ok()) return told;
     void* const root_dst = places_[static_cast<std::size_t>(root)].dst;
     if (root_dst != nullptr && all_sources_shared()) {
-      reduce_direct(buffers_.at(root_dst, bytes, root), bytes, reduction);
-      return;
+      return reduce_direct(buffers_.at(root_dst, bytes, root), bytes, reduction);
     }
   }
-  for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) {
+  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
     std::memcpy(rounds_.outbox(piece), static_cast<const std::byte*>(src) + begin, piece);
-    rounds_.meet();
-    if (!is_root) return;
+    if (Status met = rounds_.meet(); !met.ok()) return met;
+    if (!is_root) return {};
     combine(
         static_cast<std::byte*>(dst) + begin, [&](int from) { return rounds_.inbox(from, piece); },
         {.begin = 0, .bytes = piece}, reduction);
+    return {};
   });
 }
 
-void Exchange::allreduce(void* dst, const void* src, std::size_t count, const Reduction& reduction) {
+Status Exchange::allreduce(void* dst, const void* src, std::size_t count, const Reduction& reduction) {
   const std::size_t bytes = count * reduction.element_bytes;
   auto* const to = static_cast<std::byte*>(dst);
   if (direct(bytes)) {
-    tell_places(src, bytes, dst, bytes);
+    if (Status told = tell_places(src, bytes, dst, bytes); !told.ok()) return told;
     if (all_sources_shared() && all_destinations_shared()) {
-      allreduce_direct(to, bytes, reduction);
-      return;
+      return allreduce_direct(to, bytes, reduction);
     }
   }
-  for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) {
-    allreduce_piece(to + begin, static_cast<const std::byte*>(src) + begin, piece, reduction);
+  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
+    return allreduce_piece(to + begin, static_cast<const std::byte*>(src) + begin, piece, reduction);
   });
 }
 
-void Exchange::allgather(void* dst, const void* src, std::size_t bytes) {
+Status Exchange::allgather(void* dst, const void* src, std::size_t bytes) {
   auto* const to = static_cast<std::byte*>(dst);
   const auto place_of = [&](int from) { return to + static_cast<std::size_t>(from) * bytes; };
   if (direct(bytes)) {
-    tell_places(src, bytes, nullptr, 0);
+    if (Status told = tell_places(src, bytes, nullptr, 0); !told.ok()) return told;
     if (all_sources_shared()) {
       for (int from = 0; from < members(); ++from) {
         copy_unless_same(place_of(from),
                          buffers_.at(places_[static_cast<std::size_t>(from)].src, bytes, from), bytes);
       }
-      rounds_.meet();
-      return;
+      return rounds_.meet();
     }
   }
-  for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) {
+  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
     std::memcpy(rounds_.outbox(piece), static_cast<const std::byte*>(src) + begin, piece);
-    rounds_.meet();
+    if (Status met = rounds_.meet(); !met.ok()) return met;
     for (int from = 0; from < members(); ++from) {
       std::memcpy(place_of(from) + begin, rounds_.inbox(from, piece), piece);
     }
+    return {};
   });
 }
 
@@ -115,15 +119,16 @@ bool Exchange::direct(std::size_t bytes) const {
   return bytes != 0 && bytes >= direct_bytes_ && members() > 1;
 }
 
-void Exchange::tell_places(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes) {
+Status Exchange::tell_places(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes) {
   static_assert(sizeof(Place) <= TeamBlock::kInlineBytes);
   const Place mine = {.src = src != nullptr && buffers_.shared(src, src_bytes) ? src : nullptr,
                       .dst = dst != nullptr && buffers_.shared(dst, dst_bytes) ? dst : nullptr};
   std::memcpy(rounds_.outbox(sizeof mine), &mine, sizeof mine);
-  rounds_.meet();
+  if (Status met = rounds_.meet(); !met.ok()) return met;
   for (int from = 0; from < members(); ++from) {
     std::memcpy(&places_[static_cast<std::size_t>(from)], rounds_.inbox(from, sizeof mine), sizeof mine);
   }
+  return {};
 }
 
 bool Exchange::all_sources_shared() const {
@@ -146,33 +151,34 @@ template <typename Source>
 void Exchange::combine(std::byte* dst, const Source& source, Part part, const Reduction& reduction) const {
   // By way of a block of our own, because `dst` may be a source that is not the first.
   alignas(kCacheLine) std::array<std::byte, kBlock> result;
-  for_pieces(part.bytes, kBlock, [&](std::size_t offset, std::size_t bytes) {
+  for (std::size_t offset = 0; offset < part.bytes; offset += kBlock) {
     const std::size_t begin = part.begin + offset;
+    const std::size_t bytes = std::min(kBlock, part.bytes - offset);
     std::memcpy(result.data(), source(0) + begin, bytes);
     for (int from = 1; from < members(); ++from) {
       reduction.combine(result.data(), source(from) + begin, bytes / reduction.element_bytes);
     }
     std::memcpy(dst + begin, result.data(), bytes);
-  });
+  }
 }
 
-void Exchange::reduce_direct(std::byte* root_dst, std::size_t bytes, const Reduction& reduction) {
+Status Exchange::reduce_direct(std::byte* root_dst, std::size_t bytes, const Reduction& reduction) {
   // Where the root's source is its destination, each part of it is read and written by one member only.
   const auto source = [&](int from) {
     return buffers_.at(places_[static_cast<std::size_t>(from)].src, bytes, from);
   };
   combine(root_dst, source, part_of(member(), bytes), reduction);
-  rounds_.meet();
+  return rounds_.meet();
 }
 
-void Exchange::allreduce_direct(std::byte* dst, std::size_t bytes, const Reduction& reduction) {
+Status Exchange::allreduce_direct(std::byte* dst, std::size_t bytes, const Reduction& reduction) {
   const auto source = [&](int from) {
     return buffers_.at(places_[static_cast<std::size_t>(from)].src, bytes, from);
   };
   // Each member reduces its part into its own destination. Others read that part of that buffer only after
   // the round, so the buffer may be the source as well.
   combine(dst, source, part_of(member(), bytes), reduction);
-  rounds_.meet();
+  if (Status met = rounds_.meet(); !met.ok()) return met;
   // Now the parts of sources that the rest of the result goes to have been used.
   for (int from = 0; from < members(); ++from) {
     if (from == member()) continue;
@@ -180,25 +186,26 @@ void Exchange::allreduce_direct(std::byte* dst, std::size_t bytes, const Reducti
     const std::byte* const result = buffers_.at(places_[static_cast<std::size_t>(from)].dst, bytes, from);
     std::memcpy(dst + part.begin, result + part.begin, part.bytes);
   }
-  rounds_.meet();
+  return rounds_.meet();
 }
 
-void Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size_t bytes,
-                               const Reduction& reduction) {
+Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size_t bytes,
+                                 const Reduction& reduction) {
   std::memcpy(rounds_.outbox(bytes), src, bytes);
-  rounds_.meet();
+  if (Status met = rounds_.meet(); !met.ok()) return met;
   const auto source = [&](int from) { return rounds_.inbox(from, bytes); };
   if (bytes <= kWholeBytes || members() <= 2) {
     combine(dst, source, {.begin = 0, .bytes = bytes}, reduction);
-    return;
+    return {};
   }
   // The next round's outbox carries this member's part of the result, at its place in the whole.
   combine(rounds_.outbox(bytes), source, part_of(member(), bytes), reduction);
-  rounds_.meet();
+  if (Status met = rounds_.meet(); !met.ok()) return met;
   for (int from = 0; from < members(); ++from) {
     const Part part = part_of(from, bytes);
     std::memcpy(dst + part.begin, rounds_.inbox(from, bytes) + part.begin, part.bytes);
   }
+  return {};
 }
 
 }  // namespace rma

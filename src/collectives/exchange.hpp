@@ -14,20 +14,23 @@ namespace rma {
 /// From TeamShape::direct_bytes on, members first tell each other where their buffers are, and where all of
 /// these are shared they use them in place, with a last round after which each owns its buffer again.
 ///
-/// Used by one thread at a time; arguments as in collectives.hpp.
+/// Used by one thread at a time; arguments as in collectives.hpp. A round that fails ends its call, and those
+/// that follow, with RMA_ERR_PEER_LOST.
 class Exchange {
  public:
-  /// `block` and `buffers` stay where they are.
-  Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers);
+  /// `block`, `buffers` and `roster` stay where they are.
+  Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
+           const Roster& roster);
 
   [[nodiscard]] int member() const { return rounds_.member(); }
   [[nodiscard]] int members() const { return rounds_.members(); }
 
-  void barrier() { rounds_.meet(); }
-  void broadcast(void* buffer, std::size_t bytes, int root);
-  void reduce(void* dst, const void* src, std::size_t count, const Reduction& reduction, int root);
-  void allreduce(void* dst, const void* src, std::size_t count, const Reduction& reduction);
-  void allgather(void* dst, const void* src, std::size_t bytes);
+  [[nodiscard]] Status barrier() { return rounds_.meet(); }
+  [[nodiscard]] Status broadcast(void* buffer, std::size_t bytes, int root);
+  [[nodiscard]] Status reduce(void* dst, const void* src, std::size_t count, const Reduction& reduction,
+                              int root);
+  [[nodiscard]] Status allreduce(void* dst, const void* src, std::size_t count, const Reduction& reduction);
+  [[nodiscard]] Status allgather(void* dst, const void* src, std::size_t bytes);
 
  private:
   /// What a member tells the others about a call's buffers, each null where it is not shared.
@@ -42,7 +45,7 @@ class Exchange {
   };
 
   /// One round: places_ are then all members'.
-  void tell_places(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes);
+  [[nodiscard]] Status tell_places(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes);
   [[nodiscard]] bool direct(std::size_t bytes) const;
   [[nodiscard]] bool all_sources_shared() const;
   [[nodiscard]] bool all_destinations_shared() const;
@@ -53,9 +56,10 @@ class Exchange {
   template <typename Source>
   void combine(std::byte* dst, const Source& source, Part part, const Reduction& reduction) const;
 
-  void reduce_direct(std::byte* root_dst, std::size_t bytes, const Reduction& reduction);
-  void allreduce_direct(std::byte* dst, std::size_t bytes, const Reduction& reduction);
-  void allreduce_piece(std::byte* dst, const std::byte* src, std::size_t bytes, const Reduction& reduction);
+  [[nodiscard]] Status reduce_direct(std::byte* root_dst, std::size_t bytes, const Reduction& reduction);
+  [[nodiscard]] Status allreduce_direct(std::byte* dst, std::size_t bytes, const Reduction& reduction);
+  [[nodiscard]] Status allreduce_piece(std::byte* dst, const std::byte* src, std::size_t bytes,
+                                       const Reduction& reduction);
 
   Rounds rounds_;
   const Buffers& buffers_;

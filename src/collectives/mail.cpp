@@ -88,7 +88,7 @@ Status Mail::wait(int member, const Condition& condition) {
         if (looks++ < soon) return false;
         const auto now = std::chrono::steady_clock::now();
         if (looks == soon + 1) asked = now;
-        if (now - asked < carrier_.patience()) return false;
+        if (now - asked < carrier_.patience(member)) return false;
         status = carrier_.check(member);
         asked = std::chrono::steady_clock::now();
         return !status.ok();

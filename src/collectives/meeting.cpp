@@ -45,12 +45,15 @@ Meeting::Outcome Meeting::meet(const TeamKey& key, std::span<const int> ranks, i
 template <typename Condition>
 Status Meeting::wait(int rank, const Condition& condition) {
   Status status;
+  std::uint64_t looks = 0;
+  const std::uint64_t soon = carrier_.wait_policy().spins + carrier_.wait_policy().yields;
   wait_until(
       carrier_.bell(), carrier_.wait_policy(),
       [&] {
         const std::lock_guard guard(lock_);
         take_in();
         if (condition()) return true;
+        if (looks++ < soon) return false;  // who is asked is somebody that this thread sleeps for
         status = carrier_.check(rank);
         return !status.ok();
       },

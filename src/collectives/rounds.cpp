@@ -12,24 +12,28 @@ TeamBlock& TeamBlock::make(std::byte* memory, const TeamShape& shape) {
   return *block;
 }
 
-void Rounds::meet() {
-  if (members_ == 1) {
-    ++met_;
-  } else if (block_.flat) {
-    meet_flat();
-  } else {
-    meet_counting();
+Status Rounds::meet() {
+  if (!failed_) [[likely]] {
+    if (members_ == 1) {
+      ++met_;
+      return {};
+    }
+    if (block_.flat ? meet_flat() : meet_counting()) return {};
+    // So the next outbox is the one again that nobody will read. Some may still be reading the other.
+    --met_;
+    failed_ = true;
   }
+  return roster_.lost(static_cast<int>(block_.lacking() % static_cast<std::uint32_t>(members_)));
 }
 
-void Rounds::meet_flat() {
+bool Rounds::meet_flat() {
   const std::uint64_t round = ++met_;
   const auto flag = [&](int member) -> std::atomic<std::uint64_t>& {
     return block_.member(member).lines[round % 2].round;
   };
   // Releases the outbox to the acquire loads below, of the others. The exchange, and the loads up to the
   // bell, are in the one order of all sequentially consistent operations, as is a sleeper's increment of
-  // `sleepers` (wait_until), which is followed by a look at the flags. Hence of all that arrive, the last
+  // `sleepers` (wait_unless), which is followed by a look at the flags. Hence of all that arrive, the last
   // sees everyone's flag, and every sleeper whose look came too early to see that last one.
   flag(member_).exchange(round, std::memory_order_seq_cst);
   if (block_.bell.sleepers.load(std::memory_order_seq_cst) != 0) {
@@ -38,22 +42,49 @@ void Rounds::meet_flat() {
     if (arrived == members_) block_.bell.ring_ordered();
   }
   int next = 0;  // all before it have arrived
-  wait_until(block_.bell, policy_, [&] {
+  const auto all_arrived = [&] {
     while (next < members_ && flag(next).load(std::memory_order_acquire) == round) ++next;
     return next == members_;
-  });
+  };
+  // One that has ended is missed only where its flag, which does not change any more, says so. Others that
+  // found one close the team: in this round, or in the next, and then all have arrived in this one.
+  const auto one_missing = [&] {
+    if (block_.closed()) return true;
+    int ended = next;
+    while ((ended = roster_.first_ended(ended, members_)) != Roster::kNobody &&
+           flag(ended).load(std::memory_order_acquire) == round) {
+      ++ended;
+    }
+    if (ended == Roster::kNobody) return false;
+    block_.close(ended, round, 0);
+    block_.bell.ring();
+    return true;
+  };
+  return wait_unless(block_.bell, policy_, all_arrived, one_missing);
 }
 
-void Rounds::meet_counting() {
+bool Rounds::meet_counting() {
   const std::uint64_t round = ++met_;
   const std::uint64_t all = round * static_cast<std::uint64_t>(members_);
   // Releases this member's outbox to who comes last, who acquires them all, and passes them on by the store.
   if (block_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == all) {
-    block_.released.store(round, std::memory_order_release);  // pairs with the load below
+    std::uint64_t before = round - 1;
+    // Release pairs with the loads below. Fails only where the team has been closed.
+    const bool released = block_.released.compare_exchange_strong(before, round, std::memory_order_acq_rel);
     block_.bell.ring();
-    return;
+    return released;
   }
-  wait_until(block_.bell, policy_, [&] { return block_.released.load(std::memory_order_acquire) == round; });
+  const auto released = [&] { return block_.released.load(std::memory_order_acquire) != round - 1; };
+  const auto one_missing = [&] {
+    const int ended = roster_.first_ended(0, members_);
+    if (ended == Roster::kNobody) return false;
+    block_.close(ended, round, round - 1);
+    block_.bell.ring();
+    return true;
+  };
+  static_cast<void>(wait_unless(block_.bell, policy_, released, one_missing));
+  // Others may have been faster, and have found the next round to fail.
+  return !block_.closed_in(round);
 }
 
 }  // namespace rma

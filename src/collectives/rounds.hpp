@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collectives/roster.hpp"
 #include "collectives/team_block.hpp"
+#include "util/status.hpp"
 #include "util/wait.hpp"
 
 namespace rma {
@@ -25,11 +27,21 @@ namespace rma {
 /// `released`, the one word that the others watch. Either way whoever completes a round wakes all sleepers,
 /// once.
 ///
+/// A round that a member ended before fails, for all others alike: who sleeps for it looks now and then for
+/// members that have ended. In a flat team it is enough that one ended which had not published, since then
+/// nobody ever finds the round complete. Else who finds one closes `released`, and the last to come would
+/// store it: one of the two is first. Once a round has failed, so do all that follow.
+///
 /// Knows no job and no process: a member may as well be a thread. Used by one thread at a time.
 class Rounds {
  public:
-  Rounds(TeamBlock& block, int member, const WaitPolicy& policy)
-      : block_(block), policy_(policy), member_(member), members_(static_cast<int>(block.members)) {}
+  /// `block` and `roster` stay where they are.
+  Rounds(TeamBlock& block, int member, const WaitPolicy& policy, const Roster& roster)
+      : block_(block),
+        roster_(roster),
+        policy_(policy),
+        member_(member),
+        members_(static_cast<int>(block.members)) {}
 
   [[nodiscard]] int member() const { return member_; }
   [[nodiscard]] int members() const { return members_; }
@@ -37,8 +49,8 @@ class Rounds {
   /// Where this member's `bytes` bytes, up to kPieceBytes, of the round to come go.
   [[nodiscard]] std::byte* outbox(std::size_t bytes) { return box(member_, bytes, met_ + 1); }
 
-  /// Publishes, and returns when all have.
-  void meet();
+  /// Publishes, and returns when all have. RMA_ERR_PEER_LOST.
+  [[nodiscard]] Status meet();
 
   /// What `member` published in the round met last; `bytes` as there.
   [[nodiscard]] const std::byte* inbox(int member, std::size_t bytes) { return box(member, bytes, met_); }
@@ -49,14 +61,17 @@ class Rounds {
     return bytes <= TeamBlock::kInlineBytes ? block.lines[round % 2].payload.data()
                                             : block.pieces[round % 2].data();
   }
-  void meet_flat();
-  void meet_counting();
+  /// Whether all have come.
+  [[nodiscard]] bool meet_flat();
+  [[nodiscard]] bool meet_counting();
 
   TeamBlock& block_;
+  const Roster& roster_;
   const WaitPolicy policy_;
   const int member_;
   const int members_;
-  std::uint64_t met_ = 0;  ///< rounds so far
+  std::uint64_t met_ = 0;  ///< rounds so far that all came to
+  bool failed_ = false;    ///< the next one has
 };
 
 }  // namespace rma

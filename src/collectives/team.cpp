@@ -96,7 +96,14 @@ Status Teams::start() {
   return {};
 }
 
-Status Teams::stop() { return job_.bootstrap().fence(); }
+Status Teams::stop() {
+  for (const int rank : job_.local_ranks()) {
+    // One that has left the job has met this process there, so this one was lost. The others would wait for
+    // it.
+    if (job_.ended(rank)) return job_.lost(rank);
+  }
+  return job_.bootstrap().fence();
+}
 
 TeamBoard& Teams::board_of(int rank) const {
   return *std::launder(reinterpret_cast<TeamBoard*>(job_.service(Service::teams, rank).data()));
@@ -196,6 +203,8 @@ std::uint64_t Teams::next_id() {
 Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ranks, int member) {
   const int first = ranks.front();
   const std::size_t bytes = TeamBlock::bytes_for(static_cast<std::uint32_t>(ranks.size()));
+  const TeamRoster roster(job_, ranks);
+  const auto ended = [&] { return roster.first_ended(0, static_cast<int>(ranks.size())); };
   TeamBlock* block = nullptr;
   if (first == job_.rank()) {
     auto memory =
@@ -204,14 +213,23 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
       block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id()));
     }
     if (ranks.size() > 1) {
+      const auto lost = [&] {
+        const int missing = ended();
+        if (missing == Roster::kNobody) return false;
+        if (block != nullptr) block->close(missing, 1, 0);
+        return true;
+      };
       board_.post(key, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint32_t>(ranks.size() - 1),
-                  job_.wait_policy());
+                  job_.wait_policy(), lost);
     }
     if (!memory.ok()) {
       return std::move(memory).status().within(text("what a team of {} ranks shares", ranks.size()));
     }
   } else {
-    const std::uint64_t address = board_of(first).take(key, job_.wait_policy());
+    const auto taken = board_of(first).take(
+        key, job_.wait_policy(), [&] { return ended() != Roster::kNobody; }, [&] { return roster.ended(0); });
+    if (!taken) return roster.lost(ended());
+    const std::uint64_t address = *taken;
     if (address == 0) {
       return Status(
           RMA_ERR_NO_MEMORY,
@@ -227,25 +245,40 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
     }
     block = std::launder(reinterpret_cast<TeamBlock*>(here));
   }
-  return settle(*block, first, unless_exhausted([&]() -> Result<Team*> {
+  // The block stays where it is: other members may be about to look at it, as this one does.
+  if (block->closed()) return roster.lost(static_cast<int>(block->lacking() % ranks.size()));
+  return settle(*block, roster, unless_exhausted([&]() -> Result<Team*> {
     std::vector<int> list(ranks.begin(), ranks.end());
     return add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, *block)));
   }));
 }
 
-Result<Team*> Teams::settle(TeamBlock& block, int first, Result<Team*> made) {
+Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made) {
   if (!made.ok()) block.failed.fetch_add(1, std::memory_order_relaxed);
   // Releases it to the load below, of the others.
   block.joined.fetch_add(1, std::memory_order_release);
   block.bell.ring();
-  wait_until(block.bell, job_.wait_policy(),
-             [&] { return block.joined.load(std::memory_order_acquire) == block.members; });
+  int missing = Roster::kNobody;
+  const bool all = wait_unless(
+      block.bell, job_.wait_policy(),
+      [&] { return block.joined.load(std::memory_order_acquire) == block.members; },
+      [&] {
+        missing = roster.first_ended(0, static_cast<int>(block.members));
+        return missing != Roster::kNobody;
+      });
+  const bool own = made.ok();
+  if (!all) {
+    // Others may have met well before: they find the team closed, and the block stays.
+    block.close(missing, 1, 0);
+    block.bell.ring();
+    if (own) remove(made.value());
+    return own ? Result<Team*>(roster.lost(missing)) : std::move(made);
+  }
   const std::uint32_t failed = block.failed.load(std::memory_order_relaxed);
   if (failed == 0) return made;
   const std::uint32_t members = block.members;
-  const bool own = made.ok();
   if (own) remove(made.value());
-  Status left = leave_block(block, first);
+  Status left = leave_block(block, roster, roster.world_rank(0));
   if (!own) return made;
   if (!left.ok()) return left;
   return Status(RMA_ERR_NO_MEMORY,
@@ -288,19 +321,23 @@ Status Teams::leave(Team& team) {
 }
 
 Status Teams::leave_memory(Team& team) {
-  team.exchange().barrier();
-  return leave_block(*team.block_, team.world_rank(0));
+  // After a failure others may still look at the block. So it stays, as it does where one ends below.
+  if (Status status = team.exchange().barrier(); !status.ok()) return status;
+  return leave_block(*team.block_, team.roster_, team.world_rank(0));
 }
 
-Status Teams::leave_block(TeamBlock& block, int first) {
+Status Teams::leave_block(TeamBlock& block, const Roster& roster, int first) {
   if (first != job_.rank()) {
     block.left.fetch_add(1, std::memory_order_release);  // pairs with the load below
     board_of(first).bell().ring();
     return {};
   }
   const std::uint32_t others = block.members - 1;
-  wait_until(board_.bell(), job_.wait_policy(),
-             [&] { return block.left.load(std::memory_order_acquire) == others; });
+  const auto missing = [&] { return roster.first_ended(0, static_cast<int>(block.members)); };
+  const bool all_left = wait_unless(
+      board_.bell(), job_.wait_policy(), [&] { return block.left.load(std::memory_order_acquire) == others; },
+      [&] { return missing() != Roster::kNobody; });
+  if (!all_left) return roster.lost(missing());
   return job_.allocator().free(MemoryKind::internal, &block);
 }
 

@@ -16,6 +16,7 @@
 #include "collectives/mail.hpp"
 #include "collectives/mail_exchange.hpp"
 #include "collectives/meeting.hpp"
+#include "collectives/roster.hpp"
 #include "collectives/turns.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
@@ -69,11 +70,21 @@ class Team {
   };
 
   Team(const Job& job, std::vector<int> ranks, int rank, TeamBlock& block)
-      : ranks_(std::move(ranks)), rank_(rank), id_(block.id), block_(&block), buffers_(job, ranks_) {
-    exchange_.emplace(block, rank, job.wait_policy(), buffers_);
+      : ranks_(std::move(ranks)),
+        rank_(rank),
+        id_(block.id),
+        block_(&block),
+        buffers_(job, ranks_),
+        roster_(job, ranks_) {
+    exchange_.emplace(block, rank, job.wait_policy(), buffers_, roster_);
   }
   Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id, std::unique_ptr<Mailed> mailed)
-      : ranks_(std::move(ranks)), rank_(rank), id_(id), buffers_(job, ranks_), mailed_(std::move(mailed)) {}
+      : ranks_(std::move(ranks)),
+        rank_(rank),
+        id_(id),
+        buffers_(job, ranks_),
+        roster_(job, ranks_),
+        mailed_(std::move(mailed)) {}
 
   // Never followed, only compared.
   const rma_team_t handle_ =
@@ -84,6 +95,7 @@ class Team {
   std::uint64_t splits_ = 0;          ///< of this team, so far
   TeamBlock* const block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
   TeamBuffers buffers_;
+  TeamRoster roster_;
   std::optional<Exchange> exchange_;
   std::unique_ptr<Mailed> mailed_;
 };
@@ -102,6 +114,7 @@ class Teams {
   /// After Job::connect: makes the world team. Local.
   [[nodiscard]] Status start();
 
+  /// RMA_ERR_PEER_LOST, at once, where a process of this host has ended before.
   /// Returns when every process of the job has called it, and so looks at nobody's memory through a team any
   /// more: what a barrier cannot say, in which some may still be looking when others have left. Collective
   /// over the job, after the last use of all teams and before the job's end.
@@ -166,14 +179,14 @@ class Teams {
   [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
   [[nodiscard]] Result<Team*> join_by_mail(const TeamKey& key, std::span<const int> ranks, int member);
   /// All have met in `block`: the team, unless some member could not make its own.
-  [[nodiscard]] Result<Team*> settle(TeamBlock& block, int first, Result<Team*> made);
+  [[nodiscard]] Result<Team*> settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made);
   /// For a team that this process is the first member of.
   [[nodiscard]] std::uint64_t next_id();
   [[nodiscard]] TeamBoard& board_of(int rank) const;
   /// Collective. Frees what this process has for the team, when no other member uses it any more.
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
-  [[nodiscard]] Status leave_block(TeamBlock& block, int first);
+  [[nodiscard]] Status leave_block(TeamBlock& block, const Roster& roster, int first);
   Team* add(std::unique_ptr<Team> team);
   void remove(Team* team);
 

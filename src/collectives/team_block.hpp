@@ -37,11 +37,35 @@ struct alignas(64) TeamBlock : TeamShape {
   };
 
   alignas(64) std::atomic<std::uint64_t> arrived = 0;  ///< of all rounds together; in teams that are not flat
-  alignas(64) std::atomic<std::uint64_t> released = 0;  ///< last round that all arrived in; likewise
-  alignas(64) std::atomic<std::uint32_t> joined = 0;    ///< members that have made their team, or could not
-  std::atomic<std::uint32_t> failed = 0;                ///< of these, those that could not
-  alignas(64) std::atomic<std::uint32_t> left = 0;      ///< members that will not look at the block any more
-  Doorbell bell;                                        ///< where all members sleep
+  /// The last round that all arrived in, in teams that are not flat; else 0. Once the team is closed, for
+  /// good: kClosed, the parity of the round that failed, and the member that it lacked.
+  alignas(64) std::atomic<std::uint64_t> released = 0;
+  alignas(64) std::atomic<std::uint32_t> joined = 0;  ///< members that have made their team, or could not
+  std::atomic<std::uint32_t> failed = 0;              ///< of these, those that could not
+  alignas(64) std::atomic<std::uint32_t> left = 0;    ///< members that will not look at the block any more
+  Doorbell bell;                                      ///< where all members sleep
+
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63U;
+  static constexpr unsigned kParityBit = 32;
+
+  /// Closes the team, because `round` fails for lack of `member`, where `released` is `before` still. Rings
+  /// nobody.
+  void close(int member, std::uint64_t round, std::uint64_t before) {
+    // Acquire and release pair with those of other calls and of who stores a round.
+    released.compare_exchange_strong(before,
+                                     kClosed | round % 2 << kParityBit | static_cast<std::uint32_t>(member),
+                                     std::memory_order_acq_rel);
+  }
+  /// No round will be complete any more.
+  [[nodiscard]] bool closed() const { return (released.load(std::memory_order_acquire) & kClosed) != 0; }
+  /// Whether it was `round` that failed, for a member to which it is either that one or the next.
+  [[nodiscard]] bool closed_in(std::uint64_t round) const {
+    return released.load(std::memory_order_acquire) >> kParityBit == (kClosed >> kParityBit | round % 2);
+  }
+  /// The member that a closed team lacks; as little to be believed as all that others write.
+  [[nodiscard]] std::uint32_t lacking() const {
+    return static_cast<std::uint32_t>(released.load(std::memory_order_acquire));
+  }
 
   [[nodiscard]] static constexpr std::size_t bytes_for(std::uint32_t members) {
     return sizeof(TeamBlock) + members * sizeof(MemberBlock);

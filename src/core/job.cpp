@@ -55,7 +55,8 @@ Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window 
       bootstrap_(std::move(bootstrap)),
       window_(std::move(window)),
       peers_(static_cast<std::size_t>(bootstrap_->size())),
-      direct_(static_cast<std::size_t>(bootstrap_->size())) {}
+      direct_(static_cast<std::size_t>(bootstrap_->size())),
+      processes_(static_cast<std::size_t>(bootstrap_->size())) {}
 
 Job::~Job() = default;
 
@@ -181,6 +182,9 @@ Status Job::map_peer(int rank) {
     auto card = card_of(rank);
     if (!card.ok()) return std::move(card).status();
     peer->card = card.value();
+    if (Status status = processes_.add(rank, static_cast<pid_t>(peer->card.pid)); !status.ok()) {
+      return std::move(status).within(fmt::format("rank {}", rank));
+    }
     auto window = PeerWindow::map(static_cast<pid_t>(peer->card.pid), static_cast<int>(peer->card.window_fd),
                                   peer->card.bytes);
     if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
@@ -284,6 +288,11 @@ Status Job::unreachable(const void* address, std::size_t bytes, int rank) {
           text("{} bytes at {} of rank {} are neither in its heap nor registered there (rma_malloc, "
                "rma_malloc_local, rma_register)",
                bytes, address, rank)};
+}
+
+Status Job::lost(int rank) const {
+  return {RMA_ERR_PEER_LOST,
+          text("rank {}, process {} of this host, has ended", rank, process(rank).process)};
 }
 
 ProcessIdentity Job::process(int rank) const { return process(peers_[static_cast<std::size_t>(rank)]->card); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
+#include "core/local_processes.hpp"
 #include "core/network/network.hpp"
 #include "core/network/rails.hpp"
 #include "core/process_card.hpp"
@@ -79,6 +80,11 @@ class Job {
 
   /// `rank`'s memory is mapped here.
   [[nodiscard]] bool mapped(int rank) const { return direct_[static_cast<std::size_t>(rank)].bytes != 0; }
+
+  /// `rank` is of this host, mapped here, and its process has ended.
+  [[nodiscard]] bool ended(int rank) const { return processes_.ended(rank); }
+  /// RMA_ERR_PEER_LOST for a rank that has ended().
+  [[nodiscard]] Status lost(int rank) const;
 
   /// One entry per rank for the inlined path (rma/direct.h).
   [[nodiscard]] std::span<const rma_direct_peer_t> direct_table() const { return direct_; }
@@ -155,6 +161,7 @@ class Job {
   ProcessCard card_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< by rank; null where not mapped, and for this process
   std::vector<rma_direct_peer_t> direct_;
+  LocalProcesses processes_;          ///< those that are mapped, but for this one
   std::mutex cards_lock_;             // the launcher is asked by one thread at a time
   std::map<int, ProcessCard> cards_;  // of other hosts' ranks, once they were needed
 };

@@ -24,16 +24,23 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Doorbell::Sleeper::sleep(std::uint32_t seen) {
+bool Doorbell::Sleeper::sleep(std::uint32_t seen) {
   count(Counter::sleep);
   if (ringer_ == Ringer::always) {
     futex(doorbell_.rings, FUTEX_WAIT, seen, nullptr);
-    return;
+    return false;
   }
   const std::int64_t now = monotonic_nanoseconds();
   if (since_ == 0) since_ = now;
-  const timespec nap = {.tv_sec = 0, .tv_nsec = nap_after(now - since_)};
+  const bool mortal = ringer_ == Ringer::mortal;
+  const timespec nap = {.tv_sec = 0, .tv_nsec = mortal ? kMortalNap : nap_after(now - since_)};
   futex(doorbell_.rings, FUTEX_WAIT, seen, &nap);
+  if (!mortal) return false;
+  // By the clock: others may ring here all the time.
+  const std::int64_t woken = monotonic_nanoseconds();
+  if (woken - since_ < kMortalNap) return false;
+  since_ = woken;
+  return true;
 }
 
 void Doorbell::wake() {

@@ -16,10 +16,15 @@ struct WaitPolicy {
 
 /// Who may make the condition true that a sleeper waits for.
 enum class Ringer : std::uint8_t {
-  always,    ///< only code that rings the doorbell: the sleeper sleeps until it is woken
-  sometimes  ///< also plain stores and devices, which ring nothing: the sleeper looks again after each
-             ///< nap_after()
+  always,     ///< only code that rings the doorbell: the sleeper sleeps until it is woken
+  sometimes,  ///< also plain stores and devices, which ring nothing: the sleeper looks again after each
+              ///< nap_after()
+  mortal      ///< only code that rings, of processes that may end before they do: see wait_unless()
 };
+
+/// How long a thread sleeps for another process before it looks whether that has ended, in nanoseconds: soon
+/// for people, and rarely for a processor.
+constexpr std::int64_t kMortalNap = 100'000'000;
 
 /// How long a thread that has waited `asleep` nanoseconds since it first slept naps before it looks again: an
 /// eighth of that, so that it notices within an eighth of the time that it had to wait, at least 50
@@ -56,13 +61,14 @@ struct alignas(64) Doorbell {
   class Sleeper {
    public:
     Sleeper(Doorbell& doorbell, Ringer ringer) : doorbell_(doorbell), ringer_(ringer) {}
-    /// Sleeps until woken, or until it is time to look again, unless `rings` is no longer `seen`.
-    void sleep(std::uint32_t seen);
+    /// Sleeps until woken, or until it is time to look again, unless `rings` is no longer `seen`. Whether it
+    /// is time to look for those that may have ended.
+    bool sleep(std::uint32_t seen);
 
    private:
     Doorbell& doorbell_;
     const Ringer ringer_;
-    std::int64_t since_ = 0;  ///< when it first slept, on the monotonic clock; 0: not yet
+    std::int64_t since_ = 0;  ///< when it first slept, or last looked, on the monotonic clock; 0: not yet
   };
 
  private:
@@ -83,29 +89,47 @@ inline void pause_processor() {
 /// microsecond or so. Longer ones leave the core to its other hardware thread.
 constexpr std::uint64_t kEagerPolls = 1024;
 
-/// Returns when `condition()` holds: polls, then yields, then sleeps at `doorbell`, which `ringer` rings.
-/// What `condition` loads it loads with acquire order.
-template <typename Condition>
-void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
-                Ringer ringer = Ringer::always) {
+/// Waits until `condition()` holds: polls, then yields, then sleeps at `doorbell`, which `ringer` rings. What
+/// `condition` loads it loads with acquire order.
+///
+/// Returns true; or false when `lost()` has found that somebody has ended without whom the condition never
+/// comes true, and it has not. A thread whose ringers are mortal asks `lost()` after each kMortalNap that it
+/// sleeps, no other ever.
+template <typename Condition, typename Lost>
+[[nodiscard]] bool wait_unless(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
+                               const Lost& lost, Ringer ringer = Ringer::mortal) {
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
-    if (condition()) return;
+    if (condition()) return true;
     if (i >= kEagerPolls) pause_processor();
   }
   for (std::uint64_t i = 0; i < policy.yields; ++i) {
-    if (condition()) return;
+    if (condition()) return true;
     sched_yield();
   }
-  if (condition()) return;
+  if (condition()) return true;
+  bool holds = true;
   Doorbell::Sleeper sleeper(doorbell, ringer);
   doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring
   while (true) {
     const std::uint32_t seen = doorbell.rings.load(std::memory_order_acquire);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
-    sleeper.sleep(seen);
+    // Who has ended may have made the condition true before.
+    if (sleeper.sleep(seen) && lost()) {
+      holds = condition();
+      break;
+    }
   }
   doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  return holds;
+}
+
+/// wait_unless() for what comes true in the end.
+template <typename Condition>
+void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
+                Ringer ringer = Ringer::always) {
+  static_cast<void>(wait_unless(
+      doorbell, policy, condition, [] { return false; }, ringer));
 }
 
 }  // namespace rma

@@ -15,6 +15,7 @@ namespace {
 using testing_threads::run_members;
 
 constexpr WaitPolicy kPolicy = {.spins = 0, .yields = 2};
+constexpr auto kNobodyLost = [] { return false; };
 
 TEST(TeamKeyTest, DependsOnMembersOrderAndNumber) {
   const auto key = [](std::vector<int> ranks) { return TeamKey::of(ranks); };
@@ -53,9 +54,9 @@ TEST(TeamBoardTest, MembersTakeWhatTheirFirstPosted) {
       TeamBoard& board = boards[static_cast<std::size_t>(ranks.front())];
       const std::uint64_t block = team % 5 == 0 ? 0 : team;  // 0 as from a member without memory
       if (ranks.front() == me) {
-        board.post(key, block, static_cast<std::uint32_t>(ranks.size() - 1), kPolicy);
+        board.post(key, block, static_cast<std::uint32_t>(ranks.size() - 1), kPolicy, kNobodyLost);
       } else {
-        ASSERT_EQ(board.take(key, kPolicy), block);
+        ASSERT_EQ(board.take(key, kPolicy, kNobodyLost, kNobodyLost), block);
       }
     }
   });
@@ -69,9 +70,9 @@ TEST(TeamBoardTest, TheSameListInARowIsNeverTakenTwice) {
   run_members(kMembers, [&](int me) {
     for (std::uint64_t team = 1; team <= kTeams; ++team) {
       if (me == 0) {
-        board.post(key, team, kMembers - 1, kPolicy);
+        board.post(key, team, kMembers - 1, kPolicy, kNobodyLost);
       } else {
-        ASSERT_EQ(board.take(key, kPolicy), team);
+        ASSERT_EQ(board.take(key, kPolicy, kNobodyLost, kNobodyLost), team);
       }
     }
   });
@@ -85,9 +86,56 @@ TEST(TeamBoardTest, MorePostingsThanSlotsWaitForEachOther) {
     const TeamKey key = TeamKey::of(std::array{0, team});
     const auto block = static_cast<std::uint64_t>(team) + 1;
     if (thread % 2 == 0) {
-      board.post(key, block, 1, kPolicy);
+      board.post(key, block, 1, kPolicy, kNobodyLost);
     } else {
-      ASSERT_EQ(board.take(key, kPolicy), block);
+      ASSERT_EQ(board.take(key, kPolicy, kNobodyLost, kNobodyLost), block);
+    }
+  });
+}
+
+TEST(TeamBoardTest, WhatIsWithdrawnTooEarlyIsTakenByNobodyThereafter) {
+  TeamBoard board;
+  const TeamKey key = TeamKey::of(std::array{0, 1, 2});
+  std::atomic<bool> marked = false;
+  run_members(2, [&](int me) {
+    if (me == 0) {
+      board.post(key, 5, 2, kPolicy, [&] {
+        marked = true;
+        return true;
+      });
+    } else if (board.take(
+                   key, kPolicy, [&] { return marked.load(); }, kNobodyLost)) {
+      EXPECT_TRUE(marked) << "who took it sees what became of it";
+    }
+  });
+  EXPECT_TRUE(marked);
+  // The third comes late.
+  EXPECT_FALSE(board.take(
+      key, kPolicy, [] { return true; }, kNobodyLost));
+  // And the slot is as good as new.
+  run_members(2, [&](int me) {
+    if (me == 0) {
+      board.post(key, 6, 1, kPolicy, kNobodyLost);
+    } else {
+      EXPECT_EQ(board.take(key, kPolicy, kNobodyLost, kNobodyLost), 6);
+    }
+  });
+}
+
+TEST(TeamBoardTest, AnOwnerThatHasEndedWithdrawsNothing) {
+  TeamBoard board;
+  const TeamKey key = TeamKey::of(std::array{0, 1, 2});
+  EXPECT_FALSE(board.take(
+      key, kPolicy, [] { return true; }, kNobodyLost))
+      << "before it posted";
+  std::atomic<bool> taken = false;
+  run_members(2, [&](int me) {
+    if (me == 0) {
+      // Stands for one that stops in the middle: it withdraws only when the other has given up.
+      board.post(key, 5, 2, kPolicy, [&] { return taken.load(); });
+    } else {
+      EXPECT_FALSE(board.take(key, kPolicy, kNobodyLost, [] { return true; })) << "after it posted";
+      taken = true;
     }
   });
 }

@@ -14,6 +14,7 @@ namespace {
 
 using testing_threads::OwnBlock;
 using testing_threads::run_members;
+using testing_threads::ThreadRoster;
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::size_t kMostBytes = 40000;
@@ -71,10 +72,10 @@ double sum_of(std::uint64_t step, int members, std::size_t i) {
 class Player {
  public:
   Player(TeamBlock& block, int member, const WaitPolicy& policy, std::vector<Memory>& memories,
-         std::uint64_t seed)
+         const ThreadRoster& roster, std::uint64_t seed)
       : memory_(memories[static_cast<std::size_t>(member)]),
         buffers_(memories, member),
-        exchange_(block, member, policy, buffers_),
+        exchange_(block, member, policy, buffers_, roster),
         shared_(seed),
         own_(seed + static_cast<std::uint64_t>(member) + 1) {}
 
@@ -87,7 +88,7 @@ class Player {
       const std::size_t bytes = draw_bytes();
       switch (shared_() % 5) {
         case 0:
-          exchange_.barrier();
+          ASSERT_TRUE(exchange_.barrier().ok());
           break;
         case 1:
           broadcast(bytes, root);
@@ -122,7 +123,7 @@ class Player {
     for (std::size_t i = 0; i < bytes; ++i) {
       buffer[i] = exchange_.member() == root ? byte_of(step_, root, i) : std::byte{0};
     }
-    exchange_.broadcast(buffer, bytes, root);
+    ASSERT_TRUE(exchange_.broadcast(buffer, bytes, root).ok());
     expect_bytes(buffer, bytes, root);
     std::memset(buffer, 0xcc, bytes);  // it is ours again: nobody may still be reading it
   }
@@ -130,14 +131,15 @@ class Player {
   void reduce(std::size_t count, int root) {
     auto [dst, src] = draw_numbers(count);
     const bool is_root = exchange_.member() == root;
-    exchange_.reduce(is_root ? dst : nullptr, src, count, Reduction::of(RMA_DOUBLE, RMA_SUM), root);
+    ASSERT_TRUE(
+        exchange_.reduce(is_root ? dst : nullptr, src, count, Reduction::of(RMA_DOUBLE, RMA_SUM), root).ok());
     if (is_root) expect_sums(dst, count);
     std::memset(src, 0xcc, count * sizeof(double));
   }
 
   void allreduce(std::size_t count) {
     auto [dst, src] = draw_numbers(count);
-    exchange_.allreduce(dst, src, count, Reduction::of(RMA_DOUBLE, RMA_SUM));
+    ASSERT_TRUE(exchange_.allreduce(dst, src, count, Reduction::of(RMA_DOUBLE, RMA_SUM)).ok());
     expect_sums(dst, count);
     std::memset(src, 0xcc, count * sizeof(double));
     std::memset(dst, 0xcc, count * sizeof(double));
@@ -150,7 +152,7 @@ class Player {
     std::memset(dst, 0, members * bytes);
     std::byte* const src = own_() % 2 == 0 ? dst + me * bytes : draw_memory() + members * kMostBytes;
     for (std::size_t i = 0; i < bytes; ++i) src[i] = byte_of(step_, exchange_.member(), i);
-    exchange_.allgather(dst, src, bytes);
+    ASSERT_TRUE(exchange_.allgather(dst, src, bytes).ok());
     for (std::size_t from = 0; from < members; ++from) {
       expect_bytes(dst + from * bytes, bytes, static_cast<int>(from));
     }
@@ -203,8 +205,10 @@ TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
        {WaitPolicy{.spins = 0, .yields = 4}, WaitPolicy{.spins = 30, .yields = 0}}) {
     const OwnBlock block(TeamShape{
         .members = static_cast<std::uint32_t>(members), .flat = flat, .direct_bytes = direct_bytes});
+    const ThreadRoster roster(members);
     std::vector<Memory> memories(static_cast<std::size_t>(members), Memory(members));
-    run_members(members, [&](int member) { Player(*block, member, policy, memories, seed).play(kSteps); });
+    run_members(members,
+                [&](int member) { Player(*block, member, policy, memories, roster, seed).play(kSteps); });
   }
 }
 

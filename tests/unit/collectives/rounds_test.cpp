@@ -12,6 +12,7 @@ namespace {
 
 using testing_threads::OwnBlock;
 using testing_threads::run_members;
+using testing_threads::ThreadRoster;
 
 class RoundsTest : public testing::TestWithParam<std::tuple<int, bool, WaitPolicy>> {
  protected:
@@ -19,6 +20,7 @@ class RoundsTest : public testing::TestWithParam<std::tuple<int, bool, WaitPolic
   const OwnBlock block_{
       TeamShape{.members = static_cast<std::uint32_t>(members_), .flat = std::get<1>(GetParam())}};
   const WaitPolicy policy_ = std::get<2>(GetParam());
+  ThreadRoster roster_{members_};
 };
 
 TEST_P(RoundsTest, NobodyLeavesBeforeAllHaveArrived) {
@@ -26,14 +28,14 @@ TEST_P(RoundsTest, NobodyLeavesBeforeAllHaveArrived) {
   // Plain memory: that all may read what others wrote before the round is part of what is tested.
   std::vector<int> arrived(static_cast<std::size_t>(members_) * 8);
   run_members(members_, [&](int member) {
-    Rounds rounds(*block_, member, policy_);
+    Rounds rounds(*block_, member, policy_, roster_);
     for (int round = 1; round <= kRounds; ++round) {
       arrived[static_cast<std::size_t>(member) * 8] = round;
-      rounds.meet();
+      ASSERT_TRUE(rounds.meet().ok());
       for (int other = 0; other < members_; ++other) {
         ASSERT_EQ(arrived[static_cast<std::size_t>(other) * 8], round);
       }
-      rounds.meet();
+      ASSERT_TRUE(rounds.meet().ok());
     }
   });
 }
@@ -41,12 +43,12 @@ TEST_P(RoundsTest, NobodyLeavesBeforeAllHaveArrived) {
 TEST_P(RoundsTest, OutboxesOfBothSizesArriveAndStayUntilTheNextMeeting) {
   constexpr int kRounds = 200;
   run_members(members_, [&](int member) {
-    Rounds rounds(*block_, member, policy_);
+    Rounds rounds(*block_, member, policy_, roster_);
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t bytes = round % 3 == 0 ? TeamBlock::kPieceBytes : TeamBlock::kInlineBytes;
       const int sent = round * 100 + member;
       std::memcpy(rounds.outbox(bytes) + bytes - sizeof sent, &sent, sizeof sent);
-      rounds.meet();
+      ASSERT_TRUE(rounds.meet().ok());
       // The next outbox is filled while others read this one.
       std::memset(rounds.outbox(bytes), 0xee, bytes);
       for (int other = 0; other < members_; ++other) {
@@ -54,6 +56,35 @@ TEST_P(RoundsTest, OutboxesOfBothSizesArriveAndStayUntilTheNextMeeting) {
         std::memcpy(&received, rounds.inbox(other, bytes) + bytes - sizeof sent, sizeof received);
         ASSERT_EQ(received, round * 100 + other);
       }
+    }
+  });
+}
+
+TEST_P(RoundsTest, ARoundThatOneEndedBeforeFailsForAllAndEveryRoundBeforeForNone) {
+  if (members_ == 1) GTEST_SKIP() << "nobody to lose";
+  constexpr int kRounds = 30;
+  const int victim = members_ / 2;
+  run_members(members_, [&](int member) {
+    Rounds rounds(*block_, member, policy_, roster_);
+    for (int round = 1; round <= kRounds; ++round) {
+      std::memcpy(rounds.outbox(sizeof round), &round, sizeof round);
+      ASSERT_TRUE(rounds.meet().ok());
+      for (int other = 0; other < members_; ++other) {
+        int received = -1;
+        std::memcpy(&received, rounds.inbox(other, sizeof round), sizeof received);
+        ASSERT_EQ(received, round);
+      }
+    }
+    if (member == victim) {
+      roster_.end(member);
+      return;
+    }
+    for (int again = 0; again < 3; ++again) {
+      // Those that are slower still read the last round's.
+      std::memset(rounds.outbox(sizeof kRounds), 0xee, sizeof kRounds);
+      const Status status = rounds.meet();
+      EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+      EXPECT_EQ(status.text(), std::to_string(victim));
     }
   });
 }

@@ -140,7 +140,7 @@ class ThreadCarrier final : public Carrier {
     if (network_.lost(member) || network_.lost(me_)) return {RMA_ERR_PEER_LOST, "lost by the test"};
     return {};
   }
-  [[nodiscard]] std::chrono::milliseconds patience() const override { return {}; }
+  [[nodiscard]] std::chrono::milliseconds patience(int /*member*/) const override { return {}; }
   [[nodiscard]] Doorbell& bell() override { return network_.bell(me_); }
   [[nodiscard]] const WaitPolicy& wait_policy() const override { return policy_; }
 

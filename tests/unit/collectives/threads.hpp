@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/roster.hpp"
 #include "collectives/team_block.hpp"
 
 // Threads in the place of the processes of a team.
@@ -43,6 +45,21 @@ class OwnBlock {
     }
   };
   std::unique_ptr<std::byte, Delete> memory_;
+};
+
+/// Members that end when a test says so. The text of a failure is the number of the member.
+class ThreadRoster final : public Roster {
+ public:
+  explicit ThreadRoster(int members) : ended_(static_cast<std::size_t>(members)) {}
+
+  void end(int member) { ended_[static_cast<std::size_t>(member)].store(true, std::memory_order_release); }
+  [[nodiscard]] bool ended(int member) const override {
+    return ended_[static_cast<std::size_t>(member)].load(std::memory_order_acquire);
+  }
+  [[nodiscard]] Status lost(int member) const override { return {RMA_ERR_PEER_LOST, std::to_string(member)}; }
+
+ private:
+  std::vector<std::atomic<bool>> ended_;
 };
 
 /// Runs `body(member)` in a thread for each of `members`, and waits for them.

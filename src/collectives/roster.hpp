@@ -1,0 +1,53 @@
+#pragma once
+
+#include <span>
+
+#include "core/job.hpp"
+#include "util/status.hpp"
+#include "util/text.hpp"
+
+namespace rma {
+
+/// Which members of a team that meets in memory are still there.
+class Roster {
+ public:
+  Roster() = default;
+  Roster(const Roster&) = delete;
+  Roster& operator=(const Roster&) = delete;
+  virtual ~Roster() = default;
+
+  /// `member` will do nothing any more; what it has stored is visible here then. A system call.
+  [[nodiscard]] virtual bool ended(int member) const = 0;
+  /// RMA_ERR_PEER_LOST, for a team that cannot go on without `member`.
+  [[nodiscard]] virtual Status lost(int member) const = 0;
+
+  static constexpr int kNobody = -1;
+  /// The first of members from, from + 1 ... end - 1 that has ended, or kNobody.
+  [[nodiscard]] int first_ended(int from, int end) const {
+    for (int member = from; member < end; ++member) {
+      if (ended(member)) return member;
+    }
+    return kNobody;
+  }
+};
+
+/// Members that are processes of this host.
+class TeamRoster final : public Roster {
+ public:
+  /// `ranks`, the world ranks by team rank, stay where they are.
+  TeamRoster(const Job& job, std::span<const int> ranks) : job_(job), ranks_(ranks) {}
+
+  [[nodiscard]] bool ended(int member) const override { return job_.ended(world_rank(member)); }
+  [[nodiscard]] Status lost(int member) const override {
+    return {RMA_ERR_PEER_LOST,
+            text("{}: the team is of no more use; free it, and make one of the ranks that are left",
+                 job_.lost(world_rank(member)).text())};
+  }
+  [[nodiscard]] int world_rank(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+
+ private:
+  const Job& job_;
+  const std::span<const int> ranks_;
+};
+
+}  // namespace rma

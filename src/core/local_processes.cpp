@@ -1,0 +1,35 @@
+#include "core/local_processes.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <atomic>
+
+#include "transport/shm/bell.hpp"
+#include "util/log.hpp"
+
+namespace rma {
+
+Status LocalProcesses::add(int rank, pid_t process) {
+  auto file = transport::open_process(process);
+  if (!file.ok()) return std::move(file).status();
+  if (!file->open()) {
+    log(LogLevel::info, fmt::format("no pidfd of process {}: should rank {} end before the job does, those "
+                                    "that wait for it wait for ever",
+                                    process, rank));
+  }
+  files_[static_cast<std::size_t>(rank)] = std::move(file).value();
+  return {};
+}
+
+bool LocalProcesses::ended(int rank) const {
+  const transport::Descriptor& file = files_[static_cast<std::size_t>(rank)];
+  if (!file.open()) return false;
+  pollfd event = {.fd = file.get(), .events = POLLIN, .revents = 0};
+  if (poll(&event, 1, 0) != 1) return false;
+  // The system ended the process before it said so; what the caller loads next comes after.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return true;
+}
+
+}  // namespace rma

@@ -1,0 +1,235 @@
+// A rank ends, and whoever started the job keeps the others alive: nobody waits for it for ever.
+//
+// Each test forks the ranks of a job of its own, which find each other in memory that they share. A rank that
+// is to end kills itself where the test says; all that the others call then has one right answer, however
+// far they have come by that time.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../unit/forked.hpp"
+#include "rma/rma.h"
+
+namespace {
+
+/// How a job's teams meet.
+struct Way {
+  const char* name;
+  int ranks;
+  std::vector<std::pair<const char*, const char*>> settings;
+  [[nodiscard]] bool by_mail() const { return std::string(name).find("ByMail") != std::string::npos; }
+};
+
+const std::vector<Way>& ways() {
+  static const std::vector<Way> all = {
+      {"Two", 2, {}},
+      {"Four", 4, {}},
+      {"FourByOneCounter", 4, {{"RMA_COLL_FLAT_RANKS", "1"}}},
+      {"ThreeAsleepAtOnce", 3, {{"RMA_SPIN", "0"}, {"RMA_YIELDS", "0"}}},
+      {"TwoByMail", 2, {{"RMA_COLL_ALGORITHM", "mail"}}},
+      {"FiveByMail", 5, {{"RMA_COLL_ALGORITHM", "mail"}}},
+  };
+  return all;
+}
+
+constexpr int kMostRanks = 5;
+
+/// What the processes of a job share: room for what each gives, and a place to meet.
+struct Meeting {
+  std::atomic<std::uint32_t> arrived = 0;
+  std::atomic<std::uint32_t> met = 0;
+  std::array<std::byte, kMostRanks* 4096> parts = {};
+};
+
+struct Member {
+  Meeting* meeting;
+  int rank;
+  int size;
+};
+
+int barrier(void* context) {
+  const Member& member = *static_cast<Member*>(context);
+  Meeting& meeting = *member.meeting;
+  const std::uint32_t round = meeting.met.load(std::memory_order_acquire);
+  if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+      static_cast<std::uint32_t>(member.size)) {
+    meeting.arrived.store(0, std::memory_order_relaxed);
+    meeting.met.store(round + 1, std::memory_order_release);
+  }
+  while (meeting.met.load(std::memory_order_acquire) == round) sched_yield();
+  return 0;
+}
+
+int allgather(void* context, const void* mine, void* all, std::size_t bytes) {
+  const Member& member = *static_cast<Member*>(context);
+  std::byte* const parts = member.meeting->parts.data();
+  const auto size = static_cast<std::size_t>(member.size);
+  if (bytes * size > member.meeting->parts.size()) return 1;
+  std::memcpy(parts + static_cast<std::size_t>(member.rank) * bytes, mine, bytes);
+  barrier(context);
+  std::memcpy(all, parts, bytes * size);
+  return barrier(context);
+}
+
+class Lost : public testing::TestWithParam<std::tuple<std::size_t, bool>> {
+ protected:
+  /// Runs `body(rank, meet)` on all ranks of a job, of which one ends. That one is not to return from it.
+  /// `meet` is a barrier of the test's own.
+  void run(const std::function<void(int, const std::function<void()>&)>& body) const {
+    const SharedWithForked<Meeting> meeting;
+    std::vector<Forked> processes;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      processes.emplace_back([&, rank] {
+        for (const auto& [name, value] : way_.settings) setenv(name, value, 1);
+        Member member = {&*meeting, rank, ranks_};
+        const rma_bootstrap_t given = {rank, ranks_, allgather, barrier, nullptr, &member};
+        EXPECT_EQ(rma_init_with(&given), RMA_SUCCESS) << rma_last_error();
+        if (rma_initialized() == 0) return false;
+        body(rank, [&] { barrier(&member); });
+        // The others would be waited for. So this returns at once, and the process may end.
+        EXPECT_EQ(rma_finalize(), RMA_ERR_PEER_LOST) << rma_last_error();
+        return true;
+      });
+    }
+    for (int rank = 0; rank < ranks_; ++rank) {
+      EXPECT_EQ(processes[static_cast<std::size_t>(rank)].ended_well(), rank != victim_) << "rank " << rank;
+    }
+  }
+
+  /// In the middle of its program, as by a signal.
+  [[noreturn]] static void end() {
+    kill(getpid(), SIGKILL);
+    std::abort();
+  }
+
+  [[nodiscard]] std::vector<int> all() const {
+    std::vector<int> result;
+    for (int rank = 0; rank < ranks_; ++rank) result.push_back(rank);
+    return result;
+  }
+  [[nodiscard]] std::vector<int> survivors() const {
+    std::vector<int> result = all();
+    result.erase(result.begin() + victim_);
+    return result;
+  }
+
+  const Way& way_ = ways()[std::get<0>(GetParam())];
+  const int ranks_ = way_.ranks;
+  const int victim_ = std::get<1>(GetParam()) ? 0 : ranks_ - 1;
+};
+
+#define EXPECT_LOST(call) EXPECT_EQ(call, RMA_ERR_PEER_LOST) << rma_last_error()
+#define EXPECT_GOOD(call) EXPECT_EQ(call, RMA_SUCCESS) << rma_last_error()
+
+rma_team_t team_of(const std::vector<int>& ranks) {
+  rma_team_t team = nullptr;
+  EXPECT_GOOD(rma_team_create(ranks.data(), static_cast<int>(ranks.size()), &team));
+  return team;
+}
+
+TEST_P(Lost, EveryCallOfItsTeamFailsAndOthersMakeOneOfTheirOwn) {
+  run([this](int rank, const auto& meet) {
+    EXPECT_GOOD(rma_barrier(rma_team_world()));
+    meet();
+    if (rank == victim_) end();
+    EXPECT_LOST(rma_barrier(rma_team_world()));
+    EXPECT_LOST(rma_barrier(rma_team_world()));
+    std::array<int, kMostRanks> each = {};
+    EXPECT_LOST(rma_allgather(rma_team_world(), each.data(), &rank, sizeof rank));
+    EXPECT_LOST(rma_broadcast(rma_team_world(), each.data(), sizeof each, 0));
+    EXPECT_LOST(rma_allreduce(rma_team_world(), each.data(), &rank, 1, RMA_INT, RMA_SUM));
+    rma_team_t team = nullptr;
+    EXPECT_LOST(rma_team_split(rma_team_world(), 0, 0, &team));
+    void* block = nullptr;
+    EXPECT_LOST(rma_malloc(rma_team_world(), 64, 0, nullptr, &block));
+
+    const std::vector<int> left = survivors();
+    team = team_of(left);
+    EXPECT_GOOD(rma_barrier(team));
+    EXPECT_GOOD(rma_allgather(team, each.data(), &rank, sizeof rank));
+    EXPECT_TRUE(std::equal(left.begin(), left.end(), each.begin()));
+    EXPECT_GOOD(rma_team_free(&team));
+  });
+}
+
+TEST_P(Lost, TheTextNamesIt) {
+  run([this](int rank, const auto& /*meet*/) {
+    if (rank == victim_) end();
+    EXPECT_LOST(rma_barrier(rma_team_world()));
+    const std::string text = rma_last_error();
+    const std::string name = "rank " + std::to_string(victim_) + ", process ";
+    // By mail, one of several finds it and tells the others that it has.
+    const bool told = way_.by_mail() && text.find("found a member of this team lost") != std::string::npos;
+    EXPECT_TRUE(told || text.find(name) != std::string::npos) << text;
+  });
+}
+
+TEST_P(Lost, ATeamWithItIsNotMade) {
+  run([this](int rank, const auto& /*meet*/) {
+    if (rank == victim_) end();
+    const std::vector<int> ranks = all();
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      rma_team_t team = nullptr;
+      EXPECT_LOST(rma_team_create(ranks.data(), ranks_, &team));
+      EXPECT_EQ(team, nullptr);
+    }
+    rma_team_t left = team_of(survivors());
+    EXPECT_GOOD(rma_team_free(&left));
+  });
+}
+
+TEST_P(Lost, ItsTeamsCanBeFreed) {
+  run([this](int rank, const auto& meet) {
+    rma_team_t team = team_of(all());
+    meet();
+    if (rank == victim_) end();
+    rma_team_t other = team;
+    EXPECT_LOST(rma_team_free(&team));
+    EXPECT_EQ(team, nullptr);
+    EXPECT_EQ(rma_barrier(other), RMA_ERR_ARGUMENT) << "it is gone all the same";
+  });
+}
+
+TEST_P(Lost, InTheMiddleOfCollectives) {
+  // In memory all calls end alike on the others: the last that it took part in is the last that succeeds. By
+  // mail the others must have left that one when it ends.
+  static constexpr int kCalls = 20;
+  run([this](int rank, const auto& meet) {
+    std::array<long, 4096> mine = {};
+    std::array<long, 4096> sum = {};
+    int good = 0;
+    for (int call = 0; call < 2 * kCalls; ++call) {
+      if (call == kCalls && way_.by_mail()) meet();
+      if (call == kCalls && rank == victim_) end();
+      mine.fill(call);
+      const rma_status_t status =
+          rma_allreduce(rma_team_world(), sum.data(), mine.data(), mine.size(), RMA_LONG, RMA_SUM);
+      if (status != RMA_SUCCESS) {
+        EXPECT_EQ(status, RMA_ERR_PEER_LOST) << rma_last_error();
+        continue;
+      }
+      ++good;
+      EXPECT_EQ(std::count(sum.begin(), sum.end(), long{call} * ranks_),
+                static_cast<std::ptrdiff_t>(sum.size()));
+    }
+    EXPECT_EQ(good, kCalls);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, Lost,
+                         testing::Combine(testing::Range(std::size_t{0}, ways().size()), testing::Bool()),
+                         [](const auto& each) {
+                           return std::string(ways()[std::get<0>(each.param)].name) +
+                                  (std::get<1>(each.param) ? "First" : "Last");
+                         });
+
+}  // namespace
