@@ -183,7 +183,7 @@ Status Job::map_peer(int rank) {
     if (!card.ok()) return std::move(card).status();
     peer->card = card.value();
     if (Status status = processes_.add(rank, static_cast<pid_t>(peer->card.pid)); !status.ok()) {
-      return std::move(status).within(fmt::format("rank {}", rank));
+      return std::move(status).within(text("rank {}", rank));
     }
     auto window = PeerWindow::map(static_cast<pid_t>(peer->card.pid), static_cast<int>(peer->card.window_fd),
                                   peer->card.bytes);
