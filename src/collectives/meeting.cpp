@@ -1,5 +1,7 @@
 #include "collectives/meeting.hpp"
 
+#include <new>
+
 #include "collectives/mail_block.hpp"
 
 namespace rma {
@@ -21,6 +23,14 @@ Verdict worse(const Verdict& one, const Verdict& other) {
 Meeting::Outcome Meeting::meet(const TeamKey& key, std::span<const int> ranks, int member, const Card& mine) {
   const int members = static_cast<int>(ranks.size());
   Outcome outcome = {.verdict = Verdict::of(mine.verdict), .id = mine.id, .blocks = {}};
+  // All the memory that is needed here. Who has none goes on, too.
+  if (Status status = unless_exhausted([&] {
+        outcome.blocks.reserve(2 * static_cast<std::size_t>(MailBlock::distances(members)));
+        return Status();
+      });
+      !status.ok()) {
+    outcome.verdict = worse(outcome.verdict, {.code = status.code(), .rank = rank_});
+  }
   // Everyone tells those at a distance of 2^k what it has heard so far, for all k: so everyone hears of
   // everyone. Who fails goes on, for the others to hear of it.
   for (int k = 0; k < MailBlock::distances(members); ++k) {
@@ -36,7 +46,8 @@ Meeting::Outcome Meeting::meet(const TeamKey& key, std::span<const int> ranks, i
       note(receive(key, ranks[static_cast<std::size_t>(partner)], theirs));
       outcome.verdict = worse(outcome.verdict, Verdict::of(theirs.verdict));
       if (theirs.id != 0) outcome.id = theirs.id;
-      outcome.blocks.emplace_back(partner, theirs.block);
+      if (outcome.blocks.size() < outcome.blocks.capacity())
+        outcome.blocks.emplace_back(partner, theirs.block);
     }
   }
   return outcome;
@@ -85,7 +96,7 @@ Status Meeting::send(const TeamKey& key, const Card& card, int rank) {
 Status Meeting::receive(const TeamKey& key, int rank, Card& card) {
   return wait(rank, [&] {
     const auto found = arrived_.find({key, rank});
-    if (found == arrived_.end()) return false;
+    if (found == arrived_.end()) return take_from_line(key, rank, card);
     card = found->second.front();
     found->second.pop_front();
     if (found->second.empty()) arrived_.erase(found);
@@ -99,20 +110,38 @@ void Meeting::take_in() {
     Line& line = lines_[rank];
     Peer& peer = peers_[rank];
     if (read(line.arrived) != peer.received + 1) continue;
-    ++peer.received;
     const auto& message = line.message;
-    arrived_[{{.high = message[0], .low = message[1]}, static_cast<int>(rank)}].push_back(
-        {.block = message[2], .verdict = message[3], .id = message[4]});
+    try {
+      arrived_[{{.high = message[0], .low = message[1]}, static_cast<int>(rank)}].push_back(
+          {.block = message[2], .verdict = message[3], .id = message[4]});
+    } catch (const std::bad_alloc&) {
+      std::erase_if(arrived_, [](const auto& entry) { return entry.second.empty(); });
+      continue;  // it stays on its line until there is memory, or until who waits for it finds it there
+    }
+    acknowledge(static_cast<int>(rank));
     any = true;
-    // A sender that cannot be told has nothing more to send.
-    const auto base = carrier_.block(static_cast<int>(rank));
-    if (!base.ok()) continue;
-    const std::uintptr_t there = base.value() + static_cast<std::size_t>(rank_) * sizeof(Line);
-    static_cast<void>(
-        carrier_.put(static_cast<int>(rank), 0, nullptr, 0, there + offsetof(Line, taken), peer.received)
-            .ok());
   }
   if (any) carrier_.bell().ring();  // other threads may wait for some of it
+}
+
+bool Meeting::take_from_line(const TeamKey& key, int rank, Card& card) {
+  Line& line = lines_[static_cast<std::size_t>(rank)];
+  const auto& message = line.message;
+  if (read(line.arrived) != peers_[static_cast<std::size_t>(rank)].received + 1) return false;
+  if (TeamKey{.high = message[0], .low = message[1]} != key) return false;
+  card = {.block = message[2], .verdict = message[3], .id = message[4]};
+  acknowledge(rank);
+  return true;
+}
+
+void Meeting::acknowledge(int rank) {
+  Peer& peer = peers_[static_cast<std::size_t>(rank)];
+  ++peer.received;
+  // A sender that cannot be told has nothing more to send.
+  const auto base = carrier_.block(rank);
+  if (!base.ok()) return;
+  const std::uintptr_t there = base.value() + static_cast<std::size_t>(rank_) * sizeof(Line);
+  static_cast<void>(carrier_.put(rank, 0, nullptr, 0, there + offsetof(Line, taken), peer.received).ok());
 }
 
 }  // namespace rma

@@ -70,8 +70,11 @@ class Meeting {
   /// Waits for `condition`, which runs with everything taken in and lock_ held, and with `rank` reachable.
   template <typename Condition>
   [[nodiscard]] Status wait(int rank, const Condition& condition);
-  /// Takes in all that has arrived, with lock_ held.
+  /// Takes in all that has arrived and that there is memory for; with lock_ held, as the next two.
   void take_in();
+  /// Takes a message that take_in() had no memory for.
+  [[nodiscard]] bool take_from_line(const TeamKey& key, int rank, Card& card);
+  void acknowledge(int rank);
 
   const std::span<Line> lines_;
   const int rank_;

@@ -68,7 +68,8 @@ TEST(RequestTable, HandlesOfATableThatIsGoneAreNoneOfTheNext) {
       const rma_request_t request = table.open(i);
       EXPECT_TRUE(given.insert(request).second) << "given by a table before";
       table.finish_part(request, RMA_SUCCESS);
-      if (i < 2) EXPECT_EQ(table.close(request), RMA_SUCCESS);  // one is left open
+      if (i == 2) continue;  // one is left open
+      EXPECT_EQ(table.close(request), RMA_SUCCESS);
     }
   }
 }

@@ -1,0 +1,426 @@
+// Memory runs out in every call of the interface, at each of its allocations: `rma-multi-exhaustion`, alone
+// or under rmarun. This program's operator new fails when it is told to, for the library as well, so every
+// run takes the same way. A call that fails must say RMA_ERR_NO_MEMORY, leave nothing behind, neither
+// allocations nor bytes of the heap, and succeed when there is memory again. Of a collective call one member
+// after the other has no memory: all fail.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/runtime.hpp"
+#include "rma/rma.h"
+
+namespace {
+
+std::atomic<std::int64_t> live = 0;  // allocations of all threads
+/// Of this thread alone; below 0: none fails. At 0 the next one does.
+constinit thread_local std::int64_t until_failure = -1;
+/// Of this thread: all further ones fail too.
+constinit thread_local bool for_good = false;
+constinit thread_local bool failed = false;
+
+bool fails() {
+  if (until_failure < 0) return false;
+  if (until_failure > 0) {
+    --until_failure;
+    return false;
+  }
+  failed = true;
+  if (!for_good) until_failure = -1;
+  return true;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  if (fails()) return nullptr;
+  void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory != nullptr) live.fetch_add(1, std::memory_order_relaxed);
+  return memory;
+}
+
+void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
+  void* const memory = allocate(bytes, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  if (memory != nullptr) live.fetch_sub(1, std::memory_order_relaxed);
+  std::free(memory);
+}
+
+constexpr std::size_t kUsual = alignof(std::max_align_t);
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate_or_throw(bytes, kUsual); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*nothrow*/) noexcept {
+  return allocate(bytes, kUsual);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment,
+                   const std::nothrow_t& /*nothrow*/) noexcept {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  release(memory);
+}
+
+namespace {
+
+int failures = 0;
+
+void expect(bool good, std::string_view call, const char* what, std::int64_t detail = 0) {
+  if (good) return;
+  ++failures;
+  std::fprintf(stderr, "rank %d: %.*s: %s (%lld); last error: %s\n", rma_rank(),
+               static_cast<int>(call.size()), call.data(), what, static_cast<long long>(detail),
+               rma_last_error());
+}
+
+/// Of the heap: what a call may leave behind.
+struct Held {
+  std::size_t bytes = rma::current_runtime.load()->job->allocator().bytes_in_use();
+  std::size_t blocks = rma::current_runtime.load()->job->allocator().blocks_in_use();
+};
+
+struct Call {
+  const char* name;
+  std::function<rma_status_t()> make;
+  std::function<rma_status_t()> unmake = [] { return RMA_SUCCESS; };
+  rma_status_t expected = RMA_SUCCESS;  ///< where there is memory
+};
+
+/// Arguments that the calls share. All memory is taken before.
+struct World {
+  rma_team_t team = rma_team_world();
+  int rank = rma_rank();
+  int size = rma_size();
+  int other = (rank + 1) % size;
+  std::vector<void*> heap = std::vector<void*>(static_cast<std::size_t>(size));
+  std::vector<void*> foreign = std::vector<void*>(static_cast<std::size_t>(size));
+  alignas(64) std::array<std::byte, 4096> registered = {};
+  alignas(64) std::array<std::byte, 4096> buffer = {};
+  std::vector<int> everyone;
+  std::vector<std::uint64_t> gathered = std::vector<std::uint64_t>(static_cast<std::size_t>(size));
+
+  World() {
+    for (int i = 0; i < size; ++i) everyone.push_back(i);
+    expect(rma_malloc(team, 4096, 0, heap.data(), nullptr) == RMA_SUCCESS, "World", "malloc");
+    void* const mine = registered.data();
+    expect(rma_register(mine, registered.size()) == RMA_SUCCESS, "World", "register");
+    expect(rma_allgather(team, foreign.data(), &mine, sizeof mine) == RMA_SUCCESS, "World", "allgather");
+  }
+  ~World() {
+    rma_barrier(team);
+    rma_unregister(registered.data());
+    rma_free(team, heap[static_cast<std::size_t>(rank)]);
+  }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  [[nodiscard]] void* far() const { return heap[static_cast<std::size_t>(other)]; }
+  [[nodiscard]] void* outside() const { return foreign[static_cast<std::size_t>(other)]; }
+};
+
+/// Makes the call with its allocation `n`, from 0, failing, and perhaps all that follow. Whether one did.
+bool without_memory(const Call& call, std::int64_t n, bool all_following, rma_status_t& status) {
+  until_failure = n;
+  for_good = all_following;
+  failed = false;
+  status = call.make();
+  const char* const text = rma_last_error();
+  until_failure = -1;
+  expect(status == RMA_SUCCESS || std::string_view(text).starts_with("rma_"), call.name,
+         "the text names the call");
+  return failed;
+}
+
+/// Runs a sweep until all that grows once has grown, and then once more: that one leaves as many allocations
+/// as it found. (One failure alone may leave the books of the heap with a free range more or less.)
+void settle(const char* name, const std::function<void()>& sweep) {
+  sweep();
+  sweep();
+  const std::int64_t before = live.load(std::memory_order_relaxed);
+  sweep();
+  const std::int64_t left = live.load(std::memory_order_relaxed) - before;
+  expect(left == 0, name, "allocations left", left);
+}
+
+/// Calls of one member.
+void sweep(const Call& call) {
+  // What grows once and stays is there afterwards.
+  for (int i = 0; i < 2; ++i) {
+    expect(call.make() == call.expected, call.name, "with memory");
+    expect(call.expected != RMA_SUCCESS || call.unmake() == RMA_SUCCESS, call.name,
+           "taken back, with memory");
+  }
+  for (const bool all_following : {false, true}) {
+    bool ran_out = true;
+    for (std::int64_t n = 0; ran_out; ++n) {
+      const Held before;
+      rma_status_t status = RMA_SUCCESS;
+      ran_out = without_memory(call, n, all_following, status);
+      if (!ran_out) expect(status == call.expected, call.name, "with memory enough", n);
+      if (ran_out && status != call.expected)
+        expect(status == RMA_ERR_NO_MEMORY, call.name, "the code", status);
+      if (status == RMA_SUCCESS) expect(call.unmake() == RMA_SUCCESS, call.name, "taken back", n);
+      const Held after;
+      expect(after.bytes == before.bytes && after.blocks == before.blocks, call.name,
+             "bytes of the heap left", n);
+      if (n > 500) {
+        expect(false, call.name, "no end of allocations");
+        return;
+      }
+    }
+  }
+}
+
+/// Calls of all members, of which `poor` has no memory.
+void sweep_collective(const Call& call, int poor, const World& world) {
+  for (int i = 0; i < 2; ++i) {
+    expect(call.make() == RMA_SUCCESS, call.name, "with memory");
+    expect(call.unmake() == RMA_SUCCESS, call.name, "taken back, with memory");
+  }
+  std::int64_t going_on = 1;
+  for (std::int64_t n = 0; going_on != 0; ++n) {
+    const Held before;
+    rma_status_t status = RMA_SUCCESS;
+    bool ran_out = false;
+    if (world.rank == poor) {
+      ran_out = without_memory(call, n, n % 2 == 1, status);
+    } else {
+      status = call.make();
+    }
+    std::int64_t worst = 0;
+    std::int64_t mine = status;
+    expect(rma_allreduce(world.team, &worst, &mine, 1, RMA_LONG, RMA_MAX) == RMA_SUCCESS, call.name,
+           "allreduce");
+    expect(worst == mine, call.name, "all fail alike, or none does", mine);
+    expect(status == RMA_SUCCESS || status == RMA_ERR_NO_MEMORY, call.name, "the code", status);
+    if (status == RMA_SUCCESS) expect(call.unmake() == RMA_SUCCESS, call.name, "taken back", n);
+    const Held after;
+    expect(after.bytes == before.bytes && after.blocks == before.blocks, call.name, "bytes of the heap left",
+           n);
+    mine = ran_out ? 1 : 0;
+    expect(rma_allreduce(world.team, &going_on, &mine, 1, RMA_LONG, RMA_MAX) == RMA_SUCCESS, call.name,
+           "allreduce");
+    if (n > 500) {
+      expect(false, call.name, "no end of allocations");
+      return;
+    }
+  }
+}
+
+void all_calls(World& world) {
+  void* block = nullptr;
+  int number = 0;
+  std::uint64_t word = 0;
+  std::size_t index = 0;
+  rma_request_t request = RMA_REQUEST_NULL;
+  rma_team_t team = nullptr;
+  rma_mutexes_t mutexes = nullptr;
+  rma_mutexes_t lockable = nullptr;
+  expect(rma_mutexes_create(world.team, 2, &lockable) == RMA_SUCCESS, "World", "mutexes");
+  auto* const near = world.buffer.data();
+  auto* const far_word = static_cast<std::uint64_t*>(world.far());
+  const std::array<std::size_t, 2> counts = {8, 4};
+  const std::array<std::ptrdiff_t, 1> strides = {64};
+  const std::array<void*, 3> there = {world.far(), static_cast<std::byte*>(world.far()) + 64,
+                                      world.outside()};
+  const std::array<const void*, 3> here = {near, near + 64, near + 128};
+  const std::array<void*, 3> to_here = {near, near + 64, near + 128};
+  const std::array<const void*, 3> from_there = {there[0], there[1], there[2]};
+  const rma_iov_t out = {there.data(), here.data(), 3, 8};
+  const rma_iov_t in = {to_here.data(), from_there.data(), 3, 8};
+  const auto wait = [&] { return rma_wait(&request); };
+  const auto* const s = strides.data();
+  const auto* const c = counts.data();
+  const std::vector<Call> calls = {
+      {"rma_malloc_local", [&] { return rma_malloc_local(100, 0, &block); },
+       [&] { return rma_free_local(block); }},
+      {"rma_malloc_local, large", [&] { return rma_malloc_local(1U << 20U, 1U << 16U, &block); },
+       [&] { return rma_free_local(block); }},
+      {"rma_malloc_local, too large",
+       [&] { return rma_malloc_local(std::size_t{1} << 50U, 0, &block); },
+       {},
+       RMA_ERR_NO_MEMORY},
+      {"rma_free_local",
+       [&] {
+         const rma_status_t got = rma_malloc_local(1U << 20U, 0, &block);
+         return got != RMA_SUCCESS ? got : rma_free_local(block);
+       }},
+      {"rma_free_local, of nothing", [&] { return rma_free_local(near); }, {}, RMA_ERR_ADDRESS},
+      {"rma_register", [&] { return rma_register(near, 64); }, [&] { return rma_unregister(near); }},
+      {"rma_register, again", [&] { return rma_register(world.registered.data(), world.registered.size()); },
+       [&] { return rma_unregister(world.registered.data()); }},
+      {"rma_unregister, of nothing", [&] { return rma_unregister(near + 1); }, {}, RMA_ERR_ADDRESS},
+      {"rma_map", [&] { return rma_map(world.far(), 8, world.other, &block); }},
+      {"rma_map, of nothing", [&] { return rma_map(near, 8, world.other, &block); }, {}, RMA_ERR_ADDRESS},
+      {"rma_put", [&] { return rma_put(world.far(), near, 64, world.other); }},
+      {"rma_put, no such rank", [&] { return rma_put(world.far(), near, 64, 77777); }, {}, RMA_ERR_RANK},
+      {"rma_put, foreign", [&] { return rma_put(world.outside(), near, 64, world.other); }},
+      {"rma_put_nb, foreign", [&] { return rma_put_nb(world.outside(), near, 64, world.other, &request); },
+       wait},
+      {"rma_put_nbi, foreign", [&] { return rma_put_nbi(world.outside(), near, 64, world.other); },
+       [&] { return rma_fence(world.other); }},
+      {"rma_put, to nowhere", [&] { return rma_put(near + 1, near, 64, world.other); }, {}, RMA_ERR_ADDRESS},
+      {"rma_get, foreign", [&] { return rma_get(near, world.outside(), 64, world.other); }},
+      {"rma_get_nb, foreign", [&] { return rma_get_nb(near, world.outside(), 64, world.other, &request); },
+       wait},
+      {"rma_get_nbi, foreign", [&] { return rma_get_nbi(near, world.outside(), 64, world.other); },
+       [&] { return rma_fence_all(); }},
+      {"rma_acc", [&] { return rma_acc(world.far(), near, 8, RMA_LONG, nullptr, world.other); }},
+      {"rma_acc, foreign", [&] { return rma_acc(world.outside(), near, 8, RMA_LONG, nullptr, world.other); }},
+      {"rma_acc_nb, foreign",
+       [&] { return rma_acc_nb(world.outside(), near, 8, RMA_DOUBLE, nullptr, world.other, &request); },
+       wait},
+      {"rma_put_strided", [&] { return rma_put_strided(world.far(), s, near, s, c, 1, world.other); }},
+      {"rma_put_strided, foreign",
+       [&] { return rma_put_strided(world.outside(), s, near, s, c, 1, world.other); }},
+      {"rma_put_strided_nb, foreign",
+       [&] { return rma_put_strided_nb(world.outside(), s, near, s, c, 1, world.other, &request); }, wait},
+      {"rma_get_strided, foreign",
+       [&] { return rma_get_strided(near, s, world.outside(), s, c, 1, world.other); }},
+      {"rma_get_strided_nbi, foreign",
+       [&] { return rma_get_strided_nbi(near, s, world.outside(), s, c, 1, world.other); },
+       [&] { return rma_fence_all(); }},
+      {"rma_acc_strided, foreign",
+       [&] { return rma_acc_strided(world.outside(), s, near, s, c, 1, RMA_LONG, nullptr, world.other); }},
+      {"rma_put_vector", [&] { return rma_put_vector(&out, 1, world.other); }},
+      {"rma_put_vector_nb", [&] { return rma_put_vector_nb(&out, 1, world.other, &request); }, wait},
+      {"rma_get_vector", [&] { return rma_get_vector(&in, 1, world.other); }},
+      {"rma_acc_vector", [&] { return rma_acc_vector(&out, 1, RMA_LONG, nullptr, world.other); }},
+      {"rma_wait, for nothing",
+       [&] {
+         request = 0x500000001;
+         return rma_wait(&request);
+       },
+       {},
+       RMA_ERR_ARGUMENT},
+      {"rma_test",
+       [&] {
+         request = RMA_REQUEST_COMPLETE;
+         return rma_test(&request, &number);
+       }},
+      {"rma_wait_any",
+       [&] {
+         request = RMA_REQUEST_COMPLETE;
+         return rma_wait_any(&request, 1, &index);
+       }},
+      {"rma_wait_all",
+       [&] {
+         request = RMA_REQUEST_COMPLETE;
+         return rma_wait_all(&request, 1);
+       }},
+      {"rma_fence", [&] { return rma_fence(world.other); }},
+      {"rma_fence_all", [&] { return rma_fence_all(); }},
+      {"rma_atomic64", [&] { return rma_atomic64(RMA_FETCH_ADD, far_word, 1, 0, &word, world.other); }},
+      {"rma_atomic64, foreign",
+       [&] {
+         return rma_atomic64(RMA_FETCH_ADD, static_cast<std::uint64_t*>(world.outside()), 1, 0, &word,
+                             world.other);
+       }},
+      {"rma_atomic32",
+       [&] {
+         return rma_atomic32(RMA_SET, reinterpret_cast<std::uint32_t*>(far_word), 1, 0, nullptr, world.other);
+       }},
+      {"rma_put_notify", [&] { return rma_put_notify(world.outside(), near, 64, far_word, 1, world.other); }},
+      {"rma_put_strided_notify",
+       [&] { return rma_put_strided_notify(world.outside(), s, near, s, c, 1, far_word, 1, world.other); }},
+      {"rma_wait_until", [&] { return rma_wait_until(&word, RMA_GE, 0, nullptr); }},
+      {"rma_test_until", [&] { return rma_test_until(&word, RMA_GE, 0, &number); }},
+      {"rma_lock", [&] { return rma_lock(lockable, static_cast<std::size_t>(world.rank % 2), world.rank); },
+       [&] { return rma_unlock(lockable, static_cast<std::size_t>(world.rank % 2), world.rank); }},
+      {"rma_unlock, not held", [&] { return rma_unlock(lockable, 1, world.rank); }, {}, RMA_ERR_STATE},
+      {"rma_team_create", [&] { return rma_team_create(&world.rank, 1, &team); },
+       [&] { return rma_team_free(&team); }},
+      {"rma_team_create, twice",
+       [&] {
+         const std::array<int, 2> twice = {world.rank, world.rank};
+         return rma_team_create(twice.data(), 2, &team);
+       },
+       {},
+       RMA_ERR_ARGUMENT},
+      {"rma_team_info", [&] { return rma_team_info(world.team, &number, &number); }},
+      {"rma_team_world_rank", [&] { return rma_team_world_rank(world.team, 77, &number); }, {}, RMA_ERR_RANK},
+      {"rma_init", [] { return rma_init(); }, [] { return rma_finalize(); }},
+      {"rma_init_with", [] { return rma_init_with(nullptr); }, {}, RMA_ERR_ARGUMENT},
+  };
+  for (const Call& call : calls) settle(call.name, [&] { sweep(call); });
+  rma_barrier(world.team);
+
+  const std::vector<Call> collectives = {
+      {"rma_malloc", [&] { return rma_malloc(world.team, 5000, 0, nullptr, &block); },
+       [&] { return rma_free(world.team, block); }},
+      {"rma_malloc, large", [&] { return rma_malloc(world.team, 1U << 20U, 0, nullptr, &block); },
+       [&] { return rma_free(world.team, block); }},
+      {"rma_mutexes_create", [&] { return rma_mutexes_create(world.team, 3, &mutexes); },
+       [&] { return rma_mutexes_destroy(&mutexes); }},
+      {"rma_team_create", [&] { return rma_team_create(world.everyone.data(), world.size, &team); },
+       [&] { return rma_team_free(&team); }},
+      {"rma_team_split", [&] { return rma_team_split(world.team, 0, -world.rank, &team); },
+       [&] { return rma_team_free(&team); }},
+      {"rma_barrier", [&] { return rma_barrier(world.team); }},
+      {"rma_broadcast", [&] { return rma_broadcast(world.team, near, 4096, 0); }},
+      {"rma_reduce", [&] { return rma_reduce(world.team, near, near + 2048, 100, RMA_LONG, RMA_SUM, 0); }},
+      {"rma_allreduce", [&] { return rma_allreduce(world.team, near, near + 2048, 100, RMA_LONG, RMA_SUM); }},
+      {"rma_allgather", [&] { return rma_allgather(world.team, world.gathered.data(), &word, sizeof word); }},
+  };
+  for (int poor = 0; poor < world.size; ++poor) {
+    for (const Call& call : collectives) {
+      settle(call.name, [&] { sweep_collective(call, poor, world); });
+    }
+  }
+  expect(rma_mutexes_destroy(&lockable) == RMA_SUCCESS, "World", "mutexes");
+}
+
+/// rma_init itself, and rma_finalize: in a job of one, since ranks that do not fail would wait.
+void joining() {
+  bool ran_out = true;
+  for (std::int64_t n = 0; ran_out; ++n) {
+    until_failure = n;
+    for_good = false;
+    failed = false;
+    const rma_status_t status = rma_init();
+    until_failure = -1;
+    ran_out = failed;
+    if (status == RMA_SUCCESS) {
+      until_failure = n % 20;
+      for_good = n % 2 == 0;
+      const rma_status_t left = rma_finalize();
+      until_failure = -1;
+      expect(left == RMA_SUCCESS || left == RMA_ERR_NO_MEMORY, "rma_finalize", "the code", left);
+    }
+    expect(status == RMA_SUCCESS || (ran_out && status != RMA_ERR_STATE), "rma_init", "the code", status);
+    expect(rma_initialized() == 0, "rma_init", "there is nothing", n);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "joining") {
+    joining();
+  } else {
+    expect(rma_init() == RMA_SUCCESS, "rma_init", "the job");
+    {
+      World world;
+      all_calls(world);
+    }
+    expect(rma_finalize() == RMA_SUCCESS, "rma_finalize", "the job");
+  }
+  std::printf("%s\n", failures == 0 ? "passed" : "failed");
+  return failures == 0 ? 0 : 1;
+}
