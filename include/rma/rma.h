@@ -398,7 +398,9 @@ rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mu
  * waited for: then they all stay. */
 rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes);
 /** Locks mutex `index` of member `rank` (world rank). Fair: first come, first served; waiting sleeps.
- *  RMA_ERR_RANK, RMA_ERR_ARGUMENT (no such index), RMA_ERR_STATE when this thread holds it. */
+ *  RMA_ERR_RANK, RMA_ERR_ARGUMENT (no such index), RMA_ERR_STATE when this thread holds it. RMA_ERR_PEER_LOST
+ * when a rank of this host ended that held it, or whose turn it was: the mutex stays locked for ever, the
+ * others of its set can be used. */
 rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank);
 /** Unlocks. Everything this process issued before is visible to the next holder. By the thread
  *  that holds it, else RMA_ERR_STATE. */

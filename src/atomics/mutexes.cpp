@@ -17,7 +17,7 @@ std::uint32_t group(std::uint32_t ticket) { return std::uint32_t{1} << (ticket %
 
 }  // namespace
 
-void TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy) {
+bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost) {
   const std::uint32_t ticket = next.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t now = serving.load(std::memory_order_acquire);  // pairs with the fetch_add in unlock
   // Only the next in line polls: for all others it takes at least one more critical section.
@@ -33,12 +33,22 @@ void TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy) {
     // Said before looking again, while unlock() serves the next before it looks for sleepers, all
     // sequentially consistent: one of the two sees the other.
     sleepers.fetch_add(1, std::memory_order_seq_cst);
-    while ((now = serving.load(std::memory_order_seq_cst)) != ticket) {
-      futex_wait(serving, now, group(ticket));
+    bool given_up = false;
+    bool napped = false;  // for all of the last nap, through which `serving` was `before`
+    std::uint32_t before = 0;
+    while (!given_up && (now = serving.load(std::memory_order_seq_cst)) != ticket) {
+      // Who has ended may have unlocked it before.
+      given_up = napped && now == before && lost(holder.load(std::memory_order_relaxed)) &&
+                 serving.load(std::memory_order_seq_cst) == now;
+      before = now;
+      napped = !given_up && futex_nap(serving, now, kMortalNap, group(ticket));
     }
     sleepers.fetch_sub(1, std::memory_order_relaxed);
+    if (given_up) return false;
   }
-  holder.store(who, std::memory_order_relaxed);  // only ever compared with oneself
+  // Compared with oneself, and by those that wait to learn whom they wait for.
+  holder.store(who, std::memory_order_relaxed);
+  return true;
 }
 
 void TicketMutex::unlock() {
@@ -92,6 +102,17 @@ std::uint64_t MutexSet::me() const {
   return (static_cast<std::uint64_t>(job_.rank()) + 1) << 32 | kThread;
 }
 
+bool MutexSet::lost(std::uint64_t holder) const {
+  if (const std::uint64_t rank = (holder >> 32U) - 1; holder != 0) {
+    return rank < blocks_.size() && job_.ended(static_cast<int>(rank));
+  }
+  // Whose turn it is does not say who it is. With all members alive it is one that is slow.
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
+    if (blocks_[rank].member && job_.ended(static_cast<int>(rank))) return true;
+  }
+  return false;
+}
+
 Result<const MutexSet::Block*> MutexSet::find(std::size_t index, int rank) const {
   if (rank < 0 || rank >= job_.size() || !blocks_[static_cast<std::size_t>(rank)].member) {
     return Status(RMA_ERR_RANK, text("rank {} is not in the team that created these mutexes", rank));
@@ -128,8 +149,11 @@ Status MutexSet::lock(std::size_t index, int rank) {
   TicketMutex& mutex = block.mutexes[index];
   const std::uint64_t self = me();
   if (mutex.holder.load(std::memory_order_relaxed) == self) return held_already(index, rank);
-  mutex.lock(self, job_.wait_policy());
-  return {};
+  if (mutex.lock(self, job_.wait_policy(), [this](std::uint64_t holder) { return lost(holder); })) return {};
+  return {RMA_ERR_PEER_LOST,
+          fmt::format("mutex {} of rank {} is held, or next in turn, by a process that has ended: it stays "
+                      "locked for ever",
+                      index, rank)};
 }
 
 Status MutexSet::unlock(std::size_t index, int rank) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <span>
@@ -24,8 +25,14 @@ struct alignas(64) TicketMutex {
   std::atomic<std::uint32_t> remote = 0;    ///< of those that the owner's helper waits for: see RemoteMutexes
   std::atomic<std::uint64_t> holder = 0;    ///< who holds it; 0: nobody, or someone who is about to say so
 
+  /// Whether who holds it, or whose turn it is, has ended; `holder` is 0 in the second case.
+  using Lost = std::function<bool(std::uint64_t holder)>;
+
   /// Pairs with unlock(): what the last holder did is visible. `who` is not 0 and does not hold the mutex.
-  void lock(std::uint64_t who, const WaitPolicy& policy);
+  ///
+  /// False where `lost()`, which is asked when no turn has come for the whole of a kMortalNap: the mutex is
+  /// then held by nobody who could unlock it, for ever, as is the ticket of this call.
+  [[nodiscard]] bool lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost);
   /// `who` holds the mutex.
   void unlock();
   /// After an unlock(): the owner's helper may have the next to be served. (Sequentially consistent, as the
@@ -62,7 +69,8 @@ class MutexSet {
   void place(const Member& member) noexcept;
 
   /// RMA_ERR_RANK when `rank` is no member, RMA_ERR_ARGUMENT when it has no such mutex, RMA_ERR_STATE when
-  /// this thread holds it, RMA_ERR_UNSUPPORTED when it lies where no helper reaches, RMA_ERR_PEER_LOST.
+  /// this thread holds it, RMA_ERR_UNSUPPORTED when it lies where no helper reaches, RMA_ERR_PEER_LOST where
+  /// it waits for a process of this host that has ended, or over the network for a rank that is lost.
   [[nodiscard]] Status lock(std::size_t index, int rank);
   /// As lock(); RMA_ERR_STATE when this thread does not hold it.
   [[nodiscard]] Status unlock(std::size_t index, int rank);
@@ -84,6 +92,8 @@ class MutexSet {
   [[nodiscard]] static Status not_held(std::size_t index, int rank);
   [[nodiscard]] Status lock_remote(const Block& block, std::size_t index, int rank);
   [[nodiscard]] Status unlock_remote(const Block& block, std::size_t index, int rank);
+  /// A mutex whose holder is `holder`, 0 for a member that has yet to say so, will not be unlocked.
+  [[nodiscard]] bool lost(std::uint64_t holder) const;
   /// This thread, as no other thread of the job is called.
   [[nodiscard]] std::uint64_t me() const;
 

@@ -199,6 +199,28 @@ TEST_P(Lost, ItsTeamsCanBeFreed) {
   });
 }
 
+TEST_P(Lost, WhatItHeldStaysLockedAndIsNotWaitedFor) {
+  run([this](int rank, const auto& meet) {
+    rma_mutexes_t mutexes = nullptr;
+    EXPECT_GOOD(rma_mutexes_create(rma_team_world(), 2, &mutexes));
+    for (int owner = 0; rank == victim_ && owner < ranks_; ++owner) {
+      EXPECT_GOOD(rma_lock(mutexes, 1, owner));
+    }
+    meet();
+    if (rank == victim_) end();
+    for (int owner = 0; owner < ranks_; ++owner) {
+      EXPECT_GOOD(rma_lock(mutexes, 0, owner));
+      EXPECT_GOOD(rma_unlock(mutexes, 0, owner));
+    }
+    const int another = survivors().front();
+    for (const int owner : {victim_, another, another}) {
+      EXPECT_LOST(rma_lock(mutexes, 1, owner));
+      EXPECT_EQ(rma_unlock(mutexes, 1, owner), RMA_ERR_STATE);
+    }
+    EXPECT_LOST(rma_mutexes_destroy(&mutexes));
+  });
+}
+
 TEST_P(Lost, InTheMiddleOfCollectives) {
   // In memory all calls end alike on the others: the last that it took part in is the last that succeeds. By
   // mail the others must have left that one when it ends.

@@ -13,16 +13,17 @@ namespace rma {
 namespace {
 
 constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
+constexpr auto kNobodyLost = [](std::uint64_t) { return false; };
 
 TEST(TicketMutex, ServesInTheOrderOfArrival) {
   constexpr std::uint32_t kWaiters = 40;  // more than there are groups of sleepers
   TicketMutex mutex;
-  mutex.lock(1, kSleepAtOnce);
+  ASSERT_TRUE(mutex.lock(1, kSleepAtOnce, kNobodyLost));
   std::vector<std::uint32_t> order;  // guarded by the mutex
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < kWaiters; ++i) {
     threads.emplace_back([&, i] {
-      mutex.lock(i + 2, kSleepAtOnce);
+      ASSERT_TRUE(mutex.lock(i + 2, kSleepAtOnce, kNobodyLost));
       order.push_back(i);
       mutex.unlock();
     });
@@ -42,12 +43,29 @@ TEST(TicketMutex, TicketsMayWrapAround) {
   mutex.next = std::numeric_limits<std::uint32_t>::max();
   mutex.serving = std::numeric_limits<std::uint32_t>::max();
   for (int i = 0; i < 3; ++i) {
-    mutex.lock(1, kSleepAtOnce);
+    ASSERT_TRUE(mutex.lock(1, kSleepAtOnce, kNobodyLost));
     EXPECT_FALSE(mutex.idle());
     mutex.unlock();
     EXPECT_TRUE(mutex.idle());
   }
   EXPECT_EQ(mutex.serving.load(), 2U);
+}
+
+TEST(TicketMutex, TellsThatItsHolderOrTheNextInTurnHasEnded) {
+  TicketMutex mutex;
+  std::vector<std::uint64_t> holders;  // that were asked for
+  const auto lost = [&](std::uint64_t holder) {
+    holders.push_back(holder);
+    return true;
+  };
+  ASSERT_TRUE(mutex.lock(7, kSleepAtOnce, lost));
+  EXPECT_TRUE(holders.empty());
+  EXPECT_FALSE(mutex.lock(8, kSleepAtOnce, lost));
+  // Now it is the turn of the second, which has left.
+  mutex.unlock();
+  EXPECT_FALSE(mutex.lock(9, kSleepAtOnce, lost));
+  EXPECT_EQ(holders, (std::vector<std::uint64_t>{7, 0}));
+  EXPECT_EQ(mutex.sleepers.load(), 0U);
 }
 
 TEST(TicketMutex, ExcludesProcesses) {
@@ -65,7 +83,7 @@ TEST(TicketMutex, ExcludesProcesses) {
     ASSERT_NE(child, -1);
     if (child == 0) {
       for (int round = 0; round < 1000; ++round) {
-        shared.mutex.lock(i, kSleepAtOnce);
+        ASSERT_TRUE(shared.mutex.lock(i, kSleepAtOnce, kNobodyLost));
         ++shared.counter;
         shared.mutex.unlock();
       }

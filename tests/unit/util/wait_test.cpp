@@ -145,5 +145,26 @@ TEST_F(Wait, AConditionMadeTrueByAPlainStoreIsNoticedWhereThatIsAskedFor) {
   EXPECT_EQ(bell.rings, 0U);
 }
 
+TEST_F(Wait, WhoIsLostIsWaitedForNoLongerUnlessItCameBefore) {
+  Doorbell bell;
+  int asked = 0;
+  const auto lost = [&asked] { return ++asked == 3; };
+  // Not while it polls and yields.
+  int looks = 0;
+  EXPECT_TRUE(wait_unless(
+      bell, {.spins = 50, .yields = 50}, [&looks] { return ++looks == 100; }, lost));
+  EXPECT_EQ(asked, 0);
+  const std::uint64_t before = sleeps();
+  EXPECT_FALSE(wait_unless(
+      bell, kSleepAtOnce, [] { return false; }, lost));
+  EXPECT_EQ(asked, 3);
+  EXPECT_GE(sleeps(), before + 3) << "it sleeps before it asks";
+  // The last thing that it did made the condition true.
+  bool came = false;
+  EXPECT_TRUE(wait_unless(
+      bell, kSleepAtOnce, [&came] { return came; }, [&came] { return came = true; }));
+  EXPECT_EQ(bell.sleepers, 0U);
+}
+
 }  // namespace
 }  // namespace rma
