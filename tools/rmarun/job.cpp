@@ -47,6 +47,13 @@ struct Rank {
   int looks = 0;  ///< for the end of the connection of a rank that has succeeded
 };
 
+/// How a rank has failed, and rmarun's exit code for it.
+struct Failure {
+  size_t rank = 0;
+  int exit_code = 0;
+  std::string why;
+};
+
 /// A rank's end, as waitpid(2) tells it.
 struct Ended {
   size_t rank = 0;
@@ -74,7 +81,7 @@ class Job {
     while (server_ == nullptr && !exit_code_) turn();
     while (true) {
       reap();
-      if (children_gone_) break;
+      if (children_gone_ && !case_open()) break;
       if (none_runs()) end_processes();
       turn();
     }
@@ -123,12 +130,63 @@ class Job {
     return true;
   }
 
+  /// Ranks have failed: ends the job. The verdict waits for those that are ending already, because the cause
+  /// may be found after its consequence. A process closes its connections first, so that others fail for want
+  /// of it, and can be waited for last.
+  void open_case() {
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (ranks_[rank].running && is_ending(ranks_[rank].pid)) suspects_.push_back(rank);
+    }
+    end_processes();
+  }
+
+  [[nodiscard]] bool case_open() const { return !accused_.empty() && !exit_code_; }
+
+  /// Whether the end of the rank's connection may still be found, and with it that the rank is the cause.
+  [[nodiscard]] bool unordered(size_t rank) const {
+    return server_->stage(static_cast<int>(rank)) == Stage::kJoined;
+  }
+
+  /// The verdict: the cause is the rank whose connection ended first. `overdue`: by what is known now.
+  void settle(bool overdue) {
+    if (!case_open()) return;
+    bool open = std::any_of(suspects_.begin(), suspects_.end(), [&](size_t r) { return ranks_[r].running; });
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) open |= ranks_[rank].succeeded && unordered(rank);
+    if (accused_.size() > 1) {
+      for (const Failure& failure : accused_) open |= unordered(failure.rank);
+    }
+    if (open && !overdue) return;
+    const Failure& first = accused_.front();
+    // One that had not joined is nobody's consequence.
+    if (server_->stage(static_cast<int>(first.rank)) != Stage::kNone) {
+      for (const int lost : server_->lost()) {
+        const auto rank = static_cast<size_t>(lost);
+        if (rank < ranks_.size() && ranks_[rank].succeeded) return conclude_vanished(rank);
+        const auto found =
+            std::find_if(accused_.begin(), accused_.end(), [&](const Failure& f) { return f.rank == rank; });
+        if (found != accused_.end()) return conclude(found->exit_code, found->why);
+      }
+    }
+    conclude(first.exit_code, first.why);
+  }
+
   /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later ones are its consequences.
   void fail(int exit_code, std::string_view why) {
-    if (exit_code_) return;
+    settle(true);
+    if (!exit_code_) conclude(exit_code, why);
+  }
+
+  void conclude(int exit_code, std::string_view why) {
     exit_code_ = exit_code;
     forwarder_.say(why);
     end_processes();
+  }
+
+  void conclude_vanished(size_t gone) {
+    conclude(kExitFailure,
+             fmt::format("rank {} (pid {}) exited with code 0 without leaving the job it had joined "
+                         "(rma_finalize, PMIx_Finalize) while others run; ending the job",
+                         gone, ranks_[gone].pid));
   }
 
   void end_processes() {
@@ -158,7 +216,7 @@ class Job {
   }
 
   [[nodiscard]] int poll_timeout() const {
-    if (children_gone_) return exit_code_ ? static_cast<int>(kLastOutput.count()) : -1;
+    if (children_gone_ && !case_open()) return exit_code_ ? static_cast<int>(kLastOutput.count()) : -1;
     std::optional<Clock::time_point> next = kill_at_;
     if (timeout_ && !exit_code_) next = next ? std::min(*next, *timeout_) : *timeout_;
     if (look_at_) next = next ? std::min(*next, *look_at_) : *look_at_;
@@ -195,6 +253,7 @@ class Job {
       fail(kExitTimeout, fmt::format("no end after {} s; {}", *options_.timeout_seconds, ending()));
     }
     if (kill_at_ && now >= *kill_at_) {
+      settle(true);
       signal_descendants(SIGKILL);
       kill_at_ = now + kKillPeriod;
     }
@@ -210,7 +269,7 @@ class Job {
 
   void look_at_server() {
     look_at_.reset();
-    if (exit_code_ || server_ == nullptr) return;
+    if (exit_code_ || !accused_.empty() || server_ == nullptr) return;
     if (const auto abort = server_->abort_request()) {
       // A job that was aborted has not succeeded, whatever code the rank gave.
       const int code = abort->code & 0xff;
@@ -236,10 +295,7 @@ class Job {
       case Stage::kLost:
         break;
     }
-    fail(kExitFailure,
-         fmt::format("rank {} (pid {}) exited with code 0 without leaving the job it had joined "
-                     "(rma_finalize, PMIx_Finalize) while others run; ending the job",
-                     gone, ranks_[gone].pid));
+    conclude_vanished(gone);
   }
 
   /// Ranks that have joined wait for every other, so for rank `gone`, which never joined, they would for
@@ -277,26 +333,33 @@ class Job {
     }
     children_gone_ = pid < 0;
     look_at_server();  // an abort comes before the exit that follows it
-    // When several ends are found at once, a signal is the cause and an exit code its consequence: a rank
-    // that loses a peer exits.
-    std::stable_partition(ended.begin(), ended.end(), [](const Ended& e) { return WIFSIGNALED(e.status); });
-    for (const Ended& each : ended) judge(each);
+    const bool first = accused_.empty();
+    for (const Ended& each : ended) judge(each, first);
+    if (first && case_open()) open_case();
+    settle(false);
     look_at_server();
   }
 
-  void judge(const Ended& ended) {
+  /// `first`: no rank had failed when this end was found. Later ends are the job's, but for those of
+  /// suspects.
+  void judge(const Ended& ended, bool first) {
     Rank& rank = ranks_[ended.rank];
+    const bool admitted = std::erase(suspects_, ended.rank) > 0 || first;
     if (WIFSIGNALED(ended.status)) {
-      return fail(kExitSignal + WTERMSIG(ended.status),
-                  fmt::format("rank {} (pid {}) was killed by {}{}; ending the job", ended.rank, rank.pid,
-                              describe_signal(WTERMSIG(ended.status)),
-                              WCOREDUMP(ended.status) ? ", core dumped" : ""));
+      const int signal = WTERMSIG(ended.status);
+      if (!admitted) return;
+      accused_.push_back(
+          {ended.rank, kExitSignal + signal,
+           fmt::format("rank {} (pid {}) was killed by {}{}; ending the job", ended.rank, rank.pid,
+                       describe_signal(signal), WCOREDUMP(ended.status) ? ", core dumped" : "")});
+    } else if (const int code = WEXITSTATUS(ended.status); code != 0) {
+      if (!admitted) return;
+      accused_.push_back(
+          {ended.rank, code,
+           fmt::format("rank {} (pid {}) exited with code {}; ending the job", ended.rank, rank.pid, code)});
+    } else {
+      rank.succeeded = true;
     }
-    if (const int code = WEXITSTATUS(ended.status); code != 0) {
-      return fail(code, fmt::format("rank {} (pid {}) exited with code {}; ending the job", ended.rank,
-                                    rank.pid, code));
-    }
-    rank.succeeded = true;
   }
 
   const Options& options_;
@@ -307,7 +370,9 @@ class Job {
   Descriptor signals_;
   Forwarder forwarder_;
   std::vector<Rank> ranks_;
-  std::optional<int> exit_code_;              ///< set by the first failure
+  std::vector<Failure> accused_;  ///< ranks that have failed, before the verdict which of them is named
+  std::vector<size_t> suspects_;  ///< ranks that were ending when the first of them was found
+  std::optional<int> exit_code_;  ///< set by the first failure
   std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
   std::optional<Clock::time_point> kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
   std::optional<Clock::time_point> look_at_;  ///< when to look again for the end of a connection

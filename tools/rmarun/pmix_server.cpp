@@ -148,24 +148,24 @@ void PmixServer::set_environment() {
 
 rma::Result<PmixServer*> PmixServer::start(int ranks, const std::string& directory) {
   // Never deleted: PMIx's thread uses it as long as the process runs.
-  static PmixServer* const server = new PmixServer;
-  server->stages_.assign(static_cast<size_t>(ranks), Stage::kNone);
-  server->wakeup_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!server->wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  static PmixServer& server = *new PmixServer;
+  server.stages_.assign(static_cast<size_t>(ranks), Stage::kNone);
+  server.wakeup_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!server.wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
 
   // The directory's random name makes the job's name unique on this host, too.
-  server->job_ = fmt::format("{}-{}", host_name(), directory.substr(directory.rfind('/') + 1));
+  server.job_ = fmt::format("{}-{}", host_name(), directory.substr(directory.rfind('/') + 1));
   InfoList infos;
-  infos.add(PMIX_SERVER_NSPACE, "server-" + server->job_);
+  infos.add(PMIX_SERVER_NSPACE, "server-" + server.job_);
   infos.add(PMIX_SERVER_TMPDIR, directory);
   infos.add(PMIX_SYSTEM_TMPDIR, directory);
   infos.add(PMIX_HOSTNAME, host_name());
   if (const auto code = PMIx_server_init(&callbacks(), infos.data(), infos.size()); !succeeded(code)) {
     return failure("PMIx_server_init", code);
   }
-  if (auto status = server->watch_connections(); !status.ok()) return status;
-  if (auto status = server->register_job(ranks); !status.ok()) return status;
-  return server;
+  if (auto status = server.watch_connections(); !status.ok()) return status;
+  if (auto status = server.register_job(ranks); !status.ok()) return status;
+  return &server;
 }
 
 rma::Status PmixServer::watch_connections() {
@@ -175,7 +175,8 @@ rma::Status PmixServer::watch_connections() {
   // Without a callback it returns the handler's number, which is not negative, or an error.
   const auto code =
       PMIx_Register_event_handler(&lost, 1, infos.data(), infos.size(), on_lost, nullptr, nullptr);
-  return code < 0 ? failure("PMIx_Register_event_handler", code) : rma::Status();
+  if (code < 0) return failure("PMIx_Register_event_handler", code);
+  return {};
 }
 
 rma::Status PmixServer::register_job(int ranks) {
@@ -246,6 +247,11 @@ Stage PmixServer::stage(int rank) const {
   return stages_.at(static_cast<size_t>(rank));
 }
 
+std::vector<int> PmixServer::lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
+}
+
 std::optional<AbortRequest> PmixServer::abort_request() const {
   const std::lock_guard lock(mutex_);
   return abort_;
@@ -257,7 +263,8 @@ void PmixServer::note_stage(int rank, Stage stage) {
     const auto at = static_cast<size_t>(rank);
     if (at >= stages_.size()) return;
     // A rank that has left closes its connection too.
-    if (stage == Stage::kLost && stages_[at] == Stage::kLeft) return;
+    if (stage == Stage::kLost && (stages_[at] == Stage::kLeft || stages_[at] == Stage::kLost)) return;
+    if (stage == Stage::kLost) lost_.push_back(rank);
     stages_[at] = stage;
   }
   ring();

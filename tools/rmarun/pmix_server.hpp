@@ -46,6 +46,8 @@ class PmixServer {
   /// Makes wakeup() unreadable until there is more news.
   void clear_wakeup();
   [[nodiscard]] Stage stage(int rank) const;
+  /// The ranks at kLost, in the order in which their connections ended.
+  [[nodiscard]] std::vector<int> lost() const;
   /// The first abort that was asked for.
   [[nodiscard]] std::optional<AbortRequest> abort_request() const;
 
@@ -64,6 +66,7 @@ class PmixServer {
   Descriptor wakeup_;
   mutable std::mutex mutex_;  ///< guards what follows, which PMIx's thread writes
   std::vector<Stage> stages_;
+  std::vector<int> lost_;
   std::optional<AbortRequest> abort_;
 };
 

@@ -14,25 +14,42 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <system_error>
 
 namespace rmarun {
 namespace {
 
-/// The parent of `pid` by /proc/<pid>/stat, or 0 when there is no such process any more.
-pid_t parent_of(const std::filesystem::path& proc_entry) {
+/// Field number `number` of proc(5)'s stat file, of those after the name: 3 is the state. Empty when there is
+/// no such process any more.
+std::string stat_field(const std::filesystem::path& proc_entry, int number) {
   std::ifstream file(proc_entry / "stat");
   std::string line;
-  if (!std::getline(file, line)) return 0;
+  std::getline(file, line);
   // "pid (name) state parent ...": the name may hold blanks and parentheses, so the last ')' ends it.
   const auto name_end = line.rfind(')');
-  constexpr size_t kFromNameEndToParent = 4;
-  if (name_end == std::string::npos || name_end + kFromNameEndToParent >= line.size()) return 0;
-  pid_t parent = 0;
-  const char* const digits = line.data() + name_end + kFromNameEndToParent;
-  std::from_chars(digits, line.data() + line.size(), parent);
-  return parent;
+  if (name_end == std::string::npos) return "";
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string field;
+  constexpr int kState = 3;
+  for (int at = kState; at <= number && fields >> field; ++at) {
+  }
+  return fields ? field : "";
+}
+
+template <typename Number>
+Number parsed(const std::string& text) {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// The parent of a process, or 0 when there is no such process any more.
+pid_t parent_of(const std::filesystem::path& proc_entry) {
+  constexpr int kParent = 4;
+  return parsed<pid_t>(stat_field(proc_entry, kParent));
 }
 
 }  // namespace
@@ -54,6 +71,13 @@ std::vector<pid_t> descendants() {
   }
   found.erase(found.begin());
   return found;
+}
+
+bool is_ending(pid_t pid) {
+  constexpr int kFlags = 9;
+  constexpr uint64_t kExiting = 4;  // Linux's PF_EXITING: set before files are closed, and in zombies
+  const std::filesystem::path entry = "/proc/" + std::to_string(pid);
+  return (parsed<uint64_t>(stat_field(entry, kFlags)) & kExiting) != 0;
 }
 
 void signal_descendants(int signal) {

@@ -12,6 +12,10 @@ namespace rmarun {
 /// opens.
 std::vector<pid_t> descendants();
 
+/// Whether `pid`, which is not reaped yet, is on its way out: its end is decided, though waitpid(2) may not
+/// tell of it for a while.
+bool is_ending(pid_t pid);
+
 /// Sends `signal` to every descendant. One that is being born meanwhile may be missed: repeat until none is
 /// left.
 void signal_descendants(int signal);
