@@ -33,10 +33,21 @@ if(NOT jemalloc_stamped STREQUAL jemalloc_configured_by)
   file(REMOVE_RECURSE ${jemalloc_dir})
   file(COPY ${RMA_JEMALLOC_SOURCE}/jemalloc/ DESTINATION ${jemalloc_dir})
   file(COPY ${RMA_JEMALLOC_SOURCE}/configure/ DESTINATION ${jemalloc_dir})
+  # jemalloc 5.1 keeps an extent's lock where it finds no memory to note the extent (extent_register_impl), and a later
+  # allocation waits for that lock for ever. Later ones unlock.
+  set(jemalloc_fault "\t    &elm_a, &elm_b)) {\n\t\treturn true;\n\t}\n\n\tszind_t szind = extent_szind_get_maybe")
+  string(REPLACE "return true;" "extent_unlock(tsdn, extent);\n\t\treturn true;" jemalloc_mended "${jemalloc_fault}")
+  file(READ ${jemalloc_dir}/src/extent.c jemalloc_before)
+  string(REPLACE "${jemalloc_fault}" "${jemalloc_mended}" jemalloc_after "${jemalloc_before}")
+  file(READ ${jemalloc_dir}/VERSION jemalloc_version)
+  if(jemalloc_version MATCHES "^5\\.[01]\\." AND jemalloc_after STREQUAL jemalloc_before)
+    message(FATAL_ERROR "src/extent.c of jemalloc ${jemalloc_version} is not as this recipe knows it")
+  endif()
+  file(WRITE ${jemalloc_dir}/src/extent.c "${jemalloc_after}")
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env --unset=CFLAGS --unset=CPPFLAGS --unset=LDFLAGS CC=${CMAKE_C_COMPILER}
             sh ./configure --disable-cxx --disable-initial-exec-tls --disable-stats --disable-fill
-            --with-jemalloc-prefix=librma_je_ --with-lg-page=12 --with-lg-hugepage=21
+            --with-jemalloc-prefix=librma_je_ --with-lg-vaddr=48 --with-lg-page=12 --with-lg-hugepage=21
     WORKING_DIRECTORY ${jemalloc_dir} RESULT_VARIABLE jemalloc_status
     OUTPUT_FILE ${jemalloc_dir}/configure.out ERROR_FILE ${jemalloc_dir}/configure.out)
   if(NOT jemalloc_status EQUAL 0)

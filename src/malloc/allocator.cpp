@@ -10,7 +10,7 @@
 namespace rma {
 namespace {
 
-// jemalloc 5.3's largest small size class (4 KiB pages). What is larger would get an extent to itself there,
+// jemalloc's largest small size class (4 KiB pages). What is larger would get an extent to itself there,
 // too.
 constexpr std::size_t kArenaMaxBytes = 14336;
 

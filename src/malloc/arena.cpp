@@ -50,9 +50,14 @@ constexpr unsigned kArenaShift = 20;
 
 int arena_flags(unsigned index) { return static_cast<int>((index + 1) << kArenaShift) | kNoThreadCache; }
 
-// Where this thread, while it allocates, wants to know why an extent is refused; jemalloc itself only says
-// that it was.
-constinit thread_local Status* extent_failure = nullptr;
+/// What became of an allocation's extent; jemalloc itself only says that the allocation failed.
+struct Attempt {
+  Status refused;          ///< why the pool gave none
+  std::size_t offset = 0;  ///< of the one that it gave
+  std::size_t bytes = 0;   ///< of it; 0 while there is none
+};
+/// Of this thread, while it allocates.
+constinit thread_local Attempt* attempt = nullptr;
 
 }  // namespace
 
@@ -82,8 +87,12 @@ struct Arena::Hooks {
     // No exception passes through jemalloc.
     auto offset = unless_exhausted([&] { return pool.take(bytes, alignment); });
     if (!offset.ok()) {
-      if (extent_failure != nullptr) *extent_failure = std::move(offset).status();
+      if (attempt != nullptr) attempt->refused = std::move(offset).status();
       return nullptr;
+    }
+    if (attempt != nullptr) {
+      attempt->offset = offset.value();
+      attempt->bytes = bytes;
     }
     std::byte* address = pool.window().base() + offset.value();
     // The window's granule may have been in use already, so only jemalloc's own question is answered.
@@ -167,12 +176,14 @@ Arena::~Arena() {
 
 Result<std::byte*> Arena::allocate(std::size_t bytes, std::size_t alignment) {
   const int flags = arena_flags(index_) | std::countr_zero(alignment);  // MALLOCX_LG_ALIGN
-  Status failure;
-  extent_failure = &failure;
+  Attempt mine;
+  attempt = &mine;
   void* const address = librma_je_mallocx(bytes, flags);
-  extent_failure = nullptr;
+  attempt = nullptr;
   if (address != nullptr) return static_cast<std::byte*>(address);
-  if (!failure.ok()) return failure;
+  if (!mine.refused.ok()) return std::move(mine.refused);
+  // jemalloc had no memory to note the extent that it got, and has forgotten it.
+  if (mine.bytes != 0) hooks_->pool->give(mine.offset, mine.bytes, ExtentPool::make_record());
   return Status(RMA_ERR_NO_MEMORY,
                 text("jemalloc has no memory for its record of a block of {} bytes", bytes));
 }

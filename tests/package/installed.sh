@@ -35,6 +35,11 @@ declared=$(sed -n 's/^[a-z].*\b\(rma_[a-z0-9_]*\)(.*/\1/p' "$prefix/include/rma/
 absent=$(comm -23 <(echo "$declared") <(echo "$shown"))
 [ -z "$absent" ] || fail "rma.h declares what librma.so does not show: $absent"
 
+# What dlopen must be able to load needs no room that only a program's start sets aside.
+for library in "$libdir"/lib*.so; do
+  ! readelf -d "$library" | grep -q STATIC_TLS || fail "$library keeps thread-local data in the static model"
+done
+
 # linked PROGRAM yes|no: whether the program loads librma.so at start.
 linked() {
   local needs=no
