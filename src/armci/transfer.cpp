@@ -6,6 +6,7 @@
 #include "armci/exclusive_or.hpp"
 #include "armci/state.hpp"
 #include "armci/types.hpp"
+#include "rma/direct.h"
 
 namespace rma::armci {
 namespace {
@@ -20,6 +21,12 @@ int check(const void* src, const void* dst, int bytes, int process) {
   return bytes > 0 && (src == nullptr || dst == nullptr) ? kNullArgument : 0;
 }
 
+/// rma_same_host(), inlined: a call would cost more than gathering may.
+bool mapped(int process) {
+  const auto rank = static_cast<std::size_t>(static_cast<unsigned>(process));
+  return rank < rma_direct.count && rma_direct.peers[rank].bytes != 0;
+}
+
 /// What the call returns where some handle gathers, and this one may; nothing where it does not. A process of
 /// this host is served at once, whatever the handle does; the handle is left as it is, since it may have the
 /// number of another operation.
@@ -28,7 +35,7 @@ std::optional<int> gathered(const armci_hdl_t* handle, Aggregates::Kind kind, vo
   Aggregates& aggregates = state(call).handles.aggregates;
   if (!aggregates.any()) [[likely]]
     return std::nullopt;
-  if (rma_same_host(process) != 0) {
+  if (mapped(process)) {
     return result(kind == Aggregates::Kind::put ? rma_put(dst, src, size_of(bytes), process)
                                                 : rma_get(dst, src, size_of(bytes), process),
                   call);
