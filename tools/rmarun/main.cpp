@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
 
   // Made by the job's process and removed by both, so that it goes whichever of the two is killed.
   const rmarun::TemporaryDirectory directory;
+  const pid_t guard = ::getpid();
   return rmarun::run_guarded(options.timeout_seconds, [&](rmarun::Progress& progress) {
     if (!directory.make()) {
       fmt::print(stderr, "rmarun: cannot make the directory {} (TMPDIR names another place): {}\n",
@@ -30,6 +32,8 @@ int main(int argc, char** argv) {
     }
     const int code = rmarun::run_job(options, directory.path(), progress);
     directory.remove();
+    // Without the guard, which removes it again, nobody would remove what PMIx's threads make meanwhile.
+    if (::getppid() != guard) directory.remove_afterwards();
     return code;
   });
 }

@@ -139,9 +139,6 @@ std::string all_ranks(int ranks) {
 }  // namespace
 
 void PmixServer::set_environment() {
-  // The other stores (ds12, ds21) keep data where the ranks map them, under a lock that dies with a rank that
-  // is killed inside it: PMIx's thread then waits for it for ever, and with it all that goes through PMIx.
-  ::setenv("PMIX_MCA_gds", "hash", 0);  // NOLINT(concurrency-mt-unsafe): one thread
   // Connections that end are reported at once, not collected for a second.
   ::setenv("PMIX_MCA_pmix_event_caching_window", "0", 0);  // NOLINT(concurrency-mt-unsafe): one thread
 }

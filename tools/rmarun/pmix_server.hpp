@@ -21,8 +21,10 @@ struct AbortRequest {
 
 /// The PMIx server of one job whose ranks all run here. All its files are in the directory it is given.
 ///
-/// It is never finalized and lives until its process leaves by _exit(), because PMIx_server_finalize may wait
-/// for ever. It keeps nothing that outlives the process but files in `directory`.
+/// It is never finalized and lives until its process leaves by _exit(). PMIx shares memory and a lock with
+/// the ranks, and a rank that is killed inside that lock keeps it: PMIx_server_finalize then waits for ever,
+/// and so may PMIx's thread. Nobody here may wait for either. PMIx keeps nothing that outlives the process
+/// but files in `directory`.
 ///
 /// PMIx calls back on a thread of its own. What it says is kept until asked for; wakeup() becomes readable
 /// when there is something new. stage() of a rank that has ended may be late: the PMIx client waits 2 s for

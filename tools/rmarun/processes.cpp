@@ -111,4 +111,13 @@ void TemporaryDirectory::remove() const {
   std::filesystem::remove_all(path_, ignored);
 }
 
+void TemporaryDirectory::remove_afterwards() const {
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 1'000'000};
+  const pid_t parent = ::getpid();
+  if (::fork() != 0) return;
+  while (::getppid() == parent) ::nanosleep(&kPause, nullptr);
+  remove();
+  ::_exit(0);
+}
+
 }  // namespace rmarun

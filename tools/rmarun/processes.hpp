@@ -41,6 +41,8 @@ class TemporaryDirectory {
   [[nodiscard]] bool make() const;
   /// Removes it with all that is in it. May be repeated, here or in a forked process.
   void remove() const;
+  /// Removes it once this process has ended, for one whose threads may be making files in it.
+  void remove_afterwards() const;
 
  private:
   std::string path_;
