@@ -24,15 +24,14 @@ Flights::Flights(int ranks, const WaitPolicy& policy, std::chrono::milliseconds 
 }
 
 Flights::~Flights() {
-  if (wake_fd_ >= 0) close(wake_fd_);
+  if (!events_.empty()) close(events_.front().fd);
 }
 
 void Flights::add(Mover& mover) {
   movers_.push_back(&mover);
   if (events_.empty() && !mover.event_fds().empty()) {
     // Where there is no descriptor left, whom nobody can wake wakes after a nap: poll() passes over -1.
-    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    events_.push_back({.fd = wake_fd_, .events = POLLIN, .revents = 0});
+    events_.push_back({.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN, .revents = 0});
   }
   for (const int fd : mover.event_fds()) events_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
 }
@@ -66,10 +65,10 @@ void Flights::wake() {
 }
 
 void Flights::wake_sleeper() {
-  if (wake_fd_ < 0 || !asleep_.exchange(false, std::memory_order_relaxed)) return;
+  if (events_.empty() || !asleep_.exchange(false, std::memory_order_relaxed)) return;
   const std::uint64_t one = 1;
-  // Can only fail when the counter is full, and then the thread is woken all the same.
-  [[maybe_unused]] const ssize_t written = write(wake_fd_, &one, sizeof one);
+  // Where the counter is full, the thread is woken all the same.
+  [[maybe_unused]] const ssize_t written = write(events_.front().fd, &one, sizeof one);
 }
 
 void Flights::issued(int rank) {
@@ -121,7 +120,7 @@ void Flights::sleep_for_events() {
   static_cast<void>(poll(events_.data(), events_.size(), kNap));
   if ((events_.front().revents & POLLIN) == 0) return;
   std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t taken = read(wake_fd_, &rings, sizeof rings);
+  [[maybe_unused]] const ssize_t taken = read(events_.front().fd, &rings, sizeof rings);
 }
 
 void Flights::look_after(Watch& watch) {

@@ -141,18 +141,17 @@ class Flights {
   RequestTable requests_;
   std::vector<Peer> peers_;
   std::vector<Mover*> movers_;
-  std::vector<pollfd> events_;  ///< the first is wake_fd_; empty where no mover has any
-  int wake_fd_ = -1;            ///< wakes who sleeps for events
+  std::vector<pollfd> events_;  ///< empty where no mover has any; the first is for wake_sleeper()
   std::mutex fence_all_lock_;
   std::vector<int> fencing_;   ///< what fence_all looks at, under its lock
   std::mutex unfenced_lock_;   ///< taken after fence_all_lock_
   std::vector<int> unfenced_;  ///< ranks whose Peer::unfenced was set since the last fence_all
   std::atomic<bool> any_unfenced_ = false;
-  std::mutex
-      poll_lock_;  ///< one thread takes completions in, or sleeps for them; others look at what it finds
   /// Somebody sleeps for events, or is about to. Dekker: set before the last look at the condition; who ends
   /// something looks at it afterwards.
   std::atomic<bool> asleep_ = false;
+  std::mutex
+      poll_lock_;  ///< one thread takes completions in, or sleeps for them; others look at what it finds
   Doorbell news_;  ///< where the others sleep
 };
 
