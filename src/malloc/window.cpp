@@ -136,10 +136,6 @@ Result<Window> Window::create(const WindowOptions& options) {
   }
   window.range_ = std::move(range).value();
 
-  if (options.huge_pages == HugePages::transparent) {
-    ::madvise(window.base(), bytes,
-              MADV_HUGEPAGE);  // a wish: a kernel without them refuses, and nothing is lost
-  }
   if (huge) {
     // Finds out now, not at the first allocation, whether any page is reserved at all.
     if (Status status = window.back(0, window.granule_); !status.ok()) return status;
@@ -191,8 +187,9 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
   }
 #ifdef MADV_COLLAPSE
   if (huge_pages_ == HugePages::transparent && bytes >= kHugePage) {
-    // fallocate takes ordinary pages; this joins those that fill huge ones now instead of some time later. A
-    // kernel that cannot leaves them as they are.
+    // fallocate takes ordinary pages; this joins those that fill huge ones, which takes no more memory. Never
+    // the whole window: the kernel's own thread would fill the holes between small blocks. A kernel that
+    // cannot (before Linux 6.1, or without memory in one piece) leaves them as they are.
     ::madvise(base() + offset, bytes, MADV_COLLAPSE);
   }
 #endif

@@ -12,7 +12,8 @@ namespace rma {
 /// What pages the heap window asks for.
 enum class HugePages {
   off,          ///< the system's ordinary pages
-  transparent,  ///< ordinary pages that the kernel is asked to join to huge ones: a wish, never an error
+  transparent,  ///< ordinary pages, which the kernel is asked to join to huge ones where they are
+                ///< taken 2 MiB or more at a time: a wish, never an error
   hugetlb       ///< pages reserved beforehand in /proc/sys/vm/nr_hugepages: without them, RMA_ERR_NO_MEMORY
 };
 

@@ -66,7 +66,7 @@ struct Settings {
   std::string statistics_file;
   std::string trace;
   // Words together, for they are a byte each.
-  HugePagesSetting huge_pages = HugePagesSetting::off;
+  HugePagesSetting huge_pages = HugePagesSetting::transparent;
   CmaSetting cma = CmaSetting::automatic;
   CollectiveSetting collective_algorithm = CollectiveSetting::automatic;
   ShmSetting shm = ShmSetting::automatic;

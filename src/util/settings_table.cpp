@@ -38,8 +38,10 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes",
                   "Most freed memory of the heap that is kept for the next allocations; where there is a "
                   "network, all of it is"},
-      SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "off", 0, 0, "",
-                  "Back the heap with huge pages: transparent asks the kernel, hugetlb needs reserved pages"},
+      SettingInfo{
+          "RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "",
+          "Back the heap with huge pages: transparent asks the kernel to join those of blocks of 2 MiB and "
+          "more, which takes no more memory; hugetlb needs reserved pages"},
       SettingInfo{"RMA_MAX_REGIONS", &Settings::max_regions, "1024", 8, 65536, "regions",
                   "Entries of a rank's list of memory: the heap, each rma_register, and where there is a "
                   "network each extent by which the heap grew"},

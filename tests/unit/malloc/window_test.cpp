@@ -1,7 +1,10 @@
 #include "malloc/window.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/mman.h>  // MADV_COLLAPSE, which glibc 2.36 does not define
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -103,6 +107,45 @@ TEST(WindowTest, TransparentHugePagesAreAWish) {
   EXPECT_EQ(bytes_held(window), 8 * kMiB);
   window.release(kMiB, kMiB);
   EXPECT_EQ(window.base()[2 * kMiB], std::byte{3});
+}
+
+// Of the mapping that begins at `base`, what the system maps by huge pages.
+std::size_t bytes_in_huge_pages(const std::byte* base) {
+  std::ifstream smaps("/proc/self/smaps");
+  const std::string wanted = fmt::format("{:x}-", reinterpret_cast<std::uintptr_t>(base));
+  bool here = false;
+  for (std::string line; std::getline(smaps, line);) {
+    if (line.find('-') < line.find(' ')) here = line.starts_with(wanted);
+    std::size_t kilobytes = 0;
+    if (here && std::sscanf(line.c_str(), "ShmemPmdMapped: %zu kB", &kilobytes) == 1) return kilobytes * 1024;
+  }
+  return 0;
+}
+
+// Whether this system joins pages of such a file at all. Memory of the test's own tells.
+bool joins_pages() {
+  bool joins = false;
+#ifdef MADV_COLLAPSE
+  auto range = AddressRange::reserve(2 * kMiB);
+  const int fd = memfd_create("test", MFD_CLOEXEC);
+  if (range.ok() && fd >= 0 && ftruncate(fd, 2 * kMiB) == 0 && range->map(fd).ok()) {
+    joins = fallocate(fd, 0, 0, 2 * kMiB) == 0 && madvise(range->base(), 2 * kMiB, MADV_COLLAPSE) == 0;
+  }
+  close(fd);
+#endif
+  return joins;
+}
+
+TEST(WindowTest, OnlyLargeBlocksLieInTransparentHugePages) {
+  Window window = make_window(32 * kMiB, HugePages::transparent);
+  for (std::size_t small = 0; small < 4 * kMiB; small += kMiB) ASSERT_TRUE(window.back(small, kMiB).ok());
+  std::fill_n(window.base(), 4 * kMiB, std::byte{1});
+  EXPECT_EQ(bytes_in_huge_pages(window.base()), 0U);
+  ASSERT_TRUE(window.back(7 * kMiB, 6 * kMiB).ok());
+  std::fill_n(window.base() + 7 * kMiB, 6 * kMiB, std::byte{1});
+  // Pages 4 and 5 of 2 MiB are filled; no memory is taken to fill those at the ends.
+  EXPECT_EQ(bytes_in_huge_pages(window.base()), joins_pages() ? 4 * kMiB : 0U);
+  EXPECT_EQ(bytes_held(window), 10 * kMiB);
 }
 
 TEST(WindowTest, ReservedHugePagesWorkOrSayWhatToDo) {
