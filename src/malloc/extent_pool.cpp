@@ -22,9 +22,9 @@ ExtentPool::ExtentPool(Window& window, Backing& backing, std::size_t reserved)
 ExtentPool::Record ExtentPool::make_record() {
   Record record;
   std::map<std::size_t, std::size_t> by_begin = {{0, 0}};
-  record.by_begin = by_begin.extract(by_begin.begin());
+  record.by_begin_ = by_begin.extract(by_begin.begin());
   std::set<std::pair<std::size_t, std::size_t>> by_size = {{0, 0}};
-  record.by_size = by_size.extract(by_size.begin());
+  record.by_size_ = by_size.extract(by_size.begin());
   return record;
 }
 
@@ -86,17 +86,17 @@ ExtentPool::Range ExtentPool::granules(Range part, Range free) const noexcept {
 
 void ExtentPool::insert(Range range, Record record) noexcept {
   if (range.begin == range.end) return;
-  record.by_begin.key() = range.begin;
-  record.by_begin.mapped() = range.end;
-  end_by_begin_.insert(std::move(record.by_begin));
-  record.by_size.value() = {range.end - range.begin, range.begin};
-  size_and_begin_.insert(std::move(record.by_size));
+  record.by_begin_.key() = range.begin;
+  record.by_begin_.mapped() = range.end;
+  end_by_begin_.insert(std::move(record.by_begin_));
+  record.by_size_.value() = {range.end - range.begin, range.begin};
+  size_and_begin_.insert(std::move(record.by_size_));
 }
 
 ExtentPool::Record ExtentPool::erase(Range range) noexcept {
   Record record;
-  record.by_begin = end_by_begin_.extract(range.begin);
-  record.by_size = size_and_begin_.extract({range.end - range.begin, range.begin});
+  record.by_begin_ = end_by_begin_.extract(range.begin);
+  record.by_size_ = size_and_begin_.extract({range.end - range.begin, range.begin});
   return record;
 }
 

@@ -33,8 +33,8 @@ class ExtentPool {
 
    private:
     friend class ExtentPool;
-    std::map<std::size_t, std::size_t>::node_type by_begin;
-    std::set<std::pair<std::size_t, std::size_t>>::node_type by_size;
+    std::map<std::size_t, std::size_t>::node_type by_begin_;
+    std::set<std::pair<std::size_t, std::size_t>>::node_type by_size_;
   };
   [[nodiscard]] static Record make_record();
 
