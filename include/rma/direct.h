@@ -6,8 +6,8 @@
  * far away it is mapped here. An address outside goes to the library, which knows every other path. These
  * inlined accesses are not counted in the statistics.
  *
- * In a forked child the inlined path goes on as in its parent: the memory is shared, not copied. What takes the
- * library's path is refused there (RMA_ERR_STATE).
+ * In a forked child the inlined path goes on as in its parent: the memory is shared, not copied. What takes
+ * the library's path is refused there (RMA_ERR_STATE).
  */
 #ifndef RMA_DIRECT_H
 #define RMA_DIRECT_H

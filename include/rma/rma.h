@@ -14,14 +14,15 @@
  *  - Besides the errors named at a call, each may return RMA_ERR_NOT_INITIALIZED, and one that reaches
  * another rank RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY (buffers, operations that are open at once) and
  * RMA_ERR_UNSUPPORTED (there is no way to that memory; the text says why).
- *  - Where the process has no memory left for a call's own bookkeeping, the call returns RMA_ERR_NO_MEMORY and
- * has undone what it had begun; other members of a collective call then fail with the same code.
- *  - A process that was forked while its parent was in the job, between rma_init and rma_finalize, is no member
- * of the job: every call returns RMA_ERR_STATE there (rma_initialized 0, rma_rank, rma_size and rma_team_world as
- * outside), and rma_abort ends that process only. It may use direct.h's inlined accesses to mapped memory, which
- * it shares with its parent, and exec. A process that was forked before or after that may join by itself.
- *  - A handle (team, mutexes, request) is refused with RMA_ERR_ARGUMENT once it has been freed or waited for, and
- * after rma_finalize; no later one is ever equal to it.
+ *  - Where the process has no memory left for a call's own bookkeeping, the call returns RMA_ERR_NO_MEMORY
+ * and has undone what it had begun; other members of a collective call then fail with the same code.
+ *  - A process that was forked while its parent was in the job, between rma_init and rma_finalize, is no
+ * member of the job: every call returns RMA_ERR_STATE there (rma_initialized 0, rma_rank, rma_size and
+ * rma_team_world as outside), and rma_abort ends that process only. It may use direct.h's inlined accesses to
+ * mapped memory, which it shares with its parent, and exec. A process that was forked before or after that
+ * may join by itself.
+ *  - A handle (team, mutexes, request) is refused with RMA_ERR_ARGUMENT once it has been freed or waited for,
+ * and after rma_finalize; no later one is ever equal to it.
  *  - Calls are thread-safe unless marked "collective"; a collective call is made by one thread of each member
  * of the team, in the same order on all of them.
  *  - Blocking operations from one process to the same target take effect in program order. Nonblocking ones

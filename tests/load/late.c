@@ -1,5 +1,6 @@
-/* Loads a library late, as plug-ins and extension modules do, and uses it from the thread that loaded it and from one
- * that was there before: per-thread state must not need room that only the program's start sets aside.
+/* Loads a library late, as plug-ins and extension modules do, and uses it from the thread that loaded it and
+ * from one that was there before: per-thread state must not need room that only the program's start sets
+ * aside.
  *
  * usage: late rma|armci LIBRARY
  *        late only LIBRARY        loads and unloads it
