@@ -63,7 +63,8 @@ list(FILTER jemalloc_sources EXCLUDE REGEX "/zone\\.c$")
 add_library(rma_jemalloc_objects OBJECT ${jemalloc_sources})
 # Its own options in every build: a sanitizer is to see what the library does, not its allocator.
 set_target_properties(rma_jemalloc_objects PROPERTIES
-  COMPILE_OPTIONS "-O3;-funroll-loops;-fvisibility=hidden;-w" C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON)
+  COMPILE_OPTIONS "-O3;-funroll-loops;-fvisibility=hidden;-w" C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON
+  UNITY_BUILD OFF)
 # Private names stay as they are: they do not leave the one object.
 target_compile_definitions(rma_jemalloc_objects PRIVATE _GNU_SOURCE _REENTRANT JEMALLOC_NO_PRIVATE_NAMESPACE)
 target_include_directories(rma_jemalloc_objects PRIVATE ${jemalloc_dir}/include)

@@ -15,18 +15,18 @@ namespace {
 // From one counter to the next: a cache line, so that a rank that polls one is not disturbed by the others.
 constexpr std::size_t kCounterWords = 8;
 
-struct Put {
-  std::size_t channel;
-  rma::GlobalPtr<double> destination;
-  rma::GlobalPtr<std::uint64_t> counter;
-  const double* source;
-  std::array<std::size_t, 3> counts;
-  std::array<std::ptrdiff_t, 2> strides;  // the same here and there
-};
-
 }  // namespace
 
 struct Halo::Implementation {
+  struct Put {
+    std::size_t channel;
+    rma::GlobalPtr<double> destination;
+    rma::GlobalPtr<std::uint64_t> counter;
+    const double* source;
+    std::array<std::size_t, 3> counts;
+    std::array<std::ptrdiff_t, 2> strides;  // the same here and there
+  };
+
   rma::Team world = rma::Team::world();
   rma::SharedArray<double> memory;
   // How many messages have arrived on each channel.
@@ -50,7 +50,7 @@ Halo::~Halo() = default;
 double* Halo::memory() const { return implementation_->memory.local().data(); }
 
 Halo::Swap Halo::describe(std::span<const Message> messages) {
-  std::vector<Put> puts;
+  std::vector<Implementation::Put> puts;
   for (const Message& message : messages) {
     puts.push_back({.channel = message.channel,
                     .destination = implementation_->memory[message.to] +
@@ -67,12 +67,12 @@ Halo::Swap Halo::describe(std::span<const Message> messages) {
 }
 
 void Halo::make(Swap swap) {
-  const std::vector<Put>& puts = implementation_->swaps[swap];
-  for (const Put& put : puts) {
+  const auto& puts = implementation_->swaps[swap];
+  for (const auto& put : puts) {
     rma::put_strided_notify(put.destination, put.strides, put.source, put.strides, put.counts, put.counter,
                             ++implementation_->sent[put.channel]);
   }
-  for (const Put& put : puts) {
+  for (const auto& put : puts) {
     rma::wait_until(implementation_->arrived.local()[put.channel * kCounterWords],
                     rma::Compare::kGreaterEqual, implementation_->sent[put.channel]);
   }

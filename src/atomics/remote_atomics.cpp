@@ -8,6 +8,7 @@
 #include "atomics/atomic.hpp"
 #include "atomics/types.hpp"
 #include "helper_thread/pieces.hpp"
+#include "util/bytes_of.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
@@ -35,11 +36,6 @@ static_assert(sizeof(AccumulateRequest) == 24);
 struct AccumulateRefusal {
   std::uint64_t address = 0;  ///< the first that may not be accumulated into
 };
-
-template <typename Wire>
-std::span<const std::byte> bytes_of(const Wire& wire) {
-  return {reinterpret_cast<const std::byte*>(&wire), sizeof wire};
-}
 
 Status unreachable(std::uintptr_t address, std::size_t bytes, int rank) {
   return Job::unreachable(reinterpret_cast<const void*>(address), bytes,

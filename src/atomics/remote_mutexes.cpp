@@ -1,4 +1,5 @@
 #include "atomics/remote_mutexes.hpp"
+#include "util/bytes_of.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -26,11 +27,6 @@ bool read(const Served& request, MutexRequest& wanted) {
   if (request.body.size() != sizeof wanted) return false;
   std::memcpy(&wanted, request.body.data(), sizeof wanted);
   return wanted.who >> 32U == static_cast<std::uint64_t>(request.asker.rank) + 1;
-}
-
-template <typename Wire>
-std::span<const std::byte> bytes_of(const Wire& wire) {
-  return {reinterpret_cast<const std::byte*>(&wire), sizeof wire};
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct TeamKey {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
   [[nodiscard]] static TeamKey of(std::span<const int> ranks, const TeamOrigin& origin = {});
-  auto operator<=>(const TeamKey&) const = default;
+  auto operator<=>(const TeamKey&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 there
 };
 
 /// Where a process posts the teams whose first member it is, for the other members to find. Lies in shared

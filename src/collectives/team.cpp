@@ -18,8 +18,8 @@
 namespace rma {
 namespace {
 
-constexpr std::size_t kCacheLine = 64;
-static_assert(sizeof(TeamBoard) % kCacheLine == 0, "aligned blocks follow the board");
+constexpr std::size_t kBlockAlignment = 64;
+static_assert(sizeof(TeamBoard) % kBlockAlignment == 0, "aligned blocks follow the board");
 
 std::vector<int> all_ranks(const Job& job) {
   std::vector<int> ranks(static_cast<std::size_t>(job.size()));
@@ -153,7 +153,8 @@ Result<Team*> Teams::join_by_mail(const TeamKey& key, std::span<const int> ranks
   // The whole team is made before the others are met: one that has no memory for it tells them.
   Team* team = nullptr;
   auto memory = unless_exhausted([&]() -> Result<std::byte*> {
-    auto block = job_.allocator().allocate(MemoryKind::internal, MailBlock::bytes_for(members), kCacheLine);
+    auto block =
+        job_.allocator().allocate(MemoryKind::internal, MailBlock::bytes_for(members), kBlockAlignment);
     if (!block.ok()) return block;
     Undo give_back(
         [&] { static_cast<void>(job_.allocator().free(MemoryKind::internal, block.value()).ok()); });
@@ -207,8 +208,8 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   const auto ended = [&] { return roster.first_ended(0, static_cast<int>(ranks.size())); };
   TeamBlock* block = nullptr;
   if (first == job_.rank()) {
-    auto memory =
-        unless_exhausted([&] { return job_.allocator().allocate(MemoryKind::internal, bytes, kCacheLine); });
+    auto memory = unless_exhausted(
+        [&] { return job_.allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment); });
     if (memory.ok()) {
       block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id()));
     }
@@ -238,7 +239,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
                       first, bytes, ranks.size()));
     }
     std::byte* const here = job_.direct(reinterpret_cast<const void*>(address), bytes, first);
-    if (here == nullptr || address % kCacheLine != 0) {
+    if (here == nullptr || address % kBlockAlignment != 0) {
       return Status(
           RMA_ERR_STATE,
           fmt::format("what rank {} posted for a team of {} ranks is not in its heap", first, ranks.size()));

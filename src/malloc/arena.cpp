@@ -148,7 +148,7 @@ Arena::Arena(ExtentPool& pool)
 
 Result<std::unique_ptr<Arena>> Arena::create(ExtentPool& pool) {
   std::unique_ptr<Arena> arena(new Arena(pool));
-  std::size_t hooks_bytes = sizeof(arena->hooks_->system);
+  std::size_t hooks_bytes = sizeof(void*);
   int error_number = librma_je_mallctl("arena.0.extent_hooks", static_cast<void*>(&arena->hooks_->system),
                                        &hooks_bytes, nullptr, 0);
   unsigned index = 0;
@@ -156,7 +156,7 @@ Result<std::unique_ptr<Arena>> Arena::create(ExtentPool& pool) {
   RmaJeExtentHooks* functions = &arena->hooks_->functions;
   if (error_number == 0) {
     error_number = librma_je_mallctl("arenas.create", &index, &index_bytes, static_cast<void*>(&functions),
-                                     sizeof(functions));
+                                     sizeof(void*));
   }
   if (error_number != 0) {
     return system_failure(RMA_ERR_NO_MEMORY, "jemalloc cannot create an arena", error_number);

@@ -1,19 +1,12 @@
 #include "malloc/extent_pool.hpp"
-#include "util/text.hpp"
 
 #include <algorithm>
 #include <iterator>
 
+#include "util/round.hpp"
+#include "util/text.hpp"
+
 namespace rma {
-namespace {
-
-constexpr std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
-  return round_down(value + unit - 1, unit);
-}
-
-}  // namespace
-
 ExtentPool::ExtentPool(Window& window, Backing& backing, std::size_t reserved)
     : window_(window), backing_(backing), granule_(backing.granule()) {
   insert({reserved, window.address_bytes()}, make_record());

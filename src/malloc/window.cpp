@@ -1,5 +1,4 @@
 #include "malloc/window.hpp"
-#include "util/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,6 +13,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "util/round.hpp"
+#include "util/text.hpp"
+
 namespace rma {
 namespace {
 
@@ -27,10 +29,6 @@ constexpr std::size_t kMaxLimit = std::size_t{1}
 constexpr unsigned kHugePageLog = 21;
 constexpr unsigned kHugeShift = MAP_HUGE_SHIFT;  // memfd_create encodes page sizes as mmap does
 static_assert(kHugePage == std::size_t{1} << kHugePageLog);
-
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 

@@ -8,7 +8,7 @@
 
 // The FLUSH of GNU Fortran's library; of a null pointer, all units. Null where the process has no such
 // library.
-extern "C" [[gnu::weak]] void _gfortran_flush_i4(const int* unit);  // NOLINT(bugprone-reserved-identifier)
+extern "C" [[gnu::weak]] void _gfortran_flush_i4(const int* unit);  // NOLINT(*-identifier,*-naming)
 
 namespace rma {
 

@@ -8,7 +8,7 @@
 namespace multi {
 namespace {
 
-constexpr std::size_t kRoom = 20480;  // more than one stripe of locks, if they lock by stripes
+constexpr std::size_t kAccumulateRoom = 20480;  // more than one stripe of locks, if they lock by stripes
 
 /// One rank's draws for one target. The initiator gives them to the library, the owner to a model.
 class Draws {
@@ -21,10 +21,10 @@ class Draws {
   /// Calls work(source, scale, layout), the layout a Strided or a Vector.
   template <typename Work>
   void next(const Work& work) {
-    std::vector<std::byte> source(kRoom);
+    std::vector<std::byte> source(kAccumulateRoom);
     fill_numbers(random_, type_, source);
     const Scale scale(random_, type_);
-    const LayoutLimits limits = {.room = kRoom, .unit = type_bytes(type_), .most_levels = 3};
+    const LayoutLimits limits = {.room = kAccumulateRoom, .unit = type_bytes(type_), .most_levels = 3};
     switch (random_.below(3)) {
       case 0:
         return work(source, scale, draw_strided(random_, limits));
@@ -32,7 +32,7 @@ class Draws {
         return work(source, scale, draw_vector(random_, limits));
       default: {  // all of it
         Strided whole;
-        whole.counts[0] = kRoom;
+        whole.counts[0] = kAccumulateRoom;
         return work(source, scale, whole);
       }
     }
@@ -80,7 +80,7 @@ struct Model {
 void contend(Remote remote, int count) {
   for (const rma_type_t type : kTypes) {
     SCOPED_TRACE(testing::Message() << "type " << type);
-    const Memory memory(remote, kRoom);
+    const Memory memory(remote, kAccumulateRoom);
     std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
     barrier();
     std::vector<int> targets = {0};  // few, so that many meet; of two hosts, if there are several
@@ -94,14 +94,14 @@ void contend(Remote remote, int count) {
       }
     }
     barrier();
-    std::vector<std::byte> sum(kRoom);
+    std::vector<std::byte> sum(kAccumulateRoom);
     if (std::find(targets.begin(), targets.end(), me()) != targets.end()) {
       for (int initiator = 0; initiator < ranks(); ++initiator) {
         Draws again(type, initiator, me());
         for (int round = 0; round < count; ++round) again.next(Model{sum, type});
       }
     }
-    EXPECT_EQ(first_difference(memory.mine(), sum), kRoom);
+    EXPECT_EQ(first_difference(memory.mine(), sum), kAccumulateRoom);
     barrier();
   }
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kOperators = {RMA_SUM, RMA_PROD, RMA_MIN, RMA_MAX, RMA_BAND, RMA_BOR, RMA_BXOR};
 constexpr std::array<std::size_t, 6> kCounts = {1, 2, 7, 100, 1023, 9000};
-constexpr std::array<std::size_t, 8> kBytes = {0, 1, 8, 63, 1000, 4096, 32'768, 100'001};
+constexpr std::array<std::size_t, 8> kCollectiveSizes = {0, 1, 8, 63, 1000, 4096, 32'768, 100'001};
 
 bool defined(rma_type_t type, rma_reduction_t op) {
   if (op == RMA_MIN || op == RMA_MAX) return !is_complex(type);
@@ -200,14 +200,14 @@ TEST(Collective, BroadcastFromEveryRoot) {
   const Place world(rma_team_world());
   std::size_t turn = 0;
   for (int root = 0; root < ranks(); ++root) {
-    for (const std::size_t bytes : kBytes) broadcast_once(world, ++turn, bytes, root);
+    for (const std::size_t bytes : kCollectiveSizes) broadcast_once(world, ++turn, bytes, root);
   }
 }
 
 TEST(Collective, Allgather) {
   const Place world(rma_team_world());
   std::size_t turn = 0;
-  for (const std::size_t bytes : kBytes) allgather_once(world, ++turn, bytes);
+  for (const std::size_t bytes : kCollectiveSizes) allgather_once(world, ++turn, bytes);
 }
 
 TEST(Collective, RealNumbersGiveTheSameBitsEverywhereAndAgain) {
@@ -259,7 +259,7 @@ TEST(Collective, MixedOnOverlappingTeams) {
     const Place place(team);
     const rma_type_t type = kTypes[draw % kTypes.size()];
     const std::size_t count = kCounts[draw % 5];
-    const std::size_t bytes = kBytes[draw % kBytes.size()];
+    const std::size_t bytes = kCollectiveSizes[draw % kCollectiveSizes.size()];
     const int root = static_cast<int>(draw % static_cast<std::size_t>(place.size));
     if (what == 0) EXPECT_TRUE(ok(rma_barrier(team)));
     if (what == 1) allreduce_once(place, turn, type, RMA_SUM, count, false);

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <random>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,9 @@
 // so that a rank that finds a failure still takes part in the collective calls that the others wait in.
 
 namespace multi {
+
+/// An address as the texts of errors show it.
+inline std::string text(const void* address) { return (testing::Message() << address).GetString(); }
 
 inline int me() { return rma_rank(); }
 inline int ranks() { return rma_size(); }

@@ -12,7 +12,6 @@ namespace multi {
 namespace {
 
 /// An address as error texts print it.
-std::string text(const void* address) { return (testing::Message() << address).GetString(); }
 
 TEST(Memory, EachRankItsOwnSize) {
   // Rank r wants r * 1000 bytes: rank 0 none.

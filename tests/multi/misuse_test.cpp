@@ -10,18 +10,16 @@
 namespace multi {
 namespace {
 
-constexpr std::size_t kRoom = 1024;
+constexpr std::size_t kMisuseRoom = 1024;
 constexpr std::size_t kHuge = std::numeric_limits<std::size_t>::max() - 16;
-
-std::string text(const void* address) { return (testing::Message() << address).GetString(); }
 
 /// A slice at the next rank and local bytes; both must be what they were when the test ends.
 class Misuse : public testing::Test {
  protected:
-  Misuse() : buffer_(kRoom, std::byte{0x33}) {}
+  Misuse() : buffer_(kMisuseRoom, std::byte{0x33}) {}
   ~Misuse() override {
     EXPECT_EQ(std::count(buffer_.begin(), buffer_.end(), std::byte{0x33}),
-              static_cast<std::ptrdiff_t>(kRoom));
+              static_cast<std::ptrdiff_t>(kMisuseRoom));
     slices_.check();
   }
 
@@ -35,7 +33,7 @@ class Misuse : public testing::Test {
   std::array<std::ptrdiff_t, 2> strides_ = {16, 64};
 
  private:
-  Slices slices_{Remote::window, kRoom};
+  Slices slices_{Remote::window, kMisuseRoom};
   std::vector<std::byte> buffer_;
 };
 

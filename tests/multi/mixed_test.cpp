@@ -11,7 +11,7 @@
 namespace multi {
 namespace {
 
-constexpr std::size_t kThreads = 3;
+constexpr std::size_t kMixedThreads = 3;
 constexpr std::size_t kPart = 2048;  ///< bytes of each thread's part of a slice
 constexpr std::size_t kQuarter = kPart / 4;
 constexpr std::size_t kSums = 4;  ///< of doubles, at each rank
@@ -21,7 +21,7 @@ struct Board {
   std::uint64_t counter = 0;
   std::uint64_t guarded = 0;  ///< read and written only under the rank's mutex
   std::array<double, kSums> sums = {};
-  std::array<std::uint64_t, kThreads> flags = {};  ///< set by the threads of the rank before
+  std::array<std::uint64_t, kMixedThreads> flags = {};  ///< set by the threads of the rank before
 };
 
 /// What this rank has added to each rank's board.
@@ -42,16 +42,16 @@ struct Added {
 
 /// What all threads share.
 struct World {
-  Slices window{Remote::window, kPart* kThreads};
-  Slices registered{Remote::registered, kPart* kThreads};
+  Slices window{Remote::window, kPart* kMixedThreads};
+  Slices registered{Remote::registered, kPart* kMixedThreads};
   Memory boards{Remote::window, sizeof(Board)};
   rma_mutexes_t mutexes = nullptr;
-  std::array<rma_team_t, kThreads> teams = {};
+  std::array<rma_team_t, kMixedThreads> teams = {};
 
   World() {
     new (boards.mine().data()) Board;
     EXPECT_TRUE(ok(rma_mutexes_create(rma_team_world(), 1, &mutexes)));
-    for (std::size_t t = 0; t < kThreads; ++t) {
+    for (std::size_t t = 0; t < kMixedThreads; ++t) {
       EXPECT_TRUE(ok(rma_team_split(rma_team_world(), 0, t % 2 == 0 ? me() : -me(), &teams[t])));
     }
     barrier();
@@ -271,7 +271,7 @@ TEST(Mixed, EverythingByAllThreads) {
   Added added;
   {
     std::vector<Worker> workers;
-    for (std::size_t t = 0; t < kThreads; ++t) {
+    for (std::size_t t = 0; t < kMixedThreads; ++t) {
       std::vector<Part> parts;
       for (int target = 0; target < ranks(); ++target) {
         parts.emplace_back(world.window, t, target);

@@ -68,9 +68,9 @@ TEST(Mutex, ExcludesOtherThreads) {
   const Mutexes mutexes(me() == owner ? 1 : 0);
   barrier();
   const std::uint64_t each = rounds(60U);
-  constexpr std::size_t kThreads = 3;
+  constexpr std::size_t kLockers = 3;
   std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < kThreads; ++t) {
+  for (std::size_t t = 0; t < kLockers; ++t) {
     threads.emplace_back([&] {
       for (std::uint64_t i = 0; i < each; ++i) {
         EXPECT_TRUE(ok(rma_lock(mutexes.get(), 0, owner)));
@@ -81,7 +81,7 @@ TEST(Mutex, ExcludesOtherThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   barrier();
-  EXPECT_EQ(word(counter), me() == 0 ? each * kThreads * static_cast<std::uint64_t>(ranks()) : 0);
+  EXPECT_EQ(word(counter), me() == 0 ? each * kLockers * static_cast<std::uint64_t>(ranks()) : 0);
   barrier();
 }
 

@@ -168,26 +168,26 @@ TEST(Team, ManyOneAfterAnother) {
   }
 }
 
-constexpr int kThreads = 4;
+constexpr int kSplitters = 4;
 
-/// Runs work(number of the thread) on kThreads threads.
+/// Runs work(number of the thread) on kSplitters threads.
 template <typename Work>
-void on_threads(const Work& work) {
+void on_splitters(const Work& work) {
   std::vector<std::thread> threads;
-  for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back([&work, thread] { work(thread); });
+  for (int thread = 0; thread < kSplitters; ++thread) threads.emplace_back([&work, thread] { work(thread); });
   for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Team, ThreadsSplitTeamsOfTheSameMembers) {
   // All teams of a round have the same list of members, as have their parents: each thread gets its own.
-  std::array<rma_team_t, kThreads> parents = {};
+  std::array<rma_team_t, kSplitters> parents = {};
   for (rma_team_t& parent : parents) EXPECT_TRUE(ok(rma_team_split(rma_team_world(), 0, 0, &parent)));
-  on_threads([&](int thread) {
+  on_splitters([&](int thread) {
     rma_team_t& parent = parents[static_cast<std::size_t>(thread)];
     for (int round = 0; round < rounds(500); ++round) {
       rma_team_t team = nullptr;
       EXPECT_TRUE(ok(rma_team_split(parent, round % 2 * me() % 2, 0, &team)));
-      const int mine = round * kThreads + thread;
+      const int mine = round * kSplitters + thread;
       for (const int theirs : gather(mine, team)) EXPECT_EQ(theirs, mine) << "thread " << thread;
       free_team(team);
     }
@@ -200,8 +200,8 @@ TEST(Team, ThreadsListTheSameMembers) {
   // everybody's, and each of that member's threads has given its own to one.
   const std::vector<int> members = all_ranks();
   for (int round = 0; round < rounds(50); ++round) {
-    std::array<int, kThreads> tokens = {};
-    on_threads([&](int thread) {
+    std::array<int, kSplitters> tokens = {};
+    on_splitters([&](int thread) {
       rma_team_t team = nullptr;
       EXPECT_TRUE(ok(rma_team_create(members.data(), ranks(), &team)));
       int token = me() == 0 ? thread : -1;
@@ -211,7 +211,7 @@ TEST(Team, ThreadsListTheSameMembers) {
       free_team(team);
     });
     std::sort(tokens.begin(), tokens.end());
-    for (int thread = 0; thread < kThreads; ++thread) {
+    for (int thread = 0; thread < kSplitters; ++thread) {
       EXPECT_EQ(tokens[static_cast<std::size_t>(thread)], thread);
     }
   }

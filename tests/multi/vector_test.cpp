@@ -10,9 +10,9 @@
 namespace multi {
 namespace {
 
-constexpr std::size_t kRoom = 8192;
+constexpr std::size_t kVectorRoom = 8192;
 
-int many() { return rounds(ranks() <= 4 ? 40 : 8); }
+int many_vectors() { return rounds(ranks() <= 4 ? 40 : 8); }
 
 void put(Mode mode, const IoVector& iov, int rank) {
   run(mode, rank, rma_put_vector, rma_put_vector_nb, rma_put_vector_nbi, iov.data(), iov.size());
@@ -36,11 +36,11 @@ void each_piece(const Vector& vector, const Visit& visit) {
 
 TEST(Vector, Put) {
   for (const Remote remote : kRemotes) {
-    Slices slices(remote, kRoom);
+    Slices slices(remote, kVectorRoom);
     Random random({21, static_cast<std::uint64_t>(me())});
-    each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
-      const Vector vector = draw_vector(random, {.room = kRoom});
-      const Buffer source(local, kRoom);
+    each_round(many_vectors(), remote, random, [&](Local local, Mode mode, int target) {
+      const Vector vector = draw_vector(random, {.room = kVectorRoom});
+      const Buffer source(local, kVectorRoom);
       random.fill(source.bytes());
       put(mode, IoVector(vector, slices.at(target), source.data()), target);
       each_piece(vector, [&](std::size_t to, std::size_t from, std::size_t bytes) {
@@ -53,18 +53,18 @@ TEST(Vector, Put) {
 
 TEST(Vector, Get) {
   for (const Remote remote : kRemotes) {
-    Slices slices(remote, kRoom);
+    Slices slices(remote, kVectorRoom);
     Random random({22, static_cast<std::uint64_t>(me())});
-    each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
-      const Vector vector = draw_vector(random, {.room = kRoom});
-      const Buffer sink(local, kRoom);
+    each_round(many_vectors(), remote, random, [&](Local local, Mode mode, int target) {
+      const Vector vector = draw_vector(random, {.room = kVectorRoom});
+      const Buffer sink(local, kVectorRoom);
       random.fill(sink.bytes());
       std::vector<std::byte> expected(sink.bytes().begin(), sink.bytes().end());
       get(mode, IoVector(vector, sink.data(), slices.at(target)), target);
       each_piece(vector, [&](std::size_t to, std::size_t from, std::size_t bytes) {
         std::copy_n(slices.model(target).data() + from, bytes, expected.data() + to);
       });
-      EXPECT_EQ(first_difference(sink.bytes(), expected), kRoom);
+      EXPECT_EQ(first_difference(sink.bytes(), expected), kVectorRoom);
     });
     slices.check();
   }
@@ -74,14 +74,14 @@ TEST(Vector, Accumulate) {
   for (const rma_type_t type : kTypes) {
     for (const Remote remote : kRemotes) {
       SCOPED_TRACE(testing::Message() << "type " << type);
-      Slices slices(remote, kRoom,
+      Slices slices(remote, kVectorRoom,
                     [&](Random& draws, std::span<std::byte> bytes) { fill_numbers(draws, type, bytes); });
       Random random({23, static_cast<std::uint64_t>(me()), static_cast<std::uint64_t>(type)});
       int turn = 0;
-      each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
+      each_round(many_vectors(), remote, random, [&](Local local, Mode mode, int target) {
         if (turn++ % 4 != 0) return;
-        const Vector vector = draw_vector(random, {.room = kRoom, .unit = type_bytes(type)});
-        const Buffer source(local, kRoom);
+        const Vector vector = draw_vector(random, {.room = kVectorRoom, .unit = type_bytes(type)});
+        const Buffer source(local, kVectorRoom);
         fill_numbers(random, type, source.bytes());
         const Scale scale(random, type);
         acc(mode, IoVector(vector, slices.at(target), source.data()), type, scale.get(), target);

@@ -38,8 +38,6 @@ void say(std::string_view text) {
   if (::poll(&err, 1, kForReader) == 1) fmt::print(stderr, "rmarun: {}\n", text);
 }
 
-std::string describe_signal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
-
 sigset_t guarded_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);

@@ -60,8 +60,6 @@ struct Ended {
   int status = 0;
 };
 
-std::string describe_signal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
-
 class Job {
  public:
   Job(const Options& options, Environment inherited, const rlimit& descriptors, Preparation preparation,

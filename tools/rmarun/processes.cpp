@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -53,6 +54,8 @@ pid_t parent_of(const std::filesystem::path& proc_entry) {
 }
 
 }  // namespace
+
+std::string describe_signal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
 
 std::vector<pid_t> descendants() {
   std::multimap<pid_t, pid_t> children;

@@ -12,6 +12,9 @@ namespace rmarun {
 /// opens.
 std::vector<pid_t> descendants();
 
+/// "signal 9 (Killed)".
+std::string describe_signal(int signal);
+
 /// Whether `pid`, which is not reaped yet, is on its way out: its end is decided, though waitpid(2) may not
 /// tell of it for a while.
 bool is_ending(pid_t pid);

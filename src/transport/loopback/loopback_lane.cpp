@@ -8,12 +8,6 @@
 namespace rma::transport {
 namespace {
 
-std::size_t total(std::span<const Local> pieces) {
-  std::size_t bytes = 0;
-  for (const Local& piece : pieces) bytes += piece.bytes;
-  return bytes;
-}
-
 /// `from`, in its order, into `to`, in its order; there is room.
 void copy(std::span<const Local> from, std::span<const Local> to) {
   std::size_t at = 0;
@@ -34,6 +28,12 @@ void copy(std::span<const Local> from, std::span<const Local> to) {
 }
 
 }  // namespace
+
+std::size_t total_bytes(std::span<const Local> pieces) {
+  std::size_t bytes = 0;
+  for (const Local& piece : pieces) bytes += piece.bytes;
+  return bytes;
+}
 
 void LoopbackLane::set_faults(const Faults& faults) {
   const std::lock_guard guard(lock_);
@@ -65,7 +65,7 @@ rma_status_t LoopbackLane::admit(int peer, std::span<const Local> pieces, Loopba
   LoopbackTransport* const endpoint = owner_.reachable(peer);
   if (endpoint == nullptr) return RMA_ERR_PEER_LOST;
   *there = &endpoint->lane();
-  return total(pieces) > limits_.max_message ? RMA_ERR_SIZE : RMA_SUCCESS;
+  return total_bytes(pieces) > limits_.max_message ? RMA_ERR_SIZE : RMA_SUCCESS;
 }
 
 void LoopbackLane::end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent) {
@@ -82,7 +82,7 @@ rma_status_t LoopbackLane::send(int peer, std::span<const Local> pieces, std::op
     --faults_.refused_messages;
     return RMA_ERR_STATE;
   }
-  if (flags.inline_data && total(pieces) > limits_.max_inline) return RMA_ERR_SIZE;
+  if (flags.inline_data && total_bytes(pieces) > limits_.max_inline) return RMA_ERR_SIZE;
   Sent sent = {.peer = peer,
                .bytes = {},
                .to = to,
@@ -172,7 +172,7 @@ rma_status_t LoopbackLane::post_transfer(int peer, const Work& work) {
     --faults_.refused_transfers;
     return RMA_ERR_STATE;
   }
-  const std::size_t bytes = total(work.pieces);
+  const std::size_t bytes = total_bytes(work.pieces);
   const bool good =
       owner_.usable(work.pieces) && there->owner_.covered(work.remote.address, bytes, work.remote.key);
   if (good) {
@@ -204,8 +204,8 @@ rma_status_t LoopbackLane::post_gather(int peer, std::span<const Local> pieces, 
   if (status == RMA_SUCCESS) {
     const Scatter into = std::move(waiting.front());
     waiting.pop_front();
-    const std::size_t bytes = total(pieces);
-    if (bytes > total(into.pieces)) status = RMA_ERR_SIZE;
+    const std::size_t bytes = total_bytes(pieces);
+    if (bytes > total_bytes(into.pieces)) status = RMA_ERR_SIZE;
     if (status == RMA_SUCCESS && !there->owner_.usable(into.pieces)) status = RMA_ERR_ADDRESS;
     if (status == RMA_SUCCESS) copy(pieces, into.pieces);
     there->end(into.cookie, owner_.number(), status, static_cast<std::uint32_t>(bytes), false);

@@ -12,6 +12,9 @@ namespace rma::transport {
 
 class LoopbackTransport;
 
+/// Bytes of all pieces together.
+[[nodiscard]] std::size_t total_bytes(std::span<const Local> pieces);
+
 /// The helper lane of a loopback endpoint. Whatever is posted is done at once, unless it is held; completions
 /// appear in poll().
 /// A message or a gather that finds nothing to go into ends with RMA_ERR_STATE, where a device would ask

@@ -12,12 +12,6 @@ std::vector<std::byte> card_of(int number) {
   return card;
 }
 
-std::size_t total(std::span<const Local> pieces) {
-  std::size_t bytes = 0;
-  for (const Local& piece : pieces) bytes += piece.bytes;
-  return bytes;
-}
-
 std::byte* pointer(std::uintptr_t address) {
   return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -98,7 +92,7 @@ LoopbackTransport* LoopbackTransport::reachable(int peer) const {
 rma_status_t LoopbackTransport::admit(int peer, std::span<const Local> pieces, PostFlags flags) {
   if (!peers_.contains(peer) || faults_.lost == peer) return RMA_ERR_PEER_LOST;
   if (pieces.size() > limits_.max_gather) return RMA_ERR_ARGUMENT;
-  const std::size_t bytes = total(pieces);
+  const std::size_t bytes = total_bytes(pieces);
   if (bytes > limits_.max_message || (flags.inline_data && bytes > limits_.max_inline)) return RMA_ERR_SIZE;
   if (faults_.refused_posts > 0) {
     --faults_.refused_posts;
@@ -153,7 +147,7 @@ rma_status_t LoopbackTransport::post_one(int peer, const Work& work) {
   const auto [direction, remote, pieces, cookie, flags] = work;
   if (const rma_status_t status = admit(peer, pieces, flags); status != RMA_SUCCESS) return status;
   const bool local_good = (flags.inline_data && direction == Direction::write) || usable(pieces);
-  const bool good = local_good && peers_[peer]->covered(remote.address, total(pieces), remote.key);
+  const bool good = local_good && peers_[peer]->covered(remote.address, total_bytes(pieces), remote.key);
   if (good && faults_.failing_post != 1) {
     std::byte* there = pointer(remote.address);
     for (const Local& piece : pieces) {

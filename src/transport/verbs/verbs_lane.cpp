@@ -15,7 +15,7 @@ namespace {
 // One less than powers of two: devices that keep one slot free and round up then need half the memory.
 constexpr std::uint32_t kMessages = 31;
 constexpr std::uint32_t kTransfers = 15;
-constexpr std::uint32_t kGather = 32;  ///< pieces of a transfer: memory of every queue slot
+constexpr std::uint32_t kLaneGather = 32;  ///< pieces of a transfer: memory of every queue slot
 constexpr std::uint32_t kMessageGather = 2;
 /// Marks the ids of receives. A RequestId has it never: a queue's number is below 2^31.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63U;
@@ -98,7 +98,7 @@ Status VerbsLane::create(ibv_context* context, ibv_pd* domain, const ibv_device_
                     .inline_bytes = options.inline_bytes,
                     .scatters = 0};
   transfer_shape_ = {.depth = std::min(kTransfers, depth),
-                     .gather = std::min(kGather, static_cast<std::uint32_t>(device.max_sge)),
+                     .gather = std::min(kLaneGather, static_cast<std::uint32_t>(device.max_sge)),
                      .inline_bytes = 0,
                      .scatters = std::min(kTransfers, depth)};
   limits_ = {.gather = transfer_shape_.gather,

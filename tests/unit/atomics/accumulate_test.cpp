@@ -10,8 +10,6 @@
 namespace rma {
 namespace {
 
-constexpr std::size_t kStripe = StripeLocks::kStripeBytes;
-
 class Accumulate : public JobOfOne {
  protected:
   /// Accumulates random elements to random places of the `bytes` bytes at `memory`, aligned to their parts

@@ -19,6 +19,9 @@
 
 namespace rma {
 
+inline constexpr std::size_t kStripe = StripeLocks::kStripeBytes;
+inline constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
+
 /// A connected job whose only rank is this process, with an accumulator.
 class JobOfOne : public testing::Test {
  protected:

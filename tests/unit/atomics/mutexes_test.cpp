@@ -12,7 +12,6 @@
 namespace rma {
 namespace {
 
-constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
 constexpr auto kNobodyLost = [](std::uint64_t) { return false; };
 
 TEST(TicketMutex, ServesInTheOrderOfArrival) {

@@ -10,12 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "job_of_one.hpp"
+
 namespace rma {
 namespace {
 
-constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
 constexpr WaitPolicy kSpin = {.spins = 200, .yields = 0};
-constexpr std::size_t kStripe = StripeLocks::kStripeBytes;
 
 void count_under_lock(SharedLock& lock, const WaitPolicy& policy, std::uint64_t& counter, int rounds) {
   for (int i = 0; i < rounds; ++i) {

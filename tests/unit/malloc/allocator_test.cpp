@@ -18,8 +18,10 @@
 #include <thread>
 #include <vector>
 
+#include "../seed.hpp"
 #include "malloc/jemalloc.hpp"
 #include "malloc/window_backing.hpp"
+#include "small_window.hpp"
 
 // A program with a jemalloc of its own: that this links is the test that the library's has other names.
 extern "C" {
@@ -36,15 +38,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::size_t kMiB = std::size_t{1} << 20U;
 constexpr std::array kKinds = {MemoryKind::collective, MemoryKind::local, MemoryKind::internal};
-
-std::uint64_t test_seed() {
-  const char* text = std::getenv("LIBRMA_TEST_SEED");
-  const std::uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 20'240'611;
-  std::printf("LIBRMA_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 // A window with its table and its allocator, in the order in which they must end.
 struct Heap {

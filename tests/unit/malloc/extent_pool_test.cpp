@@ -16,7 +16,6 @@
 namespace rma {
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20U;
 constexpr std::size_t kPage = ExtentPool::kPage;
 
 /// The window's memory in granules of the test's choice.

@@ -13,17 +13,12 @@
 #include <thread>
 #include <vector>
 
+#include "../seed.hpp"
+
 namespace rma {
 namespace {
 
 using testing::HasSubstr;
-
-std::uint64_t test_seed() {
-  const char* text = std::getenv("LIBRMA_TEST_SEED");
-  const std::uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 20'240'611;
-  std::printf("LIBRMA_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 struct Directory {
   explicit Directory(std::size_t capacity) : words(RegionTable::directory_bytes(capacity) / 8) {}

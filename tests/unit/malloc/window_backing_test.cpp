@@ -14,21 +14,7 @@
 namespace rma {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kMiB = std::size_t{1} << 20U;
-
-Window make_window(std::size_t limit) {
-  auto made = Window::create({.limit = limit});
-  EXPECT_TRUE(made.ok()) << made.status().text();
-  return std::move(made).value();
-}
-
-/// What the system has given.
-std::size_t bytes_held(const Window& window) {
-  struct stat about {};
-  EXPECT_EQ(fstat(window.fd(), &about), 0);
-  return static_cast<std::size_t>(about.st_blocks) * 512;
-}
+constexpr std::size_t kSmallPage = 4096;
 
 TEST(WindowBackingTest, KeepsNothingUnlessTold) {
   Window window = make_window(4 * kMiB);
@@ -44,11 +30,11 @@ TEST(WindowBackingTest, WhatIsKeptIsUsedAgain) {
   Window window = make_window(4 * kMiB);
   WindowBacking backing(window, kMiB);
   ASSERT_TRUE(backing.back(0, kMiB).ok());
-  window.base()[kPage] = std::byte{7};
+  window.base()[kSmallPage] = std::byte{7};
   backing.release(0, kMiB);
   EXPECT_EQ(bytes_held(window), kMiB);
   ASSERT_TRUE(backing.back(0, 2 * kMiB).ok());
-  EXPECT_EQ(window.base()[kPage], std::byte{7}) << "another page than before";
+  EXPECT_EQ(window.base()[kSmallPage], std::byte{7}) << "another page than before";
   EXPECT_EQ(bytes_held(window), 2 * kMiB);
   EXPECT_EQ(window.used(), 2 * kMiB);
   backing.release(0, 2 * kMiB);
@@ -64,7 +50,7 @@ TEST(WindowBackingTest, WhatIsKeptMakesNoAllocationFail) {
   // Half of it is kept, the other half is not there; what is kept elsewhere fills the limit.
   ASSERT_TRUE(backing.back(5 * kMiB / 2, 3 * kMiB).ok());
   EXPECT_EQ(window.used(), 4 * kMiB);
-  EXPECT_EQ(backing.back(0, kPage).code(), RMA_ERR_NO_MEMORY);
+  EXPECT_EQ(backing.back(0, kSmallPage).code(), RMA_ERR_NO_MEMORY);
   EXPECT_EQ(window.used(), 4 * kMiB);
   EXPECT_EQ(bytes_held(window), 4 * kMiB);
   backing.release(kMiB, kMiB);
@@ -79,8 +65,8 @@ TEST(WindowBackingTest, RandomRangesAgreeWithAModel) {
   const std::uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 20'261'122;
   std::printf("LIBRMA_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
-  constexpr std::size_t kLimit = 64 * kPage;
-  constexpr std::size_t kKeep = 24 * kPage;
+  constexpr std::size_t kLimit = 64 * kSmallPage;
+  constexpr std::size_t kKeep = 24 * kSmallPage;
   Window window = make_window(kLimit);
   WindowBacking backing(window, kKeep);
   std::map<std::size_t, std::byte> mark_by_page;  // of those in use
@@ -93,25 +79,25 @@ TEST(WindowBackingTest, RandomRangesAgreeWithAModel) {
       (mark_by_page.contains(page) ? in_use : unused) = true;
     }
     if (!in_use) {
-      const Status backed = backing.back(first * kPage, pages * kPage);
-      ASSERT_EQ(backed.ok(), (mark_by_page.size() + pages) * kPage <= kLimit) << backed.text();
+      const Status backed = backing.back(first * kSmallPage, pages * kSmallPage);
+      ASSERT_EQ(backed.ok(), (mark_by_page.size() + pages) * kSmallPage <= kLimit) << backed.text();
       if (!backed.ok()) continue;
       for (std::size_t page = first; page < first + pages; ++page) {
         const std::byte mark{static_cast<unsigned char>(random())};
-        std::fill_n(window.base() + page * kPage, kPage, mark);
+        std::fill_n(window.base() + page * kSmallPage, kSmallPage, mark);
         mark_by_page[page] = mark;
       }
     } else if (!unused) {
-      backing.release(first * kPage, pages * kPage);
+      backing.release(first * kSmallPage, pages * kSmallPage);
       for (std::size_t page = first; page < first + pages; ++page) mark_by_page.erase(page);
     }
-    const std::size_t needed = mark_by_page.size() * kPage;
+    const std::size_t needed = mark_by_page.size() * kSmallPage;
     ASSERT_GE(window.used(), needed);
     ASSERT_LE(window.used(), std::min(needed + kKeep, kLimit));
     ASSERT_EQ(bytes_held(window), window.used());
     for (const auto& [page, mark] : mark_by_page) {
-      const std::byte* const begin = window.base() + page * kPage;
-      ASSERT_EQ(std::count(begin, begin + kPage, mark), kPage) << "page " << page << ", step " << step;
+      const std::byte* const begin = window.base() + page * kSmallPage;
+      ASSERT_EQ(std::count(begin, begin + kSmallPage, mark), kSmallPage) << "page " << page << ", step " << step;
     }
   }
 }

@@ -23,21 +23,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::size_t kMiB = std::size_t{1} << 20U;
-
-Window make_window(std::size_t limit, HugePages huge_pages = HugePages::off) {
-  auto window = Window::create({.limit = limit, .huge_pages = huge_pages});
-  EXPECT_TRUE(window.ok()) << window.status().text();
-  return std::move(window).value();
-}
-
-// What the system holds for the window's file.
-std::size_t bytes_held(const Window& window) {
-  struct stat about {};
-  EXPECT_EQ(fstat(window.fd(), &about), 0);
-  return static_cast<std::size_t>(about.st_blocks) * 512;
-}
-
 TEST(WindowTest, HasMoreAddressesThanMemory) {
   const Window window = make_window(4 * kMiB);
   EXPECT_EQ(window.limit(), 4 * kMiB);

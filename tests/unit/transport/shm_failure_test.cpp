@@ -8,9 +8,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-const std::vector<int> kRanks = {0, 1};
-
-std::span<const std::byte> bytes_of(const ShmCard& card) { return std::as_bytes(std::span(&card, 1)); }
+const std::vector<int> kBothRanks = {0, 1};
 
 /// This process has rank 0, and a process of its own rank 1.
 class ShmFailure : public testing::Test {
@@ -24,7 +22,7 @@ class ShmFailure : public testing::Test {
   /// Rank 1 connects with rank 0 and then runs `body`, with rank 0's segment as it is mapped there.
   void open(const std::function<void(ShmEnd&, const MappedSegment&)>& body) {
     other.emplace([this, &body] {
-      ShmEnd its(1, kRanks);
+      ShmEnd its(1, kBothRanks);
       host->cards[1] = its.card();
       host->stage = kOpen;
       if (!comes_true([&] { return its.poll(), host->stage == kConnected; })) return false;
@@ -34,7 +32,7 @@ class ShmFailure : public testing::Test {
       _exit(0);
     });
     ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
-    end.emplace(0, kRanks);
+    end.emplace(0, kBothRanks);
     host->cards[0] = end->card();
     const Status status = end->transport->connect(1, bytes_of(host->cards[1]));
     ASSERT_TRUE(status.ok()) << status.text();
@@ -134,19 +132,19 @@ TEST_F(ShmFailure, WhoEndsBeforeItRingsHasSentItAllTheSame) {
 TEST_F(ShmFailure, WhoHasEndedIsNotConnectedTo) {
   {
     Forked child([this] {
-      const ShmEnd gone(1, kRanks);
+      const ShmEnd gone(1, kBothRanks);
       host->cards[1] = gone.card();
       return true;
     });
     ASSERT_TRUE(child.ended_well());
   }
-  end.emplace(0, kRanks);
+  end.emplace(0, kBothRanks);
   EXPECT_EQ(end->transport->connect(1, bytes_of(host->cards[1])).code(), RMA_ERR_PEER_LOST);
 }
 
 TEST_F(ShmFailure, WhoEndsInsteadOfAnsweringIsLostAtOnce) {
   other.emplace([this] {
-    const ShmEnd silent(1, kRanks);
+    const ShmEnd silent(1, kBothRanks);
     host->cards[1] = silent.card();
     host->stage = kOpen;
     auto raw = MappedSegment::of(silent.card());
@@ -155,7 +153,7 @@ TEST_F(ShmFailure, WhoEndsInsteadOfAnsweringIsLostAtOnce) {
     return false;
   });
   ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
-  end.emplace(0, kRanks, 4, 2, std::chrono::hours(1));
+  end.emplace(0, kBothRanks, 4, 2, std::chrono::hours(1));
   const Status status = end->transport->connect(1, bytes_of(host->cards[1]));
   EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
   EXPECT_NE(status.text().find("has ended"), std::string_view::npos) << status.text();
@@ -188,8 +186,8 @@ TEST_F(ShmFailure, WhoCallsAndEndsIsRefusedAndOthersAreNot) {
 }
 
 TEST_F(ShmFailure, WhoNeverAnswersIsLostInTheEndAndMayAnswerLater) {
-  end.emplace(0, kRanks, 4, 2, std::chrono::milliseconds(10));
-  ShmEnd silent(1, kRanks);
+  end.emplace(0, kBothRanks, 4, 2, std::chrono::milliseconds(10));
+  ShmEnd silent(1, kBothRanks);
   const Status status = end->transport->connect(1, silent.transport->card());
   EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
   EXPECT_NE(status.text().find("does not answer"), std::string_view::npos) << status.text();
@@ -200,8 +198,8 @@ TEST_F(ShmFailure, WhoNeverAnswersIsLostInTheEndAndMayAnswerLater) {
 }
 
 TEST_F(ShmFailure, WhoLeavesIsLostAfterItsMessages) {
-  end.emplace(0, kRanks);
-  auto leaving = std::make_unique<ShmEnd>(1, kRanks);
+  end.emplace(0, kBothRanks);
+  auto leaving = std::make_unique<ShmEnd>(1, kBothRanks);
   host->cards[1] = leaving->card();
   ASSERT_TRUE(connect(*end, *leaving, 1).ok());
   while (end->poll() != 0) {
@@ -215,8 +213,8 @@ TEST_F(ShmFailure, WhoLeavesIsLostAfterItsMessages) {
 }
 
 TEST_F(ShmFailure, WhoIsGivenUpIsHeardNoMore) {
-  end.emplace(0, kRanks);
-  ShmEnd peer(1, kRanks);
+  end.emplace(0, kBothRanks);
+  ShmEnd peer(1, kBothRanks);
   ASSERT_TRUE(connect(*end, peer, 1).ok());
   EXPECT_EQ(peer.send(0, 1), RMA_SUCCESS);
   end->transport->fail(1);

@@ -14,8 +14,6 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-std::span<const std::byte> bytes_of(const ShmCard& card) { return std::as_bytes(std::span(&card, 1)); }
-
 class ShmHostile : public ShmLanes {
  protected:
   /// What rank 3 says to a card of rank 9's that was changed.
