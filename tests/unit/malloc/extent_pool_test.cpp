@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "malloc/window_backing.hpp"
+#include "small_window.hpp"
 
 namespace rma {
 namespace {

@@ -11,6 +11,8 @@
 #include <random>
 #include <utility>
 
+#include "small_window.hpp"
+
 namespace rma {
 namespace {
 
@@ -97,7 +99,8 @@ TEST(WindowBackingTest, RandomRangesAgreeWithAModel) {
     ASSERT_EQ(bytes_held(window), window.used());
     for (const auto& [page, mark] : mark_by_page) {
       const std::byte* const begin = window.base() + page * kSmallPage;
-      ASSERT_EQ(std::count(begin, begin + kSmallPage, mark), kSmallPage) << "page " << page << ", step " << step;
+      ASSERT_EQ(std::count(begin, begin + kSmallPage, mark), kSmallPage)
+          << "page " << page << ", step " << step;
     }
   }
 }

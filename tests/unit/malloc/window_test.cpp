@@ -18,6 +18,8 @@
 #include <string>
 #include <utility>
 
+#include "small_window.hpp"
+
 namespace rma {
 namespace {
 
