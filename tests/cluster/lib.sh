@@ -60,7 +60,8 @@ finish() {
   exit
 }
 
-# multi FILTER [NAME=VALUE...]: these tests of several ranks, two on each host, with these settings, from $programs
+# multi FILTER [NAME=VALUE...]: these tests of several ranks, two on each host (RANKS: so many), with these settings,
+# from $programs
 multi() {
   local filter=$1 settings=()
   shift
@@ -68,5 +69,5 @@ multi() {
     settings+=(--env "$1")
     shift
   done
-  cluster-run -n 2 --timeout 200 "${settings[@]}" -- "$programs/rma-multi-tests" --gtest_filter="$filter"
+  cluster-run -n "${RANKS:-2}" --timeout 200 "${settings[@]}" -- "$programs/rma-multi-tests" --gtest_filter="$filter"
 }

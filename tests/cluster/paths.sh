@@ -3,6 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 programs=$1
 
+# One rank on each host: what these settings change is between hosts, and ranks that share a processor take turns.
+RANKS=1
 transfers='Contiguous.Put:Contiguous.Get:Order.*'
 step 'buffers registered each time' multi "$transfers" RMA_LOCAL_BUFFERS=register
 step 'buffers registered piece by piece' multi "$transfers" RMA_LOCAL_BUFFERS=pipeline RMA_PIPELINE=4096
@@ -10,6 +12,7 @@ step 'buffers copied' multi "$transfers" RMA_LOCAL_BUFFERS=bounce
 step 'nothing inline, few copies' multi "$transfers:Request.*" RMA_INLINE=0 RMA_BOUNCE=64
 step 'small pieces, short queues' multi "$transfers:Vector.Put:Vector.Get:Request.*" RMA_PIECE=4096 RMA_QP_DEPTH=16 \
   RMA_BOUNCE_BUFFERS=4
+RANKS=2
 step 'atomics by the helper' multi 'Atomic.*:Order.*:Contiguous.*:Thread.OneCounter*' RMA_ATOMIC_DOMAIN=helper
 # Of the heap almost nothing can be registered, and of the rest nothing.
 little_locked_memory() {
