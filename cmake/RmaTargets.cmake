@@ -11,15 +11,26 @@ target_compile_options(rma_flags INTERFACE $<$<NOT:$<BOOL:${LIBRMA_FUZZ}>>:-Werr
 target_compile_options(rma_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Wno-restrict -Wno-unknown-warning-option>)
 target_include_directories(rma_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 
-# rma_folder(NAME SOURCES file... [DEPENDS folder...] [LIBS library...]): one folder under src, as a static library
-# `rma_<name>` of its own, so that a folder's unit tests link that folder and what is below it, and nothing above.
+# RMA_LAYERS: the folders of src, lowest first. RMA_KNOWS_<folder>: the folders that it may know.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/layers.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/layers.txt rma_layers REGEX "^[a-z_]+:")
+set(RMA_LAYERS "")
+foreach(layer IN LISTS rma_layers)
+  string(REGEX MATCH "^([a-z_]+): *(.*)$" layer "${layer}")
+  list(APPEND RMA_LAYERS ${CMAKE_MATCH_1})
+  string(REPLACE " " ";" RMA_KNOWS_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+endforeach()
+
+# rma_folder(NAME SOURCES file... [LIBS library...]): one folder under src, as a static library `rma_<name>` of its own
+# that is linked with the folders it may know. So a folder's unit tests link that folder and what is below it, and
+# nothing above.
 function(rma_folder name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
   add_library(rma_${name} STATIC ${arg_SOURCES})
   set_target_properties(rma_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                                                VISIBILITY_INLINES_HIDDEN ON)
-  list(TRANSFORM arg_DEPENDS PREPEND rma_)
-  target_link_libraries(rma_${name} PUBLIC rma_flags ${arg_DEPENDS} ${arg_LIBS})
+  list(TRANSFORM RMA_KNOWS_${name} PREPEND rma_ OUTPUT_VARIABLE known)
+  target_link_libraries(rma_${name} PUBLIC rma_flags ${known} ${arg_LIBS})
   set_property(GLOBAL APPEND PROPERTY RMA_FOLDERS rma_${name})
   set_property(GLOBAL APPEND PROPERTY RMA_FOLDER_LIBS ${arg_LIBS})
 endfunction()

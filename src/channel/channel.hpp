@@ -16,7 +16,7 @@
 #include "channel/ring.hpp"
 #include "channel/ring_memory.hpp"
 #include "channel/send_slots.hpp"
-#include "core/network/rails.hpp"
+#include "fabric/rails.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -12,7 +12,7 @@
 
 #include "channel/message.hpp"
 #include "channel/sending_ring.hpp"
-#include "malloc/registrar.hpp"
+#include "fabric/registrar.hpp"
 #include "rma/rma.h"
 
 namespace rma {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "channel/posted.hpp"
-#include "core/network/bounce_pool.hpp"
-#include "malloc/registrar.hpp"
+#include "fabric/bounce_pool.hpp"
+#include "fabric/registrar.hpp"
 #include "transport/helper_lane.hpp"
 #include "util/status.hpp"
 

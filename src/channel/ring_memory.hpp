@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/network/bounce_pool.hpp"
-#include "malloc/registrar.hpp"
+#include "fabric/bounce_pool.hpp"
+#include "fabric/registrar.hpp"
 
 namespace rma {
 

@@ -9,8 +9,8 @@
 
 #include "channel/posted.hpp"
 #include "channel/ring_memory.hpp"
-#include "core/network/bounce_pool.hpp"
-#include "malloc/registrar.hpp"
+#include "fabric/bounce_pool.hpp"
+#include "fabric/registrar.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "malloc/registrar.hpp"
+#include "fabric/registrar.hpp"
 #include "util/status.hpp"
 
 namespace rma {

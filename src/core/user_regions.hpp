@@ -6,8 +6,8 @@
 #include <mutex>
 #include <optional>
 
+#include "fabric/registrar.hpp"
 #include "malloc/region_table.hpp"
-#include "malloc/registrar.hpp"
 #include "util/status.hpp"
 
 namespace rma {

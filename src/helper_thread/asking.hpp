@@ -11,8 +11,8 @@
 
 #include "channel/channel.hpp"
 #include "core/flights.hpp"
-#include "core/network/bounce_pool.hpp"
 #include "core/network/network.hpp"
+#include "fabric/bounce_pool.hpp"
 #include "helper_thread/wire.hpp"
 #include "util/status.hpp"
 

@@ -12,7 +12,7 @@
 #include "channel/channel.hpp"
 #include "core/flights.hpp"
 #include "core/network/network.hpp"
-#include "core/network/rails.hpp"
+#include "fabric/rails.hpp"
 #include "helper_thread/asking.hpp"
 #include "helper_thread/serving.hpp"
 #include "util/settings.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "channel/channel.hpp"
-#include "core/network/bounce_pool.hpp"
+#include "fabric/bounce_pool.hpp"
 #include "helper_thread/wire.hpp"
 
 namespace rma {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <shared_mutex>
 
+#include "fabric/registrar.hpp"
 #include "malloc/backing.hpp"
 #include "malloc/region_table.hpp"
-#include "malloc/registrar.hpp"
 #include "malloc/window.hpp"
 
 namespace rma {

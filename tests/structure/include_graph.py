@@ -1,37 +1,33 @@
 #!/usr/bin/env python3
-"""Checks the project's include graph against the table of docs/architecture.md.
+"""Checks the project's include graph against src/layers.txt.
 
-usage: include_graph.py PROJECT_ROOT     prints each include that the table does not allow; exits 1 when there are any
+usage: include_graph.py PROJECT_ROOT     prints each include that the table does not allow, and each entry of it that no
+                                         include needs; exits 1 when there are any
 """
 
 import pathlib
 import re
 import sys
 
-# Each folder of src, and the folders that its files may include. Every folder may include itself and the public C
-# headers, which know nothing of src.
-KNOWS = {
-    "util": set(),
-    "bootstrap": {"util"},
-    "transport": {"util"},
-    "malloc": {"util"},
-    "core": {"malloc", "transport", "bootstrap", "util"},
-    "channel": {"core", "malloc", "transport", "util"},
-    "helper_thread": {"channel", "core", "util"},
-    "atomics": {"helper_thread", "channel", "core", "util"},
-    "strided": {"helper_thread", "channel", "atomics", "core", "transport", "util"},
-    "collectives": {"atomics", "strided", "channel", "core", "util"},
-    "api": {"util", "bootstrap", "transport", "malloc", "core", "channel", "helper_thread", "atomics", "strided",
-            "collectives"},
-    "armci": {"util"},
-    "fortran": {"util"},
-}
-
 # Programs that show or measure what a user of the library can do, and so have no more than a user has.
 USERS = ("apps", "examples")
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+LAYER = re.compile(r"^([a-z_]+):(.*)$", re.MULTILINE)
+
+
+def read_layers(root):
+    """Each folder of src and the folders that it may know, from the table; and what is wrong with the table."""
+    knows, wrong = {}, []
+    for folder, known in LAYER.findall((root / "src/layers.txt").read_text(encoding="utf-8")):
+        for name in known.split():
+            if name not in knows:
+                wrong.append(f"src/layers.txt: {folder} may know {name}, which does not stand above it")
+        knows[folder] = set(known.split())
+    return knows, wrong
 
 
 def source_files(folder):
@@ -52,21 +48,26 @@ def included_files(root, path):
 
 
 def violations(root):
-    """One text for each include that is not allowed, and for each folder that the table does not have."""
+    """One text for each include that is not allowed, and for each folder or entry that the table should not have."""
     root = pathlib.Path(root).resolve()
-    found = []
+    knows, found = read_layers(root)
 
     for folder in sorted(path.name for path in (root / "src").iterdir() if path.is_dir()):
-        if folder not in KNOWS:
-            found.append(f"src/{folder}: not in the table; add it there and to {pathlib.Path(__file__).name}")
+        if folder not in knows:
+            found.append(f"src/{folder}: not in src/layers.txt")
             continue
-        allowed = KNOWS[folder] | {folder}
+        allowed = knows[folder] | {folder}
+        used = set()
         for path in source_files(root / "src" / folder):
             for target in included_files(root, path):
+                if target.parts[0] == "src":
+                    used.add(target.parts[1])
                 if target.parts[0] == "src" and target.parts[1] not in allowed:
                     found.append(f"{path.relative_to(root)} includes {target}: {folder} may not know {target.parts[1]}")
                 elif target.parts[0] not in ("src", "include"):
                     found.append(f"{path.relative_to(root)} includes {target}: the library may not know its users")
+        for unused in sorted(knows[folder] - used):
+            found.append(f"src/layers.txt: {folder} may know {unused}, and no file of it does")
 
     for path in source_files(root / "include"):
         for target in included_files(root, path):
@@ -88,7 +89,7 @@ def main():
     found = violations(sys.argv[1])
     for text in found:
         print(text)
-    print(f"{len(found)} includes against the architecture")
+    print(f"{len(found)} violations of src/layers.txt")
     sys.exit(1 if found else 0)
 
 

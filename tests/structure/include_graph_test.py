@@ -12,6 +12,7 @@ class IncludeGraphTest(unittest.TestCase):
     def violations(self, files):
         """Those of a tree with the given files, by path, above one that is in order."""
         in_order = {
+            "src/layers.txt": "# a comment: none\nutil:\nbootstrap:\ntransport:\ncore: util\n",
             "include/rma/rma.h": "#include <stddef.h>\n",
             "src/util/text.hpp": "#include <string>\n",
             "src/core/job.hpp": '#include "rma/rma.h"\n#include "util/text.hpp"\n',
@@ -54,6 +55,14 @@ class IncludeGraphTest(unittest.TestCase):
     def test_a_folder_nobody_planned(self):
         found = self.violations({"src/misc/odds.cpp": ""})
         self.assertEqual(len(found), 1, found)
+
+    def test_an_entry_of_the_table_that_nobody_needs(self):
+        found = self.violations({"src/layers.txt": "util:\nbootstrap:\ncore: util bootstrap\n"})
+        self.assertEqual(found, ["src/layers.txt: core may know bootstrap, and no file of it does"])
+
+    def test_a_table_that_points_up(self):
+        found = self.violations({"src/layers.txt": "core: util\nutil:\n"})
+        self.assertEqual(found, ["src/layers.txt: core may know util, which does not stand above it"])
 
     def test_an_application_that_includes_the_inside(self):
         found = self.violations({"apps/demo/main.cpp": '#include "rma/rma.h"\n#include "core/job.hpp"\n'})

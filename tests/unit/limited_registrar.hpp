@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "malloc/registrar.hpp"
+#include "fabric/registrar.hpp"
 
 namespace rma {
 

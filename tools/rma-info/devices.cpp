@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "malloc/registrar.hpp"
-#include "malloc/registration_cache.hpp"
+#include "fabric/registrar.hpp"
+#include "fabric/registration_cache.hpp"
 
 namespace rma::info {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "core/assistant.hpp"
 #include "core/flights.hpp"
-#include "core/network/bounce_pool.hpp"
 #include "core/network/piece.hpp"
-#include "core/network/rails.hpp"
 #include "core/network/remote_memory.hpp"
-#include "malloc/registration_cache.hpp"
+#include "fabric/bounce_pool.hpp"
+#include "fabric/rails.hpp"
+#include "fabric/registration_cache.hpp"
 #include "util/settings.hpp"
 
 namespace rma {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/network/network.hpp"
-#include "core/network/rail_match.hpp"
+#include "fabric/rail_match.hpp"
 
 namespace rma {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/requests.hpp"
-#include "malloc/registrar.hpp"
-#include "malloc/registration_cache.hpp"
+#include "fabric/registrar.hpp"
+#include "fabric/registration_cache.hpp"
 #include "transport/transport.hpp"
 
 namespace rma {

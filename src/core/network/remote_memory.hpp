@@ -8,9 +8,9 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "core/network/rail_match.hpp"
+#include "fabric/rail_match.hpp"
+#include "fabric/registrar.hpp"
 #include "malloc/region_table.hpp"
-#include "malloc/registrar.hpp"
 #include "util/status.hpp"
 
 namespace rma {

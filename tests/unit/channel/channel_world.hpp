@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "channel/channel.hpp"
-#include "core/network/rails.hpp"
+#include "fabric/rails.hpp"
 #include "transport/loopback/loopback_transport.hpp"
 
 namespace rma {

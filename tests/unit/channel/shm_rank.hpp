@@ -10,7 +10,7 @@
 
 #include "../forked.hpp"
 #include "channel/channel.hpp"
-#include "core/network/rails.hpp"
+#include "fabric/rails.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "util/statistics.hpp"
 

@@ -1,6 +1,6 @@
 // What happens when rails fail, and in which order things arrive.
 
-#include "core/network/rail_match.hpp"
+#include "fabric/rail_match.hpp"
 #include "network_world.hpp"
 
 namespace rma {

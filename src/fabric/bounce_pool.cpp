@@ -1,4 +1,4 @@
-#include "core/network/bounce_pool.hpp"
+#include "fabric/bounce_pool.hpp"
 
 #include <sys/mman.h>
 

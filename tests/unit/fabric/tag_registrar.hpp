@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "malloc/registrar.hpp"
-#include "malloc/registration_cache.hpp"
+#include "fabric/registrar.hpp"
+#include "fabric/registration_cache.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {

@@ -1,4 +1,4 @@
-#include "malloc/private_pages.hpp"
+#include "fabric/private_pages.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

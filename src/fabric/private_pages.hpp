@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "malloc/unmap_watch.hpp"
+#include "fabric/unmap_watch.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "malloc/registration_cache.hpp"
+#include "fabric/registration_cache.hpp"
 #include "tag_registrar.hpp"
 
 namespace rma {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "malloc/registrar.hpp"
+#include "fabric/registrar.hpp"
 
 namespace rma {
 

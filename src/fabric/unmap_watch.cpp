@@ -1,4 +1,4 @@
-#include "malloc/unmap_watch.hpp"
+#include "fabric/unmap_watch.hpp"
 #include "util/text.hpp"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "malloc/registrar.hpp"
+#include "fabric/registrar.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../seed.hpp"
-#include "malloc/registration_cache.hpp"
+#include "fabric/registration_cache.hpp"
 #include "tag_registrar.hpp"
 
 namespace rma {

@@ -1,4 +1,4 @@
-#include "core/network/rail_match.hpp"
+#include "fabric/rail_match.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/network/rails.hpp"
+#include "fabric/rails.hpp"
 
 #include <fmt/format.h>
 #include <sys/random.h>

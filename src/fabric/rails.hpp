@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/network/bounce_pool.hpp"
-#include "malloc/registrar.hpp"
+#include "fabric/bounce_pool.hpp"
+#include "fabric/registrar.hpp"
 #include "transport/transport.hpp"
 #include "transport/verbs/verbs_transport.hpp"
 #include "util/settings.hpp"

@@ -1,4 +1,4 @@
-#include "malloc/unmap_watch.hpp"
+#include "fabric/unmap_watch.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "malloc/private_pages.hpp"
+#include "fabric/private_pages.hpp"
 #include "tag_registrar.hpp"
 #include "util/background_thread.hpp"
 

@@ -1,4 +1,4 @@
-#include "malloc/registrar.hpp"
+#include "fabric/registrar.hpp"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "malloc/registration_cache.hpp"
+#include "fabric/registration_cache.hpp"
 
 #include <unistd.h>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "malloc/private_pages.hpp"
-#include "malloc/registrar.hpp"
-#include "malloc/unmap_watch.hpp"
+#include "fabric/private_pages.hpp"
+#include "fabric/registrar.hpp"
+#include "fabric/unmap_watch.hpp"
 #include "util/status.hpp"
 
 namespace rma {
