@@ -14,7 +14,7 @@
 namespace rma::bench {
 namespace {
 
-/** As src/transport/verbs/service_thread.cpp calls it. */
+/** As src/transport/service_thread.cpp calls it. */
 constexpr const char* kHelperThread = "rma-service";
 
 /** Nanoseconds that this process's helper thread has run, from the kernel's scheduler. Ends the job where

@@ -137,9 +137,7 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
   count(Counter::atomic_helper);
   Flights& flights = helper_.flights();
   const rma_request_t operation = flights.open(rank);
-  if (operation == RMA_REQUEST_NULL) {
-    return Status(RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them");
-  }
+  if (operation == RMA_REQUEST_NULL) return Flights::too_many();
   const AtomicRequest wanted = {.op = static_cast<std::uint32_t>(op),
                                 .width = static_cast<std::uint32_t>(width),
                                 .target = target,
@@ -188,9 +186,7 @@ Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
   Flights& flights = helper_.flights();
   if (registered(*remote, rank)) return ask_in_pieces(helper_.asking(), flights, transfer);
   transfer.operation = flights.open(rank);
-  if (transfer.operation == RMA_REQUEST_NULL) {
-    return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
-  }
+  if (transfer.operation == RMA_REQUEST_NULL) return Flights::too_many();
   std::optional<AccumulateRefusal> refusal;
   transfer.refusal_room = sizeof(AccumulateRefusal);
   transfer.refused = [&refusal](std::span<const std::byte> told) {

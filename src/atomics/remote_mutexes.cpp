@@ -159,9 +159,7 @@ Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, st
                           std::uint64_t id, std::uint32_t* granted) {
   Flights& flights = helper_.flights();
   const rma_request_t operation = flights.open(rank);
-  if (operation == RMA_REQUEST_NULL) {
-    return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
-  }
+  if (operation == RMA_REQUEST_NULL) return Flights::too_many();
   const MutexRequest wanted = {.address = address, .who = who, .id = id};
   Status asked = helper_.asking().ask(
       {.rank = rank,

@@ -16,6 +16,10 @@ constexpr int kNap = 100;  // ms
 
 }  // namespace
 
+Status Flights::too_many() {
+  return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
+}
+
 Flights::Flights(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
     : policy_(policy), patience_(patience), peers_(static_cast<std::size_t>(ranks)) {
   // For every rank: what has begun is listed without taking memory.

@@ -56,6 +56,8 @@ class Flights {
   /// A new operation to `rank`, with the issuer's own part pending (see RequestTable). RMA_REQUEST_NULL when
   /// too many are open.
   [[nodiscard]] rma_request_t open(int rank) { return requests_.open(rank); }
+  /// The failure of a call for which open() returned RMA_REQUEST_NULL.
+  [[nodiscard]] static Status too_many();
   [[nodiscard]] int rank(rma_request_t operation) const { return requests_.rank(operation); }
 
   /// For movers: something to `rank` begins, which a fence from now on waits for; and is over. What is part

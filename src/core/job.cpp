@@ -104,7 +104,9 @@ Status Job::open_network() {
                                   "other way to them",
                                   static_cast<std::size_t>(size()) - mapped, size())};
   }
-  if (settings_.network != NetworkSetting::verbs && !needed) return {};
+  const bool forced =
+      settings_.network != NetworkSetting::automatic && settings_.network != NetworkSetting::off;
+  if (!forced && !needed) return {};
   auto rails = Rails::open(settings_, rank(), size());
   if (!rails.ok()) return std::move(rails).status();
   rails_ = std::move(rails).value();

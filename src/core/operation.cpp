@@ -30,9 +30,7 @@ Network::Parts& Operation::parts() { return parts_ ? *parts_ : parts_.emplace(ra
 
 Status Operation::open() {
   if (flying_ == RMA_REQUEST_NULL) flying_ = device_.flights().open(rank_);
-  if (flying_ == RMA_REQUEST_NULL) {
-    return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
-  }
+  if (flying_ == RMA_REQUEST_NULL) return Flights::too_many();
   return {};
 }
 

@@ -1,13 +1,12 @@
 #include "fabric/rails.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <optional>
 
+#include "transport/provider.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 
@@ -26,23 +25,6 @@ std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, s
   return nullptr;
 }
 
-Result<transport::Secret> make_secret() {
-  transport::Secret secret = {};
-  if (getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
-  }
-  return secret;
-}
-
-Status no_port(const std::vector<transport::Port>& ports) {
-  std::string text =
-      "this job spans several hosts, and this one has no usable RDMA device (see rma-info --devices)";
-  for (const transport::Port& port : ports) {
-    text += fmt::format("; {} port {}: {}", port.device, port.number, port.unusable);
-  }
-  return {RMA_ERR_UNSUPPORTED, text};
-}
-
 }  // namespace
 
 std::uint32_t receive_count(int ranks, std::uint64_t factor, std::uint64_t base) {
@@ -51,44 +33,31 @@ std::uint32_t receive_count(int ranks, std::uint64_t factor, std::uint64_t base)
 }
 
 Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, int ranks) {
-  const std::optional<int> gid_index =
-      settings.gid_index == kAnyGid ? std::nullopt : std::optional(static_cast<int>(settings.gid_index));
-  auto ports = transport::find_ports({.devices = settings.devices, .gid_index = gid_index});
-  if (!ports.ok()) return std::move(ports).status();
-  auto secret = make_secret();
-  if (!secret.ok()) return std::move(secret).status();
-  const auto usable = static_cast<std::size_t>(
-      std::count_if(ports->begin(), ports->end(), [](const auto& port) { return port.unusable.empty(); }));
-  const std::size_t count = std::clamp<std::size_t>(usable, 1, kMaxRails);
-  const std::chrono::milliseconds timeout = std::chrono::seconds(settings.peer_timeout);
-  const transport::VerbsOptions options = {
+  const transport::Provider* const provider = settings.network == NetworkSetting::automatic
+                                                  ? &transport::providers().front()
+                                                  : transport::find_provider(network_name(settings.network));
+  if (provider == nullptr) {
+    return Status(RMA_ERR_SETTING,
+                  fmt::format("RMA_NETWORK={} is not a network that this library was built with",
+                              network_name(settings.network)));
+  }
+  const transport::ProviderOptions options = {
       .rank = rank,
       .ranks = ranks,
-      .secret = secret.value(),
+      .most = kMaxRails,
+      .devices = settings.devices,
+      .gid_index =
+          settings.gid_index == kAnyGid ? std::nullopt : std::optional(static_cast<int>(settings.gid_index)),
       .queue_depth = static_cast<std::uint32_t>(settings.queue_depth),
       .completions = static_cast<std::uint32_t>(settings.completions),
       .buffers = receive_count(ranks, settings.receive_factor, settings.receive_base) +
                  static_cast<std::uint32_t>(settings.peer_receives) * static_cast<std::uint32_t>(ranks),
-      .timeout = timeout,
-      // A rank that answers on no rail is lost after the whole of it.
-      .connect_timeout = timeout / count};
+      .timeout = std::chrono::seconds(settings.peer_timeout)};
   auto rails = std::make_unique<Rails>(std::vector<std::unique_ptr<transport::Transport>>());
   rails->service_ = std::make_unique<transport::ServiceThread>();
-  for (const transport::Port& port : ports.value()) {
-    if (!port.unusable.empty()) continue;
-    if (rails->count() == kMaxRails) {
-      log(LogLevel::info, fmt::format("{} port {} is not used: {} rails are the most", port.device,
-                                      port.number, std::size_t{kMaxRails}));
-      continue;
-    }
-    auto opened = transport::VerbsTransport::open(port, options, *rails->service_);
-    if (!opened.ok()) return std::move(opened).status();
-    log(LogLevel::debug,
-        fmt::format("rail {}: {} port {}, {} index {}, MTU {}", rails->count(), port.device, port.number,
-                    port.gid_type, port.gid_index, transport::mtu_bytes(port.mtu)));
-    rails->transports_.push_back(std::move(opened).value());
-  }
-  if (rails->count() == 0) return no_port(ports.value());
+  auto opened = provider->open(options, *rails->service_);
+  if (!opened.ok()) return std::move(opened).status();
+  rails->transports_ = std::move(opened).value();
   rails->make_buffers(settings);
   return rails;
 }

@@ -8,8 +8,8 @@
 
 #include "fabric/bounce_pool.hpp"
 #include "fabric/registrar.hpp"
+#include "transport/service_thread.hpp"
 #include "transport/transport.hpp"
-#include "transport/verbs/verbs_transport.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
@@ -19,8 +19,8 @@ namespace rma {
 /// another process (RailMatch). Memory is registered with all of them.
 class Rails final : public Registrar {
  public:
-  /// Opens the usable ports that the settings allow, at most kMaxRails. RMA_ERR_UNSUPPORTED when there is
-  /// none, RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Opens the usable devices that the settings allow, at most kMaxRails, by the provider that RMA_NETWORK
+  /// names. RMA_ERR_UNSUPPORTED when there is none, RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<Rails>> open(const Settings& settings, int rank, int ranks);
   /// Rails over transports that are open already.
   explicit Rails(std::vector<std::unique_ptr<transport::Transport>> transports)

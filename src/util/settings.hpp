@@ -17,6 +17,11 @@ enum class CmaSetting : std::uint8_t { automatic, off };
 enum class CollectiveSetting : std::uint8_t { automatic, mail };
 enum class ShmSetting : std::uint8_t { automatic, off };
 enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
+/// The words of RMA_NETWORK, in the order of the enumerators; all behind "off" name a provider.
+inline constexpr std::array<std::string_view, 3> kNetworkNames = {"auto", "off", "verbs"};
+[[nodiscard]] constexpr std::string_view network_name(NetworkSetting network) {
+  return kNetworkNames[static_cast<std::size_t>(network)];
+}
 enum class AtomicDomainSetting : std::uint8_t { automatic, cpu, nic, helper };
 enum class ProtocolSetting : std::uint8_t { automatic, packed, pipelined, segments, host_assisted };
 enum class LocalBufferSetting : std::uint8_t { cache, register_each, pipeline, bounce };

@@ -13,7 +13,6 @@ constexpr std::array<std::string_view, 3> kHugePages = {"off", "transparent", "h
 constexpr std::array<std::string_view, 2> kCma = {"auto", "off"};
 constexpr std::array<std::string_view, 2> kCollective = {"auto", "mail"};
 constexpr std::array<std::string_view, 2> kShm = {"auto", "off"};
-constexpr std::array<std::string_view, 3> kNetwork = {"auto", "off", "verbs"};
 constexpr std::array<std::string_view, 4> kAtomicDomain = {"auto", "cpu", "nic", "helper"};
 constexpr std::array<std::string_view, 5> kProtocol = {"auto", "packed", "pipelined", "segments",
                                                        "host_assisted"};
@@ -64,7 +63,7 @@ std::span<const SettingInfo> setting_table() {
                   "with notification); mail always so. The same on all ranks"},
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "",
                   "Map the memory of other ranks of the same host; off sends everything through the network"},
-      SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetwork), "auto", 0, 0, "",
+      SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetworkNames), "auto", 0, 0, "",
                   "Network between ranks that are not mapped: auto opens verbs where there are such, verbs "
                   "always"},
       SettingInfo{

@@ -21,7 +21,7 @@
 #include "records.hpp"
 #include "strided/assisted.hpp"
 #include "strided/remote_copy.hpp"
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 #include "util/log.hpp"
 
 namespace rma::fuzz {

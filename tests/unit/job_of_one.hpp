@@ -7,7 +7,7 @@
 #include "atomics/accumulate.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 
 namespace rma {
 

@@ -240,7 +240,7 @@ Status Network::drain(Parts& parts, Peer& its) {
 Status Network::open(Parts& parts) {
   if (parts.operation_ == RMA_REQUEST_NULL) parts.operation_ = flights_.open(parts.rank_);
   if (parts.operation_ != RMA_REQUEST_NULL) return {};
-  return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
+  return Flights::too_many();
 }
 
 Piece& Network::new_piece(Peer& its, int rank, const Span& span, rma_request_t operation) {

@@ -13,7 +13,7 @@
 #include "transport/verbs/datagrams.hpp"
 #include "transport/verbs/objects.hpp"
 #include "transport/verbs/ports.hpp"
-#include "transport/verbs/service_thread.hpp"
+#include "transport/service_thread.hpp"
 #include "transport/verbs/switchboard.hpp"
 #include "transport/verbs/verbs_lane.hpp"
 

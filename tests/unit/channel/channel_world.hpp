@@ -10,7 +10,7 @@
 
 #include "channel/channel.hpp"
 #include "fabric/rails.hpp"
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 
 namespace rma {
 

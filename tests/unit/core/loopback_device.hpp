@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 
 namespace rma {
 

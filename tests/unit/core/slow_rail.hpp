@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 
 namespace rma {
 

@@ -10,7 +10,7 @@
 
 #include "helper_thread/helper.hpp"
 #include "malloc/region_table.hpp"
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 
 namespace rma {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 
 namespace rma::transport {
 

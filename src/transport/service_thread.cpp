@@ -1,4 +1,4 @@
-#include "transport/verbs/service_thread.hpp"
+#include "transport/service_thread.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "transport/loopback/loopback_lane.hpp"
+#include "loopback/loopback_lane.hpp"
 #include "transport/transport.hpp"
 
 namespace rma::transport {

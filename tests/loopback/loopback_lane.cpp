@@ -1,9 +1,9 @@
-#include "transport/loopback/loopback_lane.hpp"
+#include "loopback/loopback_lane.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-#include "transport/loopback/loopback_transport.hpp"
+#include "loopback/loopback_transport.hpp"
 
 namespace rma::transport {
 namespace {

@@ -1,0 +1,71 @@
+#include "transport/verbs/verbs_provider.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "transport/verbs/ports.hpp"
+#include "transport/verbs/verbs_transport.hpp"
+#include "util/log.hpp"
+
+namespace rma::transport {
+namespace {
+
+Result<Secret> make_secret() {
+  Secret secret = {};
+  if (getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
+    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
+  }
+  return secret;
+}
+
+Status no_port(const std::vector<Port>& ports) {
+  std::string text =
+      "this job spans several hosts, and this one has no usable RDMA device (see rma-info --devices)";
+  for (const Port& port : ports) {
+    text += fmt::format("; {} port {}: {}", port.device, port.number, port.unusable);
+  }
+  return {RMA_ERR_UNSUPPORTED, text};
+}
+
+}  // namespace
+
+Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions& options,
+                                                           ServiceThread& service) {
+  auto ports = find_ports({.devices = options.devices, .gid_index = options.gid_index});
+  if (!ports.ok()) return std::move(ports).status();
+  auto secret = make_secret();
+  if (!secret.ok()) return std::move(secret).status();
+  const auto usable = static_cast<std::size_t>(
+      std::count_if(ports->begin(), ports->end(), [](const Port& port) { return port.unusable.empty(); }));
+  const std::size_t count = std::clamp<std::size_t>(usable, 1, options.most);
+  const VerbsOptions verbs = {.rank = options.rank,
+                              .ranks = options.ranks,
+                              .secret = secret.value(),
+                              .queue_depth = options.queue_depth,
+                              .completions = options.completions,
+                              .buffers = options.buffers,
+                              .timeout = options.timeout,
+                              // A rank that answers on no rail is lost after the whole of it.
+                              .connect_timeout = options.timeout / count};
+  std::vector<std::unique_ptr<Transport>> opened;
+  for (const Port& port : ports.value()) {
+    if (!port.unusable.empty()) continue;
+    if (opened.size() == options.most) {
+      log(LogLevel::info, fmt::format("{} port {} is not used: {} rails are the most", port.device,
+                                      port.number, options.most));
+      continue;
+    }
+    auto one = VerbsTransport::open(port, verbs, service);
+    if (!one.ok()) return std::move(one).status();
+    log(LogLevel::debug, fmt::format("rail {}: {} port {}, {} index {}, MTU {}", opened.size(), port.device,
+                                     port.number, port.gid_type, port.gid_index, mtu_bytes(port.mtu)));
+    opened.push_back(std::move(one).value());
+  }
+  if (opened.empty()) return no_port(ports.value());
+  return opened;
+}
+
+}  // namespace rma::transport

@@ -1,0 +1,28 @@
+#include "transport/provider.hpp"
+
+#include <gtest/gtest.h>
+
+#include <span>
+
+#include "util/settings.hpp"
+
+namespace rma::transport {
+namespace {
+
+TEST(Providers, EveryNetworkThatTheSettingNamesIsOne) {
+  for (const std::string_view name : std::span(kNetworkNames).subspan(2)) {
+    const Provider* const provider = find_provider(name);
+    ASSERT_NE(provider, nullptr) << name;
+    EXPECT_EQ(provider->name, name);
+  }
+  EXPECT_EQ(providers().size(), kNetworkNames.size() - 2) << "each has its word in RMA_NETWORK";
+}
+
+TEST(Providers, NoOtherNameIs) {
+  for (const std::string_view name : {"", "auto", "off", "verb", "verbs2"}) {
+    EXPECT_EQ(find_provider(name), nullptr) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rma::transport
