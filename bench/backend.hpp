@@ -35,8 +35,8 @@ struct VectorShape {
  * process; `offset`s are bytes into `rank`'s arena.
  *
  *  - constructing one from main's arguments joins the job; leave(code) ends it and gives the exit code (or
- * does not return, where a library's own shutdown is not to be trusted). allocate is collective and called
- * once.
+ *    does not return, where a library's own shutdown is not to be trusted). allocate is collective and called
+ *    once.
  *  - put returns when the data is visible at the target.
  *  - sync: everything issued before is visible to everyone after.
  */
@@ -57,15 +57,15 @@ concept Member = requires(B& backend, std::size_t offset, const void* src, std::
  *
  *  - put, put_strided, put_vector, accumulate return when the data is visible at the target (put and flush);
  *    get, get_strided, get_vector when it has arrived here. put_nbi only starts; flush(rank) completes it
- * there.
+ *    there.
  *  - `strided_forms(shape)`, `vector_forms()`: a library that can express a noncontiguous transfer in several
- * ways (a derived datatype, a loop of contiguous puts) names them here; each is measured and the best one
- * counts. `form` is an index into it.
+ *    ways (a derived datatype, a loop of contiguous puts) names them here; each is measured and the best one
+ *    counts. `form` is an index into it.
  *  - plan_strided and plan_vector do what a program does once for a shape it uses often. `local` is the start
- * of the local side; the remote side starts at `offset`.
+ *    of the local side; the remote side starts at `offset`.
  *  - allreduce sums `count` doubles; both buffers are offsets into the caller's own arena.
  *  - notify writes data, then `value` to the 8-byte word at `flag`; wait_notify waits until the word at
- * `flag` of the caller's own arena holds `value`.
+ *    `flag` of the caller's own arena holds `value`.
  *  - barrier is what is measured; sync is the harness's own.
  */
 template <typename B>

@@ -44,8 +44,7 @@
 extern "C" {
 #endif
 
-/* ---- Constants and types ----------------------------------------------------------------------------------
- */
+/* ---- Constants and types ------------------------------------------------------------------------------- */
 
 /* Operations of ARMCI_Rmw: on int, and on long. */
 #define ARMCI_SWAP 10
@@ -116,8 +115,7 @@ typedef struct armci_meminfo_ds {
 typedef int armci_domain_t;
 #define ARMCI_DOMAIN_SMP 0
 
-/* ---- Life -------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---------------------------------------------------------------------------------------------- */
 
 /* Collective. Counted: each needs its ARMCI_Finalize. After the last one ARMCI may be initialized again. */
 int ARMCI_Init(void);
@@ -148,8 +146,7 @@ void ARMCI_Error(const char* text, int code);
 void armci_die(const char* text, int code);
 void armci_die2(const char* text, int code, int number);
 
-/* ---- Memory -----------------------------------------------------------------------------------------------
- */
+/* ---- Memory -------------------------------------------------------------------------------------------- */
 
 /* Collective over the default group. Sizes may differ. addresses[i] is that of the member of group rank i,
  * null where it asked for 0 bytes. Nonzero on all members when one of them has no room. */
@@ -179,8 +176,7 @@ void ARMCI_Memctl(armci_meminfo_t* memory);
 /* Copies between local buffers. */
 void ARMCI_Copy(void* src, void* dst, int bytes);
 
-/* ---- Transfers --------------------------------------------------------------------------------------------
- */
+/* ---- Transfers ----------------------------------------------------------------------------------------- */
 
 int ARMCI_Put(void* src, void* dst, int bytes, int proc);
 #define ARMCI_Put1(src, dst, bytes, proc) ARMCI_Put(src, dst, bytes, proc)
@@ -233,8 +229,7 @@ int ARMCI_NbPutValueLong(long value, void* dst, int proc, armci_hdl_t* handle);
 int ARMCI_NbPutValueFloat(float value, void* dst, int proc, armci_hdl_t* handle);
 int ARMCI_NbPutValueDouble(double value, void* dst, int proc, armci_hdl_t* handle);
 
-/* ---- Completion -------------------------------------------------------------------------------------------
- */
+/* ---- Completion ---------------------------------------------------------------------------------------- */
 
 /* Makes a handle one of no operation. The macro is for programs that look for one. */
 void ARMCI_INIT_HANDLE(armci_hdl_t* handle);
@@ -266,8 +261,7 @@ void ARMCI_Barrier(void);
 void ARMCI_Access_begin(void* address);
 void ARMCI_Access_end(void* address);
 
-/* ---- Atomics, mutexes, notification -----------------------------------------------------------------------
- */
+/* ---- Atomics, mutexes, notification -------------------------------------------------------------------- */
 
 /* ARMCI_FETCH_AND_ADD: *prem += extra, with the old value in *ploc. ARMCI_SWAP: exchanges *prem and *ploc. */
 int ARMCI_Rmw(int op, void* ploc, void* prem, int extra, int proc);
@@ -286,8 +280,7 @@ int armci_notify(int proc);
  * `proc` has notified. */
 int armci_notify_wait(int proc, int* count);
 
-/* ---- Groups -----------------------------------------------------------------------------------------------
- */
+/* ---- Groups -------------------------------------------------------------------------------------------- */
 
 /* A group of `count` members of the default group (of `parent`), by their group ranks there, ascending.
  * Called by the members of the new group; others get a group that they are not in. */
@@ -304,8 +297,7 @@ void ARMCI_Group_get_world(ARMCI_Group* group);
 /* The process that has a group rank. */
 int ARMCI_Absolute_id(ARMCI_Group* group, int group_rank);
 
-/* ---- Topology ---------------------------------------------------------------------------------------------
- */
+/* ---- Topology ------------------------------------------------------------------------------------------ */
 
 /* 1 when the process's memory is mapped here, else 0. */
 int ARMCI_Same_node(int proc);
@@ -324,8 +316,7 @@ int armci_domain_nprocs(armci_domain_t domain, int id);
 int armci_domain_glob_proc_id(armci_domain_t domain, int id, int place);
 int armci_domain_same_id(armci_domain_t domain, int proc);
 
-/* ---- What programs use besides ----------------------------------------------------------------------------
- */
+/* ---- What programs use besides ------------------------------------------------------------------------- */
 
 /* Gathers strided memory into a buffer, and scatters a buffer. All of this process. */
 void armci_write_strided(void* src, int levels, int strides[], int counts[], char* buffer);

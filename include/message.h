@@ -43,8 +43,7 @@ extern "C" {
 #define SCOPE_NODE 337
 #define SCOPE_MASTERS 339
 
-/* ---- Life -------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---------------------------------------------------------------------------------------------- */
 
 /** Makes ready what a program needs before ARMCI_Init: the MPI beside which ARMCI runs, where there is one
  * and it was not initialized; else the job. From then on the calls of this header may be used, whether ARMCI
@@ -72,8 +71,7 @@ int armci_msg_nproc(void);
 /** Seconds since some moment, the same during the life of a process. */
 double armci_timer(void);
 
-/* ---- Barriers ---------------------------------------------------------------------------------------------
- */
+/* ---- Barriers ------------------------------------------------------------------------------------------ */
 
 /** ARMCI_AllFence, and all members have arrived. */
 void armci_msg_barrier(void);
@@ -82,8 +80,7 @@ void armci_msg_group_barrier(ARMCI_Group* group);
 void parmci_msg_barrier(void);
 void parmci_msg_group_barrier(ARMCI_Group* group);
 
-/* ---- Broadcasts -------------------------------------------------------------------------------------------
- */
+/* ---- Broadcasts ---------------------------------------------------------------------------------------- */
 
 /** Copies `len` bytes of the root's buffer to everyone's. */
 void armci_msg_bcast(void* buffer, int len, int root);
@@ -99,8 +96,7 @@ void armci_msg_clus_brdcst(void* buffer, int len);
  * it as well. */
 void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Group* group);
 
-/* ---- Global operations ------------------------------------------------------------------------------------
- */
+/* ---- Global operations --------------------------------------------------------------------------------- */
 
 /** x[i] = x[i] op x[i] op ..., over all members, for `n` elements; the result is everywhere. */
 void armci_msg_gop_scope(int scope, void* x, int n, char* op, int type);
@@ -146,8 +142,7 @@ void armci_exchange_address_grp(void* pointers[], int n, ARMCI_Group* group);
  * process, -1 where there is none. */
 void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right);
 
-/* ---- Two-sided messages -----------------------------------------------------------------------------------
- */
+/* ---- Two-sided messages -------------------------------------------------------------------------------- */
 
 /** Sends `len` bytes to process `to`. Returns when the buffer may be reused: without a receive for messages
  * of up to 8000 bytes, as long as not hundreds of them are on their way to processes that receive nothing,

@@ -131,8 +131,7 @@ typedef uint64_t rma_request_t;
 /** The most stride levels of a strided transfer. */
 #define RMA_MAX_LEVELS 16
 
-/* ---- Life -------------------------------------------------------------------------------------------------
- */
+/* ---- Life ---------------------------------------------------------------------------------------------- */
 
 /**
  * Joins the job and makes this process's memory reachable. Collective over all processes of the job. Under no
@@ -198,8 +197,7 @@ const char* rma_last_error(void);
 /** "major.minor.patch" of the library that is running. */
 const char* rma_version(void);
 
-/* ---- Memory -----------------------------------------------------------------------------------------------
- */
+/* ---- Memory -------------------------------------------------------------------------------------------- */
 
 /**
  * Allocates memory that every rank may reach. Collective over `team`.
@@ -235,8 +233,7 @@ rma_status_t rma_unregister(void* address);
  * stores. RMA_ERR_ADDRESS when it is not mapped here. */
 rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here);
 
-/* ---- Contiguous transfers ---------------------------------------------------------------------------------
- */
+/* ---- Contiguous transfers ------------------------------------------------------------------------------ */
 
 /** Writes local `src` to `rank`'s `dst`. Returns when `src` may be reused. 0 bytes is allowed, with any
  *  pointers. RMA_ERR_RANK, RMA_ERR_ARGUMENT (null), RMA_ERR_ADDRESS, RMA_ERR_SIZE (address + bytes
@@ -268,8 +265,7 @@ rma_status_t rma_acc_nb(void* dst, const void* src, size_t count, rma_type_t typ
 rma_status_t rma_acc_nbi(void* dst, const void* src, size_t count, rma_type_t type, const void* scale,
                          int rank);
 
-/* ---- Strided transfers ------------------------------------------------------------------------------------
- */
+/* ---- Strided transfers --------------------------------------------------------------------------------- */
 
 /**
  * The shape of a strided transfer: counts[0] contiguous bytes, repeated counts[1] times at distance
@@ -302,8 +298,7 @@ rma_status_t rma_acc_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const 
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                  rma_type_t type, const void* scale, int rank);
 
-/* ---- Vector transfers -------------------------------------------------------------------------------------
- */
+/* ---- Vector transfers ---------------------------------------------------------------------------------- */
 
 /** One descriptor of an I/O vector: `segments` pieces of `bytes` bytes each; piece i goes from src[i] to
  * dst[i]. */
@@ -331,8 +326,7 @@ rma_status_t rma_acc_vector_nb(const rma_iov_t* iov, size_t count, rma_type_t ty
 rma_status_t rma_acc_vector_nbi(const rma_iov_t* iov, size_t count, rma_type_t type, const void* scale,
                                 int rank);
 
-/* ---- Completion and order ---------------------------------------------------------------------------------
- */
+/* ---- Completion and order ------------------------------------------------------------------------------ */
 
 /** Waits for `*request` and makes it RMA_REQUEST_NULL. Returns the operation's own status; RMA_ERR_ARGUMENT
  * for a handle that is none (any more); of operations that were complete when they were issued, this cannot
@@ -356,8 +350,7 @@ rma_status_t rma_fence_all(void);
 /** rma_fence_all, and every member of `team` has arrived. Collective over `team`. */
 rma_status_t rma_barrier(rma_team_t team);
 
-/* ---- Atomics ----------------------------------------------------------------------------------------------
- */
+/* ---- Atomics ------------------------------------------------------------------------------------------- */
 
 /**
  * One atomic operation on an 8-byte (4-byte) integer in `rank`'s memory.
@@ -370,8 +363,7 @@ rma_status_t rma_atomic64(rma_atomic_op_t op, uint64_t* target, uint64_t operand
 rma_status_t rma_atomic32(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
                           uint32_t* old, int rank);
 
-/* ---- Notification -----------------------------------------------------------------------------------------
- */
+/* ---- Notification -------------------------------------------------------------------------------------- */
 
 /** Writes `src` to `rank`'s `dst`, then stores `value` to `*flag` there: whoever sees the value sees the
  * data. `flag` is an aligned 8-byte word of the target's heap. */
@@ -390,8 +382,7 @@ rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_
 /** As rma_wait_until without waiting: `*met` is 1 or 0. */
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met);
 
-/* ---- Mutexes ----------------------------------------------------------------------------------------------
- */
+/* ---- Mutexes ------------------------------------------------------------------------------------------- */
 
 /** Creates `count` mutexes owned by this member (may differ by member, and be 0). Collective over `team`. */
 rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mutexes);
@@ -407,8 +398,7 @@ rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank);
  *  that holds it, else RMA_ERR_STATE. */
 rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank);
 
-/* ---- Teams ------------------------------------------------------------------------------------------------
- */
+/* ---- Teams --------------------------------------------------------------------------------------------- */
 
 /** The team of all ranks; null when not initialized. */
 rma_team_t rma_team_world(void);

@@ -31,9 +31,8 @@ struct Label {
 /// its own inbox only, whatever it waits for, and each wait takes in everything that has come:
 ///  - eager messages, whose nodes go home at once;
 ///  - nodes of longer ones, which the receiver keeps until a receive matches. Then it reads the message from
-///  the
-///    node, or from where its sender has it if that is in the heap, and returns the node. Or it returns the
-///    node first, and the sender then sends the message in pieces;
+///    the node, or from where its sender has it if that is in the heap, and returns the node. Or it returns
+///    the node first, and the sender then sends the message in pieces;
 ///  - pieces, for the one receive that asked for them;
 ///  - nodes of its own that come home.
 ///

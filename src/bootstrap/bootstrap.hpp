@@ -63,9 +63,8 @@ class Bootstrap {
 
 /// Finds this process's job: by `given` unless that is null, by PMIx when a launcher offers it
 /// (PMIX_NAMESPACE and PMIX_RANK are in the environment), else a job of one.
-/// @param incarnation how often this process has joined its job before; the same on all ranks, so that the
-/// cards of
-///        one round are never taken for those of another.
+/// @param incarnation  how often this process has joined its job before; the same on all ranks, so that the
+///        cards of one round are never taken for those of another.
 /// @return RMA_ERR_LAUNCH when the environment promises a launcher that cannot be used.
 Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_bootstrap_t* given = nullptr);
 

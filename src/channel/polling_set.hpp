@@ -16,10 +16,9 @@ namespace rma {
 /// Messages are counted in rounds of `round_messages`, by either way.
 ///
 /// - Promotion: a peer that sent `promote_messages` by the shared queue in one round, as soon as there is
-/// room.
+///   room.
 /// - Demotion for another: where there is no room, the busiest peer that waits outside is compared at the end
-/// of
-///   each round with every member. One that it exceeded by `demote_factor` makes room when that was so in
+///   of each round with every member. One that it exceeded by `demote_factor` makes room when that was so in
 ///   `demote_rounds` such rounds, and in none of the rounds between them did it do better; one member at a
 ///   time. So peers of about the same traffic never displace each other, a lull is forgiven, an idle member
 ///   goes when its place is wanted, and nobody is demoted while nobody waits.

@@ -22,9 +22,8 @@ namespace rma {
 /// order:
 ///
 /// - The head's flag is the head's last byte. It differs from what is there (it alternates from one lap of
-/// the
-///   ring to the next, and the slots begin as zero), so that a flag of this lap says that the head is whole.
-///   Nobody has to clear it.
+///   the ring to the next, and the slots begin as zero), so that a flag of this lap says that the head is
+///   whole. Nobody has to clear it.
 /// - The tail lies wherever the message ends. The image says which byte is there at the receiver, of this
 ///   message's predecessors in the slot; the tail gets one of two values, the one that differs, and the head
 ///   says which. So a tail as announced says that the message is whole, whatever it contains.

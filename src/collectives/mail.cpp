@@ -164,8 +164,7 @@ Status Mail::part() {
   //  - Words of barriers, and of this one: it has waited for each.
   //  - `taken`: it waits below until each message it sent has been taken.
   //  - `failure`: it has learned from every member, by way of members that waited, that this one came here
-  //  and
-  //    the team had not failed for it; and who comes here does not write it any more.
+  //    and the team had not failed for it; and who comes here does not write it any more.
   Status status = broken_ || failure_word() != 0 ? failed() : Status();
   for (int k = 0; k < distances_; ++k) {
     const std::size_t at = index(k, Way::up);

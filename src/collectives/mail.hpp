@@ -20,8 +20,8 @@ namespace rma {
 ///  - The sender writes message s into slot s % 2 and then `arrived` of that slot, in the receiver's block.
 ///  - The receiver, when it has done with the message, writes `taken` of that slot in the sender's block.
 ///  - The sender waits for `taken` of s before it sends s + 2. So nothing is overwritten that somebody still
-///  reads, and no word has two writes on their way at once: it does not matter in which order a network
-///  completes writes, as long as a flag follows its own data.
+///    reads, and no word has two writes on their way at once: it does not matter in which order a network
+///    completes writes, as long as a flag follows its own data.
 ///
 /// A failure makes the whole team unusable, because members would no longer agree on what comes next: who
 /// finds it tells those at the other ends of its channels by their `failure`, and so does everyone who

@@ -16,11 +16,10 @@ namespace rma {
 /// Rounds are numbered, from 1, alike on all members. Round r uses the half r % 2 of everything:
 ///  - A member writes its own outbox of r, then publishes r. Nobody else writes there.
 ///  - It returns from meet() once all have published r, so it may read all outboxes of r, until it publishes
-///  r + 1.
+///    r + 1.
 ///  - It writes the same half again for r + 2. It then has met r + 1, which all published after they had read
-///  what
-///    they wanted of r. So nothing is overwritten that somebody still reads, and rounds cannot be confused,
-///    whatever collectives they belong to.
+///    what they wanted of r. So nothing is overwritten that somebody still reads, and rounds cannot be
+///    confused, whatever collectives they belong to.
 ///
 /// How all learn that all have published: in a flat team each member has a flag, in the cache line of its
 /// outbox, and reads those of the others. Else members count up `arrived`, and who comes last stores

@@ -17,8 +17,7 @@ namespace rma {
 /// @param addresses  out, by team rank, each the member's own address; empty where only `mine` is wanted.
 /// @param mine       out: this member's address; may be null.
 /// @return where any member fails nothing stays allocated, and all members fail: those without memory with
-/// their
-///         own reason, the others with RMA_ERR_NO_MEMORY and a text that names the first of those.
+///         their own reason, the others with RMA_ERR_NO_MEMORY and a text that names the first of those.
 [[nodiscard]] Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment,
                               std::span<void*> addresses, void** mine);
 

@@ -37,11 +37,11 @@ struct Region {
 
 // The directory, as others read it: 64-bit words in the owner's byte order.
 //
-//   word 0     version: how many changes were published. The current copy of the entries is number version
-//   & 1. words 8..  copy 0, then copy 1. A copy is 8 words of which the first is the number of entries, then
-//   `capacity`
-//              entries of 8 words, sorted by base: base, bytes, generation, count << 32 | flags, keys 0 and
-//              1, keys 2 and 3, the largest end of this entry and those before it, 0.
+//   word 0     version: how many changes were published. The current copy of the entries is number
+//              version & 1.
+//   words 8..  copy 0, then copy 1. A copy is 8 words, of which the first is the number of entries, then
+//              `capacity` entries of 8 words, sorted by base: base, bytes, generation, count << 32 | flags,
+//              keys 0 and 1, keys 2 and 3, the largest end of this entry and those before it, 0.
 //
 // A change is written to the copy that is not current, then published by the version. So a reader waits for
 // nobody: it retries only when the version moved meanwhile, which means that a change was completed, and an
