@@ -1,7 +1,7 @@
 /**
  * @file mp3.h
- * The names by which programs of Global Arrays and ARMCI start and end what carries their processes: the MPI
- * beside which ARMCI runs, or where there is none, ARMCI's own messages.
+ * The names by which programs of Global Arrays and ARMCI start and end the layer that runs their processes.
+ * That is the MPI beside which ARMCI runs, or ARMCI's own messages if there is no MPI.
  */
 #ifndef RMA_ARMCI_MP3_H
 #define RMA_ARMCI_MP3_H
@@ -15,7 +15,7 @@
 #define MP_PROCS(count) MPI_Comm_size(MPI_COMM_WORLD, count)
 #define MP_MYID(rank) MPI_Comm_rank(MPI_COMM_WORLD, rank)
 #define MP_TIMER MPI_Wtime
-/* Ends the job unless a call of MPI has succeeded. */
+/* Ends the job unless the MPI call has succeeded. */
 #define MP_ASSERT(status)                                                         \
   do {                                                                            \
     const int rma_mp_status_ = (status);                                          \
@@ -33,7 +33,7 @@
 #endif
 
 #define ARMCI_INIT(argc, argv) ARMCI_Init_args(&(argc), &(argv))
-/* Of Global Arrays, for programs that include its ga.h. */
+/* A name of Global Arrays, for programs that include its ga.h. */
 #define GA_INIT(argc, argv) GA_Initialize()
 
 #endif

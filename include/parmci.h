@@ -1,6 +1,6 @@
 /**
  * @file parmci.h
- * The strong names behind those of armci.h: each PARMCI_X does what ARMCI_X is described to do.
+ * The strong names behind the weak names of armci.h. Each PARMCI_X does what armci.h says of ARMCI_X.
  */
 #ifndef RMA_PARMCI_H
 #define RMA_PARMCI_H

@@ -2,8 +2,8 @@
  * @file atomic.hpp
  * Atomic read-modify-write on integers of 4 and 8 bytes in any rank's memory.
  *
- * Every function is blocking and thread-safe and throws ArgumentError for a wrong rank or address, or one
- * that is not a multiple of the integer's size.
+ * Every function is blocking and thread-safe. Every function throws ArgumentError if the rank or the address
+ * is wrong, or if the address is not a multiple of the integer's size.
  */
 #ifndef RMA_ATOMIC_HPP
 #define RMA_ATOMIC_HPP
@@ -18,7 +18,7 @@
 
 namespace rma::inline v0 {
 
-/** The integers that atomics work on. */
+/** The integer types that atomics work on: 4 or 8 bytes, but not bool. */
 template <class T>
 concept AtomicInteger = std::integral<T> && Transferable<T> && !std::is_same_v<T, bool> &&
                         (sizeof(T) == sizeof(std::uint32_t) || sizeof(T) == sizeof(std::uint64_t));
@@ -49,9 +49,9 @@ T atomic(rma_atomic_op_t op, GlobalPtr<T> target, T operand, T compare) {
 
 }  // namespace detail
 
-/** Adds `operand` (wrapping around) and returns the value before. 8 bytes that are mapped here: inlined down
- * to the processor's own atomic, which wakes nobody in wait_until: who sleeps there looks again within 10 ms.
- */
+/** Adds `operand`, wrapping around on overflow, and returns the value before. For 8-byte integers in memory
+ *  that this process has mapped, this is the processor's own atomic instruction, inlined. The inlined form
+ *  does not wake a thread that sleeps in wait_until; that thread reads the word again within 10 ms. */
 template <AtomicInteger T>
 T fetch_add(GlobalPtr<T> target, std::type_identity_t<T> operand) {
   if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
@@ -70,25 +70,25 @@ T swap(GlobalPtr<T> target, std::type_identity_t<T> value) {
   return detail::atomic(RMA_SWAP, target, value, T(0));
 }
 
-/** Stores `value` where the value before equals `expected`; returns the value before either way. */
+/** Stores `value` if the value before equals `expected`. Returns the value before in both cases. */
 template <AtomicInteger T>
 T compare_swap(GlobalPtr<T> target, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
   return detail::atomic(RMA_COMPARE_SWAP, target, value, expected);
 }
 
-/** Bitwise and; returns the value before. */
+/** Combines the integer with `operand` by bitwise and. Returns the value before. */
 template <AtomicInteger T>
 T fetch_and(GlobalPtr<T> target, std::type_identity_t<T> operand) {
   return detail::atomic(RMA_AND, target, operand, T(0));
 }
 
-/** Bitwise or; returns the value before. */
+/** Combines the integer with `operand` by bitwise or. Returns the value before. */
 template <AtomicInteger T>
 T fetch_or(GlobalPtr<T> target, std::type_identity_t<T> operand) {
   return detail::atomic(RMA_OR, target, operand, T(0));
 }
 
-/** Bitwise exclusive or; returns the value before. */
+/** Combines the integer with `operand` by bitwise exclusive or. Returns the value before. */
 template <AtomicInteger T>
 T fetch_xor(GlobalPtr<T> target, std::type_identity_t<T> operand) {
   return detail::atomic(RMA_XOR, target, operand, T(0));

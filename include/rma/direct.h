@@ -1,13 +1,13 @@
 /**
  * @file direct.h
- * The inlined path to memory that is mapped here: one bounds check, then the access itself.
+ * The inlined path to memory that this process has mapped: one bounds check, then the access itself.
  *
- * The library publishes, for each rank, where that rank's heap stands in its owner's address space and how
- * far away it is mapped here. An address outside goes to the library, which knows every other path. These
- * inlined accesses are not counted in the statistics.
+ * For each rank the library publishes where that rank's heap lies in the owner's address space, and the
+ * distance from there to the place where this process has mapped it. The functions below pass every other
+ * address to the library, which knows all other paths. The statistics do not count inlined accesses.
  *
- * In a forked child the inlined path goes on as in its parent: the memory is shared, not copied. What takes
- * the library's path is refused there (RMA_ERR_STATE).
+ * In a forked child the inlined path works as in its parent: the two share the memory, and the child does not
+ * get a copy. The library refuses every other path there (RMA_ERR_STATE).
  */
 #ifndef RMA_DIRECT_H
 #define RMA_DIRECT_H
@@ -18,23 +18,25 @@
 extern "C" {
 #endif
 
-/** How one rank's heap is reached: [base, base + bytes) of its addresses lies at address + delta here. */
+/** Says how to reach one rank's heap: the owner's address `a` in [base, base + bytes) is mapped at a + delta
+ *  in this process. */
 typedef struct rma_direct_peer {
   uintptr_t base;
-  size_t bytes; /**< 0: not mapped here */
+  size_t bytes; /**< 0 if this process has not mapped the heap */
   ptrdiff_t delta;
 } rma_direct_peer_t;
 
-/** One entry per rank, `count` of them: 0 outside rma_init ... rma_finalize. Read only. */
+/** The table of all ranks, one entry for each of `count` ranks. `count` is 0 before rma_init and after
+ *  rma_finalize. Programs may only read it. */
 typedef struct rma_direct_table {
   const rma_direct_peer_t* peers;
   size_t count;
-  size_t atomic_count; /**< count where atomics are the processor's, 0 where a network device does them all */
+  size_t atomic_count; /**< `count` if the processor executes atomics, 0 if a network device does */
 } rma_direct_table_t;
 extern rma_direct_table_t rma_direct;
 
-/** Where `bytes` bytes at `address` of `rank` are mapped here, or null when they are not (or `rank` is none).
- */
+/** Returns the address at which this process has mapped the `bytes` bytes at `address` of `rank`. Returns
+ *  null if it has not mapped all of them, or if there is no such rank. */
 static inline void* rma_direct_address(const void* address, size_t bytes, int rank) {
   if ((size_t)(unsigned)rank >= rma_direct.count) return NULL;
   const rma_direct_peer_t* const peer = &rma_direct.peers[rank];
@@ -43,7 +45,8 @@ static inline void* rma_direct_address(const void* address, size_t bytes, int ra
   return (char*)address + peer->delta;
 }
 
-/** As rma_put of 8 aligned bytes, inlined. */
+/** Stores `value` into the 8 bytes at `dst` of `rank`, as rma_put does, with an inlined store if the memory
+ *  is mapped and `dst` is aligned to 8 bytes. */
 static inline rma_status_t rma_put8(uint64_t* dst, uint64_t value, int rank) {
   void* const here = rma_direct_address(dst, sizeof value, rank);
   if (here == NULL || ((uintptr_t)dst & 7) != 0) return rma_put(dst, &value, sizeof value, rank);
@@ -51,7 +54,8 @@ static inline rma_status_t rma_put8(uint64_t* dst, uint64_t value, int rank) {
   return RMA_SUCCESS;
 }
 
-/** As rma_get of 8 aligned bytes, inlined. */
+/** Loads the 8 bytes at `src` of `rank` into `*dst`, as rma_get does, with an inlined load if the memory is
+ *  mapped and `src` is aligned to 8 bytes. */
 static inline rma_status_t rma_get8(uint64_t* dst, const uint64_t* src, int rank) {
   void* const here = rma_direct_address(src, sizeof *dst, rank);
   if (here == NULL || ((uintptr_t)src & 7) != 0) return rma_get(dst, src, sizeof *dst, rank);
@@ -59,8 +63,9 @@ static inline rma_status_t rma_get8(uint64_t* dst, const uint64_t* src, int rank
   return RMA_SUCCESS;
 }
 
-/** As rma_atomic64(RMA_FETCH_ADD, ...), inlined, except that it wakes nobody who sleeps in rma_wait_until on
- * the word: that thread looks again within 10 ms. */
+/** Adds `operand` to the 8-byte integer at `target` of `rank`, as rma_atomic64(RMA_FETCH_ADD, ...) does, with
+ *  an inlined atomic instruction if the memory is mapped. `old` may be null. The inlined form does not wake a
+ *  thread that sleeps in rma_wait_until on the word; that thread reads the word again within 10 ms. */
 static inline rma_status_t rma_fetch_add8(uint64_t* target, uint64_t operand, uint64_t* old, int rank) {
   void* const here = (size_t)(unsigned)rank < rma_direct.atomic_count
                          ? rma_direct_address(target, sizeof operand, rank)

@@ -1,7 +1,7 @@
 /**
  * @file error.hpp
- * The exceptions of the C++ interface: one family, each carrying the status and the text that the C interface
- * has.
+ * The exceptions of the C++ interface. They form one family. Each carries the status and the text that the C
+ * interface would return.
  */
 #ifndef RMA_ERROR_HPP
 #define RMA_ERROR_HPP
@@ -16,38 +16,38 @@
 // symbol with those of the library itself or of another version of these headers.
 namespace rma::inline v0 {
 
-/** What every function of the C++ interface throws when it fails. */
+/** The base of all exceptions that the C++ interface throws. */
 class Error : public std::runtime_error {
  public:
   Error(rma_status_t status, const std::string& text) : std::runtime_error(text), status_(status) {}
 
-  /** The status of the C interface, never RMA_SUCCESS. */
+  /** Returns the status of the C interface. It is never RMA_SUCCESS. */
   [[nodiscard]] rma_status_t status() const noexcept { return status_; }
 
  private:
   rma_status_t status_;
 };
 
-/** The caller asked for what cannot be: a wrong rank, size, alignment, address or argument. Nothing was
- * changed. */
+/** An argument is wrong: a rank, a size, an alignment, an address or another argument. The call changed
+ *  nothing. */
 class ArgumentError : public Error {
  public:
   using Error::Error;
 };
 
-/** The heap, or the system, has no more memory. */
+/** The heap or the system has no memory left. */
 class NoMemoryError : public Error {
  public:
   using Error::Error;
 };
 
-/** The other process is gone or unreachable. */
+/** The other process has ended or cannot be reached. */
 class PeerLostError : public Error {
  public:
   using Error::Error;
 };
 
-/** Throws the member of the family that fits `status`. */
+/** Throws the exception of the family that fits `status`. */
 [[noreturn]] inline void throw_error(rma_status_t status, const std::string& text) {
   switch (status) {
     case RMA_ERR_ARGUMENT:
@@ -74,9 +74,9 @@ namespace detail {
 }
 
 /**
- * Tells a destructor that makes a collective call whether it may: not outside the job, and not while an
- * exception that this process alone has thrown destroys the object, because the other members would never
- * arrive. What is left unfreed then goes with the process.
+ * Tells a destructor whether it may make a collective call. It may not outside the job. It also may not while
+ * an exception destroys the object: only this process has thrown that exception, so the other members would
+ * never arrive. The memory that then stays unfreed is freed when the process ends.
  */
 class CollectiveScope {
  public:

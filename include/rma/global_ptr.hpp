@@ -14,14 +14,15 @@
 
 namespace rma::inline v0 {
 
-/** What may be moved between processes: a type whose bytes are its value. */
+/** The types whose objects can be transferred between processes: their bytes are their value. */
 template <class T>
 concept Transferable = std::is_trivially_copyable_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T>;
 
 /**
- * Points to a T in the memory of one rank: the rank, and the address as that rank itself would use it. A
- * plain value: it may be sent to other processes, where it means the same. Arithmetic stays within the rank,
- * and is defined where it is for a T*. Nothing is dereferenced by it; see transfer.hpp.
+ * A pointer to a T in the memory of one rank. It consists of the rank and of the address that the rank itself
+ * would use. It is a plain value: a program may send it to other processes, where it means the same.
+ * Arithmetic stays within the rank and is defined where it is defined for a T*. The pointer cannot be
+ * dereferenced; the functions of transfer.hpp access the memory.
  */
 template <class T>
 class GlobalPtr {
@@ -32,7 +33,7 @@ class GlobalPtr {
   using element_type = T;
   using difference_type = std::ptrdiff_t;
 
-  /** Points nowhere. */
+  /** Makes a null pointer. */
   constexpr GlobalPtr() noexcept = default;
   constexpr GlobalPtr(std::nullptr_t) noexcept {}
   constexpr GlobalPtr(T* address, int rank) noexcept : address_(address), rank_(rank) {}
@@ -43,9 +44,9 @@ class GlobalPtr {
            std::is_convertible_v<U (*)[], T (*)[]>) constexpr GlobalPtr(GlobalPtr<U> other) noexcept
       : address_(other.address()), rank_(other.rank()) {}
 
-  /** The owner's address. */
+  /** Returns the address that the owner would use. */
   [[nodiscard]] constexpr T* address() const noexcept { return address_; }
-  /** The owner's world rank; -1 for a pointer to nowhere. */
+  /** Returns the owner's world rank, or -1 for a null pointer. */
   [[nodiscard]] constexpr int rank() const noexcept { return rank_; }
   [[nodiscard]] constexpr explicit operator bool() const noexcept { return address_ != nullptr; }
 
@@ -65,7 +66,7 @@ class GlobalPtr {
   [[nodiscard]] friend constexpr GlobalPtr operator-(GlobalPtr pointer, difference_type elements) noexcept {
     return pointer -= elements;
   }
-  /** The distance in elements between two pointers to the same rank. */
+  /** Returns the distance in elements between two pointers to the same rank. */
   [[nodiscard]] friend constexpr difference_type operator-(GlobalPtr left, GlobalPtr right) noexcept {
     return left.address_ - right.address_;
   }
@@ -84,7 +85,8 @@ class GlobalPtr {
   int rank_ = -1;
 };
 
-/** Where `count` elements at `pointer` are mapped in this process, for plain loads and stores, or null. */
+/** Returns the address at which this process has mapped the `count` elements at `pointer`, for plain loads
+ *  and stores. Returns null if it has not mapped them. */
 template <class T>
 [[nodiscard]] T* direct(GlobalPtr<T> pointer, std::size_t count = 1) noexcept {
   if (count > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T)) return nullptr;

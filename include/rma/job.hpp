@@ -12,9 +12,12 @@
 namespace rma::inline v0 {
 
 /**
- * Membership in the job: joins when made, leaves when destroyed. Collective both times; nests.
- * While an exception destroys it, it does not leave: the other ranks would have to come along. The process is
- * then expected to end with an exit code that is not zero, upon which the launcher ends the job.
+ * Membership in the job. The constructor joins the job and the destructor leaves it; both are collective.
+ * Objects nest, as rma_init does.
+ *
+ * If an exception destroys the object, the destructor does not leave the job, because the other ranks would
+ * have to leave with it. The process is then expected to end with a nonzero exit code, and the launcher ends
+ * the job.
  */
 class Environment {
  public:
@@ -29,13 +32,13 @@ class Environment {
   detail::CollectiveScope scope_;
 };
 
-/** This process's rank in the world team, or -1 outside the job. */
+/** Returns this process's rank in the world team, or -1 outside the job. */
 inline int rank() noexcept { return rma_rank(); }
 
-/** The number of processes of the job, or -1 outside the job. */
+/** Returns the number of processes of the job, or -1 outside the job. */
 inline int size() noexcept { return rma_size(); }
 
-/** Whether the memory of `rank` is mapped here. */
+/** Returns whether this process has mapped the memory of `rank`. */
 inline bool same_host(int rank) noexcept { return rma_same_host(rank) == 1; }
 
 /** Ends the whole job with `exit_code` after printing `text`. */

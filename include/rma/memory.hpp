@@ -1,8 +1,9 @@
 /**
  * @file memory.hpp
- * Memory that other ranks may reach, with an owner each.
+ * Objects that own memory that other ranks can access.
  *
- * The elements of new arrays are not initialised. Elements are trivially copyable, and no destructor runs.
+ * The elements of new arrays are not initialised. Elements are trivially copyable, and their destructors do
+ * not run.
  */
 #ifndef RMA_MEMORY_HPP
 #define RMA_MEMORY_HPP
@@ -40,13 +41,15 @@ inline constexpr std::size_t kAlignment = alignof(T) > 64 ? alignof(T) : 64;
 }  // namespace detail
 
 /**
- * An array in parts, one with each member of a team. Made and destroyed collectively over the team, which
- * must outlive it. Each member chooses the length of its own part, 0 included.
+ * An array that consists of one part for each member of a team; each part lies in that member's memory. The
+ * constructor and the destructor are collective over the team, which must outlive the array. Each member
+ * chooses the length of its own part, which may be 0.
  */
 template <class T>
 class SharedArray {
  public:
-  /** Allocates `count` elements with this member. NoMemoryError on all members when any has no room. */
+  /** Allocates `count` elements in this member's memory. Throws NoMemoryError on all members if any has no
+   *  room. */
   SharedArray(const Team& team, std::size_t count) : team_(team.handle()), count_(count) {
     const std::size_t bytes = detail::array_bytes<T>(count);
     const auto members = static_cast<std::size_t>(team.size());
@@ -80,16 +83,16 @@ class SharedArray {
   SharedArray(const SharedArray&) = delete;
   SharedArray& operator=(const SharedArray&) = delete;
 
-  /** This member's own part. */
+  /** Returns this member's own part. */
   [[nodiscard]] std::span<T> local() const noexcept { return {mine_, count_}; }
 
-  /** The part of member `team_rank`, which is below the team's size; null where that member asked for none.
-   */
+  /** Returns the part of member `team_rank`, which is less than the team's size. Returns null if that member
+   *  asked for 0 elements. */
   [[nodiscard]] GlobalPtr<T> operator[](int team_rank) const noexcept {
     return parts_[static_cast<std::size_t>(team_rank)];
   }
 
-  /** Frees all parts, with the errors that the destructor swallows. Collective. */
+  /** Frees all parts and throws the errors that the destructor ignores. Collective. */
   void free() {
     rma_team_t team = std::exchange(team_, nullptr);
     count_ = 0;
@@ -108,7 +111,8 @@ class SharedArray {
   detail::CollectiveScope scope_;
 };
 
-/** An array of this process that every rank may reach. Made without asking the others. */
+/** An array in this process's memory that every rank can access. The constructor is local: no other rank
+ *  takes part. */
 template <class T>
 class LocalArray {
  public:
@@ -136,7 +140,7 @@ class LocalArray {
   [[nodiscard]] T& operator[](std::size_t index) const noexcept { return data_[index]; }
   [[nodiscard]] T* begin() const noexcept { return data_; }
   [[nodiscard]] T* end() const noexcept { return data_ + count_; }
-  /** What to tell the others: this array's place in the global address space. */
+  /** Returns this array's address in the global address space, for a program to send to other ranks. */
   [[nodiscard]] GlobalPtr<T> global() const noexcept { return {data_, rma_rank()}; }
 
  private:
@@ -148,8 +152,8 @@ class LocalArray {
   std::size_t count_;
 };
 
-/** Makes memory of this process, from anywhere, reachable for others as long as this object lives; the memory
- * must stay mapped meanwhile. */
+/** Makes memory of this process accessible to other ranks while this object exists. The memory may be any
+ *  memory of the process, and must stay mapped during that time. */
 class Registration {
  public:
   template <class T>

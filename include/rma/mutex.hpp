@@ -14,17 +14,18 @@
 namespace rma::inline v0 {
 
 /**
- * One mutex of a set, for std::lock_guard and std::unique_lock. A plain value that refers to the set. Fair:
- * first come, first served; waiting sleeps. Everything issued while holding it is visible to the next holder.
+ * One mutex of a set, for use with std::lock_guard and std::unique_lock. It is a plain value that refers to
+ * the set. The mutex is fair: threads get it in the order in which they asked. A thread that waits long
+ * sleeps. Everything that a holder issued while it held the mutex is visible to the next holder.
  */
 class Mutex {
  public:
   Mutex(rma_mutexes_t mutexes, std::size_t index, int rank) noexcept
       : mutexes_(mutexes), index_(index), rank_(rank) {}
 
-  /** Throws Error (RMA_ERR_STATE) when this thread holds it. */
+  /** Locks the mutex. Throws Error (RMA_ERR_STATE) if this thread already holds it. */
   void lock() { check(rma_lock(mutexes_, index_, rank_)); }
-  /** Throws Error (RMA_ERR_STATE) when this thread does not hold it. */
+  /** Unlocks the mutex. Throws Error (RMA_ERR_STATE) if this thread does not hold it. */
   void unlock() { check(rma_unlock(mutexes_, index_, rank_)); }
 
  private:
@@ -33,10 +34,11 @@ class Mutex {
   int rank_;
 };
 
-/** A set of mutexes, some with each member of a team. Made and destroyed collectively over the team. */
+/** A set of mutexes that lie in the memory of the members of a team. The constructor and the destructor are
+ * collective over the team. */
 class Mutexes {
  public:
-  /** `count` mutexes with this member; may differ by member, and be 0. */
+  /** Creates `count` mutexes in this member's memory. `count` may differ by member and may be 0. */
   Mutexes(const Team& team, std::size_t count) { check(rma_mutexes_create(team.handle(), count, &handle_)); }
   ~Mutexes() { release(); }
   Mutexes(Mutexes&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), scope_(other.scope_) {}
@@ -51,7 +53,8 @@ class Mutexes {
   Mutexes(const Mutexes&) = delete;
   Mutexes& operator=(const Mutexes&) = delete;
 
-  /** Mutex `index` of world rank `rank`. A wrong one shows when it is locked. Local. */
+  /** Returns mutex `index` of world rank `rank`. Local. The function does not check its arguments; lock()
+   *  does. */
   [[nodiscard]] Mutex mutex(std::size_t index, int rank) const noexcept { return {handle_, index, rank}; }
 
  private:

@@ -1,6 +1,6 @@
 /**
  * @file notify.hpp
- * Put with notification, and waiting for one.
+ * Put with notification, and waiting for a notification.
  */
 #ifndef RMA_NOTIFY_HPP
 #define RMA_NOTIFY_HPP
@@ -16,7 +16,8 @@
 
 namespace rma::inline v0 {
 
-/** How wait_until compares the value that it sees with the one given, both unsigned. */
+/** Comparisons for wait_until: the flag's value is on the left, the given value on the right, both
+ *  unsigned. */
 enum class Compare : int {
   kEqual = RMA_EQ,
   kNotEqual = RMA_NE,
@@ -37,8 +38,9 @@ inline void check_same_rank(int data_rank, int flag_rank) {
 
 }  // namespace detail
 
-/** Writes the elements of `src` to `dst`, then stores `value` to `flag`, of the same rank's heap: who sees
- * the value sees the data. Returns when `src` may be reused. */
+/** Copies the elements of `src` to `dst`, then stores `value` into `flag`, which lies in the heap of the same
+ *  rank. A thread that sees the value in the flag also sees the data. Returns when the caller may reuse
+ *  `src`. Throws ArgumentError (RMA_ERR_RANK) if `dst` and `flag` are on different ranks. */
 template <Transferable T>
 void put_notify(GlobalPtr<T> dst, std::span<const std::type_identity_t<T>> src, GlobalPtr<std::uint64_t> flag,
                 std::uint64_t value) {
@@ -46,7 +48,7 @@ void put_notify(GlobalPtr<T> dst, std::span<const std::type_identity_t<T>> src, 
   check(rma_put_notify(dst.address(), src.data(), src.size_bytes(), flag.address(), value, dst.rank()));
 }
 
-/** put_notify of an N-dimensional block; shape as in strided.hpp. */
+/** Does the same as put_notify for an N-dimensional block, whose shape is given as in strided.hpp. */
 template <Transferable T>
 void put_strided_notify(GlobalPtr<T> dst, Strides dst_strides, const std::type_identity_t<T>* src,
                         Strides src_strides, Counts counts, GlobalPtr<std::uint64_t> flag,
@@ -57,14 +59,15 @@ void put_strided_notify(GlobalPtr<T> dst, Strides dst_strides, const std::type_i
                                shape.levels(), flag.address(), value, dst.rank()));
 }
 
-/** Sleeps until `flag`, in this process's memory, compares so with `value`; returns the value that did. */
+/** Waits until the comparison of `flag`, in this process's memory, with `value` is true. A thread that waits
+ *  long sleeps. Returns the flag's value that made the comparison true. */
 inline std::uint64_t wait_until(const std::uint64_t& flag, Compare compare, std::uint64_t value) {
   std::uint64_t seen = 0;
   check(rma_wait_until(&flag, static_cast<rma_compare_t>(compare), value, &seen));
   return seen;
 }
 
-/** Whether `flag` compares so with `value` now. */
+/** Returns whether the comparison of `flag` with `value` is true now. */
 [[nodiscard]] inline bool test_until(const std::uint64_t& flag, Compare compare, std::uint64_t value) {
   int met = 0;
   check(rma_test_until(&flag, static_cast<rma_compare_t>(compare), value, &met));

@@ -15,14 +15,15 @@
 namespace rma::inline v0 {
 
 /**
- * One nonblocking operation that is still to be waited for, under way or complete, or none. Can be moved, not
- * copied; destroying it, or assigning to it, waits first, because the buffers of the operation are about to
- * go as well. An error found there is lost: call wait() where it matters.
+ * A request: one nonblocking operation that has not been waited for yet, or none. The operation may be under
+ * way or complete. Requests can be moved but not copied. Destroying a request, or assigning to it, first
+ * waits for its operation, because the program may free the operation's buffers next. An error found by that
+ * wait is lost; call wait() where errors matter.
  */
 class Request {
  public:
   Request() noexcept = default;
-  /** Takes over what a function of the C interface gave. */
+  /** Takes over a request that a function of the C interface returned. */
   explicit Request(rma_request_t handle) noexcept : handle_(handle) {}
   ~Request() { finish(); }
   Request(Request&& other) noexcept : handle_(std::exchange(other.handle_, RMA_REQUEST_NULL)) {}
@@ -36,15 +37,16 @@ class Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  /** Whether there is nothing to wait for: no operation, or one that was already waited for. */
+  /** Returns whether there is nothing to wait for: no operation, or one that was already waited for. */
   [[nodiscard]] bool is_null() const noexcept { return handle_ == RMA_REQUEST_NULL; }
 
-  /** Waits for the operation. Throws its error. */
+  /** Waits for the operation. Throws the operation's error. */
   void wait() {
     if (!is_null()) check(rma_wait(&handle_));
   }
 
-  /** Whether the operation is complete; if so, the request is null from now on. Throws its error. */
+  /** Returns whether the operation is complete. If it is, the request is null from then on. Throws the
+   *  operation's error. */
   [[nodiscard]] bool test() {
     int done = 1;
     if (!is_null()) check(rma_test(&handle_, &done));
@@ -69,13 +71,13 @@ inline rma_request_t* handles(std::span<Request> requests) noexcept {
 
 }  // namespace detail
 
-/** Waits for all; throws the first error once all are complete. */
+/** Waits for all requests. When all are complete, throws the first error. */
 inline void wait_all(std::span<Request> requests) {
   check(rma_wait_all(detail::handles(requests), requests.size()));
 }
 
-/** Waits until one of the requests is complete and returns its place; it is null from then on. Returns
- *  requests.size() when all are null. Throws the operation's error. */
+/** Waits until one of the requests is complete and returns its position; the request is null from then on.
+ *  Returns requests.size() if all requests are null. Throws the operation's error. */
 inline std::size_t wait_any(std::span<Request> requests) {
   std::size_t index = 0;
   check(rma_wait_any(detail::handles(requests), requests.size(), &index));

@@ -1,7 +1,7 @@
 /**
  * @file rma.hpp
- * The C++20 interface of librma: rma.h with types, spans, owners and exceptions, header-only. Include this
- * one; the headers it gathers each hold one part.
+ * The C++20 interface of librma. It adds types, spans, owning objects and exceptions to rma.h, and consists
+ * of headers only. Programs include this file; each of the headers that it includes holds one part.
  */
 #ifndef RMA_RMA_HPP
 #define RMA_RMA_HPP

@@ -2,13 +2,14 @@
  * @file strided.hpp
  * Transfers of N-dimensional blocks.
  *
- * A block is counts[0] elements side by side, repeated counts[1] times at a distance of strides[0] elements,
- * all that repeated counts[2] times at a distance of strides[1], and so on: strides have one entry less than
- * counts. Counts and strides are in elements of T; strides may be negative. Where a stride is no multiple of
- * the element, take a T of std::byte. Any count of 0 makes the transfer empty.
+ * A block is counts[0] contiguous elements, repeated counts[1] times at a distance of strides[0] elements;
+ * all of that is repeated counts[2] times at a distance of strides[1], and so on. So strides have one entry
+ * less than counts. Counts and strides are in elements of T. Strides may be negative. If a stride is not a
+ * multiple of the element's size, use std::byte as T. If any count is 0, the transfer is empty.
  *
- * The forms are those of transfer.hpp. Further errors: ArgumentError (RMA_ERR_ARGUMENT) when the numbers of
- * strides and counts do not fit or are more than RMA_MAX_LEVELS, (RMA_ERR_SIZE) when the extent overflows.
+ * Each function has the three forms of transfer.hpp. Besides the errors named there, each throws
+ * ArgumentError: with RMA_ERR_ARGUMENT if the numbers of strides and counts do not fit together or there are
+ * more than RMA_MAX_LEVELS strides, and with RMA_ERR_SIZE if the extent overflows.
  */
 #ifndef RMA_STRIDED_HPP
 #define RMA_STRIDED_HPP
@@ -77,7 +78,7 @@ class ByteShape {
 
 }  // namespace detail
 
-/** Writes the block at local `src` to the block at `dst`. */
+/** Copies the block at local `src` to the block at `dst`. */
 template <Transferable T>
 void put_strided(GlobalPtr<T> dst, Strides dst_strides, const std::type_identity_t<T>* src,
                  Strides src_strides, Counts counts) {
@@ -104,7 +105,7 @@ void put_strided_nbi(GlobalPtr<T> dst, Strides dst_strides, const std::type_iden
                             shape.levels(), dst.rank()));
 }
 
-/** Reads the block at `src` into the block at local `dst`. */
+/** Copies the block at `src` to the block at local `dst`. */
 template <class T>
 void get_strided(std::remove_const_t<T>* dst, Strides dst_strides, GlobalPtr<T> src, Strides src_strides,
                  Counts counts) {
@@ -131,8 +132,8 @@ void get_strided_nbi(std::remove_const_t<T>* dst, Strides dst_strides, GlobalPtr
                             shape.levels(), src.rank()));
 }
 
-/** Adds `scale` times the block at local `src` to the block at `dst`, atomically by element as accumulate().
- */
+/** Adds `scale` times the block at local `src` to the block at `dst`. The update of each element is atomic,
+ *  as in accumulate(). */
 template <Accumulable T>
 void accumulate_strided(GlobalPtr<T> dst, Strides dst_strides, const std::type_identity_t<T>* src,
                         Strides src_strides, Counts counts, const std::type_identity_t<T>& scale = T(1)) {

@@ -20,8 +20,8 @@
 
 namespace rma::inline v0 {
 
-/** The operators of reductions. Minimum and maximum are not defined for complex types, kBit... only for
- * integers. */
+/** The operators of reductions. Minimum and maximum are not defined for complex types. kBitAnd, kBitOr and
+ *  kBitXor are defined for integers only. */
 enum class Reduction : int {
   kSum = RMA_SUM,
   kProduct = RMA_PROD,
@@ -32,19 +32,20 @@ enum class Reduction : int {
   kBitXor = RMA_BXOR,
 };
 
-/** Elements side by side in memory that may be moved between processes: a vector, an array, a span. */
+/** A contiguous range whose elements can be transferred between processes: a vector, an array, a span. */
 template <class R>
 concept TransferableRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
 
 /**
- * A team. Owns its handle, except world()'s. Every member function but those marked local is collective: one
- * thread of each member calls it, all in the same order. Destroying an owned team is collective too, and must
- * happen inside the job; while an exception of this process unwinds, the handle is left alone.
+ * A team. The object owns its handle, except the one that world() returns. Every member function is
+ * collective unless it is marked local: one thread of each member calls it, and all members make their
+ * collective calls in the same order. Destroying an owned team is collective too, and must happen inside the
+ * job. If an exception of this process destroys the object, the destructor does not free the team.
  */
 class Team {
  public:
-  /** A team of nobody. Local. */
+  /** Makes a null team, which has no members. Local. */
   Team() noexcept = default;
   ~Team() { release(); }
   Team(Team&& other) noexcept
@@ -67,58 +68,61 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  /** The team of all ranks. Local. */
+  /** Returns the team of all ranks. Local. */
   [[nodiscard]] static Team world() { return {rma_team_world(), false}; }
 
-  /** A team of the world ranks listed, in that order. Called by exactly those, each with the same list. */
+  /** Creates a team of the listed world ranks, in that order. Exactly the listed ranks call it, each with the
+   *  same list. */
   [[nodiscard]] static Team create(std::span<const int> world_ranks) {
     rma_team_t handle = nullptr;
     check(rma_team_create(world_ranks.data(), static_cast<int>(world_ranks.size()), &handle));
     return {handle, true};
   }
 
-  /** Members with the same `color` form a team, ordered by `key`, then by rank here. A negative color joins
-   * none and gets a team of nobody. */
+  /** Splits this team. Members with the same `color` form one team, ordered by `key` and then by their rank
+   *  in this team. A member with a negative color joins no team and gets a null team. */
   [[nodiscard]] Team split(int color, int key = 0) const {
     rma_team_t handle = nullptr;
     check(rma_team_split(handle_, color, key, &handle));
     return handle == nullptr ? Team() : Team(handle, true);
   }
 
-  /** The handle of the C interface; still this object's. Local. */
+  /** Returns the handle of the C interface. This object still owns it. Local. */
   [[nodiscard]] rma_team_t handle() const noexcept { return handle_; }
-  /** Whether this is a team at all. Local. */
+  /** Returns whether this is not a null team. Local. */
   [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
-  /** This process's rank in the team, -1 in a team of nobody. Local. */
+  /** Returns this process's rank in the team, or -1 for a null team. Local. */
   [[nodiscard]] int rank() const noexcept { return rank_; }
-  /** The number of members. Local. */
+  /** Returns the number of members. Local. */
   [[nodiscard]] int size() const noexcept { return size_; }
-  /** The world rank of member `team_rank`. Local. */
+  /** Returns the world rank of member `team_rank`. Local. */
   [[nodiscard]] int world_rank(int team_rank) const {
     int world_rank = -1;
     check(rma_team_world_rank(handle_, team_rank, &world_rank));
     return world_rank;
   }
 
-  /** Returns when everything that this process issued is visible, and every member has arrived. */
+  /** Performs fence_all() and then waits until every member has called barrier(). */
   void barrier() const { check(rma_barrier(handle_)); }
 
-  /** Copies the elements of the root's `range` to everyone's, which is as long. `root` is a team rank. */
+  /** Copies the elements of the root's `range` to every member's `range`. The ranges are equally long. `root`
+   *  is a team rank. */
   template <TransferableRange R>
   void broadcast(R&& range, int root) const {
     const std::span data(range);
     check(rma_broadcast(handle_, data.data(), data.size_bytes(), root));
   }
 
-  /** Returns the root's `value` everywhere. */
+  /** Returns the root's `value` on every member. */
   template <Transferable T>
   requires(!std::ranges::range<T>) [[nodiscard]] T broadcast(T value, int root) const {
     check(rma_broadcast(handle_, std::addressof(value), sizeof value, root));
     return value;
   }
 
-  /** Reduces everyone's `range` element by element into the root's own; the other members' stay as they are.
-   * The result is the same in every run with the same team. */
+  /** Reduces all members' ranges, element by element, into the root's `range`. The ranges of the other
+   *  members do not change. The result is the same in every run with the same team, as long as its members
+   *  are distributed over hosts alike (see rma_reduce). */
   template <TransferableRange R>
   requires Accumulable<std::ranges::range_value_t<R>>
   void reduce(R&& range, Reduction operation, int root) const {
@@ -128,7 +132,7 @@ class Team {
                      root));
   }
 
-  /** As reduce(), with the result in everyone's `range`, bit for bit the same. */
+  /** Reduces as reduce() does, and stores the result into every member's `range`, bit for bit the same. */
   template <TransferableRange R>
   requires Accumulable<std::ranges::range_value_t<R>>
   void allreduce(R&& range, Reduction operation) const {
@@ -138,14 +142,14 @@ class Team {
                         static_cast<rma_reduction_t>(operation)));
   }
 
-  /** Returns the reduction of everyone's `value`. */
+  /** Returns the reduction of all members' `value`. */
   template <Accumulable T>
   [[nodiscard]] T allreduce(T value, Reduction operation) const {
     allreduce(std::span<T>(&value, 1), operation);
     return value;
   }
 
-  /** Everyone's `value`, in team-rank order. */
+  /** Returns all members' `value`, in the order of team ranks. */
   template <Transferable T>
   requires(!std::ranges::range<T>) [[nodiscard]] std::vector<T> allgather(const T& value) const {
     std::vector<T> all(static_cast<std::size_t>(size_));
@@ -153,8 +157,8 @@ class Team {
     return all;
   }
 
-  /** Gathers everyone's `src`, equally long, in team-rank order into everyone's `dst`, size() times as long.
-   */
+  /** Gathers all members' `src` into every member's `dst`, in the order of team ranks. All `src` are equally
+   *  long, and each `dst` is size() times as long. */
   template <class T>
   void allgather(std::span<T> dst, std::span<const std::type_identity_t<T>> src) const {
     static_assert(Transferable<T>);

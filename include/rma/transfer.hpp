@@ -1,10 +1,12 @@
 /**
  * @file transfer.hpp
- * Contiguous put, get and accumulate, typed. Order of arguments as in memcpy: destination, source.
+ * Typed put, get and accumulate of contiguous elements. Arguments come in memcpy's order: destination,
+ * source.
  *
- * Each comes in three forms: blocking; `_nb`, which returns a Request that says when the local buffer may be
- * used;
- * `_nbi`, where the next fence says so. All throw ArgumentError for a wrong rank or address.
+ * Each operation has three forms. The blocking form returns when the local buffer may be used. The `_nb` form
+ * returns a Request; the local buffer may be used after the request was waited for. The `_nbi` form has no
+ * request; the local buffer may be used after the next fence. All forms throw ArgumentError if the rank or
+ * the address is wrong.
  */
 #ifndef RMA_TRANSFER_HPP
 #define RMA_TRANSFER_HPP
@@ -22,16 +24,16 @@
 
 namespace rma::inline v0 {
 
-// ---- Put
-// ------------------------------------------------------------------------------------------------------
+// ---- Put --------------------------------------------------------------------------------------------------
 
-/** Writes the elements of `src` to `dst`; returns when `src` may be reused. */
+/** Copies the elements of `src` to `dst`. Returns when the caller may reuse `src`. */
 template <Transferable T>
 void put(GlobalPtr<T> dst, std::span<const std::type_identity_t<T>> src) {
   check(rma_put(dst.address(), src.data(), src.size_bytes(), dst.rank()));
 }
 
-/** Writes one element. For a T of 8 bytes in memory that is mapped here, this is one store, inlined. */
+/** Writes one element. For a T of 8 bytes in memory that this process has mapped, this is one inlined
+ *  store. */
 template <Transferable T>
 void put(GlobalPtr<T> dst, const std::type_identity_t<T>& value) {
   if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
@@ -55,16 +57,15 @@ void put_nbi(GlobalPtr<T> dst, std::span<const std::type_identity_t<T>> src) {
   check(rma_put_nbi(dst.address(), src.data(), src.size_bytes(), dst.rank()));
 }
 
-// ---- Get
-// ------------------------------------------------------------------------------------------------------
+// ---- Get --------------------------------------------------------------------------------------------------
 
-/** Reads dst.size() elements at `src`; returns when they are there. */
+/** Copies dst.size() elements from `src` to `dst`. Returns when they are in `dst`. */
 template <class T>
 void get(std::span<std::remove_const_t<T>> dst, GlobalPtr<T> src) {
   check(rma_get(dst.data(), src.address(), dst.size_bytes(), src.rank()));
 }
 
-/** Reads one element. For a T of 8 bytes in memory that is mapped here, this is one load, inlined. */
+/** Reads one element. For a T of 8 bytes in memory that this process has mapped, this is one inlined load. */
 template <class T>
 [[nodiscard]] std::remove_const_t<T> get(GlobalPtr<T> src) {
   std::remove_const_t<T> value;
@@ -90,8 +91,7 @@ void get_nbi(std::span<std::remove_const_t<T>> dst, GlobalPtr<T> src) {
   check(rma_get_nbi(dst.data(), src.address(), dst.size_bytes(), src.rank()));
 }
 
-// ---- Accumulate
-// -----------------------------------------------------------------------------------------------
+// ---- Accumulate -------------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -126,7 +126,7 @@ struct ElementType<std::complex<double>> {
   static constexpr rma_type_t kType = RMA_COMPLEX_DOUBLE;
 };
 
-// The C interface's way of saying "times one" is no scale at all, which saves the multiplication.
+// In the C interface a null scale means 1, which saves the multiplication.
 template <class T>
 const T* scale_or_null(const T& scale) noexcept {
   return scale == T(1) ? nullptr : &scale;
@@ -140,11 +140,12 @@ concept Accumulable = requires {
   detail::ElementType<T>::kType;
 };
 
-/** The C interface's name of an element type. */
+/** The enumerator of the C interface for an element type. */
 template <Accumulable T>
 inline constexpr rma_type_t kElementType = detail::ElementType<T>::kType;
 
-/** dst[i] += scale * src[i]; atomic, element by element, with respect to other accumulates. */
+/** Performs dst[i] += scale * src[i] for all elements of `src`. The update of each element is atomic with
+ *  respect to other accumulates. */
 template <Accumulable T>
 void accumulate(GlobalPtr<T> dst, std::span<const std::type_identity_t<T>> src,
                 const std::type_identity_t<T>& scale = T(1)) {
@@ -168,14 +169,14 @@ void accumulate_nbi(GlobalPtr<T> dst, std::span<const std::type_identity_t<T>> s
                     dst.rank()));
 }
 
-// ---- Completion
-// -----------------------------------------------------------------------------------------------
+// ---- Completion -------------------------------------------------------------------------------------------
 
-/** Returns when everything this process issued to `rank` is visible there. Throws the first error of an
- * implicit operation to that rank. */
+/** Waits until everything that this process issued to `rank` is visible there. Throws the first error that no
+ *  other call has reported (see rma_fence). */
 inline void fence(int rank) { check(rma_fence(rank)); }
 
-/** fence() for every rank; costs by the number of ranks written to since the last one. */
+/** Performs fence() for every rank. The cost grows with the number of ranks that this process has issued
+ *  operations to since the last one. */
 inline void fence_all() { check(rma_fence_all()); }
 
 }  // namespace rma::inline v0

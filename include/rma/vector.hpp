@@ -1,6 +1,6 @@
 /**
  * @file vector.hpp
- * Transfers of many pieces at once (I/O vectors). The forms are those of transfer.hpp.
+ * Transfers of many segments in one call (I/O vectors). Each function has the three forms of transfer.hpp.
  */
 #ifndef RMA_VECTOR_HPP
 #define RMA_VECTOR_HPP
@@ -17,8 +17,9 @@
 namespace rma::inline v0 {
 
 /**
- * Pieces of one length: `count` elements each, piece i from src[i] to dst[i]. One side's pointers are local,
- * the other's are addresses of one rank. The two lists are the caller's and equally long.
+ * Segments of one length, `count` elements each. Segment i goes from src[i] to dst[i]. The pointers of one
+ * side are local; those of the other side are addresses of one rank. The two lists belong to the caller and
+ * are equally long.
  */
 template <Transferable T>
 struct Pieces {
@@ -47,7 +48,7 @@ rma_iov_t descriptor(const Pieces<T>& pieces) {
 
 }  // namespace detail
 
-/** Writes the pieces to `rank`, whose addresses pieces.dst are. */
+/** Copies the segments to `rank`. The entries of pieces.dst are addresses of `rank`. */
 template <Transferable T>
 void put_vector(const Pieces<T>& pieces, int rank) {
   const rma_iov_t iov = detail::descriptor(pieces);
@@ -68,7 +69,7 @@ void put_vector_nbi(const Pieces<T>& pieces, int rank) {
   check(rma_put_vector_nbi(&iov, 1, rank));
 }
 
-/** Reads the pieces from `rank`, whose addresses pieces.src are. */
+/** Copies the segments from `rank`. The entries of pieces.src are addresses of `rank`. */
 template <Transferable T>
 void get_vector(const Pieces<T>& pieces, int rank) {
   const rma_iov_t iov = detail::descriptor(pieces);
@@ -89,7 +90,8 @@ void get_vector_nbi(const Pieces<T>& pieces, int rank) {
   check(rma_get_vector_nbi(&iov, 1, rank));
 }
 
-/** Adds `scale` times the pieces to those of `rank`, atomically by element as accumulate(). */
+/** Adds `scale` times the local segments to the segments of `rank`. The update of each element is atomic, as
+ *  in accumulate(). */
 template <Accumulable T>
 void accumulate_vector(const Pieces<T>& pieces, int rank, const T& scale = T(1)) {
   const rma_iov_t iov = detail::descriptor(pieces);
