@@ -1,26 +1,49 @@
-// What a channel does about rings: the messages of a busy peer come by memory that this process polls.
+// The channel's eager rings. A busy peer writes its messages into a ring in this process's memory, and this
+// process polls the ring (Liu, Wu, Kini, Wyckoff, Panda, "High Performance RDMA-Based MPI Implementation over
+// InfiniBand", 2003).
 //
-// The receiver offers a ring, the sender accepts (or says that it has stopped, if it wants none) and then
-// uses the ring wherever it has room. Told to stop, it says that it has stopped. These four travel by the
-// shared queue always. Everything to one peer goes out by one queue pair, so whatever came before one of them
-// is in place when it arrives; and all that a peer sends is delivered in the order of its numbers. So when
-// `stopped` is delivered, all that ever was in the ring has been, and its memory is free.
+// In this file the receiver is the process whose memory holds the ring, and the sender is the peer that
+// writes into it. "The queue" is the shared receive queue. A message that goes by the queue uses up one of
+// the receiver's buffers and makes a completion there, so it wakes a receiver that sleeps. A message that
+// goes by a ring is an RDMA write. It makes no completion at the receiver and wakes nobody.
 //
-// Nothing in a ring wakes a sleeper, and yet nothing stays there unseen. Before it sleeps, a receiver tells
-// all that use a ring to stop, and it does not sleep before it has said so: arm(). From then on it offers
-// none.
-// - A peer that was told to stop says `stopped` by the queue, which wakes the receiver; all that it put into
-// the
-//   ring before is in place by then, and what it sends later goes by the queue.
-// - A peer that was offered a ring says `accepted` by the queue before it uses it, which wakes the receiver,
-// and
-//   is told to stop.
-// `Stop` wakes its peer, asleep or not, so the answer comes; if there is a credit for it. It may be among
-// those that lie in a ring, unseen by a peer that sleeps. So nobody sleeps that has a ring of a peer's and
-// anything to say to that peer, credits for more than half of what it has promised among it. Who sleeps has
-// returned half of the peer's credits at least, two or more; and the peer, which has `stopped` to say, does
-// not sleep before it has seen them, if they came by a ring of its own, and is awakened by them if they came
-// by the queue.
+// Four control messages govern a ring. They always go by the queue:
+//
+//     offered    receiver to sender    the sender may use this ring
+//     accepted   sender to receiver    the sender uses the ring from now on, wherever it has room
+//     stop       receiver to sender    the sender is to stop using the ring
+//     stopped    sender to receiver    the sender does not use the ring any more, or declines the offer
+//
+// When `stopped` is delivered, the ring is empty and its memory is free:
+// - A process sends everything to one peer by one queue pair, whether it goes by the queue or by a ring, and
+//   a queue pair keeps the order. So when `stopped` arrives, everything that the sender wrote into the ring
+//   is in place.
+// - The channel delivers the messages of a peer in the order of their sequence numbers. So when `stopped` is
+//   delivered, everything that was in the ring has been delivered.
+//
+// The wake-up rule: a receiver may sleep while messages arrive in its rings, but the sender of each then also
+// sends something by the queue, which wakes it. The receiver prepares a sleep with arm(). From then on, until
+// disarm(), it offers no ring. It tells every sender that uses one of its rings to stop. It does not sleep
+// before these `stop` messages have been posted, and it looks at the rings and the queue once more before it
+// sleeps. So while it sleeps, each sender that has one of its rings is in one of two states:
+// - The receiver has told it to stop. The sender answers `stopped` by the queue, which wakes the receiver.
+//   Everything that the sender put into the ring before that is in place by then. Everything that it sends
+//   later goes by the queue.
+// - The receiver has offered it a ring, and it has not answered yet. It sends `accepted` by the queue before
+//   it uses the ring, which wakes the receiver. The receiver then tells it to stop.
+//
+// It remains to show that the sender can answer. The message that asks for the answer goes by the queue, so
+// it wakes the sender if the sender sleeps. But the answer needs a credit. The receiver returns credits in
+// its own messages to the sender. Those may go by a ring that the *sender* has offered to the receiver, and a
+// sender that sleeps does not see them there. A rule for every process excludes this: it does not sleep while
+// it has something to send to a peer that has one of its rings (Link::busy()). Owed credits count as
+// something to send when they are more than half of the buffers that it has promised to the peer. Hence:
+// - A receiver that sleeps has returned at least half of the sender's credits. That is two or more, because a
+//   link has at least Link::kFewestCredits. The last credit is reserved for returning credits; the answer
+//   uses another one.
+// - If these credits came by a ring that the sender has offered, the sender does not sleep before it has seen
+//   them, because it has the answer to send to a peer that has one of its rings.
+// - If they came by the queue, they woke the sender.
 
 #include <cstring>
 
@@ -30,7 +53,8 @@
 namespace rma {
 
 void Channel::heard(int peer) {
-  // Who sleeps does not poll, though another thread takes in what comes in the meantime.
+  // A process that is about to sleep will not poll, so it promotes nobody. (Another thread may take in
+  // messages meanwhile.)
   if (!places_.empty() && !armed_) polling_.heard(peer);
 }
 
@@ -49,17 +73,19 @@ bool Channel::look_at_ring(std::size_t place) {
   Place& its = places_[place];
   const int peer = polling_.members()[place].peer;
   bool found = false;
-  // What is taken in may end the ring. No more than one lap, so that others have their turn.
+  // A message that is taken in may end the ring. One lap at most, so that other rings get their turn.
   for (std::size_t i = 0; i < options_.ring.slots && its.slots; ++i) {
     const RingReceiver::Look look = its.slots->look();
     if (look.state == RingReceiver::State::nothing) break;
-    // A copy, which the peer cannot change any more, whatever it does.
+    // Copies the message first: a dishonest peer could change the ring's memory between the check and the
+    // use.
     const auto end = std::ranges::copy(look.message, ring_message_.begin()).out;
     const std::span<const std::byte> message(ring_message_.begin(), end);
     const Link::Order order =
         look.state == RingReceiver::State::message ? order_of(peer, message) : Link::Order::broken;
-    // It stays where it is until those before it have come from the queue: a slot that was returned would be
-    // filled again, and so there would be no end to messages that came too early.
+    // A message that comes too early stays in its slot until the messages before it have come from the queue.
+    // If its slot were returned at once, the peer would fill it again, and the number of early messages had
+    // no bound.
     if (order == Link::Order::early) break;
     found = true;
     if (order == Link::Order::next) {
@@ -161,7 +187,7 @@ bool Channel::ring_offered(const Message& message) {
   Link& its = link(message.peer);
   const std::lock_guard guard(its.lock);
   if (!shape || its.ring.in_use()) return false;
-  // A device that is not allowed to write there says so at the first message, and the peer is lost.
+  // If this process's device may not write there, the first message fails, and the peer is given up.
   RingMemory::Piece image;
   if (shape->bytes() <= image_memory_.bytes()) image = image_memory_.take();
   if (image == nullptr) {

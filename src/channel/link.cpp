@@ -41,7 +41,7 @@ void Link::sent(const MessageHeader& header, MessageWay way) {
 }
 
 Link::Order Link::order_of(std::uint32_t sequence) const {
-  // An honest peer has no more messages on their way than buffers and slots here.
+  // An honest peer never has more messages under way than it was promised buffers and slots.
   const std::uint32_t ahead = sequence - expected_;
   if (ahead >= std::max(promised_ + ring_promised_, 1U) || early_.contains(sequence)) return Order::broken;
   return ahead == 0 ? Order::next : Order::early;

@@ -17,42 +17,51 @@
 
 namespace rma {
 
-/// The state of the messages between this process and one peer: what may be sent, in which order what arrives
-/// is delivered, and which buffers are owed.
+/// The state of the messages between this process and one peer: flow control, order of delivery, and the
+/// credits that this process owes the peer.
 ///
-/// A message goes by the ring that the peer has offered, if there is one and it has room, and otherwise by
-/// the shared receive queue. All are numbered in the order of sending, whichever way they go.
+/// A message goes by the eager ring that the peer has offered, if there is one and it has room. Otherwise it
+/// goes by the peer's shared receive queue. Sequence numbers count the messages of both ways together, in the
+/// order of sending.
 ///
-/// In the queue a sender has as many credits as buffers were promised to it at the peer, less those in use.
-/// The last one is only for returning credits, so that two processes that are full of each other's messages
-/// can still tell each other of the buffers that have become free. Credits travel in every message, and in
-/// one of their own when more than half of a peer's buffers are owed to it. Slots of a ring are returned in
-/// the same way; but no message that is for them alone takes the last credit, or two processes could spend
-/// theirs at the same time while neither owes the other a buffer.
+/// Flow control of the queue. The peer has promised a number of receive buffers to this process, and this
+/// process has one credit for each of them that it does not use at the moment. A buffer whose message has
+/// been dealt with is *owed*: its credit has to go back to the sender. Every message carries the credits that
+/// its sender owes. If a process owes more than half of the buffers that it has promised to the peer, it
+/// sends them in a message of kind kCredits.
 ///
-/// Its owner guards it by `lock`.
+/// The last credit is reserved for messages of kind kCredits that return buffers. So two processes whose
+/// queues are full of each other's messages can still tell each other which buffers have become free.
+///
+/// The slots of a ring are returned in the same way. But a message that returns only slots must not take the
+/// last credit: two processes could both spend theirs at the same time, while neither owes the other a
+/// buffer.
+///
+/// The owner of a link holds `lock` whenever it calls a function.
 class Link {
  public:
-  /// Fewer credits carry no messages: of two, one stays reserved, and the other is not returned by itself.
+  /// A link with fewer credits could not carry messages. With two, one is reserved, and the other alone is
+  /// not more than half, so the receiver would never return it by a message of its own.
   static constexpr std::uint32_t kFewestCredits = 3;
-  /// The sequence numbers wrap around soon, in every job: nothing may depend on that they do not.
+  /// Sequence numbers start just before they wrap around, so that every job exercises the wrap.
   static constexpr std::uint32_t kFirstSequence = 0U - 16;
 
   std::mutex lock;
 
-  /// The rail that messages to the peer take: the one that a message came by first, or was sent by first.
+  /// The rail that all messages to the peer take. The first message in either direction decides it.
   [[nodiscard]] std::optional<std::size_t> rail() const { return rail_; }
-  /// Opens the sending side. `credits` are the peer's buffers for this process.
+  /// Opens the sending side. `credits` is the number of buffers that the peer has promised to this process.
   void open(std::size_t rail, std::uint32_t credits);
 
-  /// How a message may go now, if at all. The channel's own go by the queue: they are to be seen by who
-  /// sleeps.
+  /// Returns the way by which a message of this kind may go now, or nothing if it has to wait. The channel's
+  /// own messages always go by the queue, because they must wake a peer that sleeps.
   [[nodiscard]] std::optional<MessageWay> way(std::uint16_t kind, std::size_t body) const;
-  /// The next message's header. It is sent once sent() is called, and not if that is not.
+  /// Returns the header of the next message. It changes nothing; the caller calls sent() once the message is
+  /// posted.
   [[nodiscard]] MessageHeader next(std::uint16_t kind, std::size_t bytes) const;
   void sent(const MessageHeader& header, MessageWay way);
 
-  SendingRing ring;  ///< that the peer has offered
+  SendingRing ring;  ///< the ring that the peer has offered to this process
 
   /// Messages that wait for credits or room, oldest first.
   struct Waiting {
@@ -60,39 +69,44 @@ class Link {
     std::vector<std::byte> body;
   };
   std::deque<Waiting> waiting;
-  bool listed = false;  ///< with those that have something to do
+  bool listed = false;  ///< the channel's list of links with something to send contains this one
   bool failed = false;
 
-  /// Buffers of a rail that are this peer's: as many messages may be unreturned. Before any arrives.
+  /// Promises the peer `buffers` more buffers of a rail. Called before any message of the peer arrives.
   void promise(std::size_t rail, std::uint32_t buffers) { promises_[rail] += buffers; }
-  /// The peer is offered a ring of so many slots, or (0) has none any more: whether it will not take any is
-  /// `declined`.
+  /// The peer is offered a ring with `slots` slots; 0 means that it has none any more. `declined` says
+  /// whether the peer has declined an offer.
   void promise_ring(std::uint32_t slots);
   bool declined = false;
-  /// The rail that its messages come by; none before the first.
+  /// The rail that the peer's messages come by; none before the first message.
   [[nodiscard]] std::optional<std::size_t> its_rail() const { return its_rail_; }
-  /// Buffers of that rail that are the peer's.
+  /// The number of buffers of that rail that are promised to the peer.
   [[nodiscard]] std::uint32_t promised() const { return promised_; }
   enum class Order : std::uint8_t { next, early, broken };
-  /// Where a message with this number stands. `broken`: it cannot be from an honest peer.
+  /// Compares a sequence number with the one that is expected next. `broken` means that no honest peer sends
+  /// it.
   [[nodiscard]] Order order_of(std::uint32_t sequence) const;
-  /// A message has arrived, in whatever order: its credits count at once. `broken` here too when it does not
-  /// come by the rail of all of the peer's.
+  /// A message has arrived, perhaps early. Its credits count at once. Also returns `broken` if the message
+  /// came by another rail than the peer's earlier ones.
   [[nodiscard]] Order arrived(std::size_t rail, const MessageHeader& header);
   /// Keeps an early message.
   void keep(const MessageHeader& header, std::span<const std::byte> body);
-  /// The message to deliver after the one that was `next`, if it is here; deliver() counts each.
+  /// Takes out the kept message that is to be delivered next, if it has arrived. The caller calls delivered()
+  /// for each.
   [[nodiscard]] std::optional<Waiting> next_kept();
   void delivered() { ++expected_; }
 
-  /// One of the peer's buffers is free again: owed to it, or (`withdrawn`) no longer its.
+  /// One of the peer's buffers is free again. This process owes it to the peer, unless it is `withdrawn`:
+  /// then it is no longer promised to the peer.
   void freed(bool withdrawn);
+  /// Promises the peer `buffers` more buffers and owes them at once, so that the next message tells the peer.
   void lend(std::uint32_t buffers);
-  /// Slots of the peer's ring are free again.
+  /// `slots` slots of the ring that the peer writes to are free again.
   void ring_freed(std::uint32_t slots) { ring_owed_ += slots; }
-  /// It is time to send credits, even without a message to carry them.
+  /// Returns whether it is time to return credits, even in a message of their own.
   [[nodiscard]] bool owes() const { return owes_buffers() || ring_owed_ > ring_promised_ / 2; }
-  /// Something is to be sent to the peer as soon as that can be.
+  /// Returns whether there is something to send to the peer. A process with such a link to a peer that has
+  /// one of its rings does not sleep (channel_rings.cpp).
   [[nodiscard]] bool busy() const { return !waiting.empty() || ring.has_unwritten() || owes(); }
 
  private:
@@ -100,15 +114,15 @@ class Link {
 
   std::optional<std::size_t> rail_;
   std::uint32_t credits_ = 0;
-  std::uint32_t next_ = kFirstSequence;      ///< sequence number of the next message to the peer
-  std::uint32_t expected_ = kFirstSequence;  ///< and from it
-  std::array<std::uint32_t, kMaxRails> promises_ = {};
-  std::optional<std::size_t> its_rail_;  ///< that the peer's messages come by
-  std::uint32_t promised_ = 0;
-  std::uint32_t owed_ = 0;
-  std::uint32_t ring_promised_ = 0;  ///< slots of the ring that the peer was offered
-  std::uint32_t ring_owed_ = 0;
-  std::map<std::uint32_t, Waiting> early_;  ///< by sequence number
+  std::uint32_t next_ = kFirstSequence;                 ///< sequence number of the next message to the peer
+  std::uint32_t expected_ = kFirstSequence;             ///< sequence number of the next message from the peer
+  std::array<std::uint32_t, kMaxRails> promises_ = {};  ///< buffers by rail, until the peer's rail is known
+  std::optional<std::size_t> its_rail_;                 ///< the rail that the peer's messages come by
+  std::uint32_t promised_ = 0;                          ///< buffers of that rail
+  std::uint32_t owed_ = 0;                              ///< credits that have to go back to the peer
+  std::uint32_t ring_promised_ = 0;                     ///< slots of the ring that the peer was offered
+  std::uint32_t ring_owed_ = 0;                         ///< slots that have to go back to the peer
+  std::map<std::uint32_t, Waiting> early_;              ///< by sequence number
 };
 
 }  // namespace rma
