@@ -7,12 +7,14 @@
 namespace rma {
 namespace {
 
-/// Acquire pairs with the release in Carrier::put.
+/// The acquire pairs with the release in Carrier::put.
 std::uint64_t read(std::uint64_t& word) {
   return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_acquire);
 }
 
-/// Both are about one team. Who has heard that a member cannot take part knows that no member has met well.
+/// Returns the verdict that says more about one team. A member that cannot take part (any code but
+/// RMA_ERR_PEER_LOST) fails the meeting for all members, so that verdict takes precedence over
+/// RMA_ERR_PEER_LOST.
 Verdict worse(const Verdict& one, const Verdict& other) {
   if (one.ok() || (one.code == RMA_ERR_PEER_LOST && !other.ok())) return other;
   return one;
@@ -23,7 +25,7 @@ Verdict worse(const Verdict& one, const Verdict& other) {
 Meeting::Outcome Meeting::meet(const TeamKey& key, std::span<const int> ranks, int member, const Card& mine) {
   const int members = static_cast<int>(ranks.size());
   Outcome outcome = {.verdict = Verdict::of(mine.verdict), .id = mine.id, .blocks = {}};
-  // All the memory that is needed here. Who has none goes on, too.
+  // Reserves all the memory that is needed here. A member without memory goes on too, to tell the others.
   if (Status status = unless_exhausted([&] {
         outcome.blocks.reserve(2 * static_cast<std::size_t>(MailBlock::distances(members)));
         return Status();
@@ -31,8 +33,9 @@ Meeting::Outcome Meeting::meet(const TeamKey& key, std::span<const int> ranks, i
       !status.ok()) {
     outcome.verdict = worse(outcome.verdict, {.code = status.code(), .rank = rank_});
   }
-  // Everyone tells those at a distance of 2^k what it has heard so far, for all k: so everyone hears of
-  // everyone. Who fails goes on, for the others to hear of it.
+  // Step k: each member tells the members at a distance of 2^k, in both directions, what it knows so far.
+  // After all steps every member knows of every other, as in a dissemination barrier. A member that fails
+  // goes on, so that the others learn of it.
   for (int k = 0; k < MailBlock::distances(members); ++k) {
     const int distance = 1 << k;
     const std::array partners = {(member + distance) % members, (member - distance + members) % members};
@@ -64,7 +67,7 @@ Status Meeting::wait(int rank, const Condition& condition) {
         const std::lock_guard guard(lock_);
         take_in();
         if (condition()) return true;
-        if (looks++ < soon) return false;  // who is asked is somebody that this thread sleeps for
+        if (looks++ < soon) return false;  // checks the rank only when this thread sleeps
         status = carrier_.check(rank);
         return !status.ok();
       },
@@ -116,12 +119,12 @@ void Meeting::take_in() {
           {.block = message[2], .verdict = message[3], .id = message[4]});
     } catch (const std::bad_alloc&) {
       std::erase_if(arrived_, [](const auto& entry) { return entry.second.empty(); });
-      continue;  // it stays on its line until there is memory, or until who waits for it finds it there
+      continue;  // it stays on its line until there is memory, or until take_from_line()
     }
     acknowledge(static_cast<int>(rank));
     any = true;
   }
-  if (any) carrier_.bell().ring();  // other threads may wait for some of it
+  if (any) carrier_.bell().ring();  // other threads may wait for one of the messages
 }
 
 bool Meeting::take_from_line(const TeamKey& key, int rank, Card& card) {
@@ -137,7 +140,7 @@ bool Meeting::take_from_line(const TeamKey& key, int rank, Card& card) {
 void Meeting::acknowledge(int rank) {
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
   ++peer.received;
-  // A sender that cannot be told has nothing more to send.
+  // A sender that cannot be told sends nothing more, because it waits for `taken`.
   const auto base = carrier_.block(rank);
   if (!base.ok()) return;
   const std::uintptr_t there = base.value() + static_cast<std::size_t>(rank_) * sizeof(Line);

@@ -11,7 +11,8 @@
 namespace rma {
 namespace {
 
-/// A thread that sleeps for events wakes at least so often, to see whether its rank is silent for too long.
+/// A thread that sleeps for events wakes at least this often, to see whether its rank has been silent for too
+/// long.
 constexpr int kNap = 100;  // ms
 
 }  // namespace
@@ -22,7 +23,7 @@ Status Flights::too_many() {
 
 Flights::Flights(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
     : policy_(policy), patience_(patience), peers_(static_cast<std::size_t>(ranks)) {
-  // For every rank: what has begun is listed without taking memory.
+  // Room for every rank, so that begin() lists a rank without allocating memory.
   unfenced_.reserve(peers_.size());
   fencing_.reserve(peers_.size());
 }
@@ -34,7 +35,8 @@ Flights::~Flights() {
 void Flights::add(Mover& mover) {
   movers_.push_back(&mover);
   if (events_.empty() && !mover.event_fds().empty()) {
-    // Where there is no descriptor left, whom nobody can wake wakes after a nap: poll() passes over -1.
+    // If no descriptor is left, this is -1, which poll() ignores. Nobody can wake the sleeper then; its nap
+    // ends it.
     events_.push_back({.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN, .revents = 0});
   }
   for (const int fd : mover.event_fds()) events_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
@@ -57,8 +59,8 @@ void Flights::end(int rank, rma_request_t operation, rma_status_t status) {
 }
 
 void Flights::end_one(Peer& its) {
-  // After the operation is closed, with release: a fence that sees 0 sees its failure. Also the full barrier
-  // between what has become true and the look at asleep_.
+  // Comes after the operation was closed, and releases, so a fence that reads 0 sees the operation's failure.
+  // This is also the full barrier between making a condition true and reading asleep_.
   its.under_way.fetch_sub(1, std::memory_order_seq_cst);
   if (asleep_.load(std::memory_order_seq_cst)) wake_sleeper();
 }
@@ -71,25 +73,25 @@ void Flights::wake() {
 void Flights::wake_sleeper() {
   if (events_.empty() || !asleep_.exchange(false, std::memory_order_relaxed)) return;
   const std::uint64_t one = 1;
-  // Where the counter is full, the thread is woken all the same.
+  // If the counter is full, the write fails, but the thread wakes all the same.
   [[maybe_unused]] const ssize_t written = write(events_.front().fd, &one, sizeof one);
 }
 
 void Flights::issued(int rank) {
-  // Looked at first: a stream of puts does not write a line that a fence reads.
+  // Reads first, so that a stream of puts does not keep writing to a cache line that fences read.
   std::atomic<std::uint32_t>& under_way = peer(rank).under_way;
   if ((under_way.load(std::memory_order_seq_cst) & kUnreported) == 0) {
     under_way.fetch_or(kUnreported, std::memory_order_seq_cst);
   }
-  // Also where another thread has set the flag: it may not have come to the list yet.
+  // Also if another thread has set the flag: that thread may not have listed the rank yet.
   note_unfenced(rank);
 }
 
 void Flights::failed(int rank, rma_status_t status) {
   if (status == RMA_SUCCESS) return;
-  rma_status_t none = RMA_SUCCESS;  // the first failure stays
+  rma_status_t none = RMA_SUCCESS;  // keeps the first failure
   peer(rank).failure.compare_exchange_strong(none, status, std::memory_order_seq_cst);
-  note_unfenced(rank);  // a fence may have passed already, where nothing was outstanding
+  note_unfenced(rank);  // a fence may have returned already, because nothing was outstanding
 }
 
 bool Flights::progress_locked() {
@@ -116,11 +118,11 @@ Flights::Watch Flights::start_watch(int rank) {
 
 void Flights::sleep_for_events() {
   if (events_.empty()) {
-    sched_yield();  // what has no events is over when it is looked at
+    sched_yield();  // movers without events complete when they are polled
     return;
   }
   count(Counter::sleep);
-  // An error is an early end of the sleep.
+  // An error only ends the sleep early.
   static_cast<void>(poll(events_.data(), events_.size(), kNap));
   if ((events_.front().revents & POLLIN) == 0) return;
   std::uint64_t rings = 0;
@@ -166,18 +168,26 @@ Status Flights::finish(rma_request_t operation) {
   return wait(operation);
 }
 
-// Why a fence does not return before the calling thread's own puts are over, whoever else fences the rank.
-// A put P whose success is not reported is posted, and then issued() sets kUnreported or finds it set; call
-// the value of `under_way` with the flag that issued() wrote or read U. The fence reads a value that is U or
-// comes later in the word's modification order (coherence).
-// - The flag is set there: this fence takes it, and its flush is posted after P by the same thread.
-// - It is not: some fence G took it, after U in that order, and raised the count by the same step until what
-//   its flush began is counted. The flush is posted after P. For posting to one rank is one critical section
-//   after the other: had G posted first, its step would happen before P was posted and hence before issued(),
-//   which could not have seen U, a value before that step. So when the count is 0, G's flush is over, and P
-//   before it: what is posted to a rank ends in order. end() releases, the loads here acquire through every
-//   step in between (read-modify-writes all), so what end() has recorded is seen.
-// Puts whose end is reported are in the count from begin() on, which precedes their posting.
+// Why a fence does not return before the calling thread's own puts are complete, even if other threads fence
+// the same rank at the same time.
+//
+// Signaled puts: begin() counts them before they are posted, and the fence returns only when the count is 0.
+//
+// Unsignaled puts: let P be such a put of the calling thread. The thread posts P and then calls issued(),
+// which sets kUnreported or finds it set. Let U be the value of `under_way`, with the flag set, that issued()
+// wrote or read. The fence comes later in the same thread, so the value that it reads is U or comes later in
+// the word's modification order (coherence). There are two cases.
+// - The fence reads a value with the flag set. Then it clears the flag and calls flush(). The same thread
+//   posted P before, so the flush is posted after P.
+// - The fence reads a value without the flag. Then another fence G has cleared the flag, in a step that comes
+//   after U in the modification order. By the same step G has raised the count, and it lowers the count only
+//   after its flush is counted. So the count is not 0 before G's flush has ended. The flush was posted after
+//   P, for this reason: all postings to the rank's queue pair are critical sections of its lock. If G had
+//   posted its flush before P was posted, G's step would happen before P was posted, and hence before
+//   issued(). Then issued() could not have seen U, a value from before that step.
+// In both cases a count of 0 says that a flush has ended that was posted after P. The postings to a rank
+// complete in order, so P is complete. The results that end() recorded are visible: end() releases, the loads
+// here acquire, and all steps in between are read-modify-writes.
 Status Flights::fence(int rank) {
   Peer& its = peer(rank);
   std::uint32_t seen = its.under_way.load(std::memory_order_seq_cst);  // seq_cst: see note_unfenced()
@@ -185,34 +195,38 @@ Status Flights::fence(int rank) {
     // A failed exchange has loaded `seen` anew.
     if (its.under_way.compare_exchange_weak(seen, outstanding(seen) + 1, std::memory_order_seq_cst)) {
       for (Mover* const mover : movers_) mover->flush(rank);
-      end_one(its);  // what the flush has begun is in the count by now
+      end_one(its);  // the flush is counted by itself now
       break;
     }
   }
   if (seen != 0) {
     wait_until(rank, [&] { return outstanding(its.under_way.load(std::memory_order_seq_cst)) == 0; });
   }
-  // Looked at before it is taken: an exchange would cost every fence as much as the rest of it.
+  // Reads before it exchanges: an exchange would cost every fence as much as all the rest of it.
   if (its.failure.load(std::memory_order_seq_cst) == RMA_SUCCESS) return {};
   return failure(its.failure.exchange(RMA_SUCCESS, std::memory_order_seq_cst), rank);
 }
 
 void Flights::note_unfenced(int rank) {
-  // The caller has stored to or looked at `under_way`, or recorded a failure, before it looks at the flag;
-  // fence_all clears the flag before its fence looks at those. All are in one order (seq_cst). So where the
-  // caller finds the rank listed, either its own next fence_all finds it in the list, or another thread's has
-  // taken it from there and waits for what the caller has issued, and the caller's waits for that one's end.
+  // Why fence_all() misses no rank. The caller first writes or reads `under_way`, or records a failure, and
+  // then reads `unfenced`. fence_all() first clears `unfenced`, and then its fence() reads `under_way` and
+  // the failure. All of these are sequentially consistent, so they have one order. Suppose that the caller
+  // finds `unfenced` set. Then one of two things happens. Either nobody clears it before the caller's own
+  // next fence_all(), which then finds the rank in the list. Or another thread's fence_all() clears it later
+  // than the caller's read; that one sees and waits for everything that the caller has issued, and the
+  // caller's own fence_all() waits until that one has ended.
   std::atomic<bool>& listed = peer(rank).unfenced;
   if (listed.load(std::memory_order_seq_cst)) return;
   const std::lock_guard guard(unfenced_lock_);
   if (listed.load(std::memory_order_relaxed)) return;
   unfenced_.push_back(rank);
   any_unfenced_.store(true, std::memory_order_relaxed);
-  listed.store(true, std::memory_order_seq_cst);  // last: who finds it set finds any_unfenced_ set
+  listed.store(true, std::memory_order_seq_cst);  // last: a thread that reads it also sees any_unfenced_
 }
 
 Status Flights::fence_all() {
-  // Cleared by the end of a fence_all only, so that nobody passes while another thread still waits.
+  // Only the end of a fence_all() clears any_unfenced_, so no thread returns here while another one still
+  // waits.
   if (!any_unfenced_.load(std::memory_order_acquire)) return {};  // pairs with the store below
   const std::lock_guard one_at_a_time(fence_all_lock_);
   fencing_.clear();

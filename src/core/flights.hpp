@@ -17,7 +17,8 @@
 
 namespace rma {
 
-/// What moves operations, seen from those who wait for them. Thread-safe.
+/// A source of progress: an object that carries operations to other ranks, as threads see it that wait for
+/// these operations. Thread-safe.
 class Mover {
  public:
   Mover() = default;
@@ -25,101 +26,116 @@ class Mover {
   Mover& operator=(const Mover&) = delete;
   virtual ~Mover() = default;
 
-  /// Takes in what is over and reports it to Flights; returns whether there was something. Called by one
-  /// thread at a time.
+  /// Polls for completions and reports them to Flights. Returns whether there were any. Called by one thread
+  /// at a time.
   virtual bool progress() = 0;
-  /// Sees to it that Flights hears of everything that was issued to `rank`: begins, before it returns, what
-  /// ends when all that is over.
+  /// Makes the completion of everything that was issued to `rank` visible to Flights: before it returns, it
+  /// begins something (Flights::begin) that ends only when all of that is complete.
   virtual void flush(int rank) = 0;
-  /// Gives `rank` up: what was issued to it ends with RMA_ERR_PEER_LOST.
+  /// Gives `rank` up: everything that was issued to it ends with RMA_ERR_PEER_LOST.
   virtual void give_up(int rank) = 0;
-  /// Before a sleep: progress() once more, then event_fds() become readable when there is something.
+  /// Prepares a sleep. The caller calls progress() once more after this; then event_fds() become readable
+  /// when there is a completion.
   virtual void arm() = 0;
   [[nodiscard]] virtual std::span<const int> event_fds() const = 0;
-  /// A text for people about an operation to `rank` that ended so.
+  /// Returns a text for users about an operation to `rank` that ended with `code`.
   [[nodiscard]] virtual std::string explain(rma_status_t code, int rank) const = 0;
 };
 
-/// The operations of this process that are under way, whoever moves them: their requests, what is
-/// outstanding for each rank, and how threads wait for them. Thread-safe.
+/// The operations of this process that are under way, to all ranks and over all paths: their requests, the
+/// number of outstanding transfers for each rank, and how threads wait for them. Thread-safe.
+///
+/// How a fence knows that it is done. There are two kinds of transfers:
+/// - Transfers whose completion is reported (signaled). Each is counted for its rank from begin() to end().
+/// - Puts whose completion is not reported (unsignaled). They are not counted. Instead issued() sets a flag
+///   for the rank after they were posted. A fence that finds the flag clears it and calls Mover::flush(). The
+///   flush posts an empty RDMA write behind those puts on the same queue pair. This write is signaled and
+///   counted, and a queue pair completes in order, so when the write is complete, so are the puts.
+/// A fence is done when the rank's count is 0 after that. The comment at fence() proves that this holds with
+/// several threads.
 class Flights {
  public:
-  /// @param patience  a rank that something waits for and that nothing was heard of for so long is given up.
+  /// @param patience  a rank is given up if a thread waits for it and nothing was heard of it for this long.
   Flights(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience);
 
   ~Flights();
 
-  /// Says who moves operations to `rank`, before the first of them; and who is to be asked for progress.
+  /// Says which mover carries operations to `rank`. Called before the first of them.
   void moved_by(int rank, Mover& mover) { peers_[static_cast<std::size_t>(rank)].mover = &mover; }
+  /// Adds a mover that waiting threads ask for progress.
   void add(Mover& mover);
 
-  /// A new operation to `rank`, with the issuer's own part pending (see RequestTable). RMA_REQUEST_NULL when
-  /// too many are open.
+  /// Opens a new operation to `rank`. One part of it is pending, which stands for its issuer (see
+  /// RequestTable). Returns RMA_REQUEST_NULL if too many operations are open.
   [[nodiscard]] rma_request_t open(int rank) { return requests_.open(rank); }
   /// The failure of a call for which open() returned RMA_REQUEST_NULL.
   [[nodiscard]] static Status too_many();
   [[nodiscard]] int rank(rma_request_t operation) const { return requests_.rank(operation); }
 
-  /// For movers: something to `rank` begins, which a fence from now on waits for; and is over. What is part
-  /// of no operation (RMA_REQUEST_NULL) fails the next fence.
+  /// For movers. begin(): a transfer to `rank` begins, and every fence of the rank from now on waits for it.
+  /// end(): it is complete. If a transfer fails that is part of no operation (RMA_REQUEST_NULL), the next
+  /// fence reports the failure.
   void begin(int rank);
   void add_part(rma_request_t operation) { requests_.add_part(operation); }
   void end(int rank) { end(rank, RMA_REQUEST_NULL, RMA_SUCCESS); }
   void end(int rank, rma_request_t operation, rma_status_t status);
-  /// For the mover of `rank`, after it was posted: something was issued whose success is not reported; a
-  /// fence asks for it.
+  /// For the mover of `rank`: an unsignaled transfer was posted, so the next fence has to flush. Called after
+  /// the posting.
   void issued(int rank);
-  /// For movers: `rank` shows signs of life.
+  /// For movers: `rank` has shown a sign of life.
   void heard_of(int rank) { peer(rank).ends.fetch_add(1, std::memory_order_relaxed); }
-  /// For movers: something that belongs to no operation has failed.
+  /// For movers: a transfer that belongs to no operation has failed.
   void failed(int rank, rma_status_t status);
 
-  /// The issuer has posted everything and waits for the end.
+  /// The issuer has posted all parts; waits for the operation and closes it.
   [[nodiscard]] Status finish(rma_request_t operation);
-  /// The issuer has posted everything and will wait() for the handle.
+  /// The issuer has posted all parts and will wait() for the handle later.
   void detach(rma_request_t operation) { requests_.finish_part(operation, RMA_SUCCESS); }
-  /// The issuer has posted everything; fence() will wait for it and report its failure.
+  /// The issuer has posted all parts and will not wait for the handle; fence() waits for the operation and
+  /// reports its failure.
   void leave(rma_request_t operation);
 
   [[nodiscard]] bool known(rma_request_t request) const { return requests_.known(request); }
   [[nodiscard]] bool complete(rma_request_t request) const { return requests_.complete(request); }
-  /// Takes in what is over; true when the operation is complete.
+  /// Makes progress once; returns whether the operation is complete.
   [[nodiscard]] bool test(rma_request_t request);
   /// Waits for a detached operation and closes it.
   [[nodiscard]] Status wait(rma_request_t request);
-  /// Waits for everything issued to `rank`; returns the first failure of operations left to it since the last
-  /// fence.
+  /// Waits for everything that was issued to `rank`. Returns the first failure, since the last fence, of an
+  /// operation that was left to the fence.
   [[nodiscard]] Status fence(int rank);
-  /// fence() of every rank that something was issued to since; costs nothing when there is none.
+  /// Performs fence() for every rank that something was issued to since the last fence_all(). Costs nothing
+  /// if there is none.
   [[nodiscard]] Status fence_all();
 
-  /// Waits until `condition()` holds, which progress to `rank` makes true: polls, yields, then sleeps until a
-  /// mover has news. Once it has held it is not called again, so it may take what it waits for. Gives the
-  /// rank up (once) when nothing is heard of it for too long: a condition that then still does not come true
-  /// would be a mover's fault.
+  /// Waits until `condition()` returns true; progress of operations to `rank` makes it true. The thread
+  /// polls, then yields, then sleeps until a mover has a completion. A condition that has returned true is
+  /// not called again, so it may take the thing that it waits for. If nothing is heard of the rank for
+  /// `patience`, the rank is given up. A mover must then end everything that was issued to the rank, so that
+  /// the condition comes true.
   template <typename Condition>
   void wait_until(int rank, const Condition& condition);
-  /// One look at what is over.
+  /// Polls for completions once.
   void progress();
-  /// Wakes whoever sleeps in wait_until(): the caller has made true what one of them may wait for. Not needed
-  /// after end(), nor for what progress() finds.
+  /// Wakes the threads that sleep in wait_until(). The caller has made a condition true that one of them may
+  /// wait for. Not needed after end(), nor for completions that progress() finds.
   void wake();
 
  private:
-  /// Beside the count in Peer::under_way: something was issued() since the last flush. In one word with the
-  /// count, so that a fence which takes the flag counts its flush in the same step, and no other fence finds
-  /// neither (the argument stands with fence()).
+  /// The flag in Peer::under_way that says: issued() was called since the last flush. It shares one word with
+  /// the count. So a fence clears the flag and counts its flush in one step, and no other fence can find the
+  /// flag clear and the count 0 in between. The proof stands at fence().
   static constexpr std::uint32_t kUnreported = 1U << 31U;
   [[nodiscard]] static std::uint32_t outstanding(std::uint32_t under_way) { return under_way & ~kUnreported; }
 
   struct Peer {
     Mover* mover = nullptr;
-    std::atomic<std::uint32_t> under_way = 0;         ///< begun and not ended, and kUnreported
-    std::atomic<std::uint32_t> ends = 0;              ///< that were heard of, modulo 2^32
-    std::atomic<bool> unfenced = false;               ///< listed in unfenced_
+    std::atomic<std::uint32_t> under_way = 0;         ///< transfers begun and not ended; kUnreported
+    std::atomic<std::uint32_t> ends = 0;              ///< signs of life of the rank, modulo 2^32
+    std::atomic<bool> unfenced = false;               ///< unfenced_ lists the rank
     std::atomic<rma_status_t> failure = RMA_SUCCESS;  ///< of operations left to the fence
   };
-  /// What a waiting thread knows of the rank that it waits for.
+  /// Since when a waiting thread has not heard of the rank that it waits for.
   struct Watch {
     int rank;
     std::uint32_t ends;
@@ -127,7 +143,7 @@ class Flights {
   };
 
   void note_unfenced(int rank);
-  /// Takes one off the count.
+  /// Takes one off the count and wakes a thread that sleeps for it.
   void end_one(Peer& its);
   void wake_sleeper();
   bool progress_locked();
@@ -143,18 +159,17 @@ class Flights {
   RequestTable requests_;
   std::vector<Peer> peers_;
   std::vector<Mover*> movers_;
-  std::vector<pollfd> events_;  ///< empty where no mover has any; the first is for wake_sleeper()
+  std::vector<pollfd> events_;  ///< empty if no mover has any; the first is for wake_sleeper()
   std::mutex fence_all_lock_;
-  std::vector<int> fencing_;   ///< what fence_all looks at, under its lock
+  std::vector<int> fencing_;   ///< the ranks that fence_all is fencing, under its lock
   std::mutex unfenced_lock_;   ///< taken after fence_all_lock_
   std::vector<int> unfenced_;  ///< ranks whose Peer::unfenced was set since the last fence_all
   std::atomic<bool> any_unfenced_ = false;
-  /// Somebody sleeps for events, or is about to. Dekker: set before the last look at the condition; who ends
-  /// something looks at it afterwards.
+  /// A thread sleeps for events or is about to (Dekker's algorithm): the sleeper sets this before it tests
+  /// its condition for the last time. A thread that makes a condition true reads it afterwards.
   std::atomic<bool> asleep_ = false;
-  std::mutex
-      poll_lock_;  ///< one thread takes completions in, or sleeps for them; others look at what it finds
-  Doorbell news_;  ///< where the others sleep
+  std::mutex poll_lock_;  ///< held by the one thread that polls for completions or sleeps for their events
+  Doorbell news_;         ///< the other threads sleep here until that thread finds completions
 };
 
 template <typename Condition>
@@ -177,15 +192,16 @@ void Flights::wait_until(int rank, const Condition& condition) {
       if (!progress_locked()) {
         asleep_.store(true, std::memory_order_seq_cst);
         std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with wake() and end_one()
-        // Looked at again under the lock: what others took in before they gave it up does not ring once more.
+        // Tests the condition again while it holds the lock. The thread that held the lock before may have
+        // taken in the completion already, and nobody rings for it a second time.
         holds = condition();
         if (!holds) sleep_for_events();
         asleep_.store(false, std::memory_order_relaxed);
       }
       guard.unlock();
-      news_.ring();  // one of those who sleep there is to take over
+      news_.ring();  // so that one of the threads that sleep there takes over the polling
     } else {
-      news_.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring
+      news_.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring()
       const std::uint32_t seen = news_.rings.load(std::memory_order_acquire);
       std::atomic_thread_fence(std::memory_order_seq_cst);
       holds = condition();

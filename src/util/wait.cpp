@@ -36,7 +36,8 @@ bool Doorbell::Sleeper::sleep(std::uint32_t seen) {
   const timespec nap = {.tv_sec = 0, .tv_nsec = mortal ? kMortalNap : nap_after(now - since_)};
   futex(doorbell_.rings, FUTEX_WAIT, seen, &nap);
   if (!mortal) return false;
-  // By the clock: others may ring here all the time.
+  // Measures time by the clock and not by the number of naps, because other threads may ring here all the
+  // time.
   const std::int64_t woken = monotonic_nanoseconds();
   if (woken - since_ < kMortalNap) return false;
   since_ = woken;

@@ -14,61 +14,67 @@ struct WaitPolicy {
   std::uint64_t yields = 0;
 };
 
-/// Who may make the condition true that a sleeper waits for.
+/// Says which writers may make a sleeper's condition true, and so how the sleeper has to sleep.
 enum class Ringer : std::uint8_t {
-  always,     ///< only code that rings the doorbell: the sleeper sleeps until it is woken
-  sometimes,  ///< also plain stores and devices, which ring nothing: the sleeper looks again after each
-              ///< nap_after()
-  mortal      ///< only code that rings, of processes that may end before they do: see wait_unless()
+  always,     ///< every writer rings the doorbell: the sleeper sleeps until it is woken
+  sometimes,  ///< plain stores and devices write too and do not ring: the sleeper tests its condition again
+              ///< after each nap_after()
+  mortal      ///< every writer rings, but its process may end before it does: see wait_unless()
 };
 
-/// How long a thread sleeps for another process before it looks whether that has ended, in nanoseconds: soon
-/// for people, and rarely for a processor.
+/// A thread that sleeps for another process tests after this many nanoseconds whether that process has ended.
+/// This is short for people and so long that it costs no processor time to speak of.
 constexpr std::int64_t kMortalNap = 100'000'000;
 
-/// How long a thread that has waited `asleep` nanoseconds since it first slept naps before it looks again: an
-/// eighth of that, so that it notices within an eighth of the time that it had to wait, at least 50
-/// microseconds, and at most 10 ms, which is often enough for any wait and costs no processor time to speak
-/// of.
+/// Returns how many nanoseconds a thread naps before it tests its condition again. `asleep` is the time since
+/// it first slept. The nap is an eighth of that, so the thread notices a write within an eighth of the time
+/// that it had to wait. The nap is at least 50 microseconds and at most 10 ms, which costs no processor time
+/// to speak of.
 constexpr std::int64_t nap_after(std::int64_t asleep) {
   constexpr std::int64_t kShortest = 50'000;
   constexpr std::int64_t kLongest = 10'000'000;
   return std::clamp(asleep / 8, kShortest, kLongest);
 }
 
-/// Where threads of one process sleep and others, of any process that maps it, wake them. Lies in shared
-/// memory; all zero is its initial state.
+/// A doorbell: threads of one process sleep at it, and threads of any process that maps it wake them. It lies
+/// in shared memory, and its initial state is all zero.
 ///
-/// The rule that makes a lost wake-up impossible: a sleeper announces itself in `sleepers` and then looks at
-/// its condition; a ringer makes the condition true and then looks at `sleepers`. Both put a full barrier
-/// between their two steps (Dekker), so at least one of them sees the other.
+/// Why no wake-up is lost. A sleeper takes two steps: it counts itself in `sleepers`, then it reads its
+/// condition. A waker takes two steps: it makes the condition true, then it reads `sleepers`. Both execute a
+/// full barrier between their steps, so at least one of them sees the other's first step (Dekker's
+/// algorithm). If the sleeper sees the condition true, it does not sleep. If the waker sees the sleeper, it
+/// increments `rings` and calls futex wake. The sleeper has read `rings` before it read its condition, and
+/// futex wait returns at once if `rings` has changed since.
 struct alignas(64) Doorbell {
   std::atomic<std::uint32_t> rings = 0;
   std::atomic<std::uint32_t> sleepers = 0;
 
-  /// Wakes whoever sleeps here. The caller has made the condition true before, with any store.
+  /// Wakes all threads that sleep here. The caller has made the condition true before, with any kind of
+  /// store.
   void ring() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fetch_add in wait_until
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fetch_add in wait_unless
     ring_ordered();
   }
 
-  /// ring() for a caller whose last step was a sequentially consistent read-modify-write: no further barrier.
+  /// Does the same for a caller that made the condition true by a sequentially consistent read-modify-write,
+  /// which is the full barrier already.
   void ring_ordered() {
     if (sleepers.load(std::memory_order_relaxed) != 0) wake();
   }
 
-  /// A thread that sleeps here until its condition holds, and for how long it has.
+  /// One thread's wait at a doorbell. It remembers since when the thread sleeps.
   class Sleeper {
    public:
     Sleeper(Doorbell& doorbell, Ringer ringer) : doorbell_(doorbell), ringer_(ringer) {}
-    /// Sleeps until woken, or until it is time to look again, unless `rings` is no longer `seen`. Whether it
-    /// is time to look for those that may have ended.
+    /// Sleeps until the thread is woken or its nap is over. Returns at once if `rings` is no longer `seen`.
+    /// Returns whether it is time to test if the process that the thread waits for has ended; only for
+    /// Ringer::mortal.
     bool sleep(std::uint32_t seen);
 
    private:
     Doorbell& doorbell_;
     const Ringer ringer_;
-    std::int64_t since_ = 0;  ///< when it first slept, or last looked, on the monotonic clock; 0: not yet
+    std::int64_t since_ = 0;  ///< monotonic time of the first sleep or the last test; 0: not slept yet
   };
 
  private:
@@ -76,7 +82,7 @@ struct alignas(64) Doorbell {
 };
 static_assert(sizeof(Doorbell) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// Tells the processor that this is a polling loop.
+/// Tells the processor that the caller polls in a loop.
 inline void pause_processor() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -85,16 +91,16 @@ inline void pause_processor() {
 #endif
 }
 
-/// The first polls come without a pause, which would add its own length to a short wait: for half a
-/// microsecond or so. Longer ones leave the core to its other hardware thread.
+/// The first polls, about half a microsecond of them, come without a pause instruction, which would lengthen
+/// a short wait by its own duration. Later polls pause, which leaves the core to its other hardware thread.
 constexpr std::uint64_t kEagerPolls = 1024;
 
-/// Waits until `condition()` holds: polls, then yields, then sleeps at `doorbell`, which `ringer` rings. What
-/// `condition` loads it loads with acquire order.
+/// Waits until `condition()` returns true. The thread first polls, then yields, then sleeps at `doorbell`.
+/// `ringer` says which writers ring the doorbell. `condition` loads shared words with acquire order.
 ///
-/// Returns true; or false when `lost()` has found that somebody has ended without whom the condition never
-/// comes true, and it has not. A thread whose ringers are mortal asks `lost()` after each kMortalNap that it
-/// sleeps, no other ever.
+/// Returns true when the condition holds. Returns false if `lost()` returns true, which says that a process
+/// has ended without which the condition never comes true, and the condition does not hold. A thread with
+/// Ringer::mortal calls `lost()` after each kMortalNap of sleep; other threads never call it.
 template <typename Condition, typename Lost>
 [[nodiscard]] bool wait_unless(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
                                const Lost& lost, Ringer ringer = Ringer::mortal) {
@@ -109,12 +115,12 @@ template <typename Condition, typename Lost>
   if (condition()) return true;
   bool holds = true;
   Doorbell::Sleeper sleeper(doorbell, ringer);
-  doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring
+  doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring()
   while (true) {
     const std::uint32_t seen = doorbell.rings.load(std::memory_order_acquire);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
-    // Who has ended may have made the condition true before.
+    // The process that has ended may have made the condition true before it ended.
     if (sleeper.sleep(seen) && lost()) {
       holds = condition();
       break;
@@ -124,7 +130,7 @@ template <typename Condition, typename Lost>
   return holds;
 }
 
-/// wait_unless() for what comes true in the end.
+/// Waits as wait_unless() does, for a condition that comes true in any case.
 template <typename Condition>
 void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
                 Ringer ringer = Ringer::always) {
