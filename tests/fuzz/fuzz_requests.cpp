@@ -18,10 +18,10 @@
 #include "core/job.hpp"
 #include "helper_thread/helper.hpp"
 #include "helper_thread/pieces.hpp"
+#include "loopback/loopback_transport.hpp"
 #include "records.hpp"
 #include "strided/assisted.hpp"
 #include "strided/remote_copy.hpp"
-#include "loopback/loopback_transport.hpp"
 #include "util/log.hpp"
 
 namespace rma::fuzz {

@@ -8,12 +8,12 @@
 #include <mutex>
 #include <vector>
 
+#include "transport/service_thread.hpp"
 #include "transport/transport.hpp"
 #include "transport/verbs/connection.hpp"
 #include "transport/verbs/datagrams.hpp"
 #include "transport/verbs/objects.hpp"
 #include "transport/verbs/ports.hpp"
-#include "transport/service_thread.hpp"
 #include "transport/verbs/switchboard.hpp"
 #include "transport/verbs/verbs_lane.hpp"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "helper_thread/helper.hpp"
-#include "malloc/region_table.hpp"
 #include "loopback/loopback_transport.hpp"
+#include "malloc/region_table.hpp"
 
 namespace rma {
 
