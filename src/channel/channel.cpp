@@ -5,7 +5,7 @@
 namespace rma {
 namespace {
 
-/// Messages under way that were too long to be copied by the device when they were posted.
+/// The number of messages under way that were too long to be sent inline.
 constexpr std::size_t kSendSlots = 64;
 
 }  // namespace

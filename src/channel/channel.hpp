@@ -21,20 +21,21 @@
 
 namespace rma {
 
-/// Short messages between this process and others, in the order of sending, and the helper lanes' transfers.
-/// A peer is connected before anything is sent to it. Thread-safe; whoever calls progress() calls the
-/// receiver and everything that is told of an end.
+/// Short messages between this process and others, delivered in the order of sending, and the transfers of
+/// the helper lanes. A peer must be connected before anything is sent to it. Thread-safe. The thread that
+/// calls progress() calls the receiver and the handlers of completions.
 class Channel {
  public:
   struct Options {
     std::size_t message_bytes = 0;  ///< of a message with its header; the same in all processes
-    std::uint32_t lent = 0;         ///< buffers per rail that are lent to those who need more
+    std::uint32_t lent = 0;         ///< buffers per rail that are lent to peers that need more
     std::uint32_t own = 0;          ///< buffers for each peer
     RingShape ring = {};            ///< of the rings for busy peers
     PollingSet::Policy polling = {.most = 0};
   };
 
-  /// `rails` have helper lanes and outlive the channel, which comes before any connection. RMA_ERR_NO_MEMORY.
+  /// `rails` have helper lanes and outlive the channel. Called before any connection is made.
+  /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Channel>> create(Rails& rails, int ranks,
                                                                const Options& options,
                                                                MessageReceiver& receiver);
@@ -42,35 +43,38 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Most bytes of a message's body.
+  /// The maximum size of a message's body in bytes.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }
 
-  /// The rail that messages to `peer`, which is connected, take: `*rail`, unless it was settled before by a
-  /// message in either direction. Requests that name memory do so by that rail's keys. RMA_ERR_PEER_LOST;
-  /// RMA_ERR_UNSUPPORTED when the peer could set no buffers aside.
+  /// Decides which rail messages to `peer` take, and stores it into `*rail`. It is the given `*rail`, unless
+  /// a message in either direction has decided before. Requests that name memory use that rail's keys. `peer`
+  /// is connected. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the peer could set no buffers aside.
   [[nodiscard]] rma_status_t open(int peer, std::size_t* rail);
 
-  /// Sends a message, `head` followed by `tail`, over `rail` if it is the first; both may be reused at
-  /// return. RMA_ERR_STATE: not now, call progress() and try again. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED
-  /// when the peer could set no buffers aside.
+  /// Sends a message that consists of `head` and `tail`. The caller may reuse both when the call returns. The
+  /// first message to a peer takes `rail`. Returns RMA_ERR_STATE if the message cannot be sent now: call
+  /// progress() and try again. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the peer could set no buffers aside.
   [[nodiscard]] rma_status_t try_send(int peer, std::size_t rail, std::uint16_t kind,
                                       std::span<const std::byte> head, std::span<const std::byte> tail);
-  /// The same, as soon as it can be; to a peer that is lost, never.
+  /// Sends the same message as soon as possible; keeps it until then. A message to a lost peer is dropped.
   void send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
             std::span<const std::byte> tail);
 
   [[nodiscard]] transport::HelperLane& lane(std::size_t rail) { return *rails_[rail].helper_lane(); }
 
-  /// Gives `peer` up.
+  /// Gives `peer` up: nothing more is sent to it or taken in from it.
   void fail(int peer);
 
-  /// One thread at a time has its turn: what another does when it meets that one.
+  /// One thread at a time makes progress (has the *turn*). Says what a thread does that finds the turn taken.
   enum class Turn : std::uint8_t { if_free, wait };
-  /// Takes in what has ended; returns whether there was something.
+  /// Takes in completions, looks at the rings and sends what waits. Returns whether there was anything.
   bool progress(Turn turn);
-  /// Before a sleep: progress(Turn::wait) once more after this, then event_fds() become readable when there
-  /// is something. False: not now, something is to be said first that has no room yet. From here on no peer
-  /// gets a ring, whoever calls progress(), until disarm(): its caller polls.
+  /// Prepares a sleep: tells all peers that have a ring to stop using it, and arms the devices' events. The
+  /// caller then calls progress(Turn::wait) once more. If that finds nothing, event_fds() become readable at
+  /// the next arrival. Returns false while an outgoing message to a peer that has a ring waits for room; the
+  /// caller must not sleep then, but make progress and call again. Until disarm(), which says that the caller
+  /// polls again, no peer is offered a ring. The comment in channel_rings.cpp proves that no message stays
+  /// unseen.
   [[nodiscard]] bool arm();
   void disarm();
   [[nodiscard]] std::span<const int> event_fds() const { return event_fds_; }
@@ -85,23 +89,23 @@ class Channel {
   [[nodiscard]] rma_status_t open_link(Link& link, int peer, std::size_t rail);
   [[nodiscard]] rma_status_t post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
                                   std::span<const std::byte> tail);
-  /// What was put into the peer's ring and is not on its way yet.
+  /// Posts the message that was put into the peer's ring and is not written there yet.
   [[nodiscard]] rma_status_t post_unwritten(Link& link, int peer);
   void list(Link& link, int peer);
-  /// Does what the listed links have to do; returns whether something moved.
+  /// Sends what the listed links have to send. Returns whether anything was sent.
   bool pump();
 
   // channel_receiving.cpp
   void arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rma_status_t status,
                std::uint32_t bytes);
-  /// False, here and below: it cannot be from an honest peer.
+  /// Returns false, here and below, if the message cannot be from an honest peer.
   [[nodiscard]] bool take_in(std::size_t rail, int peer, std::span<const std::byte> bytes, MessageWay way);
   [[nodiscard]] bool deliver(const Message& message);
   void refuse(int peer);
   void give_back(std::size_t rail, int peer, bool wants_more);
 
   // channel_rings.cpp. All but the last two: with the turn.
-  /// A ring that a peer was offered.
+  /// A place in the polling set, with the ring that its peer was offered.
   struct Place {
     std::optional<RingReceiver> slots;  ///< from the offer on
     RingMemory::Piece memory;
@@ -109,22 +113,22 @@ class Channel {
     bool accepted = false;
   };
   void heard(int peer);
-  /// Takes in what came by rings; returns whether there was something.
+  /// Takes in the messages that have arrived in rings. Returns whether there were any.
   bool look_at_rings();
   bool look_at_ring(std::size_t place);
   void look_at_ring_of(int peer);
   [[nodiscard]] Link::Order order_of(int peer, std::span<const std::byte> message);
-  /// Does what the polling set has decided.
+  /// Carries out the decisions of the polling set.
   void decide();
   [[nodiscard]] bool promote(const PollingSet::Decision& decision);
   [[nodiscard]] Place* place_of(int peer);
-  /// What peers say of rings.
+  /// Takes in the peers' control messages about rings.
   [[nodiscard]] bool ring_message(const Message& message);
   [[nodiscard]] bool ring_offered(const Message& message);
   [[nodiscard]] bool ring_stop(int peer);
   [[nodiscard]] bool ring_stopped(int peer);
   void forget_rings(int peer);
-  /// With the link's lock held.
+  /// Queues a message of the channel's own. With the link's lock held.
   void say(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body = {});
 
   void report_lost();
@@ -136,7 +140,7 @@ class Channel {
   std::vector<std::unique_ptr<MessageBuffers>> buffers_;  ///< by rail
   std::vector<int> event_fds_;
   std::unique_ptr<SendSlots> send_slots_;
-  std::mutex progress_lock_;  ///< of the turn, and of the following
+  std::mutex progress_lock_;  ///< the turn; guards the members below
   PollingSet polling_;
   std::vector<Place> places_;  ///< of polling_.members()
   RingMemory ring_memory_;

@@ -1,4 +1,4 @@
-// What a channel does with what arrives.
+// The receiving side of a channel.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace rma {
 namespace {
 
-/// A peer that has used up its credits is lent so many at once.
+/// A peer that has used up its credits is lent this many buffers at once.
 constexpr std::uint32_t kLoan = 4;
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr std::uint32_t kLoan = 4;
 void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rma_status_t status,
                       std::uint32_t bytes) {
   bool honest = status == RMA_SUCCESS && peer >= 0 && bytes <= options_.message_bytes;
-  // What was sent before this by a ring is there by now, and its turn comes first.
+  // Messages that the peer sent before this one by its ring are in place by now, and are taken in first.
   if (honest) look_at_ring_of(peer);
   if (honest) honest = take_in(rail, peer, {slot.memory(), bytes}, MessageWay::queue);
   if (!honest && status == RMA_SUCCESS) {
@@ -52,7 +52,7 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
   {
     const std::lock_guard guard(its.lock);
     if (its.failed) return true;
-    // Who answers does so the way the question came, if nothing was sent before.
+    // If nothing was sent to the peer before, the answer takes the rail that this message came by.
     static_cast<void>(open_link(its, peer, rail));
     switch (its.arrived(rail, header)) {
       case Link::Order::broken:

@@ -1,4 +1,4 @@
-// What a channel does to send.
+// The sending side of a channel.
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 namespace rma {
 namespace {
 
-/// A process that lets so many messages to it pile up takes none.
+/// A peer for which this many messages wait is given up: it does not take any.
 constexpr std::size_t kMostWaiting = 65536;
 
 }  // namespace
@@ -70,7 +70,7 @@ rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<co
                       : to.post_message(peer, {&piece, 1}, 0, {.inline_data = true, .unsignalled = true});
   if (status == RMA_SUCCESS) {
     its.sent(header, MessageWay::queue);
-    // The device may read the image until it has sent this.
+    // The device may read the image until it has sent this message.
     if (kind == MessageHeader::kRingStopped) slot->keep(its.ring.take_image());
     count(Counter::message);
     return status;
@@ -160,7 +160,8 @@ bool Channel::pump() {
         status = post(its, peer, MessageHeader::kCredits, {}, {});
         moved = moved || status == RMA_SUCCESS;
       }
-      // What waits for credits is listed again when they come; what waits for the device, at once.
+      // A link that waits for credits is listed again when they arrive. A link that waits for the device is
+      // listed at once.
       const bool can =
           its.ring.has_unwritten() ||
           (!its.waiting.empty() && its.way(its.waiting.front().kind, its.waiting.front().body.size())) ||

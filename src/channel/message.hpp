@@ -6,33 +6,34 @@
 
 namespace rma {
 
-/// In front of every message: a wire format in the byte order of this library's only platforms,
-/// little-endian, checked when read.
+/// The header in front of every message. It is a wire format in little-endian byte order, the order of all
+/// platforms that this library supports. Readers check every field.
 struct MessageHeader {
-  /// A message that says nothing but what stands in its header.
+  /// A message that only carries the credits in its header.
   static constexpr std::uint16_t kCredits = 0;
-  /// Kinds from here on are what channels say to each other about rings; see channel_rings.cpp.
+  /// Kinds from here on are control messages about rings; channel_rings.cpp describes them.
   static constexpr std::uint16_t kFirstOfRings = 0xff00;
   static constexpr std::uint16_t kRingOffered = 0xff00;   ///< a RingOffer follows
-  static constexpr std::uint16_t kRingAccepted = 0xff01;  ///< of the offer: messages may come by the ring
-  static constexpr std::uint16_t kRingStop = 0xff02;      ///< asks for the next
-  static constexpr std::uint16_t kRingStopped = 0xff03;   ///< no more comes by the ring; or it is not wanted
+  static constexpr std::uint16_t kRingAccepted = 0xff01;  ///< messages may now come by the ring
+  static constexpr std::uint16_t kRingStop = 0xff02;      ///< asks the sender to stop using the ring
+  static constexpr std::uint16_t kRingStopped = 0xff03;   ///< the ring is not used any more, or declined
 
-  std::uint32_t sequence = 0;  ///< of the messages of one process to another, modulo 2^32
-  std::uint32_t bytes = 0;     ///< behind the header
+  std::uint32_t sequence = 0;  ///< number among the messages of one process to another, modulo 2^32
+  std::uint32_t bytes = 0;     ///< size of the body, which follows the header
   std::uint16_t kind = kCredits;
-  std::uint16_t credits = 0;       ///< messages more that the peer may send
-  std::uint16_t wants_more = 0;    ///< 1: more is waiting than there are credits for
-  std::uint16_t ring_credits = 0;  ///< slots more of its ring that the peer may use
+  std::uint16_t credits = 0;       ///< how many more messages the peer may send
+  std::uint16_t wants_more = 0;    ///< 1: more messages wait than there are credits
+  std::uint16_t ring_credits = 0;  ///< how many more slots of its ring the peer may use
 
-  /// One of its user's, not one of the channel's own.
+  /// Returns whether a message belongs to a user of the channel, and not to the channel itself.
   [[nodiscard]] static constexpr bool ordinary(std::uint16_t kind) {
     return kind != kCredits && kind < kFirstOfRings;
   }
 };
 static_assert(sizeof(MessageHeader) == 16);
 
-/// Body of kRingOffered: where the slots lie in the memory of who offers them, and its device's key to them.
+/// The body of kRingOffered: the address of the slots in the receiver's memory, and its device's remote key
+/// for them.
 struct RingOffer {
   std::uint64_t address = 0;
   std::uint32_t key = 0;
@@ -42,19 +43,19 @@ struct RingOffer {
 };
 static_assert(sizeof(RingOffer) == 24);
 
-/// How a message travels: to a buffer of the shared receive queue, which wakes a sleeping receiver, or into
-/// the ring that the receiver has offered to the sender, which wakes nobody.
+/// The way of a message: `queue` is the shared receive queue, whose messages wake a sleeping receiver; `ring`
+/// is the ring that the receiver has offered to the sender, whose messages wake nobody.
 enum class MessageWay : std::uint8_t { queue, ring };
 
-/// A message that has arrived. Valid while its receiver looks at it.
+/// A message that has arrived. It is valid only during MessageReceiver::receive().
 struct Message {
   int peer = -1;
-  std::size_t rail = 0;  ///< that it came by
+  std::size_t rail = 0;  ///< the rail that it came by
   std::uint16_t kind = 0;
   std::span<const std::byte> body;
 };
 
-/// Who takes in messages. Called by one thread at a time; never waits.
+/// The user of a channel, which takes in messages. One thread at a time calls it. Its functions never wait.
 class MessageReceiver {
  public:
   MessageReceiver() = default;
@@ -63,9 +64,10 @@ class MessageReceiver {
   virtual ~MessageReceiver() = default;
 
   virtual void receive(const Message& message) = 0;
-  /// Called when what has arrived has been taken in: to do what had to wait. Returns whether something moved.
+  /// Called after the arrived messages have been taken in, to do work that had to wait. Returns whether it
+  /// did any.
   virtual bool advance() = 0;
-  /// Nothing more comes from `peer`, and nothing more goes there. Once for each.
+  /// `peer` is lost: nothing more comes from it or goes to it. Called once for each peer.
   virtual void lost(int peer) = 0;
 };
 

@@ -8,26 +8,29 @@
 
 namespace rma {
 
-/// Which peers may send by a ring of their own, which this process polls: a bounded number, the busy ones.
-/// The others send by the shared receive queue, as everyone does at first. This is the policy alone: it is
-/// told what arrives and says whom to promote and whom to demote, and its owner does so. It counts messages
-/// and reads no clock, so the same messages always lead to the same decisions. For one thread at a time.
+/// The polling set: the peers that have a ring of their own, which this process polls. Their number is
+/// bounded, and they are the busiest peers. All other peers send by the shared receive queue, as every peer
+/// does at first. This class is only the policy. Its owner reports arriving messages and carries out its
+/// decisions: to promote a peer, or to demote one. The policy counts messages and reads no clock, so the same
+/// messages always lead to the same decisions. For one thread at a time.
 ///
-/// Messages are counted in rounds of `round_messages`, by either way.
+/// Messages of both ways are counted in rounds of `round_messages`.
 ///
-/// - Promotion: a peer that sent `promote_messages` by the shared queue in one round, as soon as there is
-///   room.
-/// - Demotion for another: where there is no room, the busiest peer that waits outside is compared at the end
-///   of each round with every member. One that it exceeded by `demote_factor` makes room when that was so in
-///   `demote_rounds` such rounds, and in none of the rounds between them did it do better; one member at a
-///   time. So peers of about the same traffic never displace each other, a lull is forgiven, an idle member
-///   goes when its place is wanted, and nobody is demoted while nobody waits.
-/// - Demotion of all, when the owner is about to sleep: it cannot sleep on memory.
+/// - Promotion: a peer is promoted that has sent `promote_messages` by the shared queue in one round, as soon
+///   as there is room.
+/// - Demotion for another peer: if there is no room, the busiest peer that waits outside is compared with
+///   every member at the end of each round. A round counts against a member if that peer exceeded it by
+///   `demote_factor`. A member is demoted after `demote_rounds` such rounds, if it did not do better in a
+///   round between them; one member at a time. So peers of about the same traffic never displace each other,
+///   and a short lull costs nothing. An idle member goes when its place is wanted, and nobody is demoted
+///   while nobody waits.
+/// - Demotion of all members: the owner asks for it when it is about to sleep, because a write into memory
+///   wakes nobody.
 ///
-/// Who the peers outside are is kept in a table of `round_messages / promote_messages` counts, never more.
-/// With more senders than that, a count may stay behind the truth by as much as `promote_messages` (Misra and
-/// Gries, Finding repeated elements, 1982) and never exceeds it: a peer promoted has earned it, and one that
-/// sent twice as many as it takes is never overlooked.
+/// A table of at most `round_messages / promote_messages` counts holds the peers outside. With more senders
+/// than that, a count may be less than the truth by up to `promote_messages` (Misra and Gries, "Finding
+/// repeated elements", 1982), and it is never more. So every promoted peer has earned it, and a peer that
+/// sent twice the required number is never overlooked.
 class PollingSet {
  public:
   struct Policy {

@@ -6,9 +6,9 @@
 
 namespace rma {
 
-/// One direction of the eager ring between two processes: slots of one size in the receiver's memory, used in
-/// order, each for one message at a time. (Liu, Wu, Kini, Wyckoff, Panda: High Performance RDMA-Based MPI
-/// Implementation over InfiniBand, ICS 2003, section 4, with the differences named here.)
+/// One direction of the eager ring between two processes: slots of one size in the receiver's memory. They
+/// are used in order, each for one message at a time. (Liu, Wu, Kini, Wyckoff, Panda: High Performance
+/// RDMA-Based MPI Implementation over InfiniBand, ICS 2003, section 4, with the differences named here.)
 ///
 /// A slot, from its start:
 ///
@@ -16,21 +16,22 @@ namespace rma {
 ///     size     the message
 ///     1 byte   tail
 ///
-/// The sender has an image of the receiver's slots. Slot i of the image is only ever written to slot i of the
-/// receiver, as one write of the bytes from the head to the tail, and nothing else writes the receiver's
-/// slots, the receiver included. Of that write nothing is needed but that its bytes are placed in their
-/// order:
+/// The sender has an image of the receiver's slots. It writes slot i of the image to slot i of the receiver
+/// by one RDMA write of the bytes from the head to the tail. Nothing else writes to the receiver's slots;
+/// even the receiver does not. The protocol needs only one property of that write: its bytes are placed in
+/// the order of their addresses.
 ///
-/// - The head's flag is the head's last byte. It differs from what is there (it alternates from one lap of
-///   the ring to the next, and the slots begin as zero), so that a flag of this lap says that the head is
-///   whole. Nobody has to clear it.
-/// - The tail lies wherever the message ends. The image says which byte is there at the receiver, of this
-///   message's predecessors in the slot; the tail gets one of two values, the one that differs, and the head
-///   says which. So a tail as announced says that the message is whole, whatever it contains.
+/// - The head's flag is the head's last byte. Its value alternates from one lap of the ring to the next, and
+///   the slots begin as zero, so it always differs from the old byte there. If the receiver reads the flag of
+///   this lap, the head is complete. Nobody has to clear the flag.
+/// - The tail comes directly behind the message. The image tells the sender which byte is at that place in
+///   the receiver's slot, left there by an earlier message. The tail gets the one of two values that differs
+///   from that byte, and the head says which value it is. If the receiver reads that value, the message is
+///   complete, whatever its contents are.
 ///
-/// On one host the sender's "image" is the receiver's memory itself, mapped: then the sender's release store
-/// of the head publishes everything, to the receiver's acquire load of it, and there is nothing left to
-/// write.
+/// On one host the sender's "image" is the receiver's memory itself, which the sender has mapped. Then the
+/// sender's release store of the head publishes the whole message to the receiver's acquire load, and no
+/// further write is needed.
 ///
 /// Both ends are for one thread at a time.
 struct RingShape {

@@ -12,30 +12,33 @@
 
 namespace rma {
 
-/// This process's end of the ring that a peer has offered to it. Guarded as the link that it belongs to.
+/// The sending end of the ring that a peer has offered to this process. The lock of its link guards it.
 class SendingRing {
  public:
-  /// The shape that is offered, if it is one.
+  /// Returns the shape of the offered ring, or nothing if the offer makes no sense.
   [[nodiscard]] static std::optional<RingShape> shape_of(const RingOffer& offer);
 
-  /// From here on messages may go by the ring, with `image`, which is large enough.
+  /// Opens the ring: messages may go by it from now on. `image` holds the copies of the slots; it is large
+  /// enough.
   void open(const RingOffer& offer, const RingShape& shape, RingMemory::Piece image);
-  /// Nothing more goes by it, except what is in it already.
+  /// Closes the ring for new messages. Messages that were put into it before still go.
   void stop() { open_ = false; }
   [[nodiscard]] bool is_open() const { return open_; }
-  /// Until take_image(), which may follow once it is stopped, or the peer lost: of the image nothing is
-  /// needed any more when what was posted before has been sent.
+  /// Returns whether the image is in use, from open() to take_image(). The caller calls take_image() after
+  /// stop(), or when the peer is lost. The device may still read the image until it has sent everything that
+  /// was posted before.
   [[nodiscard]] bool in_use() const { return image_ != nullptr; }
   [[nodiscard]] RingMemory::Piece take_image() { return std::move(image_); }
 
-  /// Whether a message with this body has room in it now.
+  /// Returns whether the ring has room now for a message with a body of this size.
   [[nodiscard]] bool takes(std::size_t body) const {
     return open_ && !slots_->full() && sizeof(MessageHeader) + body <= slots_->shape().most();
   }
-  /// Puts a message that it takes. It is to be written before the next.
+  /// Puts a message into the image; takes() has returned true for it. The caller writes it to the peer before
+  /// the next.
   void put(const MessageHeader& header, std::span<const std::byte> head, std::span<const std::byte> tail);
 
-  /// What is to be written there, of the image.
+  /// The RDMA write that brings a message from the image to the peer.
   struct Unwritten {
     transport::Remote to;
     transport::Local from;
@@ -44,8 +47,8 @@ class SendingRing {
   [[nodiscard]] Unwritten unwritten(std::size_t rail) const;
   void written() { unwritten_.reset(); }
 
-  /// The peer is done with so many messages more; they may be of the ring before it was stopped. False when
-  /// it cannot be.
+  /// The peer has returned this many slots, perhaps of a ring that was stopped before. Returns false if an
+  /// honest peer would not have.
   [[nodiscard]] bool returned(std::uint32_t slots) {
     return slots == 0 || (slots_ && slots_->returned(slots));
   }

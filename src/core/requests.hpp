@@ -11,17 +11,18 @@
 
 namespace rma {
 
-/// The request of an operation that was complete when it was issued, and that a wait makes null as any other:
-/// a wait for any of several counts it. No slot has it, because no slot's handle has generation 0.
+/// The request of every operation that was complete when it was issued. A wait makes it null as any other
+/// request, and a wait for any of several requests counts it as complete. It names no slot, because no slot's
+/// handle has generation 0.
 constexpr rma_request_t kCompleteRequest = RMA_REQUEST_COMPLETE;
 
-/// The nonblocking operations under way. Each has a slot, whose handle (slot and generation) goes stale when
-/// the operation is closed, so that a handle waited for twice is told from one that a later operation reuses.
-/// Generations go on where those of the tables before this one ended, so that a handle of before rma_finalize
-/// is none after the next rma_init.
+/// The nonblocking operations under way. Each has a slot. Its handle consists of the slot and a generation,
+/// and becomes invalid when the operation is closed. So a handle that is waited for twice differs from the
+/// handle of a later operation in the same slot. Generations continue where those of the table before this
+/// one ended, so a handle from before rma_finalize is invalid after the next rma_init.
 ///
-/// Who publishes what to whom: whoever completes a part records a failure and then decrements `pending` with
-/// release order; whoever sees 0 with acquire order owns the slot's result. Thread-safe.
+/// Publication: a thread that completes a part records its failure and then decrements `pending` with release
+/// order. The thread that reads 0 with acquire order owns the slot's result. Thread-safe.
 class RequestTable {
  public:
   RequestTable();
