@@ -12,46 +12,46 @@
 
 namespace rma {
 
-/// Messages between members of a team that may be on different hosts: each member has channels to and from
-/// the members at distances of a power of two, around. All goes by Carrier::put into the receiver's
-/// MailBlock.
+/// Messages between members of a team that may be on different hosts. Each member has channels to and from
+/// the members at distances of a power of two, around the ring of members. Everything goes by Carrier::put
+/// into the receiver's MailBlock.
 ///
 /// A channel's messages are numbered from 1 and use its two slots in turn:
 ///  - The sender writes message s into slot s % 2 and then `arrived` of that slot, in the receiver's block.
-///  - The receiver, when it has done with the message, writes `taken` of that slot in the sender's block.
-///  - The sender waits for `taken` of s before it sends s + 2. So nothing is overwritten that somebody still
-///    reads, and no word has two writes on their way at once: it does not matter in which order a network
-///    completes writes, as long as a flag follows its own data.
+///  - When the receiver is done with the message, it writes `taken` of that slot in the sender's block.
+///  - The sender waits for `taken` of s before it sends s + 2. So it never overwrites a message that the
+///    receiver still reads, and no word ever has two writes under way. The order in which a network completes
+///    writes does not matter, as long as a flag follows its own data.
 ///
-/// A failure makes the whole team unusable, because members would no longer agree on what comes next: who
-/// finds it tells those at the other ends of its channels by their `failure`, and so does everyone who
-/// learns of it.
+/// A failure makes the whole team unusable, because members would no longer agree on the next message. A
+/// member that finds the failure writes `failure` at the other ends of its channels, and every member that
+/// learns of it does the same.
 ///
-/// Used by one thread at a time. Knows no job: a member may as well be a thread.
+/// Used by one thread at a time. The class knows no job: a member may also be a thread.
 class Mail {
  public:
-  /// `memory` is this member's block, which stays where it is, as does `carrier`. `rank` is named in
-  /// failures that this member reports.
+  /// `memory` is this member's block. It and `carrier` outlive the object. Failures that this member reports
+  /// name `rank`.
   Mail(std::byte* memory, int member, int members, int rank, Carrier& carrier);
 
   [[nodiscard]] int member() const { return member_; }
   [[nodiscard]] int members() const { return members_; }
-  /// Channels exist for k below this.
+  /// Returns the number of distances: channels exist for every k below it.
   [[nodiscard]] int distances() const { return distances_; }
 
   /// Sends `bytes` bytes, up to MailBlock::kPieceBytes, to the member 2^k away. Waits for a free slot.
   [[nodiscard]] Status send(int k, Way way, const void* data, std::size_t bytes);
 
-  /// Waits for the next message that comes by (k, way), from the member 2^k the other way. It stays at
-  /// `*data`, aligned to 64, until done().
+  /// Waits for the next message by (k, way), which comes from the member 2^k away in the other direction. The
+  /// message stays at `*data`, aligned to 64 bytes, until done().
   [[nodiscard]] Status receive(int k, Way way, const std::byte** data);
   [[nodiscard]] Status done(int k, Way way);
 
   /// A barrier.
   [[nodiscard]] Status meet();
 
-  /// The last use of the team; every member makes it, also one for which the team has failed. Success means
-  /// that nobody will write into this member's block any more; after a failure somebody still might.
+  /// Ends the use of the team. Every member calls it last, also a member for which the team has failed. After
+  /// success no member writes into this member's block any more; after a failure one still might.
   [[nodiscard]] Status part();
 
  private:

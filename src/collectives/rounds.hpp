@@ -10,28 +10,29 @@
 
 namespace rma {
 
-/// The one step that all collectives are made of: a *round*. Each member fills its outbox, or not; all meet;
-/// each reads the inboxes it wants, that is, the outboxes of others.
+/// The step that all collectives within a host consist of: a *round*. Each member may fill its outbox; then
+/// all members meet; then each reads the inboxes that it wants, which are the outboxes of the others.
 ///
-/// Rounds are numbered, from 1, alike on all members. Round r uses the half r % 2 of everything:
-///  - A member writes its own outbox of r, then publishes r. Nobody else writes there.
-///  - It returns from meet() once all have published r, so it may read all outboxes of r, until it publishes
-///    r + 1.
-///  - It writes the same half again for r + 2. It then has met r + 1, which all published after they had read
-///    what they wanted of r. So nothing is overwritten that somebody still reads, and rounds cannot be
-///    confused, whatever collectives they belong to.
+/// Rounds are numbered from 1, alike on all members. Round r uses the half r % 2 of each outbox:
+///  - A member writes its own outbox of round r and then publishes r. No other member writes there.
+///  - A member returns from meet() when all have published r. From then until it publishes r + 1 it may read
+///    all outboxes of r.
+///  - A member writes the same half again in round r + 2. Before that it has met in round r + 1. All members
+///    published r + 1 after they had read the outboxes of r. So no member overwrites data that another still
+///    reads, and rounds cannot be confused, whatever collectives they belong to.
 ///
-/// How all learn that all have published: in a flat team each member has a flag, in the cache line of its
-/// outbox, and reads those of the others. Else members count up `arrived`, and who comes last stores
-/// `released`, the one word that the others watch. Either way whoever completes a round wakes all sleepers,
-/// once.
+/// How the members learn that all have published: in a flat team each member has a flag in the cache line of
+/// its outbox, and reads the flags of the others. In other teams the members count up `arrived`, and the last
+/// one stores `released`, the one word that the others watch. In both cases the member that completes a round
+/// wakes all sleepers, once.
 ///
-/// A round that a member ended before fails, for all others alike: who sleeps for it looks now and then for
-/// members that have ended. In a flat team it is enough that one ended which had not published, since then
-/// nobody ever finds the round complete. Else who finds one closes `released`, and the last to come would
-/// store it: one of the two is first. Once a round has failed, so do all that follow.
+/// If a member has ended before it published a round, the round fails for all other members. A member that
+/// sleeps for the round tests from time to time whether a member has ended. In a flat team the flag of the
+/// ended member decides: if it does not have the round, no member ever finds the round complete. In other
+/// teams a member that finds one ended closes `released` by compare-and-swap, and the last member to arrive
+/// stores it in the same way; one of the two is first. After a round has failed, all later rounds fail.
 ///
-/// Knows no job and no process: a member may as well be a thread. Used by one thread at a time.
+/// The class knows no job and no process: a member may also be a thread. Used by one thread at a time.
 class Rounds {
  public:
   /// `block` and `roster` stay where they are.
@@ -45,13 +46,14 @@ class Rounds {
   [[nodiscard]] int member() const { return member_; }
   [[nodiscard]] int members() const { return members_; }
 
-  /// Where this member's `bytes` bytes, up to kPieceBytes, of the round to come go.
+  /// Returns the place for this member's `bytes` bytes, up to kPieceBytes, of the next round.
   [[nodiscard]] std::byte* outbox(std::size_t bytes) { return box(member_, bytes, met_ + 1); }
 
-  /// Publishes, and returns when all have. RMA_ERR_PEER_LOST.
+  /// Publishes the next round and returns when all members have. RMA_ERR_PEER_LOST.
   [[nodiscard]] Status meet();
 
-  /// What `member` published in the round met last; `bytes` as there.
+  /// Returns the data that `member` published in the last round; `bytes` is the size that it passed to
+  /// outbox().
   [[nodiscard]] const std::byte* inbox(int member, std::size_t bytes) { return box(member, bytes, met_); }
 
  private:
