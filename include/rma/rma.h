@@ -239,7 +239,9 @@ rma_status_t rma_free_local(void* address);
 
 /** Makes `bytes` bytes at `address` accessible to other ranks until rma_unregister. The bytes may be any
  *  memory of this process, and must stay mapped until then. A program may register memory several times,
- *  wholly or in part; each rma_register then needs its own rma_unregister. */
+ *  wholly or in part; each rma_register then needs its own rma_unregister. Returns RMA_ERR_ARGUMENT (null),
+ *  RMA_ERR_SIZE (0 bytes, or address + bytes overflows), RMA_ERR_NO_MEMORY (the list of regions is full;
+ *  RMA_MAX_REGIONS sets its length). */
 rma_status_t rma_register(void* address, size_t bytes);
 
 /** Undoes one rma_register whose `address` was exactly this one. If several registrations start there, the

@@ -20,7 +20,7 @@ std::uint32_t group(std::uint32_t ticket) { return std::uint32_t{1} << (ticket %
 bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost) {
   const std::uint32_t ticket = next.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t now = serving.load(std::memory_order_acquire);  // pairs with the fetch_add in unlock
-  // Only the next in line polls: for all others it takes at least one more critical section.
+  // Only the next in line polls. All others wait for at least one more critical section.
   for (std::uint64_t i = 0; i < policy.spins && ticket - now == 1; ++i) {
     pause_processor();
     now = serving.load(std::memory_order_acquire);
@@ -30,14 +30,14 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
     now = serving.load(std::memory_order_acquire);
   }
   if (now != ticket) {
-    // Said before looking again, while unlock() serves the next before it looks for sleepers, all
-    // sequentially consistent: one of the two sees the other.
+    // This thread counts itself first and then reads `serving` again. unlock() first advances `serving` and
+    // then reads `sleepers`. All four steps are sequentially consistent, so one of the two sees the other.
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     bool given_up = false;
-    bool napped = false;  // for all of the last nap, through which `serving` was `before`
+    bool napped = false;  // the whole last nap passed, and `serving` was `before` then
     std::uint32_t before = 0;
     while (!given_up && (now = serving.load(std::memory_order_seq_cst)) != ticket) {
-      // Who has ended may have unlocked it before.
+      // The process that has ended may have unlocked the mutex before it ended.
       given_up = napped && now == before && lost(holder.load(std::memory_order_relaxed)) &&
                  serving.load(std::memory_order_seq_cst) == now;
       before = now;
@@ -46,7 +46,7 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
     sleepers.fetch_sub(1, std::memory_order_relaxed);
     if (given_up) return false;
   }
-  // Compared with oneself, and by those that wait to learn whom they wait for.
+  // The holder compares this with itself; waiters read it to learn which process they wait for.
   holder.store(who, std::memory_order_relaxed);
   return true;
 }
@@ -54,8 +54,8 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
 void TicketMutex::unlock() {
   holder.store(0, std::memory_order_relaxed);
   const std::uint32_t ticket = serving.fetch_add(1, std::memory_order_seq_cst) + 1;
-  // Here the mutex may already be held by the next, but not gone: destroying it is collective, and this
-  // process has yet to take part.
+  // The next thread may already hold the mutex here. The mutex still exists, because destroying it is
+  // collective and this process has not taken part yet.
   if (sleepers.load(std::memory_order_seq_cst) != 0)
     futex_wake(serving, std::numeric_limits<int>::max(), group(ticket));
 }

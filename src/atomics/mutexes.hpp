@@ -15,30 +15,32 @@
 
 namespace rma {
 
-/// A fair lock that processes share: a ticket is drawn, and holders follow each other by ticket. Waiters
-/// sleep on `serving`, each in one of 32 groups by its ticket, so that an unlock wakes the next one and
-/// hardly ever another. All zero is free.
+/// A fair lock that processes share. A thread that locks draws a ticket, and holders follow each other in the
+/// order of tickets. Waiters sleep on `serving`, each in one of 32 groups by its ticket. So an unlock wakes
+/// the next holder and rarely another waiter. All zero is the free state.
 struct alignas(64) TicketMutex {
-  std::atomic<std::uint32_t> next = 0;      ///< ticket that the next to come draws
-  std::atomic<std::uint32_t> serving = 0;   ///< ticket that holds the mutex, or equal to `next`
+  std::atomic<std::uint32_t> next = 0;      ///< the ticket that the next thread draws
+  std::atomic<std::uint32_t> serving = 0;   ///< the holder's ticket; equal to `next` if it is free
   std::atomic<std::uint32_t> sleepers = 0;  ///< threads that sleep, or are about to
-  std::atomic<std::uint32_t> remote = 0;    ///< of those that the owner's helper waits for: see RemoteMutexes
-  std::atomic<std::uint64_t> holder = 0;    ///< who holds it; 0: nobody, or someone who is about to say so
+  std::atomic<std::uint32_t> remote = 0;    ///< waiters of other hosts: see RemoteMutexes
+  std::atomic<std::uint64_t> holder = 0;    ///< 0: nobody, or a thread that is about to store itself
 
-  /// Whether who holds it, or whose turn it is, has ended; `holder` is 0 in the second case.
+  /// Returns whether the holder has ended, or if `holder` is 0, the process whose turn it is.
   using Lost = std::function<bool(std::uint64_t holder)>;
 
-  /// Pairs with unlock(): what the last holder did is visible. `who` is not 0 and does not hold the mutex.
+  /// Locks for `who`, which is not 0 and does not hold the mutex. Pairs with unlock(): the effects of the
+  /// last holder are visible.
   ///
-  /// False where `lost()`, which is asked when no turn has come for the whole of a kMortalNap: the mutex is
-  /// then held by nobody who could unlock it, for ever, as is the ticket of this call.
+  /// Calls `lost()` when no turn has changed during a whole kMortalNap. Returns false if it returns true:
+  /// then no thread that exists can unlock the mutex any more, and the ticket of this call stays in line for
+  /// ever.
   [[nodiscard]] bool lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost);
-  /// `who` holds the mutex.
+  /// Unlocks; the caller holds the mutex.
   void unlock();
-  /// After an unlock(): the owner's helper may have the next to be served. (Sequentially consistent, as the
-  /// unlock.)
+  /// Returns, after an unlock(), whether a rank of another host may be next, which the owner's helper serves.
+  /// The load is sequentially consistent, as the step of unlock() is, so one of the two sees the other.
   [[nodiscard]] bool awaited_elsewhere() const { return remote.load(std::memory_order_seq_cst) != 0; }
-  /// Nobody holds it and nobody waits.
+  /// Returns whether nobody holds the mutex and nobody waits for it.
   [[nodiscard]] bool idle() const {
     return next.load(std::memory_order_acquire) == serving.load(std::memory_order_acquire);
   }

@@ -14,25 +14,27 @@
 
 namespace rma {
 
-/// Mutexes of ranks that are not mapped here, and this process's own as others ask for them.
+/// The mutexes of ranks that are not mapped here, and this process's own mutexes for such ranks.
 ///
-/// The owner's helper draws a ticket for who asks, and remembers who waits; it says so when the ticket's turn
-/// has come, so that nobody asks twice. An unlock on the owner's host that finds such waiters (`remote`)
-/// pokes the owner's helper, which serves the next of them. Thread-safe.
+/// The owner's helper draws a ticket for the rank that asks, and remembers it as a waiter. When the ticket's
+/// turn has come, the helper sends *locked* to the rank, so that no rank asks twice. An unlock on the owner's
+/// host that finds such waiters (TicketMutex::remote) pokes the owner's helper, which serves the next of
+/// them. Thread-safe.
 class RemoteMutexes {
  public:
   /// Before the helper starts, which outlives this.
   explicit RemoteMutexes(Helper& helper, int rank);
 
-  /// This process's own mutexes, `count` from `mutexes` on, may be asked for; may not any more.
+  /// add(): other ranks may ask for `count` mutexes of this process from `mutexes` on. remove(): they may not
+  /// any more.
   void add(TicketMutex* mutexes, std::size_t count);
   void remove(TicketMutex* mutexes);
 
-  /// Locks and unlocks the mutex at `address` of `rank` for `who`. RMA_ERR_PEER_LOST; RMA_ERR_STATE when
-  /// `who` does not hold it; RMA_ERR_ADDRESS when there is none.
+  /// Locks and unlocks the mutex at `address` of `rank` for `who`. RMA_ERR_PEER_LOST; RMA_ERR_STATE if `who`
+  /// does not hold it; RMA_ERR_ADDRESS if there is no mutex.
   [[nodiscard]] Status lock(std::uintptr_t address, int rank, std::uint64_t who);
   [[nodiscard]] Status unlock(std::uintptr_t address, int rank, std::uint64_t who);
-  /// A mutex of `rank` that others may wait for has been unlocked.
+  /// Tells the helper of `rank` that its mutex was unlocked, because ranks of other hosts may wait for it.
   [[nodiscard]] Status poke(std::uintptr_t address, int rank);
 
  private:

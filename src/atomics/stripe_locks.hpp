@@ -9,11 +9,12 @@
 
 namespace rma {
 
-/// A lock that processes share, held for a few hundred nanoseconds at a time; whoever waits longer sleeps.
-/// All zero is free. On a cache line of its own, so that neighbours do not slow each other down.
+/// A lock that processes share. It is held for a few hundred nanoseconds at a time; a thread that waits
+/// longer sleeps. All zero is the free state. Each lock has a cache line of its own, so that neighbours do
+/// not slow each other down.
 class alignas(64) SharedLock {
  public:
-  /// Pairs with unlock(): what the last holder wrote is visible.
+  /// Locks. Pairs with unlock(): the writes of the last holder are visible.
   void lock(const WaitPolicy& policy) {
     if (!try_lock()) wait(policy);
   }
@@ -24,7 +25,8 @@ class alignas(64) SharedLock {
                                          std::memory_order_relaxed);
   }
 
-  /// An exchange, because a sleeper that announces itself between a look and a store would never be woken.
+  /// Unlocks. This must be an exchange: a sleeper that announced itself between a load and a store would
+  /// never be woken.
   void unlock() {
     if (word_.exchange(kFree, std::memory_order_release) == kHeldWithSleepers) wake();
   }
@@ -41,8 +43,9 @@ class alignas(64) SharedLock {
 };
 static_assert(sizeof(SharedLock) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// The locks over one process's memory: each 16 KiB of its addresses has one, shared with whatever else
-/// hashes to it. Lies in the owner's memory, and addresses are the owner's, so that all processes agree.
+/// The locks over one process's memory. Each stripe of 16 KiB of its addresses has a lock; stripes that hash
+/// to the same lock share it. The locks lie in the owner's memory and are found by the owner's addresses, so
+/// that all processes agree.
 class StripeLocks {
  public:
   /// Small enough for neighbours to work side by side; large enough that taking the locks of a long
@@ -65,9 +68,9 @@ class StripeLocks {
   std::array<SharedLock, std::size_t{1} << kLockBits> locks_;
 };
 
-/// At most one stripe's lock, kept from one piece to the next while they lie under the same lock, so that
-/// many small pieces do not pay for a lock each. Lets go now and then all the same, so that others get their
-/// turn.
+/// Holds at most one stripe's lock, from one segment to the next while they lie under the same lock. So many
+/// small segments do not take a lock each. It releases the lock from time to time all the same, so that other
+/// threads get their turn.
 class LockCursor {
  public:
   LockCursor(StripeLocks& locks, const WaitPolicy& policy) : locks_(locks), policy_(policy) {}
@@ -75,8 +78,8 @@ class LockCursor {
   LockCursor(const LockCursor&) = delete;
   LockCursor& operator=(const LockCursor&) = delete;
 
-  /// Holds the lock of `address`'s stripe, and no other, until the next call. `bytes` is how much work will
-  /// be done under it.
+  /// Holds the lock of the stripe of `address`, and no other lock, until the next call. `bytes` is the amount
+  /// of data that the caller will process under it.
   void hold(std::uintptr_t address, std::size_t bytes) {
     SharedLock* const wanted = &locks_.of(address);
     if (wanted == held_ && pieces_ < kMostPieces && bytes_ < kMostBytes) {

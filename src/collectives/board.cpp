@@ -3,7 +3,7 @@
 namespace rma {
 namespace {
 
-/// The finaliser of SplitMix64 over the running hash: every bit of `value` reaches every bit of the result.
+/// The finaliser of SplitMix64 over the running hash: every bit of `value` affects every bit of the result.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   std::uint64_t mixed = (hash ^ value) + 0x9e3779b97f4a7c15;
   mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9;
@@ -39,7 +39,8 @@ void TeamBoard::post(const TeamKey& key, std::uint64_t block, std::uint32_t take
     }
     return false;
   });
-  // Release: who sees one of these (take_from) also sees that the posting before is withdrawn.
+  // Release: a thread that sees one of these stores (take_from) also sees that the previous posting is
+  // withdrawn.
   mine->high.store(key.high, std::memory_order_release);
   mine->low.store(key.low, std::memory_order_release);
   mine->block.store(block, std::memory_order_release);
@@ -52,7 +53,7 @@ void TeamBoard::post(const TeamKey& key, std::uint64_t block, std::uint32_t take
     return mine->posting.load(std::memory_order_acquire) == posting + takers;
   };
   static_cast<void>(wait_unless(bell_, policy, all_taken, lost));
-  // Release pairs with the last load in take(); a taker's increment comes before it, or never.
+  // The release pairs with the last load in take(). A taker's increment comes before this step, or fails.
   mine->posting.exchange((number + 1) << kTakenBits, std::memory_order_acq_rel);
   mine->claimed.store(0, std::memory_order_release);
   bell_.ring();
@@ -61,12 +62,12 @@ void TeamBoard::post(const TeamKey& key, std::uint64_t block, std::uint32_t take
 TeamBoard::Taken TeamBoard::take_from(Slot& slot, const TeamKey& key) {
   std::uint64_t posting = slot.posting.load(std::memory_order_acquire);
   if (number(posting) % 2 == 0) return {};
-  // What is of a later posting is noticed: whoever acquires it sees `posting` advanced, and then fails to
-  // take.
+  // If one of these loads reads a value of a later posting, the thread sees `posting` advanced (acquire), and
+  // the exchange below fails.
   if (slot.high.load(std::memory_order_acquire) != key.high) return {};
   if (slot.low.load(std::memory_order_acquire) != key.low) return {};
   const Taken taken = {.number = number(posting), .block = slot.block.load(std::memory_order_acquire)};
-  // Others take the same at the same time.
+  // The exchange also fails when other members take the posting at the same time; then it is tried again.
   while (!slot.posting.compare_exchange_weak(posting, posting + 1, std::memory_order_acq_rel,
                                              std::memory_order_relaxed)) {
     if (number(posting) != taken.number) return {};

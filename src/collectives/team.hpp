@@ -25,13 +25,12 @@
 
 namespace rma {
 
-/// An ordered subset of the job's ranks, as this process, one of them, sees it. A collective call on a team
-/// is made by one thread of each member, in the same order everywhere; different teams, overlapping or not,
-/// may be used by different threads at the same time.
+/// An ordered subset of the job's ranks, as this process, one of its members, sees it. One thread of each
+/// member makes a collective call on a team, and all members make their calls in the same order. Different
+/// threads may use different teams at the same time, also teams that overlap.
 ///
-/// Members that all share this host meet in memory that all have mapped, by an Exchange. Others send each
-/// other mail.
-///
+/// If all members are on this host, they meet in memory that all have mapped, by an Exchange. Otherwise they
+/// send each other mail.
 class Team {
  public:
   Team(const Team&) = delete;
@@ -43,20 +42,20 @@ class Team {
   /// World ranks by team rank.
   [[nodiscard]] std::span<const int> ranks() const { return ranks_; }
   [[nodiscard]] int world_rank(int team_rank) const { return ranks_[static_cast<std::size_t>(team_rank)]; }
-  /// What the C interface calls it by: Teams::find() leads back.
+  /// The handle of the team in the C interface. Teams::find() leads back from it.
   [[nodiscard]] rma_team_t handle() const { return handle_; }
-  /// The same number on all members, and no other team's of this job.
+  /// The team's id: the same number on all members, different from that of every other team of this job.
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  /// The collectives themselves; collectives.hpp counts and names them. By mail where there is any, else by
-  /// exchange.
+  /// The implementation of the collectives, which collectives.hpp counts and names: by mail if mail() is not
+  /// null, else by exchange().
   [[nodiscard]] MailExchange* mail() { return mailed_ != nullptr ? &mailed_->exchange : nullptr; }
   [[nodiscard]] Exchange& exchange() { return *exchange_; }
 
  private:
   friend class Teams;
 
-  /// What this process has for a team by mail.
+  /// The state of this process for a team whose members send mail.
   struct Mailed {
     Mailed(Job& job, Device& device, const std::vector<int>& ranks, std::size_t offset, std::byte* block,
            int member)
@@ -102,10 +101,10 @@ class Team {
 
 /// All teams that this process is a member of. Thread-safe.
 ///
-/// A team's members find each other by its TeamKey, on the *board* of the first one: it posts what team it
-/// makes and where the team's block lies, each member takes note, and nobody leaves before all have. A first
-/// member without memory posts that instead, so that all members fail alike. Members on several hosts find
-/// each other by a Meeting.
+/// The members of a new team find each other by its TeamKey, on the *board* of the first member. The first
+/// member posts the team and the place of its block, and each other member takes the posting. No member goes
+/// on before all have. If the first member has no memory, it posts that instead, so that all members fail
+/// alike. Members on several hosts find each other by a Meeting.
 class Teams {
  public:
   /// Before Job::connect: provides the board and what this process has for the world team. RMA_ERR_NO_MEMORY.
@@ -114,10 +113,10 @@ class Teams {
   /// After Job::connect: makes the world team. Local.
   [[nodiscard]] Status start();
 
-  /// RMA_ERR_PEER_LOST, at once, where a process of this host has ended before.
-  /// Returns when every process of the job has called it, and so looks at nobody's memory through a team any
-  /// more: what a barrier cannot say, in which some may still be looking when others have left. Collective
-  /// over the job, after the last use of all teams and before the job's end.
+  /// Returns when every process of the job has called it. From then on no process accesses another's memory
+  /// through a team. (A barrier does not guarantee that: some processes may still access memory in it when
+  /// others have left it.) Collective over the job, after the last use of all teams and before the job's end.
+  /// Returns RMA_ERR_PEER_LOST at once if a process of this host has ended before.
   [[nodiscard]] Status stop();
 
   ~Teams();
@@ -126,24 +125,25 @@ class Teams {
 
   [[nodiscard]] Team* world() const { return world_.get(); }
 
-  /// A team of the listed world ranks, in that order. Called by exactly these, each with the same list. Of
-  /// several threads of a member that call with one list, each makes a team with any one of every other
-  /// member's.
-  /// Without communication: RMA_ERR_ARGUMENT for an empty list or a rank listed twice, RMA_ERR_RANK for one
-  /// that does not exist or when this process is not listed. On all members alike: RMA_ERR_NO_MEMORY.
-  /// RMA_ERR_PEER_LOST.
+  /// Creates a team of the listed world ranks, in that order. Exactly these ranks call it, each with the same
+  /// list. If several threads of a member call with one list, each gets a team with one of the threads of
+  /// every other member.
+  ///
+  /// Returns without communication: RMA_ERR_ARGUMENT for an empty list or a rank that is listed twice;
+  /// RMA_ERR_RANK for a rank that does not exist, or if this process is not listed. On all members alike:
+  /// RMA_ERR_NO_MEMORY. RMA_ERR_PEER_LOST.
   [[nodiscard]] Result<Team*> create(std::span<const int> ranks);
 
-  /// Members of `parent` with the same `color` (0 or above) form a team, by `key`, then by parent rank; null
-  /// for a negative color. Collective over `parent`. RMA_ERR_NO_MEMORY on all members of a color,
-  /// RMA_ERR_PEER_LOST.
+  /// Splits `parent`: members with the same `color` (0 or above) form a team, ordered by `key` and then by
+  /// parent rank. Returns null for a negative color. Collective over `parent`. RMA_ERR_NO_MEMORY on all
+  /// members of a color; RMA_ERR_PEER_LOST.
   [[nodiscard]] Result<Team*> split(Team& parent, int color, int key);
 
-  /// Collective over the team. RMA_ERR_ARGUMENT, at once, for the world team. The team is gone also after
-  /// RMA_ERR_PEER_LOST.
+  /// Frees a team. Collective over the team. Returns RMA_ERR_ARGUMENT at once for the world team. After
+  /// RMA_ERR_PEER_LOST the team is gone too.
   [[nodiscard]] Status free(Team* team);
 
-  /// The team that `handle`, any value, stands for; null when there is none (any more).
+  /// Returns the team of `handle`, which may be any value, or null if there is none or it was freed.
   [[nodiscard]] Team* find(rma_team_t handle) const {
     if (handle == world_handle_) return world_.get();
     const Known& known = this_threads_known;

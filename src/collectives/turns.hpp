@@ -7,12 +7,13 @@
 
 namespace rma {
 
-/// Threads of one process that make teams with the same key do so one after the other: members find each
-/// other by the key, so two of a process would be taken for one. Thread-safe. Takes no memory: a thread that
-/// has none left meets the others all the same, and tells them.
+/// Makes threads of one process that create teams with the same key do so one after the other. Members find
+/// each other by the key, so two threads of a process with one key would be confused. Thread-safe. Allocates
+/// no memory, so a thread for which none is left still meets the other members and tells them.
 class Turns {
  public:
-  /// A thread's turn, from its making to its end. Turns with the same key come in the order of asking.
+  /// A thread's turn, which lasts as long as the object. Turns with the same key come in the order in which
+  /// threads asked.
   class Turn {
    public:
     /// Waits until every turn with this key that was asked for earlier has ended.

@@ -43,9 +43,9 @@ struct Region {
 //              `capacity` entries of 8 words, sorted by base: base, bytes, generation, count << 32 | flags,
 //              keys 0 and 1, keys 2 and 3, the largest end of this entry and those before it, 0.
 //
-// A change is written to the copy that is not current, then published by the version. So a reader waits for
-// nobody: it retries only when the version moved meanwhile, which means that a change was completed, and an
-// owner that stops in the middle of a change stops no reader.
+// The owner writes a change to the copy that is not current and then publishes it by storing the version. So
+// a reader waits for nobody. It retries only if the version has changed meanwhile, which means that a change
+// was completed. An owner that stops in the middle of a change stops no reader.
 
 /// The owner's side of the directory of regions. Thread-safe.
 class RegionTable {
