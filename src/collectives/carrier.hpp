@@ -12,9 +12,9 @@
 
 namespace rma {
 
-/// How one process writes into a block of memory that each member of a group has for the purpose, and waits
-/// for what they write into its own. The members are numbered from 0; where their blocks lie, and that they
-/// may be on other hosts, only the carrier knows. Thread-safe except for block().
+/// Carries data into a block of memory that each member of a group has for the purpose, and lets a process
+/// wait for writes into its own block. The members are numbered from 0. Only the carrier knows where their
+/// blocks lie, and on which hosts. Thread-safe except for block().
 class Carrier {
  public:
   Carrier() = default;
@@ -22,22 +22,22 @@ class Carrier {
   Carrier& operator=(const Carrier&) = delete;
   virtual ~Carrier() = default;
 
-  /// Where `member`'s block begins, in its own addresses.
+  /// Returns the address of `member`'s block, as that member would use it.
   [[nodiscard]] virtual Result<std::uintptr_t> block(int member) = 0;
 
-  /// Writes `bytes` bytes to `to`, then `value` to the aligned word `flag`, both addresses of `member`: who
-  /// sees the value sees the bytes. 0 bytes: the flag only. Returns when `from` may be used again.
-  /// RMA_ERR_PEER_LOST.
+  /// Writes `bytes` bytes to `to` and then `value` to the aligned word `flag`; both are addresses of
+  /// `member`. A thread that sees the value also sees the bytes. With 0 bytes, writes the flag only. Returns
+  /// when `from` may be used again. RMA_ERR_PEER_LOST.
   [[nodiscard]] virtual Status put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
                                    std::uintptr_t flag, std::uint64_t value) = 0;
 
-  /// Asks whether `member` is still there: RMA_ERR_PEER_LOST when it does not answer any more, which may take
-  /// some seconds to find out.
+  /// Probes whether `member` still exists. Returns RMA_ERR_PEER_LOST if it does not answer any more; that may
+  /// take some seconds.
   [[nodiscard]] virtual Status check(int member) = 0;
-  /// How long `member` may be silent before it is asked.
+  /// Returns how long `member` may be silent before it is probed.
   [[nodiscard]] virtual std::chrono::milliseconds patience(int member) const = 0;
 
-  /// Where this process sleeps; members of this host ring it.
+  /// Returns the doorbell at which this process sleeps. Members of this host ring it.
   [[nodiscard]] virtual Doorbell& bell() = 0;
   [[nodiscard]] virtual const WaitPolicy& wait_policy() const = 0;
 };
@@ -45,13 +45,13 @@ class Carrier {
 /// The carrier between processes of a job.
 class JobCarrier final : public Carrier {
  public:
-  /// To blocks that lie `offset` bytes into what each process provided for Service::teams. They are looked
-  /// up when they are first needed.
+  /// Carries to blocks that lie `offset` bytes into the memory that each process provided for Service::teams.
+  /// The addresses are looked up when they are first needed.
   /// @param ranks  world ranks by member
   JobCarrier(Job& job, Device& device, std::vector<int> ranks, std::size_t offset)
       : job_(job), device_(device), ranks_(std::move(ranks)), blocks_(ranks_.size()), offset_(offset) {}
 
-  /// Says where `member`'s block is, if not there.
+  /// Sets the address of `member`'s block, if it lies elsewhere.
   void place(int member, std::uintptr_t block) { blocks_[static_cast<std::size_t>(member)] = block; }
 
   [[nodiscard]] Result<std::uintptr_t> block(int member) override;

@@ -15,32 +15,34 @@
 
 namespace rma {
 
-/// Returns when every member has called it. What a member wrote to memory before is visible to all
-/// afterwards.
+/// Returns when every member has called it. Everything that a member wrote to memory before is then visible
+/// to all members.
 [[nodiscard]] Status barrier(Team& team);
 
-/// Copies `bytes` bytes of the root's `buffer` to everyone's.
+/// Copies `bytes` bytes of the root's `buffer` to every member's `buffer`.
 [[nodiscard]] Status broadcast(Team& team, void* buffer, std::size_t bytes, int root);
 
-/// Element-wise reduction to the root's `dst` (unused elsewhere, may be null). `dst` and `src` are equal or
-/// disjoint. Elements are combined in an order that depends only on the team: by team rank, (((e0 op e1) op
-/// e2) ...), on one host, and as MailExchange says otherwise.
+/// Reduces `src` of all members, element by element, into the root's `dst`. `dst` is unused on the other
+/// members and may be null there. `dst` and `src` are equal or disjoint. The order in which elements are
+/// combined depends only on the team: on one host it is the order of team ranks, (((e0 op e1) op e2) ...);
+/// otherwise it is the order that MailExchange states.
 [[nodiscard]] Status reduce(Team& team, void* dst, const void* src, std::size_t count, rma_type_t type,
                             rma_reduction_t op, int root);
 
-/// As reduce(), with the result everywhere, bit for bit the same.
+/// Reduces as reduce() does, and stores the result on every member, bit for bit the same.
 [[nodiscard]] Status allreduce(Team& team, void* dst, const void* src, std::size_t count, rma_type_t type,
                                rma_reduction_t op);
 
-/// Gathers `bytes` bytes of each member, in team-rank order, into everyone's `dst`. `src` is disjoint from
-/// `dst`, or its own place in it.
+/// Gathers `bytes` bytes of each member, in the order of team ranks, into every member's `dst`. `src` is
+/// disjoint from `dst`, or is this member's own place in it.
 [[nodiscard]] Status allgather(Team& team, void* dst, const void* src, std::size_t bytes);
 
-/// All members learn whether all may go on: their own `mine`, or where that is well, RMA_ERR_NO_MEMORY with a
-/// text that names the last member that cannot. Takes no memory where all is well.
+/// Lets all members learn whether all can go on. Returns `mine` if that is a failure. Else, if another member
+/// failed, returns RMA_ERR_NO_MEMORY with a text that names the last such member. Allocates no memory if all
+/// members succeeded.
 [[nodiscard]] Status agree(Team& team, Status mine);
 
-/// allgather() of one value of each member: `all` has the team's size.
+/// Performs allgather() of one value of each member. `all` has the team's size.
 template <typename T>
 [[nodiscard]] Status allgather(Team& team, std::span<T> all, const T& mine) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -84,7 +84,7 @@ Status Mail::wait(int member, const Condition& condition) {
           status = failed();
           return true;
         }
-        // A partner that is silent is asked whether it is still there, but not before this thread sleeps.
+        // Probes a silent partner, but not before this thread sleeps.
         if (looks++ < soon) return false;
         const auto now = std::chrono::steady_clock::now();
         if (looks == soon + 1) asked = now;
@@ -140,9 +140,10 @@ Status Mail::done(int k, Way way) {
 
 Status Mail::meet() {
   if (broken_) return failed();
-  // Dissemination: after the turn of k, this member knows that the 2^(k+1) - 1 members behind it have come.
-  // Nobody says that it has taken note. A member that comes to barrier b + 2 has left b + 1, to which all
-  // came after they had left b; so their words of b, which have the same place, have been read.
+  // A dissemination barrier: after step k this member knows that the 2^(k+1) - 1 members behind it have come.
+  // No member acknowledges a word. Barriers b and b + 2 use the same words. A member that comes to barrier b
+  // + 2 has left b + 1, and all members came to b + 1 after they had left b. So the words of b have been read
+  // before they are written again.
   const std::uint64_t number = ++met_;
   for (int k = 0; k < distances_; ++k) {
     const std::size_t at = index(k, Way::up);
@@ -156,15 +157,17 @@ Status Mail::meet() {
 }
 
 Status Mail::part() {
-  // A barrier of its own words, in which everybody goes on whatever it finds, so that nobody is left waiting,
-  // and says what it found. It never tells a failure by MailBlock::failure.
+  // A barrier with words of its own. Every member goes through all steps and passes on what it has found,
+  // even after a failure, so that no member is left waiting. It never reports a failure by
+  // MailBlock::failure.
   //
-  // Where it ends well for this member, nobody writes into its block any more:
-  //  - Messages: it has received all, as all collectives are over here.
-  //  - Words of barriers, and of this one: it has waited for each.
-  //  - `taken`: it waits below until each message it sent has been taken.
-  //  - `failure`: it has learned from every member, by way of members that waited, that this one came here
-  //    and the team had not failed for it; and who comes here does not write it any more.
+  // If it succeeds for this member, no member writes into this member's block any more:
+  //  - Messages: this member has received all of them, because all collectives are complete here.
+  //  - Words of barriers, and of this one: this member has waited for each.
+  //  - `taken`: this member waits below until each message that it sent has been taken.
+  //  - `failure`: this member has learned, through the members of the barrier, that every member has come
+  //    here while the team had not failed for it. A member that has come here does not write `failure` any
+  //    more.
   Status status = broken_ || failure_word() != 0 ? failed() : Status();
   for (int k = 0; k < distances_; ++k) {
     const std::size_t at = index(k, Way::up);
@@ -194,14 +197,14 @@ Status Mail::fail(Status reason) {
   broken_ = true;
   std::atomic_ref<std::uint64_t> own(std::launder(reinterpret_cast<MailBlock*>(memory_))->failure);
   std::uint64_t word = 0;
-  // Relaxed: the word says all there is to say.
+  // Relaxed is enough: the word itself is all the information.
   if (own.compare_exchange_strong(word, Verdict{.code = reason.code(), .rank = rank_}.word(),
                                   std::memory_order_relaxed)) {
     word = own.load(std::memory_order_relaxed);
   }
   for (int k = 0; k < distances_; ++k) {
     for (const Way way : {Way::up, Way::down}) {
-      // Those that cannot be told are told by others, or gone.
+      // A member that cannot be told is told by others, or has ended.
       static_cast<void>(put(k, way, 0, nullptr, 0, offsetof(MailBlock, failure), word).ok());
     }
   }

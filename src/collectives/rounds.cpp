@@ -19,7 +19,7 @@ Status Rounds::meet() {
       return {};
     }
     if (block_.flat ? meet_flat() : meet_counting()) return {};
-    // So the next outbox is the one again that nobody will read. Some may still be reading the other.
+    // So the next outbox is again the one that no member will read. Some may still read the other one.
     --met_;
     failed_ = true;
   }
@@ -31,10 +31,10 @@ bool Rounds::meet_flat() {
   const auto flag = [&](int member) -> std::atomic<std::uint64_t>& {
     return block_.member(member).lines[round % 2].round;
   };
-  // Releases the outbox to the acquire loads below, of the others. The exchange, and the loads up to the
-  // bell, are in the one order of all sequentially consistent operations, as is a sleeper's increment of
-  // `sleepers` (wait_unless), which is followed by a look at the flags. Hence of all that arrive, the last
-  // sees everyone's flag, and every sleeper whose look came too early to see that last one.
+  // Releases the outbox to the acquire loads of the other members below. The exchange, and the loads up to
+  // the bell, are in the one order of all sequentially consistent operations. So is a sleeper's increment of
+  // `sleepers` (wait_unless), after which the sleeper reads the flags. Hence the last member to arrive sees
+  // the flags of all members. It also sees every sleeper that read the flags too early to see the last one.
   flag(member_).exchange(round, std::memory_order_seq_cst);
   if (block_.bell.sleepers.load(std::memory_order_seq_cst) != 0) {
     int arrived = 0;
@@ -46,8 +46,9 @@ bool Rounds::meet_flat() {
     while (next < members_ && flag(next).load(std::memory_order_acquire) == round) ++next;
     return next == members_;
   };
-  // One that has ended is missed only where its flag, which does not change any more, says so. Others that
-  // found one close the team: in this round, or in the next, and then all have arrived in this one.
+  // A member that has ended is missing only if its flag, which does not change any more, does not have this
+  // round. Other members that find one missing close the team: in this round, or in the next, and then all
+  // have arrived in this one.
   const auto one_missing = [&] {
     if (block_.closed()) return true;
     int ended = next;
@@ -66,10 +67,11 @@ bool Rounds::meet_flat() {
 bool Rounds::meet_counting() {
   const std::uint64_t round = ++met_;
   const std::uint64_t all = round * static_cast<std::uint64_t>(members_);
-  // Releases this member's outbox to who comes last, who acquires them all, and passes them on by the store.
+  // Releases this member's outbox to the last member to arrive. That one acquires all outboxes and passes
+  // them on by its store.
   if (block_.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == all) {
     std::uint64_t before = round - 1;
-    // Release pairs with the loads below. Fails only where the team has been closed.
+    // The release pairs with the loads below. The exchange fails only if the team has been closed.
     const bool released = block_.released.compare_exchange_strong(before, round, std::memory_order_acq_rel);
     block_.bell.ring();
     return released;
@@ -83,7 +85,7 @@ bool Rounds::meet_counting() {
     return true;
   };
   static_cast<void>(wait_unless(block_.bell, policy_, released, one_missing));
-  // Others may have been faster, and have found the next round to fail.
+  // Other members may have gone on already and found that the next round failed.
   return !block_.closed_in(round);
 }
 
