@@ -1,6 +1,7 @@
-// Put with notification: a heat equation on a square grid, cut into vertical strips, one for each rank. After
-// each step a rank writes its outer columns (strided: one element per row) into its neighbours' halos and
-// tells them so by the same call. No barrier anywhere in the loop: a rank waits for its two neighbours only.
+// Put with notification. The program solves a heat equation on a square grid, which is divided into vertical
+// strips, one for each rank. After each step a rank writes its outer columns (strided: one element per row)
+// into its neighbours' halos and notifies them by the same call. The loop has no barrier: a rank waits for
+// its two neighbours only.
 //
 //   rmarun -n 4 example-halo_exchange
 
@@ -18,17 +19,17 @@ constexpr std::size_t kRows = 48;
 constexpr std::size_t kColumns = 64;  // of the whole grid
 constexpr std::uint64_t kSteps = 40;
 
-// Where the grid is hot at the start: somewhere asymmetric, so that a swapped side would show.
+// The initial temperature. The hot part is asymmetric, so that exchanged sides would give a wrong result.
 double initial(std::size_t row, std::size_t column) {
   return row > 5 && row < 20 && column > 10 && column < 40 ? 100.0 + static_cast<double>(column) : 0.0;
 }
 
-// One step of one cell, written once so that the parallel and the serial result agree to the last bit.
+// One step of one cell. Both computations use this function, so that their results agree to the last bit.
 double step(double here, double up, double down, double left, double right) {
   return here + 0.2 * (((up + down) + (left + right)) - 4.0 * here);
 }
 
-// The whole grid, serially, with a border of zeros: what the strips have to agree with.
+// Computes the whole grid serially, with a border of zeros. The strips have to agree with the result.
 std::vector<double> serial_result() {
   constexpr std::size_t kWidth = kColumns + 2;
   std::vector<double> now((kRows + 2) * kWidth, 0.0);
@@ -48,9 +49,9 @@ std::vector<double> serial_result() {
   return now;
 }
 
-// One rank's strip with one halo column on either side and a row of zeros above and below, twice: a step
-// reads one copy and writes the other, and a neighbour that is one step ahead writes into the halo of the
-// copy not being read.
+// One rank's strip, with one halo column on either side and a row of zeros above and below. There are two
+// copies: a step reads one copy and writes the other. A neighbour that is one step ahead writes into the halo
+// of the copy that this step does not read.
 struct Strip {
   std::size_t first;  // its first column in the whole grid
   std::size_t columns;
@@ -99,14 +100,15 @@ int run() {
       grid.local()[strip.at(1, r + 1, c + 1)] = initial(r, strip.first + c);
   }
   for (std::uint64_t& flag : flags.local()) flag = 0;
-  world.barrier();  // nobody sends before every flag is set
+  world.barrier();  // no rank sends before every flag is set
 
   const int left = rma::rank() - 1;
   const int right = rma::rank() + 1 < rma::size() ? rma::rank() + 1 : -1;
   for (std::uint64_t s = 1; s <= kSteps; ++s) {
     if (left >= 0) send_column(grid, flags, left, 1, Strip(left).columns + 1, kFromRight, s);
     if (right >= 0) send_column(grid, flags, right, strip.columns, 0, kFromLeft, s);
-    // A neighbour may be a step ahead, never two: its step s + 1 needs what this rank sends in step s + 1.
+    // A neighbour may be one step ahead, never two: its step s + 1 needs the data that this rank sends in
+    // step s + 1.
     if (left >= 0) rma::wait_until(flags.local()[kFromLeft], rma::Compare::kGreaterEqual, s);
     if (right >= 0) rma::wait_until(flags.local()[kFromRight], rma::Compare::kGreaterEqual, s);
     const auto cell = [&](std::size_t row, std::size_t column) {

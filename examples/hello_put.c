@@ -1,6 +1,6 @@
 /*
- * The smallest program: every rank writes one number into the memory of its right neighbour, which takes no
- * part.
+ * The smallest program: every rank writes one number into the memory of its right neighbour. The neighbour's
+ * program takes no part in that.
  *
  *   rmarun -n 4 example-hello_put
  */
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every call returns a status; the text says what went wrong. */
+/* Every call returns a status. After a failure rma_last_error() describes it. */
 static void check(rma_status_t status) {
   if (status != RMA_SUCCESS) rma_abort(EXIT_FAILURE, rma_last_error());
 }
@@ -23,19 +23,20 @@ int main(void) {
   const int rank = rma_rank();
   const int size = rma_size();
 
-  /* One number with each rank, and the address of each: this is what makes them reachable for one another. */
+  /* Allocates one number in the memory of each rank and returns all addresses. All ranks can access this
+   * memory. */
   int64_t** numbers = malloc((size_t)size * sizeof *numbers);
   if (numbers == NULL) rma_abort(EXIT_FAILURE, "out of memory");
   check(rma_malloc(rma_team_world(), sizeof **numbers, 0, (void**)numbers, NULL));
   *numbers[rank] = -1;
-  check(rma_barrier(rma_team_world())); /* nobody writes before every number is set */
+  check(rma_barrier(rma_team_world())); /* no rank writes before every number is set */
 
   /* The put: destination, source, size, rank. The address is the neighbour's own, as its owner would use it.
    */
   const int right = (rank + 1) % size;
   const int64_t value = 100 + rank;
   check(rma_put(numbers[right], &value, sizeof value, right));
-  check(rma_barrier(rma_team_world())); /* every put is done, and visible */
+  check(rma_barrier(rma_team_world())); /* every put is complete and visible */
 
   const int left = (rank + size - 1) % size;
   const int64_t got = *numbers[rank];

@@ -1,6 +1,6 @@
-// Accumulate: a histogram spread over all ranks. Each rank counts its own samples locally, then adds its
-// counts to every rank's share of the bins. All add at once, to the same bins, without locks: accumulate is
-// atomic by element.
+// Accumulate. A histogram is distributed over all ranks. Each rank counts its own samples locally and then
+// adds its counts to every rank's share of the bins. All ranks add to the same bins at the same time without
+// locks, because accumulate is atomic for each element.
 //
 //   rmarun -n 4 example-histogram_acc
 
@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kBinsPerRank = 64;
 constexpr long kSamplesPerRank = 20000;
 
-// The samples of one rank, counted. Seeded by the rank, so that anybody can repeat it.
+// Counts the samples of one rank. The rank is the seed, so that every rank can repeat the samples of every
+// other.
 std::vector<long> local_histogram(int rank, std::size_t bins) {
   std::vector<long> counts(bins, 0);
   std::minstd_rand random(static_cast<std::uint32_t>(rank) + 1);
@@ -49,7 +50,7 @@ int run() {
   rma::wait_all(requests);
   world.barrier();
 
-  // This rank's bins must hold what all ranks counted for them.
+  // This rank's bins must hold the sum of all ranks' counts for them.
   std::vector<long> expected(bins, 0);
   for (int r = 0; r < rma::size(); ++r) {
     const std::vector<long> theirs = local_histogram(r, bins);

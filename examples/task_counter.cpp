@@ -1,6 +1,5 @@
-// Dynamic load balancing: tasks of very different length, handed out by one shared counter. A rank that is
-// free takes the next task by an atomic fetch_add on rank 0's counter; rank 0's program takes no part in
-// that.
+// Dynamic load balancing. One shared counter hands out tasks of very different length. A rank that is free
+// takes the next task by an atomic fetch_add on rank 0's counter. Rank 0's program takes no part in that.
 //
 //   rmarun -n 4 example-task_counter
 
@@ -24,7 +23,7 @@ int run() {
   const rma::Environment environment;
   const rma::Team world = rma::Team::world();
 
-  // Rank 0 keeps the counter and, to prove the point, how often each task was done.
+  // Rank 0's memory holds the counter and, for the check at the end, how often each task was done.
   const bool keeper = rma::rank() == 0;
   const rma::SharedArray<std::uint64_t> counter(world, keeper ? 1 : 0);
   const rma::SharedArray<std::uint64_t> done(world, keeper ? kTasks : 0);
@@ -44,7 +43,7 @@ int run() {
   std::printf("rank %d did %ld tasks\n", rma::rank(), mine);
   world.barrier();
 
-  // Every task exactly once, the counts add up, and so does the result.
+  // Every task was done exactly once, the counts add up, and the result is right.
   bool good = true;
   for (const std::uint64_t times : done.local()) good = good && times == 1;
   long expected = 0;

@@ -1,6 +1,6 @@
-// Teams: the ranks form a grid; each row and each column of it becomes a team, made by splitting the world. A
-// sum along the rows, then along the columns, gives everyone the sum of all, and the sums of its own row on
-// the way.
+// Teams. The ranks form a grid. Splitting the world makes a team of each row and of each column. A sum along
+// the rows, and then along the columns, gives every rank the sum over all ranks. The first step gives it the
+// sum over its own row.
 //
 //   rmarun -n 4 example-team_reduce
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-// The most columns, up to three, that divide the ranks evenly.
+// Returns the largest number of columns, up to three, that divides the number of ranks.
 int grid_columns(int ranks) {
   for (int columns = 3; columns > 1; --columns) {
     if (ranks % columns == 0) return columns;
@@ -33,7 +33,7 @@ int run() {
   bool good = row.size() == columns && row.rank() == my_column;
   good = good && column.size() == world.size() / columns && column.rank() == my_row;
 
-  // Along the row: everyone in it gets the sum of its members' ranks and of their squares.
+  // Along the row: every member gets the sum of the members' ranks and of their squares.
   const long me = world.rank();
   std::array<long, 2> sums{me, me * me};
   row.allreduce(sums, rma::Reduction::kSum);
@@ -41,12 +41,12 @@ int run() {
   for (int c = 0; c < columns; ++c) expected += my_row * columns + c;
   good = good && sums[0] == expected;
 
-  // Along the column: sums of sums, that is, of all.
+  // Along the column: the sums of the row sums are the sums over all ranks.
   column.allreduce(sums, rma::Reduction::kSum);
   const long n = world.size();
   good = good && sums[0] == n * (n - 1) / 2 && sums[1] == n * (n - 1) * (2 * n - 1) / 6;
 
-  // The members of a team, by their world ranks, the two ways of learning them.
+  // Two ways to learn the world ranks of a team's members.
   const std::vector<int> members = row.allgather(world.rank());
   for (int c = 0; c < row.size(); ++c)
     good = good && members[static_cast<std::size_t>(c)] == row.world_rank(c);

@@ -20,18 +20,21 @@
 namespace rma {
 
 /// Host-assisted zero-copy transfers (Tipparaju et al., "Host-Assisted Zero-Copy Remote Memory Access
-/// Communication on InfiniBand", IPDPS 2004): the receiving side posts scatters for chunks of its layout, the
-/// sending side gathers from its own into them, and the only thing that the target's helper does is to post.
+/// Communication on InfiniBand", IPDPS 2004). The receiving side posts scatters (receives into several
+/// segments) for chunks of its layout. The sending side gathers chunks of its own layout into them. The
+/// target's helper only posts; it copies nothing.
 ///
-/// Put: the source says what is to be received (scatter message); the target posts scatters and grants as
-/// many chunks; the source posts as many gathers. Get: the source posts scatters and says what is to be sent,
-/// and how many chunks are granted (gather message); the target posts as many gathers; more grants follow.
+/// Put: the initiator sends the layout to be received (scatter message). The target posts scatters and grants
+/// as many chunks. The initiator posts as many gathers.
 ///
-/// A connection's scatters are used in the order of their posting, and gathers find them in the order of
-/// theirs. So each side posts the scatters of one transfer after those of the one before, says so by
-/// messages, which keep their order, in the order of posting; and the other side posts gathers in the order
-/// of grants. A get that is refused is answered with an empty gather for each chunk that was granted.
-/// Thread-safe.
+/// Get: the initiator posts scatters, and sends the layout to be read and the number of chunks that it grants
+/// (gather message). The target posts as many gathers. More grants follow.
+///
+/// A connection uses its scatters in the order in which they were posted, and matches gathers to them in the
+/// order in which those were posted. So each side posts the scatters of one transfer after those of the one
+/// before. It grants them by messages, which keep their order, in the order of posting. The other side posts
+/// gathers in the order of grants. A get that is refused is answered with an empty gather for each chunk that
+/// was granted. Thread-safe.
 class Assisted {
  public:
   /// The registration of this process's own that holds all of [address, address + bytes).
@@ -48,8 +51,8 @@ class Assisted {
     std::shared_ptr<const Layout> local;  ///< with the same sizes of segments
     rma_request_t operation = RMA_REQUEST_NULL;
   };
-  /// Starts it, as parts of its operation. RMA_ERR_UNSUPPORTED, and nothing was started: the memory of one
-  /// side is not registered as it would have to be.
+  /// Starts a transfer, as parts of its operation. Returns RMA_ERR_UNSUPPORTED, and has started nothing, if
+  /// the memory of one side is not registered as the protocol needs it.
   [[nodiscard]] Status start(const Transfer& transfer);
 
  private:
