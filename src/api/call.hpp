@@ -8,20 +8,21 @@
 
 namespace rma {
 
-/// Keeps `failure` as this thread's last error, named after the call, and returns its code. A text that there
-/// is no memory for is cut short.
+/// Stores `failure` as this thread's last error, with the name of the call in front, and returns its code. If
+/// there is no memory for the text, the text is cut short.
 [[gnu::cold, gnu::noinline]] rma_status_t fail(std::string_view call, const Status& failure) noexcept;
 
-/// The same of an exception: RMA_ERR_NO_MEMORY for std::bad_alloc, else RMA_ERR_SYSTEM.
+/// Does the same for an exception: the code is RMA_ERR_NO_MEMORY for std::bad_alloc, else RMA_ERR_SYSTEM.
 [[gnu::cold, gnu::noinline]] rma_status_t fail(std::string_view call, const std::exception& thrown) noexcept;
 
-/// fail() for a call outside rma_init ... rma_finalize, or in a forked child.
+/// Does the same for a call outside rma_init ... rma_finalize, or in a forked child.
 [[gnu::cold, gnu::noinline]] rma_status_t fail_without_runtime(std::string_view call) noexcept;
 
-/// Every function of the C interface runs its body through here: `body(Runtime&)` returns a Status. Checks
-/// that the runtime is there, records a trace event when asked to, and turns a failure, or an exception, into
-/// a code and a text. Inlined, so that a call that succeeds pays for two predictable branches. (Not every
-/// exception is caught: by one that is none of the standard library's the C library ends a cancelled thread.)
+/// Runs the body of a function of the C interface; every such function uses it. `body(Runtime&)` returns a
+/// Status. call() finds the runtime, records a trace event if the settings ask for it, and turns a failure or
+/// an exception into a code and a text. It is inlined, so a call that succeeds pays for two predictable
+/// branches. (call() catches only exceptions of the standard library, because the C library ends a cancelled
+/// thread by an exception of its own.)
 template <typename Body>
 [[gnu::always_inline]] inline rma_status_t call(const char* name, int target, std::uint64_t bytes,
                                                 const Body& body) try {

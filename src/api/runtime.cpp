@@ -12,7 +12,7 @@
 namespace rma {
 namespace {
 
-/// What carries bytes to memory that is not mapped here.
+/// Opens the paths to memory that is not mapped here.
 std::unique_ptr<Device> open_device(const Settings& settings, Job& job) {
   const bool allowed = settings.cma == CmaSetting::automatic && transport::CmaTransport::available();
   const auto card_of = [&job](int rank) -> Result<std::vector<std::byte>> {
@@ -31,13 +31,14 @@ std::unique_ptr<Device> open_device(const Settings& settings, Job& job) {
   return device;
 }
 
-/// A helper's thread polls only where it keeps no rank from running.
+/// Returns how often the helper's thread polls: it polls only if it keeps no rank from running.
 std::uint64_t helper_spins(const Settings& settings, const Job& job) {
   const auto processors = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
   return 2 * job.local_ranks().size() <= processors ? settings.helper_spins : 0;
 }
 
-/// Starts the helper, or where there is no memory for one, only what answers those who connect.
+/// Starts the helper. If there is no memory for one, starts only the thread that answers processes that
+/// connect.
 Status start_helper(Runtime& runtime) {
   Job& job = *runtime.job;
   if (job.rails() == nullptr) return {};
@@ -61,7 +62,7 @@ Status start_helper(Runtime& runtime) {
 }  // namespace
 
 Runtime::~Runtime() {
-  // Its thread uses all that is above it.
+  // The helper's thread uses objects that are declared after it, so it has to stop before they are destroyed.
   if (helper != nullptr) helper->stop();
 }
 

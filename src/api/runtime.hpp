@@ -19,12 +19,12 @@
 
 namespace rma {
 
-/// Everything that exists between rma_init and rma_finalize, from the bottom up: what is below outlives what
-/// is above.
+/// Owns everything that exists between rma_init and rma_finalize. The members are declared from the lowest to
+/// the highest: each may use those declared before it, and they are destroyed in the opposite order.
 struct Runtime {
   Settings settings;
   std::unique_ptr<Job> job;
-  std::unique_ptr<Device> device;  ///< for memory that is not mapped here
+  std::unique_ptr<Device> device;  ///< the paths to memory that is not mapped here
   std::unique_ptr<Helper> helper;  ///< null without a network, or without memory for messages
   std::unique_ptr<Accumulator> accumulator;
   std::unique_ptr<RemoteAtomics> remote_atomics;  ///< null without a helper
@@ -35,17 +35,17 @@ struct Runtime {
   std::unique_ptr<Trace> trace;  ///< null unless asked for
   std::array<std::uint64_t, kCounters> counts_before = {};
 
-  /// Joins the job: the launcher's, or where `given` is not null, that one. Collective.
+  /// Joins the job: that of the launcher, or that of `given` if it is not null. Collective.
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,
                                                              const rma_bootstrap_t* given = nullptr);
   ~Runtime();
   [[nodiscard]] Ways ways() const { return {*job, *device, noncontiguous.get()}; }
-  /// Prints what was asked to be printed at the end. Local; never fails the job.
+  /// Prints the statistics, if the settings ask for them. Local; never fails the job.
   void report() const;
 };
 
-/// The runtime in force, null outside rma_init ... rma_finalize. Stored with release order once it is
-/// complete.
+/// The current runtime; null before rma_init and after rma_finalize. It is stored with release order when it
+/// is complete.
 extern constinit std::atomic<Runtime*> current_runtime;
 
 }  // namespace rma
