@@ -460,7 +460,8 @@ rma_team_t rma_team_world(void);
  *  same list. Several threads of a rank may create teams at the same time. If they list the same ranks, each
  *  team has one thread of every rank, but the library does not say which: thread A of one rank may share a
  *  team with any of the calling threads of another. A program that wants certain threads together lets each
- *  of them split a team of its own. */
+ *  of them split a team of its own. Returns RMA_ERR_ARGUMENT for an empty list or a rank that is listed
+ *  twice, and RMA_ERR_RANK for a rank that does not exist or if the caller is not listed. */
 rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team);
 /** Splits `parent` into teams. Members with the same `color` form one team, ordered by `key` and then by
  *  their rank in `parent`. A member with a negative color joins no team and gets a null `*team`. Collective
@@ -484,7 +485,8 @@ rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root
  *  for `count` elements of `type`. `root` is a team rank; `dst` is ignored on the other members. `dst` and
  *  `src` are equal or disjoint. The result is the same in every run with the same team, as long as its
  *  members are distributed over hosts alike: the library combines elements in one order if all members share
- *  one host, and in another if they do not. Collective over `team`. */
+ *  one host, and in another if they do not. Collective over `team`. Returns RMA_ERR_ARGUMENT if `op` is not
+ *  defined for `type`, and RMA_ERR_ALIGNMENT if `src` or the root's `dst` is not aligned as its real type. */
 rma_status_t rma_reduce(rma_team_t team, void* dst, const void* src, size_t count, rma_type_t type,
                         rma_reduction_t op, int root);
 /** Reduces as rma_reduce does, and stores the result into every member's `dst`, bit for bit the same. */
