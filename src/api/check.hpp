@@ -7,7 +7,9 @@
 #include "api/runtime.hpp"
 #include "util/status.hpp"
 
-// The checks of arguments, made here and nowhere below.
+// The checks of ranks, pointers, sizes, alignment and handles, which no folder below repeats. Three kinds of arguments
+// are checked where they are taken apart: shapes and I/O vectors in strided, lists of members in collectives, and an
+// index of a mutex in atomics.
 
 namespace rma {
 
