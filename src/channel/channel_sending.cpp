@@ -67,7 +67,7 @@ rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<co
       .address = memory, .bytes = bytes, .key = slot != nullptr ? send_slots_->key(rail) : 0};
   const rma_status_t status =
       slot != nullptr ? to.post_message(peer, {&piece, 1}, slot->cookie(), {})
-                      : to.post_message(peer, {&piece, 1}, 0, {.inline_data = true, .unsignalled = true});
+                      : to.post_message(peer, {&piece, 1}, 0, {.inline_data = true, .unsignaled = true});
   if (status == RMA_SUCCESS) {
     its.sent(header, MessageWay::queue);
     // The device may read the image until it has sent this message.
@@ -85,7 +85,7 @@ rma_status_t Channel::post_unwritten(Link& its, int peer) {
   const SendingRing::Unwritten write = its.ring.unwritten(*its.rail());
   const bool small = write.from.bytes <= to.limits().max_inline;
   const rma_status_t status =
-      to.post_message_write(peer, write.to, write.from, 0, {.inline_data = small, .unsignalled = true});
+      to.post_message_write(peer, write.to, write.from, 0, {.inline_data = small, .unsignaled = true});
   if (status == RMA_SUCCESS) its.ring.written();
   return status;
 }

@@ -36,10 +36,9 @@ static_assert(sizeof(MessageHeader) == 16);
 /// for them.
 struct RingOffer {
   std::uint64_t address = 0;
-  std::uint32_t key = 0;
+  std::uint64_t key = 0;
   std::uint32_t slots = 0;
   std::uint32_t slot_bytes = 0;
-  std::uint32_t reserved = 0;
 };
 static_assert(sizeof(RingOffer) == 24);
 

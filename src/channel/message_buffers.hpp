@@ -65,7 +65,7 @@ class MessageBuffers {
 /// One buffer.
 class MessageBuffers::Slot final : public Posted {
  public:
-  Slot(MessageBuffers& owner, std::byte* memory, std::uint32_t key)
+  Slot(MessageBuffers& owner, std::byte* memory, transport::Key key)
       : owner_(owner), memory_(memory), key_(key) {}
 
   [[nodiscard]] const std::byte* memory() const { return memory_; }
@@ -77,7 +77,7 @@ class MessageBuffers::Slot final : public Posted {
   friend class MessageBuffers;
   MessageBuffers& owner_;
   std::byte* const memory_;
-  const std::uint32_t key_;
+  const transport::Key key_;
 };
 
 }  // namespace rma

@@ -84,12 +84,12 @@ Status Job::start() {
   if (Status status = start_memory(); !status.ok()) return status;
   auto self = identify(getpid());
   if (!self.ok()) return {self.status().code(), std::string(self.status().text())};
-  card_.pid = static_cast<std::uint32_t>(self->process);
-  card_.started = self->started;
-  card_.base = reinterpret_cast<std::uintptr_t>(window_.base());
-  card_.bytes = window_.address_bytes();
-  card_.window_fd = static_cast<std::uint32_t>(window_.fd());
-  card_.services[static_cast<std::size_t>(Service::regions)] = {
+  card_.head.pid = static_cast<std::uint32_t>(self->process);
+  card_.head.started = self->started;
+  card_.head.base = reinterpret_cast<std::uintptr_t>(window_.base());
+  card_.head.bytes = window_.address_bytes();
+  card_.head.window_fd = static_cast<std::uint32_t>(window_.fd());
+  card_.head.services[static_cast<std::size_t>(Service::regions)] = {
       .offset = 0, .bytes = RegionTable::directory_bytes(settings_.max_regions)};
   const auto doorbell = provide(Service::doorbell, sizeof(Doorbell));
   if (!doorbell.ok()) return {doorbell.status().code(), std::string(doorbell.status().text())};
@@ -110,21 +110,15 @@ Status Job::open_network() {
   auto rails = Rails::open(settings_, rank(), size());
   if (!rails.ok()) return std::move(rails).status();
   rails_ = std::move(rails).value();
-  card_.rails = static_cast<std::uint32_t>(rails_->count());
   for (std::size_t rail = 0; rail < rails_->count(); ++rail) {
     const std::span<const std::byte> card = (*rails_)[rail].card();
-    if (card.size() > ProcessCard::kRailCardBytes) {
-      return {RMA_ERR_UNSUPPORTED, text("the card of {} is too large", (*rails_)[rail].name())};
-    }
-    std::copy(card.begin(), card.end(), card_.rail_cards[rail].begin());
-    card_.name_rail(rail, (*rails_)[rail].name());
-    card_.rail_card_bytes = static_cast<std::uint32_t>(card.size());
+    card_.rails.push_back({.name = std::string((*rails_)[rail].name()), .card = {card.begin(), card.end()}});
   }
   // A device without atomics leaves them to the helpers.
   const bool able = (*rails_)[0].limits().atomics64;
   const bool by_device = settings_.atomic_domain == AtomicDomainSetting::nic ||
                          (settings_.atomic_domain == AtomicDomainSetting::automatic && needed && able);
-  card_.atomics_by_device = by_device ? 1 : 0;
+  card_.head.atomics_by_device = by_device ? 1 : 0;
   return {};
 }
 
@@ -143,7 +137,9 @@ Status Job::start_memory() {
     registered_ = backing.get();
     registered_->adopt(0, backed);
     if (const auto registration = registered_->find(window_.base())) {
-      card_.directory_keys = registration->remote;
+      for (std::size_t rail = 0; rail < card_.rails.size(); ++rail) {
+        card_.rails[rail].directory_key = registration->remote[rail];
+      }
     }
     backing_ = std::move(backing);
   }
@@ -158,7 +154,7 @@ Result<std::byte*> Job::provide(Service service, std::size_t bytes) {
   auto block = allocator_->allocate(MemoryKind::internal, bytes, ProcessCard::kBlockAlignment);
   if (!block.ok()) return std::move(block).status().within("memory that ranks share");
   std::memset(block.value(), 0, bytes);
-  card_.services[static_cast<std::size_t>(service)] = {
+  card_.head.services[static_cast<std::size_t>(service)] = {
       .offset = static_cast<std::uint64_t>(block.value() - window_.base()), .bytes = bytes};
   return block;
 }
@@ -184,24 +180,24 @@ Status Job::map_peer(int rank) {
     auto card = card_of(rank);
     if (!card.ok()) return std::move(card).status();
     peer->card = card.value();
-    if (Status status = processes_.add(rank, static_cast<pid_t>(peer->card.pid)); !status.ok()) {
+    if (Status status = processes_.add(rank, static_cast<pid_t>(peer->card.head.pid)); !status.ok()) {
       return std::move(status).within(text("rank {}", rank));
     }
-    auto window = PeerWindow::map(static_cast<pid_t>(peer->card.pid), static_cast<int>(peer->card.window_fd),
-                                  peer->card.bytes);
+    auto window = PeerWindow::map(static_cast<pid_t>(peer->card.head.pid),
+                                  static_cast<int>(peer->card.head.window_fd), peer->card.head.bytes);
     if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
     // Its number may have been another's when the file was opened, unless it is still the rank's now.
     if (const auto there = identify(process(card.value()).process);
         !there.ok() || there.value() != process(card.value())) {
-      return {RMA_ERR_PEER_LOST, text("rank {}, process {}, has ended", rank, card->pid)};
+      return {RMA_ERR_PEER_LOST, text("rank {}, process {}, has ended", rank, card->head.pid)};
     }
     peer->window = std::move(window).value();
     here = peer->window.base();
   }
   direct_[static_cast<std::size_t>(rank)] = {
-      .base = peer->card.base,
-      .bytes = peer->card.bytes,
-      .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.base)};
+      .base = peer->card.head.base,
+      .bytes = peer->card.head.bytes,
+      .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.head.base)};
   peers_[static_cast<std::size_t>(rank)] = std::move(peer);
   Peer& mapped = *peers_[static_cast<std::size_t>(rank)];
   mapped.regions = RegionView(service(Service::regions, rank));
@@ -222,8 +218,8 @@ Result<ProcessCard> Job::card_of(int rank) {
 Result<std::uintptr_t> Job::service_address(Service service, int rank) {
   auto card = card_of(rank);
   if (!card.ok()) return std::move(card).status();
-  const ServiceBlock& block = card->services[static_cast<std::size_t>(service)];
-  if (block.bytes != 0) return static_cast<std::uintptr_t>(card->base + block.offset);
+  const ServiceBlock& block = card->head.services[static_cast<std::size_t>(service)];
+  if (block.bytes != 0) return static_cast<std::uintptr_t>(card->head.base + block.offset);
   return Status(RMA_ERR_STATE,
                 text("rank {} offers no block for service {}", rank, static_cast<int>(service)));
 }
@@ -231,26 +227,27 @@ Result<std::uintptr_t> Job::service_address(Service service, int rank) {
 Result<NetworkCard> Job::network_card(int rank) {
   auto card = card_of(rank);
   if (!card.ok()) return std::move(card).status();
-  if (rails_ != nullptr && card->rails != 0 && card->atomics_by_device != card_.atomics_by_device) {
+  if (rails_ != nullptr && !card->rails.empty() &&
+      card->head.atomics_by_device != card_.head.atomics_by_device) {
     return Status(RMA_ERR_SETTING,
                   text("rank {} has another RMA_ATOMIC_DOMAIN: set it alike on all ranks", rank));
   }
   NetworkCard network;
-  for (std::size_t rail = 0; rail < card->rails; ++rail) {
-    const auto& bytes = card->rail_cards[rail];
-    network.rails.push_back(
-        {.name = card->rail_name(rail), .card = {bytes.begin(), bytes.begin() + card->rail_card_bytes}});
+  RailKeys keys = {};
+  for (std::size_t rail = 0; rail < card->rails.size(); ++rail) {
+    network.rails.push_back({.name = card->rails[rail].name, .card = card->rails[rail].card});
+    keys[rail] = card->rails[rail].directory_key;
   }
-  const ServiceBlock& directory = card->services[static_cast<std::size_t>(Service::regions)];
-  network.directory = {.address = static_cast<std::uintptr_t>(card->base + directory.offset),
+  const ServiceBlock& directory = card->head.services[static_cast<std::size_t>(Service::regions)];
+  network.directory = {.address = static_cast<std::uintptr_t>(card->head.base + directory.offset),
                        .bytes = directory.bytes,
-                       .keys = card->directory_keys};
+                       .keys = keys};
   return network;
 }
 
 std::span<std::byte> Job::service(Service service, int rank) const {
   const Peer& peer = *peers_[static_cast<std::size_t>(rank)];
-  const ServiceBlock& block = peer.card.services[static_cast<std::size_t>(service)];
+  const ServiceBlock& block = peer.card.head.services[static_cast<std::size_t>(service)];
   const rma_direct_peer_t& direct = direct_[static_cast<std::size_t>(rank)];
   const std::uintptr_t address = direct.base + static_cast<std::uintptr_t>(direct.delta) + block.offset;
   return {reinterpret_cast<std::byte*>(address), block.bytes};
@@ -300,7 +297,7 @@ Status Job::lost(int rank) const {
 ProcessIdentity Job::process(int rank) const { return process(peers_[static_cast<std::size_t>(rank)]->card); }
 
 ProcessIdentity Job::process(const ProcessCard& card) {
-  return {.process = static_cast<pid_t>(card.pid), .started = card.started};
+  return {.process = static_cast<pid_t>(card.head.pid), .started = card.head.started};
 }
 
 }  // namespace rma

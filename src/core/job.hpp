@@ -73,7 +73,7 @@ class Job {
   [[nodiscard]] Rails* rails() { return rails_.get(); }
   /// 8-byte atomics are for the network's device to execute, also on memory that is mapped here: its atomics
   /// and the processor's do not see each other.
-  [[nodiscard]] bool atomics_by_device() const { return card_.atomics_by_device != 0; }
+  [[nodiscard]] bool atomics_by_device() const { return card_.head.atomics_by_device != 0; }
   [[nodiscard]] const WaitPolicy& wait_policy() const { return wait_policy_; }
   /// World ranks of this host, ascending.
   [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }

@@ -1,53 +1,95 @@
 #include "core/process_card.hpp"
-#include "util/text.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "util/text.hpp"
+
 namespace rma {
+namespace {
 
-static_assert(std::is_trivially_copyable_v<ProcessCard> &&
-                  sizeof(ProcessCard) == 48 + 16 * kServices + 8 + (4 + 64 + 72) * kMaxRails,
-              "the card is its own wire format: no padding");
+static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
+                  sizeof(ProcessCard::Head) == 48 + 16 * kServices,
+              "the head is its own wire format: no padding");
 
-void ProcessCard::name_rail(std::size_t rail, std::string_view name) {
-  rail_names[rail].fill('\0');
-  name.copy(rail_names[rail].data(), kRailNameBytes);
+/// In front of each rail. The name and the transport's card follow.
+struct RailHeader {
+  std::uint64_t directory_key = 0;
+  std::uint32_t name_bytes = 0;
+  std::uint32_t card_bytes = 0;
+};
+static_assert(sizeof(RailHeader) == 16);
+
+void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
+  const auto* const first = static_cast<const std::byte*>(from);
+  to.insert(to.end(), first, first + bytes);
 }
 
-std::string ProcessCard::rail_name(std::size_t rail) const {
-  const auto& name = rail_names[rail];
-  return {name.begin(), std::find(name.begin(), name.end(), '\0')};
+/// Takes the first `bytes` off `from`; returns whether there were so many.
+bool take(std::span<const std::byte>& from, std::size_t bytes, std::span<const std::byte>* taken) {
+  if (from.size() < bytes) return false;
+  *taken = from.first(bytes);
+  from = from.subspan(bytes);
+  return true;
 }
+
+bool decode_rail(std::span<const std::byte>& from, ProcessCard::Rail* rail) {
+  std::span<const std::byte> taken;
+  if (!take(from, sizeof(RailHeader), &taken)) return false;
+  RailHeader header;
+  std::memcpy(&header, taken.data(), sizeof header);
+  rail->directory_key = header.directory_key;
+  if (!take(from, header.name_bytes, &taken)) return false;
+  rail->name.assign(reinterpret_cast<const char*>(taken.data()), taken.size());
+  if (!take(from, header.card_bytes, &taken)) return false;
+  rail->card.assign(taken.begin(), taken.end());
+  return !rail->name.empty();
+}
+
+bool sensible(const ProcessCard::Head& head) {
+  bool good = head.base != 0 && head.base <= std::numeric_limits<std::uint64_t>::max() - head.bytes;
+  for (const ServiceBlock& block : head.services) {
+    good = good && block.offset % ProcessCard::kBlockAlignment == 0 && block.bytes <= head.bytes &&
+           block.offset <= head.bytes - block.bytes;
+  }
+  return good;
+}
+
+}  // namespace
 
 std::vector<std::byte> ProcessCard::encode() const {
-  std::vector<std::byte> card(sizeof *this);
-  std::memcpy(card.data(), this, sizeof *this);
+  std::vector<std::byte> card;
+  append(card, &head, sizeof head);
+  for (const Rail& rail : rails) {
+    const RailHeader header = {.directory_key = rail.directory_key,
+                               .name_bytes = static_cast<std::uint32_t>(rail.name.size()),
+                               .card_bytes = static_cast<std::uint32_t>(rail.card.size())};
+    append(card, &header, sizeof header);
+    append(card, rail.name.data(), rail.name.size());
+    append(card, rail.card.data(), rail.card.size());
+  }
   return card;
 }
 
 Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int rank) {
   ProcessCard card;
-  constexpr std::size_t kHead = offsetof(ProcessCard, pid);
-  if (bytes.size() < kHead) return Status(RMA_ERR_LAUNCH, text("rank {}'s card is cut short", rank));
-  std::memcpy(static_cast<void*>(&card), bytes.data(), kHead);
-  if (card.magic != kMagic || card.version != kVersion || bytes.size() != sizeof card) {
-    return Status(
-        RMA_ERR_VERSION,
-        text("rank {} runs another librma (format {}, {} bytes; this is format {}, {} bytes): run all "
-             "ranks with the same library",
-             rank, card.version, bytes.size(), std::uint32_t{kVersion}, sizeof card));
+  constexpr std::size_t kFirst = offsetof(Head, pid);
+  if (bytes.size() < kFirst) return Status(RMA_ERR_LAUNCH, text("rank {}'s card is cut short", rank));
+  std::memcpy(static_cast<void*>(&card.head), bytes.data(), kFirst);
+  if (card.head.magic != kMagic || card.head.version != kVersion) {
+    return Status(RMA_ERR_VERSION, text("rank {} runs another librma (format {}; this is format {}): run all "
+                                        "ranks with the same library",
+                                        rank, card.head.version, std::uint32_t{kVersion}));
   }
-  std::memcpy(static_cast<void*>(&card), bytes.data(), sizeof card);
-  bool sensible = card.rails <= kMaxRails && card.rail_card_bytes <= kRailCardBytes && card.base != 0 &&
-                  card.base <= std::numeric_limits<std::uint64_t>::max() - card.bytes;
-  for (const ServiceBlock& block : card.services) {
-    sensible = sensible && block.offset % kBlockAlignment == 0 && block.bytes <= card.bytes &&
-               block.offset <= card.bytes - block.bytes;
+  std::span<const std::byte> head;
+  bool good = take(bytes, sizeof card.head, &head);
+  if (good) std::memcpy(static_cast<void*>(&card.head), head.data(), sizeof card.head);
+  good = good && sensible(card.head);
+  while (good && !bytes.empty()) {
+    good = card.rails.size() < kMaxRails && decode_rail(bytes, &card.rails.emplace_back());
   }
-  if (!sensible) return Status(RMA_ERR_LAUNCH, text("rank {}'s card is damaged", rank));
+  if (!good) return Status(RMA_ERR_LAUNCH, text("rank {}'s card is damaged", rank));
   return card;
 }
 

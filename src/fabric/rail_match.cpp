@@ -27,9 +27,8 @@ std::size_t RailMatch::mine(std::size_t theirs) const {
   return static_cast<std::size_t>(found - theirs_.begin());
 }
 
-std::array<std::uint32_t, kMaxRails> RailMatch::by_mine(
-    const std::array<std::uint32_t, kMaxRails>& keys) const {
-  std::array<std::uint32_t, kMaxRails> ordered = {};
+RailKeys RailMatch::by_mine(const RailKeys& keys) const {
+  RailKeys ordered = {};
   for (std::size_t i = 0; i < kMaxRails; ++i) {
     if (has(i)) ordered[i] = keys[theirs_[i]];
   }

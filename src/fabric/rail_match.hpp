@@ -25,8 +25,7 @@ class RailMatch {
   /// This process's number for the rank's rail `theirs`; kMaxRails when it is paired with none.
   [[nodiscard]] std::size_t mine(std::size_t theirs) const;
   /// Keys by the rank's rails, ordered by this process's; 0 where there is no pair.
-  [[nodiscard]] std::array<std::uint32_t, kMaxRails> by_mine(
-      const std::array<std::uint32_t, kMaxRails>& keys) const;
+  [[nodiscard]] RailKeys by_mine(const RailKeys& keys) const;
 
  private:
   static constexpr std::uint8_t kNone = 0xff;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/transport.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -11,12 +12,15 @@ namespace rma {
 /// Network devices that one process uses together at most.
 inline constexpr std::size_t kMaxRails = 4;
 
+/// One key per rail.
+using RailKeys = std::array<transport::Key, kMaxRails>;
+
 /// Memory that the network's devices may read and write.
 struct Registered {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
-  std::array<std::uint32_t, kMaxRails> local = {};   ///< what this process names it by, per rail
-  std::array<std::uint32_t, kMaxRails> remote = {};  ///< what others name it by, per rail
+  RailKeys local = {};   ///< local descriptors
+  RailKeys remote = {};  ///< remote keys, by the owner's rails; 0 where a rail does not reach it
 };
 
 /// Whoever can register memory with the network's devices; the allocator and the registration cache are

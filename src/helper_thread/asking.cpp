@@ -112,7 +112,7 @@ Status Asking::ask(Request request) {
   header.body_bytes = static_cast<std::uint32_t>(request.head.size() + request.tail.size());
   if (request.buffer != nullptr) {
     const auto address = reinterpret_cast<std::uintptr_t>(request.buffer);
-    const std::uint32_t key = pool_->registered().remote[rail];
+    const transport::Key key = pool_->registered().remote[rail];
     if (request.buffered_bytes > 0) {
       header.body_address = address;
       header.body_key = key;

@@ -25,7 +25,7 @@ struct Asker {
   std::size_t rail = 0;  ///< that the request came by
   std::uint64_t token = 0;
   std::uint64_t reply_address = 0;
-  std::uint32_t reply_key = 0;
+  std::uint64_t reply_key = 0;
   std::uint32_t reply_room = 0;
   bool loose = false;  ///< nobody waits for this answer alone
 };

@@ -27,15 +27,15 @@ struct RequestHeader {
   std::uint64_t token = 0;          ///< the asker's, repeated in the reply
   std::uint64_t body_address = 0;   ///< of a body in the asker's memory; 0 when it follows
   std::uint64_t reply_address = 0;  ///< where a long reply goes
-  std::uint32_t body_key = 0;
+  std::uint64_t body_key = 0;
+  std::uint64_t reply_key = 0;
   std::uint32_t body_bytes = 0;
-  std::uint32_t reply_key = 0;
   std::uint32_t reply_room = 0;  ///< bytes that a reply may have
   RequestKind kind = RequestKind::count_;
   std::uint16_t loose = 0;  ///< 1: nobody waits for this reply alone; success may be told with that of others
   std::uint32_t reserved = 0;
 };
-static_assert(sizeof(RequestHeader) == 48);
+static_assert(sizeof(RequestHeader) == 56);
 
 /// In front of a reply. Its body follows, or has been written to `reply_address`.
 struct ReplyHeader {

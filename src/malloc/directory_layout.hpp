@@ -1,8 +1,9 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include "fabric/registrar.hpp"
 
 namespace rma {
 
@@ -12,7 +13,14 @@ namespace directory {
 inline constexpr std::size_t kHeaderWords = 8;      // the version, alone in its cache line
 inline constexpr std::size_t kCopyHeaderWords = 8;  // the number of entries
 inline constexpr std::size_t kEntryWords = 8;
-enum Word : std::size_t { kBase, kBytes, kGeneration, kCountAndFlags, kKeys01, kKeys23, kReach };
+enum Word : std::size_t { kBase, kBytes, kGenerationAndFlags, kReach, kKeys };
+
+/// The third word of an entry. Its lowest byte holds the flags.
+constexpr std::uint64_t generation_and_flags(std::uint64_t generation, std::uint32_t flags) {
+  return generation << 8U | flags;
+}
+constexpr std::uint64_t generation_of(std::uint64_t word) { return word >> 8U; }
+constexpr std::uint32_t flags_of(std::uint64_t word) { return static_cast<std::uint32_t>(word & 0xffU); }
 
 constexpr std::size_t copy_words(std::size_t capacity) { return kCopyHeaderWords + capacity * kEntryWords; }
 constexpr std::size_t bytes_for(std::size_t capacity) {
@@ -33,8 +41,8 @@ constexpr std::size_t entry_at(std::size_t copy, std::size_t index) {
 }
 
 static_assert(kEntryWords * sizeof(std::uint64_t) == 64, "an entry is a cache line");
+static_assert(kKeys + kMaxRails == kEntryWords);
 static_assert(capacity_of(bytes_for(1024)) == 1024 && capacity_of(bytes_for(1024) - 1) == 1023);
-static_assert(std::endian::native == std::endian::little, "keys are packed as they lie in memory");
 
 }  // namespace directory
 }  // namespace rma

@@ -13,8 +13,6 @@ namespace {
 auto order(const Region& region) { return std::tuple(region.base, region.bytes, region.flags); }
 bool before(const Region& a, const Region& b) { return order(a) < order(b); }
 
-std::uint64_t pair(std::uint32_t low, std::uint32_t high) { return low | std::uint64_t{high} << 32U; }
-
 // Release: a reader that sees this word of the version after the next also sees that the version moved,
 // because the store to the version came before. Pairs with the acquire in region_view.cpp, read_word().
 void write_word(std::uint64_t& word, std::uint64_t value) {
@@ -93,11 +91,12 @@ void RegionTable::publish() {
     reach = std::max<std::uint64_t>(reach, region.base + region.bytes);
     write_word(entry[directory::kBase], region.base);
     write_word(entry[directory::kBytes], region.bytes);
-    write_word(entry[directory::kGeneration], region.generation);
-    write_word(entry[directory::kCountAndFlags], pair(region.flags, region.count));
-    write_word(entry[directory::kKeys01], pair(region.keys[0], region.keys[1]));
-    write_word(entry[directory::kKeys23], pair(region.keys[2], region.keys[3]));
+    write_word(entry[directory::kGenerationAndFlags],
+               directory::generation_and_flags(region.generation, region.flags));
     write_word(entry[directory::kReach], reach);
+    for (std::size_t rail = 0; rail < kMaxRails; ++rail) {
+      write_word(entry[directory::kKeys + rail], region.keys[rail]);
+    }
   }
   write_word(words[copy], regions_.size());
   version_ = next;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "fabric/registrar.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -24,10 +24,10 @@ enum RegionFlag : std::uint32_t {
 struct Region {
   std::uintptr_t base = 0;  ///< in the owner's address space
   std::size_t bytes = 0;
-  std::uint64_t generation = 0;            ///< differs for every region that a table ever held
-  std::uint32_t flags = 0;                 ///< RegionFlag
-  std::uint32_t count = 0;                 ///< how often it was added and not removed
-  std::array<std::uint32_t, 4> keys = {};  ///< remote key per rail, 0 where it has none
+  std::uint64_t generation = 0;  ///< differs for every region that a table ever held
+  std::uint32_t flags = 0;       ///< RegionFlag
+  std::uint32_t count = 0;       ///< how often it was added and not removed; only the owner knows it
+  RailKeys keys = {};            ///< remote keys; 0 where a rail does not reach it
 
   /// True when [address, address + length) lies inside; no overflow makes it so.
   [[nodiscard]] bool covers(std::uintptr_t address, std::size_t length) const noexcept {
@@ -40,8 +40,8 @@ struct Region {
 //   word 0     version: how many changes were published. The current copy of the entries is number
 //              version & 1.
 //   words 8..  copy 0, then copy 1. A copy is 8 words, of which the first is the number of entries, then
-//              `capacity` entries of 8 words, sorted by base: base, bytes, generation, count << 32 | flags,
-//              keys 0 and 1, keys 2 and 3, the largest end of this entry and those before it, 0.
+//              `capacity` entries of 8 words, sorted by base: base, bytes, generation << 8 | flags, the
+//              largest end of this entry and those before it, the remote keys of rails 0 to 3.
 //
 // The owner writes a change to the copy that is not current and then publishes it by storing the version. So
 // a reader waits for nobody. It retries only if the version has changed meanwhile, which means that a change

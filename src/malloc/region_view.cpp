@@ -16,9 +16,6 @@ std::uint64_t read_word(const std::uint64_t& word) {
   return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
 }
 
-std::uint32_t low(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
-std::uint32_t high(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32U); }
-
 }  // namespace
 
 /// One copy of the entries. What it reads may be a mixture of two changes until the version has been looked
@@ -28,7 +25,7 @@ struct RegionView::Copy {
   std::size_t start;
   std::size_t entries;
 
-  [[nodiscard]] std::uint64_t word(std::size_t index, directory::Word which) const {
+  [[nodiscard]] std::uint64_t word(std::size_t index, std::size_t which) const {
     return read_word(words[directory::entry_at(start, index) + which]);
   }
 
@@ -43,13 +40,12 @@ struct RegionView::Copy {
     Region region;
     region.base = word(index, directory::kBase);
     region.bytes = word(index, directory::kBytes);
-    region.generation = word(index, directory::kGeneration);
-    const std::uint64_t count_and_flags = word(index, directory::kCountAndFlags);
-    region.flags = low(count_and_flags);
-    region.count = high(count_and_flags);
-    const std::uint64_t keys01 = word(index, directory::kKeys01);
-    const std::uint64_t keys23 = word(index, directory::kKeys23);
-    region.keys = {low(keys01), high(keys01), low(keys23), high(keys23)};
+    const std::uint64_t generation_and_flags = word(index, directory::kGenerationAndFlags);
+    region.generation = directory::generation_of(generation_and_flags);
+    region.flags = directory::flags_of(generation_and_flags);
+    for (std::size_t rail = 0; rail < kMaxRails; ++rail) {
+      region.keys[rail] = word(index, directory::kKeys + rail);
+    }
     return region;
   }
 

@@ -26,7 +26,7 @@ Assisted::Peer& Assisted::peer(int rank) {
 }
 
 Chunks::Keys Assisted::given_keys(std::size_t rail) const {
-  return [this, rail](std::uintptr_t address, std::size_t bytes) -> std::optional<std::uint32_t> {
+  return [this, rail](std::uintptr_t address, std::size_t bytes) -> std::optional<transport::Key> {
     const auto found = own_(address, bytes);
     if (!found) return std::nullopt;
     return found->local[rail];

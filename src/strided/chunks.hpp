@@ -23,7 +23,7 @@ class Chunks {
  public:
   /// The local key of [address, address + bytes) on the rail in use; none where it is not in one
   /// registration.
-  using Keys = std::function<std::optional<std::uint32_t>(std::uintptr_t address, std::size_t bytes)>;
+  using Keys = std::function<std::optional<transport::Key>(std::uintptr_t address, std::size_t bytes)>;
 
   Chunks(Layout layout, const Cut& cut, Keys keys)
       : layout_(std::move(layout)), cut_(cut), keys_(std::move(keys)) {}

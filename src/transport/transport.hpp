@@ -23,18 +23,18 @@ struct Limits {
   std::uint32_t max_inline = 0;  ///< bytes that a write copies at posting, so that its source is free at once
   std::uint32_t max_outstanding = 0;  ///< operations to one peer that may be posted and not yet polled
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
-  bool needs_registration = true;     ///< local pieces must carry the key of a registration
-  bool ordered = true;                ///< operations to one peer take effect in the order of posting
 };
 
-/// How others name a registered range. Opaque above the transport.
-using Key = std::uint32_t;
+/// What a transport calls a registered range: its remote key, which goes to peers, or its local descriptor,
+/// which may be a pointer. Only the transport knows what is in it. 0 is never the remote key of a range that
+/// peers can reach.
+using Key = std::uint64_t;
 
 struct Registration {
   std::uintptr_t base = 0;
   std::size_t bytes = 0;
-  Key local = 0;
-  Key remote = 0;
+  Key local = 0;   ///< for Local::key
+  Key remote = 0;  ///< for Remote::key in peers
 };
 
 /// A piece of this process's memory.
@@ -50,13 +50,15 @@ struct Remote {
   Key key = 0;
 };
 
-/// Which operation a completion belongs to. The poster chooses it, below 2^63; 0 is as good as any other.
+/// Which operation a completion belongs to. The poster chooses it, below 2^63. 0 names no operation:
+/// unsignaled work is posted with it, and a completion with it is always a failure, either of such work or of
+/// the connection to the peer as a whole.
 using Cookie = std::uint64_t;
 
-/// Per-operation wishes.
+/// Options of one operation.
 struct PostFlags {
   bool inline_data = false;  ///< copy the source now; at most Limits::max_inline bytes
-  bool unsignalled = false;  ///< report no success; a failure is always reported
+  bool unsignaled = false;   ///< report no success; a failure is always reported
 };
 
 enum class Direction : std::uint8_t { write, read };
@@ -110,17 +112,18 @@ class Transport {
   /// registered memory will do.
   [[nodiscard]] virtual PeerMemory* peer_memory() { return nullptr; }
 
-  /// What a peer needs to connect here. Checked by the receiver before use.
+  /// What a peer needs to connect here, of any length. The peer's transport checks it before use.
   [[nodiscard]] virtual std::span<const std::byte> card() const = 0;
   /// Makes `peer` reachable. Idempotent. RMA_ERR_PEER_LOST when it does not answer.
   [[nodiscard]] virtual Status connect(int peer, std::span<const std::byte> card) = 0;
   /// Gives `peer` up: what is posted to it ends with RMA_ERR_PEER_LOST, and so does every later post.
   virtual void fail(int peer) = 0;
 
-  /// Posts work to one peer, in order and in one go where the device can; `*posted` says how many of it were
-  /// taken. What stands in `work` may be reused at return, what its pieces point to only after completion.
-  /// Not more than the limits allow. RMA_ERR_STATE: max_outstanding is reached, poll and post the rest.
-  /// RMA_ERR_PEER_LOST: the peer is gone. What was not taken has no completion.
+  /// Posts work to one peer, in one go if the device can. Operations to one peer take effect in the order of
+  /// posting; a transport over a fabric that reorders them restores the order. `*posted` is the number of
+  /// operations that were taken; the others have no completion. The caller may reuse `work` at return, and
+  /// the memory that its pieces point to after the completion. Each operation keeps to the limits.
+  /// RMA_ERR_STATE: max_outstanding is reached; poll and post the rest. RMA_ERR_PEER_LOST: the peer is gone.
   [[nodiscard]] virtual rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) = 0;
 
   [[nodiscard]] rma_status_t post_write(int peer, Remote to, std::span<const Local> pieces, Cookie cookie,
@@ -137,21 +140,23 @@ class Transport {
     std::size_t posted = 0;
     return post(peer, {&work, 1}, &posted);
   }
-  /// Writes, reads and atomics to `peer` that are posted and of which it is not known yet that they are over.
+  /// The number of operations to `peer` that are posted and not known to be complete.
   [[nodiscard]] virtual std::uint32_t outstanding(int peer) = 0;
   /// RMA_FETCH_ADD and RMA_COMPARE_SWAP on 8 aligned bytes; the old value lands in `old`, of 8 bytes.
   [[nodiscard]] virtual rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target,
                                                  std::uint64_t operand, std::uint64_t compare, Local old,
                                                  Cookie cookie) = 0;
-  /// The way for messages, of a device that has one: null otherwise.
+  /// The endpoint for messages, or null if the device has none.
   [[nodiscard]] virtual HelperLane* helper_lane() { return nullptr; }
 
   /// Fills `completions` from the front; returns how many.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
 
   /// For a thread that wants to sleep: after arm(), event_fd() becomes readable at the next completion,
-  /// unless arm() returned false, which means that there is one already. What came before arm() may not
-  /// ring: poll once more before sleeping. -1 where completions never come by themselves.
+  /// unless arm() returned false, which means that there is one already. A completion of before arm() may not
+  /// make it readable: poll once more before sleeping. -1 if operations are complete when they are posted. A
+  /// transport whose network needs to be driven drives it from the service thread (Provider), so nothing
+  /// above depends on being called.
   [[nodiscard]] virtual int event_fd() const = 0;
   [[nodiscard]] virtual bool arm() = 0;
 };

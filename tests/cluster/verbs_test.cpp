@@ -109,7 +109,7 @@ TEST_F(Verbs, ChainsWithInlineAndUnsignalledWork) {
                        .remote = remote(i * 8),
                        .pieces = {&from, 1},
                        .cookie = i,
-                       .flags = {.inline_data = true, .unsignalled = i != 99}};
+                       .flags = {.inline_data = true, .unsignaled = i != 99}};
     std::size_t posted = 0;
     rma_status_t status = RMA_SUCCESS;
     std::array<Completion, 4> completions;

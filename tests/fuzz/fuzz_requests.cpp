@@ -64,9 +64,8 @@ struct Base {
     auto opened = Job::open(settings, 0);
     demand(opened.ok(), "no job");
     job = std::move(opened).value();
-    transport::Limits limits = {.max_message = 4096, .max_outstanding = 4};
-    limits.needs_registration = false;
-    auto endpoint = fabric.open(0, limits);
+    auto endpoint =
+        fabric.open(0, {.max_message = 4096, .max_outstanding = 4}, transport::LoopbackKeys::ignored);
     const std::vector<std::byte> card(endpoint->card().begin(), endpoint->card().end());
     device = std::make_unique<Device>(std::move(endpoint), 1,
                                       [card](int) -> Result<std::vector<std::byte>> { return card; });
@@ -240,7 +239,7 @@ class World {
     const transport::Local piece = {
         .address = base().attackers + kArenaBytes - 2048, .bytes = bytes, .key = kAttackersKey};
     static_cast<void>(at(kAttacker).endpoint->lane().post_message(
-        kVictim, {&piece, 1}, 0, {.inline_data = false, .unsignalled = true}));
+        kVictim, {&piece, 1}, 0, {.inline_data = false, .unsignaled = true}));
   }
   static void decode(std::span<const std::uint8_t> payload) {
     std::span<const std::byte> bytes = as_bytes(payload);

@@ -87,7 +87,7 @@ rma_status_t LoopbackLane::send(int peer, std::span<const Local> pieces, std::op
                .bytes = {},
                .to = to,
                .cookie = cookie,
-               .silent = flags.unsignalled,
+               .silent = flags.unsignaled,
                .usable = flags.inline_data || owner_.usable(pieces)};
   for (const Local& piece : pieces) {
     sent.bytes.insert(sent.bytes.end(), piece.address, piece.address + piece.bytes);
@@ -184,7 +184,7 @@ rma_status_t LoopbackLane::post_transfer(int peer, const Work& work) {
       copy({&remote, 1}, work.pieces);
     }
   }
-  end(work.cookie, peer, good ? RMA_SUCCESS : RMA_ERR_ADDRESS, 0, work.flags.unsignalled);
+  end(work.cookie, peer, good ? RMA_SUCCESS : RMA_ERR_ADDRESS, 0, work.flags.unsignaled);
   return RMA_SUCCESS;
 }
 
@@ -210,7 +210,7 @@ rma_status_t LoopbackLane::post_gather(int peer, std::span<const Local> pieces, 
     if (status == RMA_SUCCESS) copy(pieces, into.pieces);
     there->end(into.cookie, owner_.number(), status, static_cast<std::uint32_t>(bytes), false);
   }
-  end(cookie, peer, status, 0, flags.unsignalled);
+  end(cookie, peer, status, 0, flags.unsignaled);
   return RMA_SUCCESS;
 }
 

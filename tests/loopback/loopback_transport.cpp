@@ -22,15 +22,21 @@ LoopbackFabric::LoopbackFabric(std::optional<std::uint64_t> seed) {
   if (seed) random_.emplace(*seed);
 }
 
-std::unique_ptr<LoopbackTransport> LoopbackFabric::open(int number, const Limits& limits) {
-  auto endpoint = std::unique_ptr<LoopbackTransport>(new LoopbackTransport(*this, number, limits));
+std::unique_ptr<LoopbackTransport> LoopbackFabric::open(int number, const Limits& limits, LoopbackKeys keys) {
+  auto endpoint = std::unique_ptr<LoopbackTransport>(new LoopbackTransport(*this, number, limits, keys));
   const std::lock_guard guard(lock_);
   endpoints_[number] = endpoint.get();
   return endpoint;
 }
 
-LoopbackTransport::LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits)
-    : fabric_(fabric), number_(number), limits_(limits), card_(card_of(number)), lane_(*this, fabric.lock_) {}
+LoopbackTransport::LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits,
+                                     LoopbackKeys keys)
+    : fabric_(fabric),
+      number_(number),
+      limits_(limits),
+      keys_(keys),
+      card_(card_of(number)),
+      lane_(*this, fabric.lock_) {}
 
 LoopbackTransport::~LoopbackTransport() {
   const std::lock_guard guard(fabric_.lock_);
@@ -103,7 +109,7 @@ rma_status_t LoopbackTransport::admit(int peer, std::span<const Local> pieces, P
 }
 
 bool LoopbackTransport::covered(std::uintptr_t address, std::size_t bytes, Key key) const {
-  if (!limits_.needs_registration || bytes == 0) return true;
+  if (keys_ == LoopbackKeys::ignored || bytes == 0) return true;
   const auto found = registrations_.find(key);
   if (found == registrations_.end()) return false;
   const Registration& registration = found->second;
@@ -117,14 +123,14 @@ bool LoopbackTransport::usable(std::span<const Local> pieces) const {
   });
 }
 
-void LoopbackTransport::complete(int peer, Cookie cookie, rma_status_t status, bool unsignalled) {
+void LoopbackTransport::complete(int peer, Cookie cookie, rma_status_t status, bool unsignaled) {
   ++posts_;
   ++outstanding_[peer];
   if (faults_.failing_post > 0 && --faults_.failing_post == 0) status = faults_.failing_status;
   due_.push_back({.completion = {.cookie = cookie, .peer = peer, .status = status, .bytes = 0},
                   .poll = polls_ + faults_.delay,
                   .posted = true,
-                  .silent = unsignalled && status == RMA_SUCCESS});
+                  .silent = unsignaled && status == RMA_SUCCESS});
 }
 
 void LoopbackTransport::fail(int peer) {
@@ -159,7 +165,7 @@ rma_status_t LoopbackTransport::post_one(int peer, const Work& work) {
       there += piece.bytes;
     }
   }
-  complete(peer, cookie, good ? RMA_SUCCESS : RMA_ERR_ADDRESS, flags.unsignalled);
+  complete(peer, cookie, good ? RMA_SUCCESS : RMA_ERR_ADDRESS, flags.unsignaled);
   return RMA_SUCCESS;
 }
 

@@ -15,6 +15,9 @@ namespace rma::transport {
 
 class LoopbackTransport;
 
+/// Whether an endpoint checks the keys of memory, as devices do.
+enum class LoopbackKeys : std::uint8_t { checked, ignored };
+
 /// What goes wrong, and when. Everything is off at first.
 struct LoopbackFaults {
   std::uint32_t registrations = 0xffffffff;  ///< this many more succeed, then RMA_ERR_NO_MEMORY
@@ -32,7 +35,8 @@ class LoopbackFabric {
   explicit LoopbackFabric(std::optional<std::uint64_t> seed = {});
 
   /// Endpoint number `number`, which is what its card says.
-  [[nodiscard]] std::unique_ptr<LoopbackTransport> open(int number, const Limits& limits);
+  [[nodiscard]] std::unique_ptr<LoopbackTransport> open(int number, const Limits& limits,
+                                                        LoopbackKeys keys = LoopbackKeys::checked);
 
  private:
   friend class LoopbackTransport;
@@ -78,9 +82,9 @@ class LoopbackTransport final : public Transport {
     Completion completion;
     std::uint64_t poll;  ///< number of the poll that may return it
     bool posted;         ///< counts as outstanding until then
-    bool silent;         ///< unsignalled, and went well: never returned
+    bool silent;         ///< unsignaled, and went well: never returned
   };
-  LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits);
+  LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits, LoopbackKeys keys);
 
   [[nodiscard]] rma_status_t post_one(int peer, const Work& work);
   [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, PostFlags flags);
@@ -89,16 +93,17 @@ class LoopbackTransport final : public Transport {
   /// The endpoint that `peer` is; null when there is none, or it is lost.
   [[nodiscard]] LoopbackTransport* reachable(int peer) const;
   [[nodiscard]] int number() const { return number_; }
-  void complete(int peer, Cookie cookie, rma_status_t status, bool unsignalled);
+  void complete(int peer, Cookie cookie, rma_status_t status, bool unsignaled);
 
   LoopbackFabric& fabric_;
   const int number_;
   const Limits limits_;
+  const LoopbackKeys keys_;
   const std::vector<std::byte> card_;
   LoopbackFaults faults_;
   std::uint64_t polls_ = 0;
   std::uint64_t posts_ = 0;
-  Key next_key_ = 1;
+  Key next_key_ = (Key{1} << 40U) + 1;  ///< so that a key cut to 32 bits is found out
   std::map<Key, Registration> registrations_;
   std::map<int, LoopbackTransport*> peers_;
   std::map<int, std::uint32_t> outstanding_;

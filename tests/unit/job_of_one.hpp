@@ -21,13 +21,9 @@ class JobOfOne : public testing::Test {
     auto opened = Job::open(settings.value(), 0);
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     job = std::move(opened).value();
-    auto endpoint = fabric.open(0, {.max_message = 4096,
-                                    .max_gather = 1,
-                                    .max_inline = 0,
-                                    .max_outstanding = 4,
-                                    .atomics64 = false,
-                                    .needs_registration = false,
-                                    .ordered = true});
+    auto endpoint = fabric.open(
+        0, {.max_message = 4096, .max_gather = 1, .max_inline = 0, .max_outstanding = 4, .atomics64 = false},
+        transport::LoopbackKeys::ignored);
     const std::vector<std::byte> card(endpoint->card().begin(), endpoint->card().end());
     device = std::make_unique<Device>(std::move(endpoint), 1,
                                       [card](int) -> Result<std::vector<std::byte>> { return card; });

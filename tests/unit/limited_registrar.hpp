@@ -21,7 +21,7 @@ class LimitedRegistrar final : public Registrar {
     ++adds_;
     if (bytes > left_) return Status(RMA_ERR_NO_MEMORY, "the limit of locked memory");
     left_ -= bytes;
-    const std::uint32_t key = ++last_key_;
+    const transport::Key key = ++last_key_;
     live_[key] = bytes;
     return Registered{.address = address, .bytes = bytes, .local = {key}, .remote = {key, key + 1000}};
   }
@@ -41,8 +41,8 @@ class LimitedRegistrar final : public Registrar {
   std::mutex lock_;
   std::size_t left_;
   std::size_t adds_ = 0;
-  std::uint32_t last_key_ = 0;
-  std::map<std::uint32_t, std::size_t> live_;
+  transport::Key last_key_ = 0;
+  std::map<transport::Key, std::size_t> live_;
 };
 
 }  // namespace rma

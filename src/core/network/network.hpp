@@ -148,8 +148,8 @@ class Network final : public Mover {
                                   std::size_t* posted);
   [[nodiscard]] Piece& new_piece(Peer& peer, int rank, const Span& span, rma_request_t operation);
   [[nodiscard]] Status drain(Parts& parts, Peer& peer);
-  [[nodiscard]] Status read_raw(int rank, std::byte* to, std::uintptr_t address,
-                                const std::array<std::uint32_t, kMaxRails>& keys, std::size_t bytes);
+  [[nodiscard]] Status read_raw(int rank, std::byte* to, std::uintptr_t address, const RailKeys& keys,
+                                std::size_t bytes);
   [[nodiscard]] static transport::Work work_for(Piece& piece, std::size_t rail);
   [[nodiscard]] static transport::Local local_for(const Piece& piece, std::size_t rail);
   void post_nothing(Peer& peer, int rank, std::size_t rail, rma_request_t operation);

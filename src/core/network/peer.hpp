@@ -42,7 +42,7 @@ inline Network::Peer& Network::peer(int rank) { return peers_[static_cast<std::s
 /// very buffers that reading waits for.
 class Network::DirectoryReader final : public RemoteMemory::Reader {
  public:
-  DirectoryReader(Network& network, Parts& parts, const std::array<std::uint32_t, kMaxRails>& keys)
+  DirectoryReader(Network& network, Parts& parts, const RailKeys& keys)
       : network_(network), parts_(parts), keys_(keys) {}
   [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) override {
     if (Status status = network_.flush(parts_); !status.ok()) return status;
@@ -52,7 +52,7 @@ class Network::DirectoryReader final : public RemoteMemory::Reader {
  private:
   Network& network_;
   Parts& parts_;
-  const std::array<std::uint32_t, kMaxRails>& keys_;
+  const RailKeys& keys_;
 };
 
 }  // namespace rma

@@ -21,8 +21,8 @@ struct Span {
   std::uintptr_t remote = 0;
   std::byte* local = nullptr;
   std::size_t bytes = 0;
-  std::array<std::uint32_t, kMaxRails> remote_keys = {};
-  std::array<std::uint32_t, kMaxRails> local_keys = {};  ///< valid where the local part is registered
+  RailKeys remote_keys = {};
+  RailKeys local_keys = {};  ///< valid where the local part is registered
 
   /// The first `count` bytes, which are taken off this span.
   [[nodiscard]] Span split(std::size_t count) {

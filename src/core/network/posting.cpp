@@ -75,7 +75,7 @@ Status Network::flush(Parts& parts) {
   bool unreported = false;
   for (const transport::Work& one : work.first(posted)) {
     bytes += one.pieces[0].bytes;
-    unreported = unreported || one.flags.unsignalled;
+    unreported = unreported || one.flags.unsignaled;
   }
   count(bytes_of_rail(parts.rail_), bytes);
   if (unreported) {

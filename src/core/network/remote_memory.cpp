@@ -18,19 +18,15 @@ Region region_of(const std::uint64_t* words, const RailMatch& rails) {
   Region region;
   region.base = words[directory::kBase];
   region.bytes = words[directory::kBytes];
-  region.generation = words[directory::kGeneration];
-  region.flags = static_cast<std::uint32_t>(words[directory::kCountAndFlags]);
-  region.count = static_cast<std::uint32_t>(words[directory::kCountAndFlags] >> 32U);
-  for (std::size_t i = 0; i < 2; ++i) {
-    region.keys[2 * i] = static_cast<std::uint32_t>(words[directory::kKeys01 + i]);
-    region.keys[2 * i + 1] = static_cast<std::uint32_t>(words[directory::kKeys01 + i] >> 32U);
-  }
+  region.generation = directory::generation_of(words[directory::kGenerationAndFlags]);
+  region.flags = directory::flags_of(words[directory::kGenerationAndFlags]);
+  for (std::size_t i = 0; i < kMaxRails; ++i) region.keys[i] = words[directory::kKeys + i];
   region.keys = rails.by_mine(region.keys);
   return region;
 }
 
 bool has_keys(const Region& region) {
-  return std::any_of(region.keys.begin(), region.keys.end(), [](std::uint32_t key) { return key != 0; });
+  return std::any_of(region.keys.begin(), region.keys.end(), [](transport::Key key) { return key != 0; });
 }
 
 }  // namespace

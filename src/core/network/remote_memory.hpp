@@ -19,13 +19,13 @@ namespace rma {
 struct DirectoryPlace {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
-  std::array<std::uint32_t, kMaxRails> keys = {};  ///< by its rails; all 0 when it could not be registered
+  RailKeys keys = {};  ///< by its rails; all 0 when it could not be registered
 };
 
 /// Part of a rank's memory that lies in one registration.
 struct RemoteRange {
-  std::size_t bytes = 0;                           ///< from the address asked for to the registration's end
-  std::array<std::uint32_t, kMaxRails> keys = {};  ///< by this process's rails
+  std::size_t bytes = 0;  ///< from the address asked for to the registration's end
+  RailKeys keys = {};     ///< by this process's rails
 };
 
 /// What this process knows of the memory of one rank of another host: entries of its directory, read

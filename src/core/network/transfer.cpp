@@ -141,7 +141,7 @@ Status Network::put_inline(Parts& parts, std::size_t rail, const Span& span) {
               .remote = {.address = span.remote, .key = span.remote_keys[rail]},
               .pieces = {},
               .cookie = 0,
-              .flags = {.inline_data = true, .unsignalled = true}},
+              .flags = {.inline_data = true, .unsignaled = true}},
              {.address = span.local, .bytes = span.bytes, .key = 0});
 }
 

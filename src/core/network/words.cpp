@@ -9,8 +9,8 @@
 
 namespace rma {
 
-Status Network::read_raw(int rank, std::byte* to, std::uintptr_t address,
-                         const std::array<std::uint32_t, kMaxRails>& keys, std::size_t bytes) {
+Status Network::read_raw(int rank, std::byte* to, std::uintptr_t address, const RailKeys& keys,
+                         std::size_t bytes) {
   Peer& its = peer(rank);
   Parts parts(rank);
   Status status;

@@ -43,9 +43,7 @@ CmaTransport::CmaTransport(int peers, bool allowed)
               .max_gather = kMaxGather,
               .max_inline = 0,
               .max_outstanding = 0xffffffff,
-              .atomics64 = false,
-              .needs_registration = false,
-              .ordered = true},
+              .atomics64 = false},
       peers_(static_cast<std::size_t>(peers)) {
   // A card without a start is nobody's: who cannot read it cannot be connected to.
   const auto self = identify(getpid());
@@ -152,7 +150,7 @@ rma_status_t CmaTransport::move(int peer, const Work& work) {
   const iovec there = {.iov_base = reinterpret_cast<void*>(remote.address), .iov_len = bytes};
   const rma_status_t status =
       transfer(peers_[static_cast<std::size_t>(peer)], direction, {local.data(), pieces.size()}, there);
-  if (status == RMA_SUCCESS && flags.unsignalled) return RMA_SUCCESS;
+  if (status == RMA_SUCCESS && flags.unsignaled) return RMA_SUCCESS;
   const std::lock_guard guard(lock_);
   completed_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});
   return RMA_SUCCESS;

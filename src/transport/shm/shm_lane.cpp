@@ -85,7 +85,7 @@ void ShmLane::fail(int peer) {
 }
 
 void ShmLane::ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags) {
-  if (status == RMA_SUCCESS && flags.unsignalled) return;
+  if (status == RMA_SUCCESS && flags.unsignaled) return;
   const std::lock_guard guard(ended_lock_);
   ended_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});
   tell_of_ended();

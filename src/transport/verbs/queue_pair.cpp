@@ -14,7 +14,7 @@ constexpr std::uint32_t kSignalShare = 4;
 ibv_sge piece_of(const Local& local) {
   return {.addr = reinterpret_cast<std::uintptr_t>(local.address),
           .length = static_cast<std::uint32_t>(local.bytes),
-          .lkey = local.key};
+          .lkey = static_cast<std::uint32_t>(local.key)};
 }
 
 }  // namespace
@@ -46,12 +46,12 @@ Status SendQueue::create(ibv_pd* domain, ibv_cq* completions, ibv_srq* receives,
 }
 
 void SendQueue::prepare(ibv_send_wr& request, std::uint32_t number, Cookie cookie, PostFlags flags) {
-  ring_[number % ring_.size()] = {.cookie = cookie, .report = !flags.unsignalled};
+  ring_[number % ring_.size()] = {.cookie = cookie, .report = !flags.unsignaled};
   request.wr_id = RequestId{.queue = number_, .number = number}.encode();
-  ++unsignalled_;
-  if (!flags.unsignalled || unsignalled_ >= shape_.depth / kSignalShare) {
+  ++unsignaled_;
+  if (!flags.unsignaled || unsignaled_ >= shape_.depth / kSignalShare) {
     request.send_flags |= IBV_SEND_SIGNALED;
-    unsignalled_ = 0;
+    unsignaled_ = 0;
   }
   if (flags.inline_data) request.send_flags |= IBV_SEND_INLINE;
 }
@@ -92,7 +92,7 @@ rma_status_t SendQueue::post(std::span<const Work> work, std::size_t* posted) {
       for (const Local& local : one.pieces) pieces[used++] = piece_of(local);
       request.opcode = one.direction == Direction::write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
       request.wr.rdma.remote_addr = one.remote.address;
-      request.wr.rdma.rkey = one.remote.key;
+      request.wr.rdma.rkey = static_cast<std::uint32_t>(one.remote.key);
       request.next = &chain[count + 1 < kChain ? count + 1 : 0];
     }
     if (count == 0 || !credits_.take(static_cast<std::uint32_t>(count))) return RMA_ERR_STATE;
@@ -126,7 +126,7 @@ rma_status_t SendQueue::post_atomic(rma_atomic_op_t op, Remote target, std::uint
   request.num_sge = 1;
   request.opcode = op == RMA_FETCH_ADD ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP;
   request.wr.atomic.remote_addr = target.address;
-  request.wr.atomic.rkey = target.key;
+  request.wr.atomic.rkey = static_cast<std::uint32_t>(target.key);
   request.wr.atomic.compare_add = op == RMA_FETCH_ADD ? operand : compare;
   request.wr.atomic.swap = operand;
   return submit_one(request, cookie, {});
@@ -175,7 +175,7 @@ SendQueue::Ended SendQueue::retire(std::uint32_t number, bool good) {
   const std::uint32_t over = number + 1 - retired_;
   retired_ = number + 1;
   credits_.give(over);
-  // Nobody waits for an unsignalled request that went well; one that failed concerns its poster all the same.
+  // Nobody waits for an unsignaled request that went well; one that failed concerns its poster all the same.
   return {.cookie = slot.cookie, .report = slot.report || !good};
 }
 

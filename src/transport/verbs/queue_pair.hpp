@@ -109,12 +109,12 @@ class SendQueue {
   Shape shape_;
   Credits& credits_;
   QueuePair queue_pair_;
-  std::mutex lock_;                ///< of the following, and of the order of posting
-  std::vector<Slot> ring_;         ///< by request number modulo its size, a power of two as 2^32 is
-  std::uint32_t posted_ = 0;       ///< number of the next request
-  std::uint32_t retired_ = 0;      ///< all requests before this one are over
-  std::uint32_t scatters_ = 0;     ///< posted and not over
-  std::uint32_t unsignalled_ = 0;  ///< requests since the last that asked for a completion
+  std::mutex lock_;               ///< of the following, and of the order of posting
+  std::vector<Slot> ring_;        ///< by request number modulo its size, a power of two as 2^32 is
+  std::uint32_t posted_ = 0;      ///< number of the next request
+  std::uint32_t retired_ = 0;     ///< all requests before this one are over
+  std::uint32_t scatters_ = 0;    ///< posted and not over
+  std::uint32_t unsignaled_ = 0;  ///< requests since the last that asked for a completion
   std::atomic<bool> failed_ = false;
 };
 

@@ -147,7 +147,7 @@ rma_status_t VerbsLane::post_message_write(int peer, Remote to, Local piece, Coo
 rma_status_t VerbsLane::post_buffer(Local buffer, Cookie cookie) {
   ibv_sge piece = {.addr = reinterpret_cast<std::uintptr_t>(buffer.address),
                    .length = static_cast<std::uint32_t>(buffer.bytes),
-                   .lkey = buffer.key};
+                   .lkey = static_cast<std::uint32_t>(buffer.key)};
   ibv_recv_wr request = {.wr_id = cookie | kReceive, .next = nullptr, .sg_list = &piece, .num_sge = 1};
   ibv_recv_wr* refused = nullptr;
   const int error = ibv_post_srq_recv(buffers_.get(), &request, &refused);

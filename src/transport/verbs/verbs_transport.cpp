@@ -120,9 +120,7 @@ Status VerbsTransport::make_queues() {
              .max_gather = gather,
              .max_inline = inline_bytes,
              .max_outstanding = depth,
-             .atomics64 = device.atomic_cap != IBV_ATOMIC_NONE,
-             .needs_registration = true,
-             .ordered = true};
+             .atomics64 = device.atomic_cap != IBV_ATOMIC_NONE};
   if (Status status = lane_.create(context_.get(), domain_.get(), device,
                                    {.buffers = options_.buffers,
                                     .completions = options_.completions / 4,

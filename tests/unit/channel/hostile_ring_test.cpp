@@ -26,7 +26,7 @@ class HostileRing : public RingWorld {
     std::ranges::copy(behind, memory.begin() + sizeof header);
     const transport::Local piece = {
         .address = memory.data(), .bytes = sizeof header + behind.size(), .key = key};
-    ASSERT_EQ(lane(1).post_message(0, {&piece, 1}, 0, {.unsignalled = true}), RMA_SUCCESS);
+    ASSERT_EQ(lane(1).post_message(0, {&piece, 1}, 0, {.unsignaled = true}), RMA_SUCCESS);
     progress(0);
   }
   void raw(std::uint16_t kind, std::span<const std::byte> behind = {}, std::uint16_t ring_credits = 0) {

@@ -19,13 +19,13 @@ class LoopbackDevice : public testing::Test {
   static constexpr std::size_t kMaxMessage = 16;
 
   void SetUp() override {
-    auto opened = fabric.open(0, {.max_message = kMaxMessage,
-                                  .max_gather = 1,
-                                  .max_inline = 0,
-                                  .max_outstanding = 3,
-                                  .atomics64 = false,
-                                  .needs_registration = false,
-                                  .ordered = true});
+    auto opened = fabric.open(0,
+                              {.max_message = kMaxMessage,
+                               .max_gather = 1,
+                               .max_inline = 0,
+                               .max_outstanding = 3,
+                               .atomics64 = false},
+                              transport::LoopbackKeys::ignored);
     endpoint = opened.get();
     const std::vector<std::byte> card(endpoint->card().begin(), endpoint->card().end());
     device = std::make_unique<Device>(std::move(opened), kRanks,

@@ -240,7 +240,7 @@ TEST(RailMatch, PairsWhatIsLeftInItsOrder) {
   EXPECT_EQ(there.theirs(1), 0U);
   EXPECT_EQ(here.mine(0), 2U);
   EXPECT_EQ(here.mine(2), kMaxRails);
-  EXPECT_EQ(here.by_mine({10, 11, 12, 13}), (std::array<std::uint32_t, kMaxRails>{11, 0, 10, 0}));
+  EXPECT_EQ(here.by_mine({10, 11, 12, 13}), (RailKeys{11, 0, 10, 0}));
 }
 
 TEST(RailMatch, PairsRailsOfOneNameOnce) {

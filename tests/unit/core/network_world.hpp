@@ -47,13 +47,8 @@ class NetworkWorld : public testing::Test {
   static constexpr std::size_t kExtent = 64 * 1024;
   static constexpr std::size_t kUser = 2 * kExtent;  ///< where the user's memory begins
   static constexpr std::size_t kTheirs = 3 * kExtent;
-  static constexpr transport::Limits kLimits = {.max_message = 1 << 20,
-                                                .max_gather = 1,
-                                                .max_inline = 32,
-                                                .max_outstanding = 8,
-                                                .atomics64 = true,
-                                                .needs_registration = true,
-                                                .ordered = true};
+  static constexpr transport::Limits kLimits = {
+      .max_message = 1 << 20, .max_gather = 1, .max_inline = 32, .max_outstanding = 8, .atomics64 = true};
 
   NetworkWorld() : theirs(kTheirs), own(kTheirs), outside(kTheirs), directory(4096) {
     settings = read_settings({}).value();

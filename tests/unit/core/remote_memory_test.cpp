@@ -46,7 +46,7 @@ class RemoteMemoryTest : public testing::Test {
   [[nodiscard]] DirectoryPlace place() {
     return {.address = reinterpret_cast<std::uintptr_t>(begin()), .bytes = bytes(), .keys = {1, 1}};
   }
-  void list(std::uintptr_t base, std::size_t length, std::uint32_t flags, std::uint32_t key) {
+  void list(std::uintptr_t base, std::size_t length, std::uint32_t flags, transport::Key key) {
     ASSERT_TRUE(table
                     .add({.base = base,
                           .bytes = length,
@@ -61,7 +61,7 @@ class RemoteMemoryTest : public testing::Test {
     return memory.find(address, length, reader);
   }
   /// The key that the address is found under, 0 where it is not found.
-  [[nodiscard]] std::uint32_t key_at(std::uintptr_t address) {
+  [[nodiscard]] transport::Key key_at(std::uintptr_t address) {
     const auto found = find(address);
     return found.ok() ? found.value().keys[0] : 0;
   }
@@ -71,8 +71,8 @@ class RemoteMemoryTest : public testing::Test {
     words[copy] = count;
     words[directory::entry_at(copy, 0) + directory::kBase] = base;
     words[directory::entry_at(copy, 0) + directory::kBytes] = length;
-    words[directory::entry_at(copy, 0) + directory::kCountAndFlags] = kRegionExtent;
-    words[directory::entry_at(copy, 0) + directory::kKeys01] = 7;
+    words[directory::entry_at(copy, 0) + directory::kGenerationAndFlags] = kRegionExtent;
+    words[directory::entry_at(copy, 0) + directory::kKeys] = 7;
   }
 
   std::vector<std::uint64_t> words =
@@ -88,7 +88,7 @@ TEST_F(RemoteMemoryTest, TheHeapIsReadOnce) {
   const auto found = find(kBase + 0x800, 0x400);
   ASSERT_TRUE(found.ok()) << found.status().text();
   EXPECT_EQ(found.value().bytes, 0x800U) << "up to the registration's end";
-  EXPECT_EQ(found.value().keys, (std::array<std::uint32_t, kMaxRails>{5, 6, 0, 0}));
+  EXPECT_EQ(found.value().keys, (RailKeys{5, 6, 0, 0}));
   EXPECT_GT(reader.reads, 0);
   EXPECT_EQ(key_at(kBase), 5U);
   EXPECT_EQ(reader.reads, 0);

@@ -65,7 +65,7 @@ class SlowRail final : public transport::Transport {
     const std::lock_guard guard(lock_);
     *posted = 0;
     for (const transport::Work& one : work) {
-      Held held = {.peer = peer, .work = one, .silent = one.flags.unsignalled};
+      Held held = {.peer = peer, .work = one, .silent = one.flags.unsignaled};
       held.pieces.assign(one.pieces.begin(), one.pieces.end());
       if (one.flags.inline_data) {
         if (held.pieces[0].bytes > limits().max_inline) return RMA_ERR_SIZE;
@@ -147,7 +147,7 @@ class SlowRail final : public transport::Transport {
   void do_now(Held& held) {
     held.work.pieces = held.pieces;
     if (!held.copy.empty()) held.pieces[0].address = held.copy.data();
-    held.work.flags.unsignalled = false;
+    held.work.flags.unsignaled = false;
     std::size_t posted = 0;
     const transport::Work& work = held.work;
     const rma_status_t refused =

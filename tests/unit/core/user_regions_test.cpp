@@ -28,7 +28,7 @@ TEST_F(UserRegionsTest, AreListedWithTheirKeysUntilRemoved) {
   const auto region = listed(100, 50);
   ASSERT_TRUE(region);
   EXPECT_EQ(region->flags, kRegionForeign);
-  EXPECT_EQ(region->keys, (std::array<std::uint32_t, 4>{1, 1001, 0, 0}));
+  EXPECT_EQ(region->keys, (RailKeys{1, 1001, 0, 0}));
   EXPECT_FALSE(listed(99));
   EXPECT_FALSE(listed(150));
   ASSERT_TRUE(regions.remove(memory.data() + 100).ok());
@@ -63,7 +63,7 @@ TEST_F(UserRegionsTest, WhatTheNetworkRefusesIsListedWithoutKeys) {
   UserRegions regions(table, &registrar);
   ASSERT_TRUE(regions.add(memory.data(), 101).ok());
   ASSERT_TRUE(listed(0, 101));
-  EXPECT_EQ(listed(0, 101)->keys, (std::array<std::uint32_t, 4>{}));
+  EXPECT_EQ(listed(0, 101)->keys, RailKeys{});
   ASSERT_TRUE(regions.remove(memory.data()).ok());
 }
 

@@ -137,8 +137,8 @@ class TagRegistrar final : public Registrar {
 
   const int memory_ = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   std::mutex mutex_;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> live_;
-  std::uint32_t last_key_ = 0;
+  std::map<transport::Key, std::vector<std::uint64_t>> live_;
+  transport::Key last_key_ = 0;
   std::function<void()> after_next_add_;
   std::size_t used_ = 0;
   std::size_t limit_ = SIZE_MAX;

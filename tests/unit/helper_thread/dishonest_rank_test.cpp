@@ -36,8 +36,8 @@ class DishonestRank : public HelperWorld {
     const Registered registered = at(1).rails->add(memory.data(), memory.size()).value();
     return {.token = 77,
             .reply_address = reinterpret_cast<std::uintptr_t>(memory.data()),
-            .body_bytes = static_cast<std::uint32_t>(body),
             .reply_key = registered.remote[0],
+            .body_bytes = static_cast<std::uint32_t>(body),
             .kind = RequestKind::put};
   }
 

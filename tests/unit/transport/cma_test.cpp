@@ -223,10 +223,10 @@ TEST_F(Cma, APeerThatWasNeverConnectedIsLost) {
 TEST_F(Cma, OnlyFailuresOfUnsignalledOperationsComplete) {
   std::array<unsigned char, 64> other = {};
   const Local piece = local(0, 8);
-  ASSERT_EQ(cma.post_write(kSelf, remote(other.data()), {&piece, 1}, 1, {.unsignalled = true}), RMA_SUCCESS);
+  ASSERT_EQ(cma.post_write(kSelf, remote(other.data()), {&piece, 1}, 1, {.unsignaled = true}), RMA_SUCCESS);
   EXPECT_TRUE(cma.arm());
   EXPECT_EQ(other[7], 8);
-  ASSERT_EQ(cma.post_write(kSelf, remote(nullptr), {&piece, 1}, 2, {.unsignalled = true}), RMA_SUCCESS);
+  ASSERT_EQ(cma.post_write(kSelf, remote(nullptr), {&piece, 1}, 2, {.unsignaled = true}), RMA_SUCCESS);
   EXPECT_FALSE(cma.arm());
   EXPECT_EQ(outcome(kSelf, 2), RMA_ERR_ADDRESS);
   EXPECT_TRUE(cma.arm());
@@ -279,7 +279,6 @@ TEST(CmaContract, HasNoMessagesAtomicsOrKeys) {
   EXPECT_EQ(cma.helper_lane(), nullptr);
   EXPECT_EQ(cma.post_atomic(0, RMA_FETCH_ADD, there, 1, 0, piece, 1), RMA_ERR_UNSUPPORTED);
   EXPECT_FALSE(cma.limits().atomics64);
-  EXPECT_FALSE(cma.limits().needs_registration);
   const auto registration = cma.register_memory(bytes.data(), bytes.size());
   ASSERT_TRUE(registration.ok());
   EXPECT_EQ(registration.value().bytes, bytes.size());

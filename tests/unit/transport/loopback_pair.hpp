@@ -15,13 +15,8 @@ namespace rma::transport {
 class LoopbackPair : public testing::Test {
  protected:
   static constexpr std::size_t kBytes = 64;
-  static constexpr Limits kLimits = {.max_message = 48,
-                                     .max_gather = 2,
-                                     .max_inline = 8,
-                                     .max_outstanding = 4,
-                                     .atomics64 = true,
-                                     .needs_registration = true,
-                                     .ordered = true};
+  static constexpr Limits kLimits = {
+      .max_message = 48, .max_gather = 2, .max_inline = 8, .max_outstanding = 4, .atomics64 = true};
 
   void SetUp() override { open(kLimits); }
 

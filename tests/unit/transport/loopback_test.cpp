@@ -43,13 +43,12 @@ TEST_F(Loopback, CompletionsComeInTheOrderOfPostingAsManyAsThereIsRoomFor) {
 }
 
 TEST_F(Loopback, WithASeedTheyComeInAnotherOrderThatRepeats) {
-  constexpr Limits kWide = {
-      .max_message = 8, .max_gather = 1, .max_inline = 0, .max_outstanding = 32, .needs_registration = false};
+  constexpr Limits kWide = {.max_message = 8, .max_gather = 1, .max_inline = 0, .max_outstanding = 32};
   std::vector<Cookie> posted(32);
   std::iota(posted.begin(), posted.end(), Cookie{0});
   const auto order = [&](std::uint64_t seed) {
     LoopbackFabric shuffled(seed);
-    const auto one = shuffled.open(0, kWide);
+    const auto one = shuffled.open(0, kWide, LoopbackKeys::ignored);
     EXPECT_TRUE(one->connect(0, one->card()).ok());
     const Local piece = {.address = mine.data(), .bytes = 1, .key = 0};
     for (const Cookie cookie : posted) {
@@ -89,7 +88,7 @@ TEST_F(Loopback, AFullQueueRefusesUntilItIsPolled) {
 
 TEST_F(Loopback, UnsignalledSuccessIsSilentButTakesItsPlaceInTheQueueUntilPolled) {
   for (Cookie cookie = 0; cookie < kLimits.max_outstanding; ++cookie) {
-    ASSERT_EQ(write(8, cookie, {.unsignalled = true}), RMA_SUCCESS);
+    ASSERT_EQ(write(8, cookie, {.unsignaled = true}), RMA_SUCCESS);
   }
   EXPECT_EQ(write(8, 9), RMA_ERR_STATE);
   EXPECT_TRUE(mine_end->arm());

@@ -72,7 +72,7 @@ class ShmEnd {
   }
   [[nodiscard]] rma_status_t send(int to, std::vector<std::byte> bytes) const {
     const Local piece = {bytes.data(), bytes.size(), 0};
-    return lane().post_message(to, {&piece, 1}, 0, {.unsignalled = true});
+    return lane().post_message(to, {&piece, 1}, 0, {.unsignaled = true});
   }
   [[nodiscard]] rma_status_t send(int to, std::uint32_t number) const { return send(to, bytes_of(number)); }
   static std::vector<std::byte> bytes_of(std::uint32_t number) {
