@@ -37,25 +37,38 @@ std::uint64_t helper_spins(const Settings& settings, const Job& job) {
   return 2 * job.local_ranks().size() <= processors ? settings.helper_spins : 0;
 }
 
-/// Starts the helper. If there is no memory for one, starts only the thread that answers processes that
-/// connect.
+/// Opens the channel and everything that talks through it, and starts the helper thread. If there is no
+/// memory for messages, starts only the thread that answers processes that connect.
 Status start_helper(Runtime& runtime) {
   Job& job = *runtime.job;
   if (job.rails() == nullptr) return {};
-  Network& network = *runtime.device->network();
-  auto helper = Helper::create(runtime.settings, job.size(), *job.rails(), network, runtime.device->flights(),
-                               helper_spins(runtime.settings, job));
-  if (!helper.ok()) {
-    log(LogLevel::warn,
-        fmt::format("what needs another rank's helper will be refused: {}", helper.status().text()));
+  const Settings& settings = runtime.settings;
+  const std::uint64_t spins = helper_spins(settings, job);
+  auto opened =
+      Channel::create(*job.rails(), job.size(), Channel::Options::from(settings, job.size(), spins != 0));
+  if (!opened.ok()) {
+    log(LogLevel::warn, fmt::format("operations that need another rank's helper will be refused: {}",
+                                    opened.status().text()));
     return job.rails()->service() != nullptr ? job.rails()->service()->start() : Status();
   }
-  runtime.helper = std::move(helper).value();
-  runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, *runtime.helper);
-  runtime.remote_mutexes = std::make_unique<RemoteMutexes>(*runtime.helper, job.rank());
+  runtime.channel = std::move(opened).value();
+  Channel& channel = *runtime.channel;
+  Network& network = *runtime.device->network();
+  Flights& flights = runtime.device->flights();
+  runtime.rpc_client = std::make_unique<RpcClient>(flights, network, channel, *job.rails(),
+                                                   settings.helper_buffer, settings.helper_buffers);
+  runtime.rpc_server =
+      std::make_unique<RpcServer>(channel, *job.rails(), settings.helper_buffer, settings.helper_buffers);
+  RpcClient& client = *runtime.rpc_client;
+  RpcServer& server = *runtime.rpc_server;
+  runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, settings.packed_piece,
+                                                           flights, network, client, server);
+  runtime.remote_mutexes =
+      std::make_unique<RemoteMutexes>(job.rank(), settings, flights, network, channel, client, server);
   runtime.accumulator->set_remote(runtime.remote_atomics.get());
-  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, *runtime.helper);
+  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, flights, network, channel, client, server);
   network.set_assistant(&runtime.noncontiguous->remote_copy());
+  runtime.helper = std::make_unique<HelperThread>(channel, flights, job.rails()->service(), spins);
   return runtime.helper->start();
 }
 

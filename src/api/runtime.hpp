@@ -7,10 +7,13 @@
 #include "atomics/accumulate.hpp"
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
+#include "channel/channel.hpp"
 #include "collectives/team.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
-#include "helper_thread/helper.hpp"
+#include "helper_thread/helper_thread.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
 #include "strided/noncontiguous.hpp"
 #include "strided/ways.hpp"
 #include "util/settings.hpp"
@@ -24,10 +27,13 @@ namespace rma {
 struct Runtime {
   Settings settings;
   std::unique_ptr<Job> job;
-  std::unique_ptr<Device> device;  ///< the paths to memory that is not mapped here
-  std::unique_ptr<Helper> helper;  ///< null without a network, or without memory for messages
+  std::unique_ptr<Device> device;         ///< the paths to memory that is not mapped here
+  std::unique_ptr<Channel> channel;       ///< null without a network, or without memory for messages
+  std::unique_ptr<RpcClient> rpc_client;  ///< this and the next: null without a channel
+  std::unique_ptr<RpcServer> rpc_server;
+  std::unique_ptr<HelperThread> helper;  ///< likewise
   std::unique_ptr<Accumulator> accumulator;
-  std::unique_ptr<RemoteAtomics> remote_atomics;  ///< null without a helper
+  std::unique_ptr<RemoteAtomics> remote_atomics;  ///< null without a channel
   std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< likewise
   std::unique_ptr<Noncontiguous> noncontiguous;   ///< likewise
   std::unique_ptr<Teams> teams;

@@ -55,10 +55,15 @@ Result<std::uint64_t> update(Accumulator& accumulator, const AtomicRequest& want
 
 }  // namespace
 
-RemoteAtomics::RemoteAtomics(Accumulator& accumulator, Helper& helper)
-    : accumulator_(accumulator), helper_(helper) {
-  helper.serve(RequestKind::atomic, [this](const Served& request) { return serve_atomic(request); });
-  helper.serve(RequestKind::accumulate, [this](const Served& request) { return serve_accumulate(request); });
+RemoteAtomics::RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, Flights& flights,
+                             Network& network, RpcClient& client, RpcServer& server)
+    : accumulator_(accumulator),
+      piece_bytes_(piece_bytes),
+      flights_(flights),
+      network_(network),
+      client_(client) {
+  server.serve(RequestKind::atomic, [this](const Served& request) { return serve_atomic(request); });
+  server.serve(RequestKind::accumulate, [this](const Served& request) { return serve_accumulate(request); });
 }
 
 Answer RemoteAtomics::serve_atomic(const Served& request) {
@@ -135,8 +140,7 @@ Answer RemoteAtomics::serve_accumulate(const Served& request) {
 Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t width, std::uintptr_t target,
                                             std::uint64_t operand, std::uint64_t compare, int rank) {
   count(Counter::atomic_helper);
-  Flights& flights = helper_.flights();
-  const rma_request_t operation = flights.open(rank);
+  const rma_request_t operation = flights_.open(rank);
   if (operation == RMA_REQUEST_NULL) return Flights::too_many();
   const AtomicRequest wanted = {.op = static_cast<std::uint32_t>(op),
                                 .width = static_cast<std::uint32_t>(width),
@@ -144,7 +148,7 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
                                 .operand = operand,
                                 .compare = compare};
   std::uint64_t before = 0;
-  Status asked = helper_.asking().ask(
+  Status asked = client_.ask(
       {.rank = rank,
        .kind = RequestKind::atomic,
        .head = bytes_of(wanted),
@@ -156,7 +160,7 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
          std::memcpy(&before, body.data(), sizeof before);
          return RMA_SUCCESS;
        }});
-  Status finished = flights.finish(operation);
+  Status finished = flights_.finish(operation);
   if (!asked.ok()) return asked;
   if (finished.code() == RMA_ERR_ADDRESS) return unreachable(target, width, rank);
   if (!finished.ok()) return finished;
@@ -164,9 +168,8 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
 }
 
 bool RemoteAtomics::registered(const Layout& remote, int rank) {
-  Network& network = helper_.network();
   return remote.visit(0, remote.bytes(), [&](std::uintptr_t address, std::size_t bytes) {
-    return network.registered(address, bytes, rank);
+    return network_.registered(address, bytes, rank);
   });
 }
 
@@ -182,10 +185,9 @@ Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
                        .local = std::move(local),
                        .prefix = bytes_of(wanted),
                        .unit = type_size(type),
-                       .most = helper_.network().settings().packed_piece};
-  Flights& flights = helper_.flights();
-  if (registered(*remote, rank)) return ask_in_pieces(helper_.asking(), flights, transfer);
-  transfer.operation = flights.open(rank);
+                       .most = piece_bytes_};
+  if (registered(*remote, rank)) return ask_in_pieces(client_, flights_, transfer);
+  transfer.operation = flights_.open(rank);
   if (transfer.operation == RMA_REQUEST_NULL) return Flights::too_many();
   std::optional<AccumulateRefusal> refusal;
   transfer.refusal_room = sizeof(AccumulateRefusal);
@@ -193,8 +195,8 @@ Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
     if (refusal || told.size() != sizeof *refusal) return;
     std::memcpy(&refusal.emplace(), told.data(), told.size());
   };
-  Status asked = ask_in_pieces(helper_.asking(), flights, transfer);
-  Status finished = flights.finish(transfer.operation);
+  Status asked = ask_in_pieces(client_, flights_, transfer);
+  Status finished = flights_.finish(transfer.operation);
   if (!asked.ok()) return asked;
   if (finished.code() != RMA_ERR_ADDRESS) return finished;
   // A piece that was asked for need not begin or end where the segment does.

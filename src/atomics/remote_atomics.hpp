@@ -5,8 +5,11 @@
 #include <memory>
 
 #include "atomics/accumulate.hpp"
-#include "helper_thread/helper.hpp"
+#include "core/flights.hpp"
+#include "core/network/network.hpp"
 #include "helper_thread/layout.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
 
 namespace rma {
 
@@ -14,8 +17,9 @@ namespace rma {
 /// serving of others' to this process's memory.
 class RemoteAtomics {
  public:
-  /// Before the helper starts. Both outlive this.
-  RemoteAtomics(Accumulator& accumulator, Helper& helper);
+  /// Registers handlers with `server`. Accumulates are cut at `piece_bytes`. The arguments outlive this.
+  RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, Flights& flights, Network& network,
+                RpcClient& client, RpcServer& server);
 
   /// One (valid) operation on an aligned word of 4 or 8 bytes; returns the value before. RMA_ERR_ADDRESS,
   /// RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED when the rank has no memory for messages.
@@ -42,7 +46,10 @@ class RemoteAtomics {
   [[nodiscard]] Answer serve_accumulate(const Served& request);
 
   Accumulator& accumulator_;
-  Helper& helper_;
+  const std::size_t piece_bytes_;
+  Flights& flights_;
+  Network& network_;
+  RpcClient& client_;
 };
 
 }  // namespace rma

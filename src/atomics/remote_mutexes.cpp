@@ -31,12 +31,19 @@ bool read(const Served& request, MutexRequest& wanted) {
 
 }  // namespace
 
-RemoteMutexes::RemoteMutexes(Helper& helper, int rank) : helper_(helper), rank_(rank) {
-  helper.serve(RequestKind::lock, [this](const Served& request) { return serve_lock(request); });
-  helper.serve(RequestKind::unlock, [this](const Served& request) { return serve_unlock(request); });
-  helper.serve(RequestKind::poke, [this](const Served& request) { return serve_poke(request); });
-  helper.on_message(kLockedMessage, [this](const Message& message) { return locked(message); });
-  helper.on_loss([this](int lost_rank) { lost(lost_rank); });
+RemoteMutexes::RemoteMutexes(int rank, const Settings& settings, Flights& flights, Network& network,
+                             Channel& channel, RpcClient& client, RpcServer& server)
+    : rank_(rank),
+      patience_(std::chrono::seconds(settings.peer_timeout)),
+      flights_(flights),
+      network_(network),
+      channel_(channel),
+      client_(client) {
+  server.serve(RequestKind::lock, [this](const Served& request) { return serve_lock(request); });
+  server.serve(RequestKind::unlock, [this](const Served& request) { return serve_unlock(request); });
+  server.serve(RequestKind::poke, [this](const Served& request) { return serve_poke(request); });
+  channel.on_message(kLockedMessage, [this](const Message& message) { return locked(message); });
+  channel.on_loss([this](int lost_rank) { lost(lost_rank); });
 }
 
 void RemoteMutexes::add(TicketMutex* mutexes, std::size_t count) {
@@ -102,7 +109,7 @@ void RemoteMutexes::serve_next(TicketMutex& mutex) {
       continue;
     }
     mutex.holder.store(next.who, std::memory_order_relaxed);
-    helper_.channel().send(next.rank, next.rail, kLockedMessage, bytes_of(LockedMessage{.id = next.id}), {});
+    channel_.send(next.rank, next.rail, kLockedMessage, bytes_of(LockedMessage{.id = next.id}), {});
   }
   if (waiting.empty()) waiting_.erase(found);
 }
@@ -138,7 +145,7 @@ bool RemoteMutexes::locked(const Message& message) {
   if (found == mine_.end() || found->second->rank != message.peer) return false;
   // Release: what the last holder did before its unlock was answered is visible to who sees this.
   found->second->over.store(true, std::memory_order_release);
-  helper_.flights().heard_of(message.peer);
+  flights_.heard_of(message.peer);
   return true;
 }
 
@@ -157,11 +164,10 @@ void RemoteMutexes::lost(int rank) {
 
 Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, std::uint64_t who,
                           std::uint64_t id, std::uint32_t* granted) {
-  Flights& flights = helper_.flights();
-  const rma_request_t operation = flights.open(rank);
+  const rma_request_t operation = flights_.open(rank);
   if (operation == RMA_REQUEST_NULL) return Flights::too_many();
   const MutexRequest wanted = {.address = address, .who = who, .id = id};
-  Status asked = helper_.asking().ask(
+  Status asked = client_.ask(
       {.rank = rank,
        .kind = kind,
        .head = bytes_of(wanted),
@@ -175,23 +181,21 @@ Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, st
          *granted = answer.granted;
          return RMA_SUCCESS;
        }});
-  Status finished = flights.finish(operation);
+  Status finished = flights_.finish(operation);
   return asked.ok() ? std::move(finished) : std::move(asked);
 }
 
 Status RemoteMutexes::wait(Wait& mine) {
   const auto over = [&mine] { return mine.over.load(std::memory_order_acquire); };
   // Who waits for a mutex hears nothing for as long as others hold it, and so asks now and then.
-  const std::chrono::milliseconds patience = std::chrono::seconds(helper_.network().settings().peer_timeout);
   while (!over()) {
-    const auto until = std::chrono::steady_clock::now() + patience / 4;
-    helper_.flights().wait_until(mine.rank,
-                                 [&] { return over() || std::chrono::steady_clock::now() > until; });
+    const auto until = std::chrono::steady_clock::now() + patience_ / 4;
+    flights_.wait_until(mine.rank, [&] { return over() || std::chrono::steady_clock::now() > until; });
     if (over()) break;
-    if (Status status = helper_.network().probe(mine.rank); !status.ok()) return status;
+    if (Status status = network_.probe(mine.rank); !status.ok()) return status;
   }
   const rma_status_t status = mine.status.load(std::memory_order_relaxed);
-  return status == RMA_SUCCESS ? Status() : Status(status, helper_.explain(status, mine.rank));
+  return status == RMA_SUCCESS ? Status() : Status(status, network_.explain(status, mine.rank));
 }
 
 Status RemoteMutexes::lock(std::uintptr_t address, int rank, std::uint64_t who) {

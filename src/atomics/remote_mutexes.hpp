@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -10,7 +11,11 @@
 #include <set>
 
 #include "atomics/mutexes.hpp"
-#include "helper_thread/helper.hpp"
+#include "channel/channel.hpp"
+#include "core/flights.hpp"
+#include "core/network/network.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
 
 namespace rma {
 
@@ -22,8 +27,12 @@ namespace rma {
 /// them. Thread-safe.
 class RemoteMutexes {
  public:
-  /// Before the helper starts, which outlives this.
-  explicit RemoteMutexes(Helper& helper, int rank);
+  /// Kind of the message *locked* (MessageHeader::kind).
+  static constexpr std::uint16_t kLockedMessage = 8;
+
+  /// Registers handlers with `channel` and `server`. The arguments outlive this.
+  RemoteMutexes(int rank, const Settings& settings, Flights& flights, Network& network, Channel& channel,
+                RpcClient& client, RpcServer& server);
 
   /// add(): other ranks may ask for `count` mutexes of this process from `mutexes` on. remove(): they may not
   /// any more.
@@ -65,8 +74,12 @@ class RemoteMutexes {
                            std::uint64_t id, std::uint32_t* granted);
   [[nodiscard]] Status wait(Wait& wait);
 
-  Helper& helper_;
   const int rank_;
+  const std::chrono::milliseconds patience_;  ///< with an owner of which nothing is heard
+  Flights& flights_;
+  Network& network_;
+  Channel& channel_;
+  RpcClient& client_;
   std::mutex lock_;                                     ///< of the following
   std::map<std::uintptr_t, std::size_t> own_;           ///< mutexes from an address on
   std::map<TicketMutex*, std::deque<Waiter>> waiting_;  ///< by ticket

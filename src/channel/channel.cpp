@@ -1,6 +1,10 @@
 #include "channel/channel.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cassert>
+
+#include "util/round.hpp"
 
 namespace rma {
 namespace {
@@ -10,10 +14,21 @@ constexpr std::size_t kSendSlots = 64;
 
 }  // namespace
 
-Channel::Channel(Rails& rails, int ranks, const Options& options, MessageReceiver& receiver)
+Channel::Options Channel::Options::from(const Settings& settings, int ranks, bool polls) {
+  return {
+      .message_bytes = settings.message_bytes,
+      .lent = receive_count(ranks, settings.receive_factor, settings.receive_base),
+      .own = static_cast<std::uint32_t>(settings.peer_receives),
+      .ring = {.slots = settings.ring_slots,
+               .slot_bytes = round_up(settings.ring_slot_bytes, RingShape::kLineBytes)},
+      .polling = {
+          .most = polls ? std::min<std::size_t>(settings.polling_set, static_cast<std::size_t>(ranks)) : 0,
+          .promote_messages = static_cast<std::uint32_t>(settings.promote_messages)}};
+}
+
+Channel::Channel(Rails& rails, int ranks, const Options& options)
     : rails_(rails),
       options_(options),
-      receiver_(receiver),
       links_(static_cast<std::size_t>(ranks)),
       polling_(options.polling),
       places_(options.polling.most),
@@ -25,9 +40,8 @@ Channel::~Channel() {
   for (auto& link : links_) delete link.load(std::memory_order_relaxed);
 }
 
-Result<std::unique_ptr<Channel>> Channel::create(Rails& rails, int ranks, const Options& options,
-                                                 MessageReceiver& receiver) {
-  std::unique_ptr<Channel> channel(new Channel(rails, ranks, options, receiver));
+Result<std::unique_ptr<Channel>> Channel::create(Rails& rails, int ranks, const Options& options) {
+  std::unique_ptr<Channel> channel(new Channel(rails, ranks, options));
   if (Status status = channel->open(); !status.ok()) return std::move(status).within("messages");
   return channel;
 }
@@ -43,19 +57,24 @@ Status Channel::open() {
   for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
     const auto arrival = [this, rail](MessageBuffers::Slot& slot, int peer, rma_status_t status,
                                       std::uint32_t bytes) { arrived(rail, slot, peer, status, bytes); };
-    buffers_.push_back(std::make_unique<MessageBuffers>(rails_, lane(rail), rail, options_.message_bytes,
+    buffers_.push_back(std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, options_.message_bytes,
                                                         options_.own, arrival));
     if (Status status = buffers_[rail]->open(options_.lent); !status.ok()) return status;
-    lane(rail).set_buffer_source([this, rail](int peer) {
+    endpoint(rail).set_buffer_source([this, rail](int peer) {
       const std::uint32_t own = buffers_[rail]->admit();
       Link& its = link(peer);
       const std::lock_guard guard(its.lock);
       its.promise(rail, own);
       return own;
     });
-    if (const int fd = lane(rail).event_fd(); fd >= 0) event_fds_.push_back(fd);
+    if (const int fd = endpoint(rail).event_fd(); fd >= 0) event_fds_.push_back(fd);
   }
   return {};
+}
+
+void Channel::on_message(std::uint16_t kind, MessageHandler handler) {
+  assert(MessageHeader::ordinary(kind) && kind < kKinds && !handlers_[kind]);
+  handlers_[kind] = std::move(handler);
 }
 
 Link& Channel::link(int peer) {
@@ -87,7 +106,7 @@ void Channel::report_lost() {
   }
   for (const int peer : lost) {
     forget_rings(peer);
-    receiver_.lost(peer);
+    for (const auto& lost_handler : losses_) lost_handler(peer);
   }
 }
 
@@ -101,7 +120,7 @@ bool Channel::progress(Turn turn) {
   bool found = false;
   std::array<transport::Completion, 32> completions;
   for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
-    const std::size_t filled = lane(rail).poll(completions);
+    const std::size_t filled = endpoint(rail).poll(completions);
     found = found || filled != 0;
     for (std::size_t i = 0; i < filled; ++i) {
       const auto [cookie, peer, status, bytes] = completions[i];
@@ -117,7 +136,7 @@ bool Channel::progress(Turn turn) {
   found = look_at_rings() || found;
   decide();
   found = pump() || found;
-  found = receiver_.advance() || found;
+  for (const auto& advance : advances_) found = advance() || found;
   report_lost();
   return found;
 }

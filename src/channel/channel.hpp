@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,13 +19,15 @@
 #include "channel/ring_memory.hpp"
 #include "channel/send_slots.hpp"
 #include "fabric/rails.hpp"
+#include "util/settings.hpp"
 #include "util/status.hpp"
 
 namespace rma {
 
-/// Short messages between this process and others, delivered in the order of sending, and the transfers of
-/// the helper lanes. A peer must be connected before anything is sent to it. Thread-safe. The thread that
-/// calls progress() calls the receiver and the handlers of completions.
+/// Short messages between this process and others. Each has a kind; the kind's handler takes it in. Messages
+/// of one process to another are delivered in the order of sending. A peer must be connected before anything
+/// is sent to it. The channel also polls for the transfers of the message endpoints. Thread-safe. The thread
+/// that calls progress() calls the handlers.
 class Channel {
  public:
   struct Options {
@@ -32,16 +36,34 @@ class Channel {
     std::uint32_t own = 0;          ///< buffers for each peer
     RingShape ring = {};            ///< of the rings for busy peers
     PollingSet::Policy polling = {.most = 0};
+
+    /// The options that the settings ask for, in a job of `ranks`. `polls`: a thread that takes in messages
+    /// polls before it sleeps. One that never polls would offer rings only to take them back before its next
+    /// sleep, so it offers none.
+    [[nodiscard]] static Options from(const Settings& settings, int ranks, bool polls);
   };
 
-  /// `rails` have helper lanes and outlive the channel. Called before any connection is made.
+  /// `rails` have message endpoints and outlive the channel. Called before any connection is made.
   /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Channel>> create(Rails& rails, int ranks,
-                                                               const Options& options,
-                                                               MessageReceiver& receiver);
+                                                               const Options& options);
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
+
+  /// The numbers of kinds, which the folders above divide among themselves, are below this.
+  static constexpr std::uint16_t kKinds = 64;
+  /// Registers the handler of a kind. Called before the first message arrives, at most once for a kind, with
+  /// the same kinds in all processes. A peer that sends a message of another kind is given up.
+  void on_message(std::uint16_t kind, MessageHandler handler);
+  /// Registers a function that is called once for each peer that is lost: nothing more comes from it or goes
+  /// to it. Called before the first message arrives.
+  void on_loss(std::function<void(int peer)> handler) { losses_.push_back(std::move(handler)); }
+  /// Registers a function that progress() calls after it has taken in what has arrived, to do work that had
+  /// to wait for room. It returns whether it did any. Called before the first message arrives.
+  void on_progress(std::function<bool()> handler) { advances_.push_back(std::move(handler)); }
+  /// Returns whether a kind has a handler.
+  [[nodiscard]] bool handles(std::uint16_t kind) const { return kind < kKinds && handlers_[kind]; }
 
   /// The maximum size of a message's body in bytes.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }
@@ -60,7 +82,9 @@ class Channel {
   void send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
             std::span<const std::byte> tail);
 
-  [[nodiscard]] transport::HelperLane& lane(std::size_t rail) { return *rails_[rail].helper_lane(); }
+  [[nodiscard]] transport::MessageEndpoint& endpoint(std::size_t rail) {
+    return *rails_[rail].message_endpoint();
+  }
 
   /// Gives `peer` up: nothing more is sent to it or taken in from it.
   void fail(int peer);
@@ -80,7 +104,7 @@ class Channel {
   [[nodiscard]] std::span<const int> event_fds() const { return event_fds_; }
 
  private:
-  Channel(Rails& rails, int ranks, const Options& options, MessageReceiver& receiver);
+  Channel(Rails& rails, int ranks, const Options& options);
   [[nodiscard]] Status open();
 
   [[nodiscard]] Link& link(int peer);
@@ -135,7 +159,9 @@ class Channel {
 
   Rails& rails_;
   const Options options_;
-  MessageReceiver& receiver_;
+  std::array<MessageHandler, kKinds> handlers_;
+  std::vector<std::function<void(int)>> losses_;
+  std::vector<std::function<bool()>> advances_;
   std::vector<std::atomic<Link*>> links_;                 ///< by peer; owned
   std::vector<std::unique_ptr<MessageBuffers>> buffers_;  ///< by rail
   std::vector<int> event_fds_;

@@ -249,7 +249,7 @@ bool Channel::arm() {
       quiet = quiet && (its.failed || !its.busy());
     }
   }
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) static_cast<void>(lane(rail).arm());
+  for (std::size_t rail = 0; rail < rails_.count(); ++rail) static_cast<void>(endpoint(rail).arm());
   return quiet;
 }
 

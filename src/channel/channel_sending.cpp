@@ -18,7 +18,7 @@ constexpr std::size_t kMostWaiting = 65536;
 rma_status_t Channel::open_link(Link& its, int peer, std::size_t rail) {
   if (its.failed) return RMA_ERR_PEER_LOST;
   if (its.rail()) return RMA_SUCCESS;
-  const std::uint32_t credits = lane(rail).buffers_of(peer);
+  const std::uint32_t credits = endpoint(rail).buffers_of(peer);
   if (credits < Link::kFewestCredits) return RMA_ERR_UNSUPPORTED;
   its.open(rail, credits);
   return RMA_SUCCESS;
@@ -49,7 +49,7 @@ rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<co
     return RMA_SUCCESS;
   }
   const std::size_t rail = *its.rail();
-  transport::HelperLane& to = lane(rail);
+  transport::MessageEndpoint& to = endpoint(rail);
   const std::size_t bytes = sizeof header + header.bytes;
   const bool small = bytes <= to.limits().max_inline && kind != MessageHeader::kRingStopped;
   constexpr std::size_t kMostInline = 512;
@@ -81,7 +81,7 @@ rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<co
 
 rma_status_t Channel::post_unwritten(Link& its, int peer) {
   if (!its.ring.has_unwritten()) return RMA_SUCCESS;
-  transport::HelperLane& to = lane(*its.rail());
+  transport::MessageEndpoint& to = endpoint(*its.rail());
   const SendingRing::Unwritten write = its.ring.unwritten(*its.rail());
   const bool small = write.from.bytes <= to.limits().max_inline;
   const rma_status_t status =

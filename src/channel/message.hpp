@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace rma {
@@ -46,7 +47,7 @@ static_assert(sizeof(RingOffer) == 24);
 /// is the ring that the receiver has offered to the sender, whose messages wake nobody.
 enum class MessageWay : std::uint8_t { queue, ring };
 
-/// A message that has arrived. It is valid only during MessageReceiver::receive().
+/// A message that has arrived. It is valid only while its handler runs.
 struct Message {
   int peer = -1;
   std::size_t rail = 0;  ///< the rail that it came by
@@ -54,20 +55,8 @@ struct Message {
   std::span<const std::byte> body;
 };
 
-/// The user of a channel, which takes in messages. One thread at a time calls it. Its functions never wait.
-class MessageReceiver {
- public:
-  MessageReceiver() = default;
-  MessageReceiver(const MessageReceiver&) = delete;
-  MessageReceiver& operator=(const MessageReceiver&) = delete;
-  virtual ~MessageReceiver() = default;
-
-  virtual void receive(const Message& message) = 0;
-  /// Called after the arrived messages have been taken in, to do work that had to wait. Returns whether it
-  /// did any.
-  virtual bool advance() = 0;
-  /// `peer` is lost: nothing more comes from it or goes to it. Called once for each peer.
-  virtual void lost(int peer) = 0;
-};
+/// Takes in the messages of one kind (UCX: active message callback; GASNet: handler). One thread at a time
+/// calls it. It never waits. Returns false if no honest peer sends this message; the peer is then given up.
+using MessageHandler = std::function<bool(const Message&)>;
 
 }  // namespace rma

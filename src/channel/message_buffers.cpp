@@ -12,10 +12,10 @@ constexpr std::uint32_t kChunk = 16;
 
 }  // namespace
 
-MessageBuffers::MessageBuffers(Registrar& registrar, transport::HelperLane& lane, std::size_t rail,
+MessageBuffers::MessageBuffers(Registrar& registrar, transport::MessageEndpoint& endpoint, std::size_t rail,
                                std::size_t bytes, std::uint32_t own, Arrival arrival)
     : registrar_(registrar),
-      lane_(lane),
+      endpoint_(endpoint),
       rail_(rail),
       bytes_(bytes),
       own_(own),
@@ -62,7 +62,7 @@ std::uint32_t MessageBuffers::add(std::uint32_t count) {
 }
 
 bool MessageBuffers::post(Slot& slot) {
-  return lane_.post_buffer({.address = slot.memory_, .bytes = bytes_, .key = slot.key_}, slot.cookie()) ==
+  return endpoint_.post_buffer({.address = slot.memory_, .bytes = bytes_, .key = slot.key_}, slot.cookie()) ==
          RMA_SUCCESS;
 }
 

@@ -11,7 +11,7 @@
 #include "channel/posted.hpp"
 #include "fabric/bounce_pool.hpp"
 #include "fabric/registrar.hpp"
-#include "transport/helper_lane.hpp"
+#include "transport/message_endpoint.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -22,14 +22,14 @@ namespace rma {
 /// Thread-safe.
 class MessageBuffers {
  public:
-  /// Where messages go: called by who polls the lane, with a buffer that is to be given back by repost().
+  /// Where messages go: called by who polls the endpoint, with a buffer that is to be given back by repost().
   class Slot;
   using Arrival = std::function<void(Slot& slot, int peer, rma_status_t status, std::uint32_t bytes)>;
 
   /// @param lent   buffers to be lent, posted now: log2(n) * k + b (Shipman et al., 2006)
   /// @param own    buffers for each peer that connects
-  MessageBuffers(Registrar& registrar, transport::HelperLane& lane, std::size_t rail, std::size_t bytes,
-                 std::uint32_t own, Arrival arrival);
+  MessageBuffers(Registrar& registrar, transport::MessageEndpoint& endpoint, std::size_t rail,
+                 std::size_t bytes, std::uint32_t own, Arrival arrival);
 
   /// Posts the buffers to be lent. RMA_ERR_NO_MEMORY when not one can be registered.
   [[nodiscard]] Status open(std::uint32_t lent);
@@ -50,7 +50,7 @@ class MessageBuffers {
   [[nodiscard]] std::uint32_t add(std::uint32_t count);
 
   Registrar& registrar_;
-  transport::HelperLane& lane_;
+  transport::MessageEndpoint& endpoint_;
   const std::size_t rail_;
   const std::size_t bytes_;
   const std::uint32_t own_;

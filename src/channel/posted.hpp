@@ -6,8 +6,8 @@
 
 namespace rma {
 
-/// Something posted on a helper lane, with its own address as the cookie: it is told of its end by whoever
-/// polls the lane, one thread at a time, and never waits.
+/// Something posted on a helper endpoint, with its own address as the cookie: it is told of its end by whoever
+/// polls the endpoint, one thread at a time, and never waits.
 class Posted {
  public:
   Posted() = default;

@@ -20,7 +20,7 @@ namespace rma {
 class SendSlots {
  public:
   class Slot;
-  /// Who is told of each end, by who polls the lane, and gets what the slot has kept.
+  /// Who is told of each end, by who polls the endpoint, and gets what the slot has kept.
   using Ended = std::function<void(int peer, rma_status_t status, RingMemory::Piece kept)>;
 
   /// RMA_ERR_NO_MEMORY.

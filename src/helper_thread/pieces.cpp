@@ -52,7 +52,7 @@ void unpack(const Layout& layout, std::size_t from, std::span<const std::byte> d
   });
 }
 
-Status ask_in_pieces(Asking& asking, Flights& flights, const Transfer& transfer) {
+Status ask_in_pieces(RpcClient& asking, Flights& flights, const Transfer& transfer) {
   const bool get = transfer.kind == RequestKind::get;
   const std::size_t total = transfer.remote->bytes();
   const std::size_t most =

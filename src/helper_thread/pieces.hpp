@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "helper_thread/asking.hpp"
 #include "helper_thread/layout.hpp"
+#include "helper_thread/rpc_client.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -30,7 +30,7 @@ struct Transfer {
 /// Cuts it into pieces, each a request of its own, and asks for them. Data that goes there is packed as it is
 /// asked; data that comes is unpacked as it arrives, before the operation ends. Returns when everything has
 /// been asked for.
-[[nodiscard]] Status ask_in_pieces(Asking& asking, Flights& flights, const Transfer& transfer);
+[[nodiscard]] Status ask_in_pieces(RpcClient& asking, Flights& flights, const Transfer& transfer);
 
 /// Copies bytes [from, from + data.size()) of a layout of this process's memory to `data`, and back.
 void pack(const Layout& layout, std::size_t from, std::span<std::byte> data);

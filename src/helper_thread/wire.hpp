@@ -7,17 +7,11 @@
 
 namespace rma {
 
-/// Kinds of messages (MessageHeader::kind).
+/// Kinds of messages (MessageHeader::kind). This folder has 1 to 7, atomics 8 to 15, strided 16 to 23.
 inline constexpr std::uint16_t kRequestMessage = 1;
 inline constexpr std::uint16_t kReplyMessage = 2;
-inline constexpr std::uint16_t kScatterMessage = 3;  ///< of host-assisted transfers: see strided/assisted.hpp
-inline constexpr std::uint16_t kGatherMessage = 4;
-inline constexpr std::uint16_t kGrantMessage = 5;
-inline constexpr std::uint16_t kRefuseMessage = 6;
-inline constexpr std::uint16_t kLockedMessage = 7;  ///< of mutexes: see atomics/remote_mutexes.hpp
 /// Tokens (8 bytes each) of loose requests that have been served.
-inline constexpr std::uint16_t kDoneMessage = 8;
-inline constexpr std::uint16_t kMessageKinds = 9;
+inline constexpr std::uint16_t kDoneMessage = 3;
 
 /// What a helper is asked to do. Each is served by the folder that it belongs to.
 enum class RequestKind : std::uint16_t { put, get, accumulate, atomic, lock, unlock, poke, count_ };

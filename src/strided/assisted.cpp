@@ -7,13 +7,14 @@
 
 namespace rma {
 
-Assisted::Assisted(Registrations own, Helper& helper) : own_(std::move(own)), helper_(helper) {
-  helper.on_message(kScatterMessage, [this](const Message& message) { return asked_to_scatter(message); });
-  helper.on_message(kGatherMessage, [this](const Message& message) { return asked_to_gather(message); });
-  helper.on_message(kGrantMessage, [this](const Message& message) { return granted(message); });
-  helper.on_message(kRefuseMessage, [this](const Message& message) { return refused(message); });
-  helper.on_loss([this](int rank) { lost(rank); });
-  helper.on_room([this] { return advance(); });
+Assisted::Assisted(Registrations own, Flights& flights, Network& network, Channel& channel)
+    : own_(std::move(own)), flights_(flights), network_(network), channel_(channel) {
+  channel.on_message(kScatterMessage, [this](const Message& message) { return asked_to_scatter(message); });
+  channel.on_message(kGatherMessage, [this](const Message& message) { return asked_to_gather(message); });
+  channel.on_message(kGrantMessage, [this](const Message& message) { return granted(message); });
+  channel.on_message(kRefuseMessage, [this](const Message& message) { return refused(message); });
+  channel.on_loss([this](int rank) { lost(rank); });
+  channel.on_progress([this] { return advance(); });
 }
 
 Assisted::~Assisted() = default;
@@ -41,10 +42,10 @@ void Assisted::lost(int rank) {
   its.grants.clear();
   // What is posted is told of its end later, and finds its transfer gone.
   for (const auto& [name, inflow] : std::exchange(its.inflows, {})) {
-    if (name.mine) helper_.flights().end(rank, inflow->operation, RMA_ERR_PEER_LOST);
+    if (name.mine) flights_.end(rank, inflow->operation, RMA_ERR_PEER_LOST);
   }
   for (const auto& [name, outflow] : std::exchange(its.outflows, {})) {
-    if (name.mine) helper_.flights().end(rank, outflow->operation, RMA_ERR_PEER_LOST);
+    if (name.mine) flights_.end(rank, outflow->operation, RMA_ERR_PEER_LOST);
   }
 }
 

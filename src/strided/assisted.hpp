@@ -12,7 +12,9 @@
 #include <span>
 #include <utility>
 
-#include "helper_thread/helper.hpp"
+#include "channel/channel.hpp"
+#include "core/flights.hpp"
+#include "core/network/network.hpp"
 #include "helper_thread/layout.hpp"
 #include "strided/chunks.hpp"
 #include "transport/transport.hpp"
@@ -40,8 +42,15 @@ class Assisted {
   /// The registration of this process's own that holds all of [address, address + bytes).
   using Registrations = std::function<std::optional<Registered>(std::uintptr_t address, std::size_t bytes)>;
 
-  /// Before the helper starts, which outlives this. After this nobody polls the helper's lanes any more.
-  Assisted(Registrations own, Helper& helper);
+  /// Kinds of messages (MessageHeader::kind).
+  static constexpr std::uint16_t kScatterMessage = 16;
+  static constexpr std::uint16_t kGatherMessage = 17;
+  static constexpr std::uint16_t kGrantMessage = 18;
+  static constexpr std::uint16_t kRefuseMessage = 19;
+
+  /// Registers handlers with `channel`. The arguments outlive this, and nobody polls the channel after its
+  /// end.
+  Assisted(Registrations own, Flights& flights, Network& network, Channel& channel);
   ~Assisted();
 
   struct Transfer {
@@ -95,7 +104,9 @@ class Assisted {
   [[nodiscard]] Peer& peer(int rank);
 
   const Registrations own_;
-  Helper& helper_;
+  Flights& flights_;
+  Network& network_;
+  Channel& channel_;
   std::mutex peers_lock_;
   std::map<int, std::unique_ptr<Peer>> peers_;
   std::atomic<bool> stalled_ = false;  ///< some peer is

@@ -34,7 +34,7 @@ std::optional<std::pair<Assisted::Header, Layout>> Assisted::read_question(const
 }
 
 bool Assisted::asked_to_scatter(const Message& message) {
-  auto asked = read_question(message, helper_.channel().lane(message.rail).limits().gather);
+  auto asked = read_question(message, channel_.endpoint(message.rail).limits().gather);
   if (!asked) return false;
   auto& [header, part] = *asked;
   Peer& its = peer(message.peer);
@@ -57,7 +57,7 @@ bool Assisted::asked_to_scatter(const Message& message) {
 }
 
 bool Assisted::asked_to_gather(const Message& message) {
-  auto asked = read_question(message, helper_.channel().lane(message.rail).limits().gather);
+  auto asked = read_question(message, channel_.endpoint(message.rail).limits().gather);
   if (!asked) return false;
   auto& [header, part] = *asked;
   Peer& its = peer(message.peer);

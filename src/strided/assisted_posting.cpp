@@ -10,8 +10,7 @@ namespace rma {
 
 void Assisted::tell(Peer& its, std::size_t rail, std::uint16_t kind, const Header& header,
                     std::span<const std::byte> layout) {
-  helper_.channel().send(its.rank, rail, kind, {reinterpret_cast<const std::byte*>(&header), sizeof header},
-                         layout);
+  channel_.send(its.rank, rail, kind, {reinterpret_cast<const std::byte*>(&header), sizeof header}, layout);
 }
 
 void Assisted::tell_granted(Peer& its, Inflow& inflow, std::uint32_t chunks) {
@@ -36,7 +35,7 @@ void Assisted::pump_in(Peer& its) {
   std::vector<transport::Local> pieces;
   while (!its.incoming.empty() && !its.lost) {
     const std::shared_ptr<Inflow> inflow = its.incoming.front();
-    transport::HelperLane& lane = helper_.channel().lane(inflow->rail);
+    transport::MessageEndpoint& endpoint = channel_.endpoint(inflow->rail);
     std::uint32_t posted = 0;
     bool full = false;
     while (!inflow->chunks.over() && inflow->status == RMA_SUCCESS) {
@@ -47,11 +46,11 @@ void Assisted::pump_in(Peer& its) {
       }
       const auto scatter = its.scatters.emplace(its.scatters.end(), its, inflow, bytes);
       scatter->self = scatter;
-      const rma_status_t status = lane.post_scatter(its.rank, pieces, scatter->cookie());
+      const rma_status_t status = endpoint.post_scatter(its.rank, pieces, scatter->cookie());
       if (status != RMA_SUCCESS) {
         its.scatters.erase(scatter);
         full = status == RMA_ERR_STATE;
-        if (!full) helper_.channel().fail(its.rank);
+        if (!full) channel_.fail(its.rank);
         break;
       }
       ++inflow->posted;
@@ -92,13 +91,13 @@ void Assisted::pump_out(Peer& its) {
       const auto gather = its.gathers.emplace(its.gathers.end(), its, outflow);
       gather->self = gather;
       const rma_status_t status =
-          helper_.channel().lane(outflow->rail).post_gather(its.rank, pieces, gather->cookie(), {});
+          channel_.endpoint(outflow->rail).post_gather(its.rank, pieces, gather->cookie(), {});
       if (status != RMA_SUCCESS) {
         its.gathers.erase(gather);
         if (status == RMA_ERR_STATE) {
           stall(its);
         } else {
-          helper_.channel().fail(its.rank);
+          channel_.fail(its.rank);
         }
         return;
       }
@@ -114,7 +113,7 @@ void Assisted::finish(Peer& its, Inflow& inflow) {
   if (!inflow.chunks.over() || inflow.posted != 0) return;
   if (its.inflows.erase(Name(inflow.name)) == 0) return;  // its peer is lost, and it has ended
   inflow.use.reset();
-  if (inflow.name.mine) helper_.flights().end(its.rank, inflow.operation, inflow.status);
+  if (inflow.name.mine) flights_.end(its.rank, inflow.operation, inflow.status);
 }
 
 void Assisted::finish(Peer& its, Outflow& outflow) {
@@ -124,13 +123,13 @@ void Assisted::finish(Peer& its, Outflow& outflow) {
   }
   if (its.outflows.erase(Name(outflow.name)) == 0) return;
   outflow.use.reset();
-  if (outflow.name.mine) helper_.flights().end(its.rank, outflow.operation, outflow.status);
+  if (outflow.name.mine) flights_.end(its.rank, outflow.operation, outflow.status);
 }
 
 void Assisted::Scatter::ended(int rank, rma_status_t status, std::uint32_t bytes) {
   Peer& its = peer;
   // With it the connection has failed: the rank is lost, as what else was posted may never be told of.
-  if (status != RMA_SUCCESS) its.owner.helper_.channel().fail(rank);
+  if (status != RMA_SUCCESS) its.owner.channel_.fail(rank);
   const std::lock_guard guard(its.lock);
   const std::shared_ptr<Inflow> part = inflow;
   --part->posted;
@@ -143,7 +142,7 @@ void Assisted::Scatter::ended(int rank, rma_status_t status, std::uint32_t bytes
 
 void Assisted::Gather::ended(int rank, rma_status_t status, std::uint32_t /*bytes*/) {
   Peer& its = peer;
-  if (status != RMA_SUCCESS) its.owner.helper_.channel().fail(rank);
+  if (status != RMA_SUCCESS) its.owner.channel_.fail(rank);
   const std::lock_guard guard(its.lock);
   const std::shared_ptr<Outflow> part = outflow;
   --part->posted;

@@ -24,19 +24,18 @@ Status Assisted::start(const Transfer& transfer) {
     const std::lock_guard guard(its.lock);
     return its.lost;
   };
-  if (lost_already()) return {RMA_ERR_PEER_LOST, helper_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
-  Network& network = helper_.network();
+  if (lost_already()) return {RMA_ERR_PEER_LOST, network_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
   std::size_t rail = 0;
-  if (Status status = network.reach(transfer.rank, &rail); !status.ok()) return status;
+  if (Status status = network_.reach(transfer.rank, &rail); !status.ok()) return status;
   // Scatters and gathers go by the rail that tells of them.
-  if (const rma_status_t open = helper_.channel().open(transfer.rank, &rail); open != RMA_SUCCESS) {
-    return {open, helper_.explain(open, transfer.rank)};
+  if (const rma_status_t open = channel_.open(transfer.rank, &rail); open != RMA_SUCCESS) {
+    return {open, network_.explain(open, transfer.rank)};
   }
-  if (Status status = network.settle(transfer.rank); !status.ok()) return status;
+  if (Status status = network_.settle(transfer.rank); !status.ok()) return status;
   // The devices move the data while requests that came before may still be waiting to be served.
-  network.settle_requests(transfer.rank);
+  network_.settle_requests(transfer.rank);
   // What one message has room to describe is one transfer; a long list becomes several.
-  const std::size_t room = helper_.channel().max_body() - sizeof(Header);
+  const std::size_t room = channel_.max_body() - sizeof(Header);
   std::vector<Range> parts;
   std::size_t from = 0;
   std::size_t at = 0;
@@ -61,9 +60,8 @@ Status Assisted::start(const Transfer& transfer) {
 }
 
 Status Assisted::start_parts(const Transfer& transfer, std::span<const Range> parts, std::size_t rail) {
-  Network& network = helper_.network();
-  transport::HelperLane& lane = helper_.channel().lane(rail);
-  const Cut cut = {.segments = std::min(lane.limits().gather, lane.gather_of(transfer.rank)),
+  transport::MessageEndpoint& endpoint = channel_.endpoint(rail);
+  const Cut cut = {.segments = std::min(endpoint.limits().gather, endpoint.gather_of(transfer.rank)),
                    .bytes = kChunkBytes};
   if (cut.segments == 0) return {RMA_ERR_UNSUPPORTED, "the rank takes no gathers"};
   std::shared_ptr<RegistrationCache::Use> use;
@@ -71,7 +69,7 @@ Status Assisted::start_parts(const Transfer& transfer, std::span<const Range> pa
   if (!Chunks(*transfer.local, cut, keys).registered()) {
     const Layout::Extent& extent = transfer.local->extent();
     // NOLINTNEXTLINE(performance-no-int-to-ptr): memory of this process
-    auto made = network.register_local(reinterpret_cast<std::byte*>(extent.low), extent.bytes());
+    auto made = network_.register_local(reinterpret_cast<std::byte*>(extent.low), extent.bytes());
     if (!made.ok()) return {RMA_ERR_UNSUPPORTED, std::string(made.status().text())};
     use = std::make_shared<RegistrationCache::Use>(std::move(made).value());
     keys = [key = use->registered().local[rail]](std::uintptr_t, std::size_t) { return std::optional(key); };
@@ -79,7 +77,7 @@ Status Assisted::start_parts(const Transfer& transfer, std::span<const Range> pa
   Peer& its = peer(transfer.rank);
   const bool put = transfer.direction == transport::Direction::write;
   const std::lock_guard guard(its.lock);
-  if (its.lost) return {RMA_ERR_PEER_LOST, helper_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
+  if (its.lost) return {RMA_ERR_PEER_LOST, network_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
   for (const auto& [from, bytes] : parts) {
     const Header header = {.stream = ++its.streams, .segments = cut.segments, .bytes = cut.bytes};
     const Name name = {.stream = header.stream, .mine = true};
@@ -87,8 +85,8 @@ Status Assisted::start_parts(const Transfer& transfer, std::span<const Range> pa
     std::memcpy(question.data(), &header, sizeof header);
     transfer.remote->encode(from, bytes, std::span(question).subspan(sizeof header));
     Chunks chunks(transfer.local->part(from, bytes), cut, keys);
-    helper_.flights().begin(transfer.rank);
-    helper_.flights().add_part(transfer.operation);
+    flights_.begin(transfer.rank);
+    flights_.add_part(transfer.operation);
     if (put) {
       its.outflows[name] = std::make_shared<Outflow>(Outflow{.name = name,
                                                              .rail = rail,

@@ -25,24 +25,27 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-Noncontiguous::Noncontiguous(const Job& job, Helper& helper)
-    : helper_(helper),
-      remote_copy_(job, helper),
+Noncontiguous::Noncontiguous(const Job& job, Flights& flights, Network& network, Channel& channel,
+                             RpcClient& client, RpcServer& server)
+    : settings_(job.settings()),
+      flights_(flights),
+      network_(network),
+      client_(client),
+      remote_copy_(job, flights, client, server),
       assisted_(
           [&job](std::uintptr_t address, std::size_t bytes) { return job.registration_of(address, bytes); },
-          helper) {}
+          flights, network, channel) {}
 
 bool Noncontiguous::registered(const Transfer& transfer) {
   const Layout& remote = *transfer.remote;
-  Network& network = helper_.network();
-  if (network.registered(remote.extent().low, remote.extent().bytes(), transfer.rank)) return true;
+  if (network_.registered(remote.extent().low, remote.extent().bytes(), transfer.rank)) return true;
   return remote.visit(0, remote.bytes(), [&](std::uintptr_t address, std::size_t bytes) {
-    return network.registered(address, bytes, transfer.rank);
+    return network_.registered(address, bytes, transfer.rank);
   });
 }
 
 ProtocolSetting Noncontiguous::choose(const Transfer& transfer) {
-  const ProtocolSetting forced = helper_.network().settings().noncontiguous;
+  const ProtocolSetting forced = settings_.noncontiguous;
   if (forced == ProtocolSetting::packed || forced == ProtocolSetting::pipelined) return forced;
   if (!registered(transfer)) return ProtocolSetting::pipelined;
   if (forced != ProtocolSetting::automatic) return forced;
@@ -72,14 +75,13 @@ Status Noncontiguous::move(const Transfer& transfer, Operation& operation,
   const bool put = transfer.direction == transport::Direction::write;
   const bool packed = protocol == ProtocolSetting::packed;
   count(put ? Counter::put_copied : Counter::get_copied);
-  const Settings& settings = helper_.network().settings();
-  return ask_in_pieces(helper_.asking(), helper_.flights(),
+  return ask_in_pieces(client_, flights_,
                        {.kind = put ? RequestKind::put : RequestKind::get,
                         .rank = transfer.rank,
                         .remote = transfer.remote,
                         .local = transfer.local,
                         .operation = flying.value(),
-                        .most = packed ? settings.helper_buffer : settings.packed_piece,
+                        .most = packed ? settings_.helper_buffer : settings_.packed_piece,
                         .one_by_one = packed});
 }
 

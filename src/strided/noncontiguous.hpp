@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "core/job.hpp"
+#include "core/network/network.hpp"
 #include "core/operation.hpp"
-#include "helper_thread/helper.hpp"
 #include "helper_thread/layout.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
 #include "strided/assisted.hpp"
 #include "strided/remote_copy.hpp"
 #include "transport/transport.hpp"
@@ -18,8 +20,9 @@ namespace rma {
 /// Noncontiguous transfers with ranks that are not mapped here, by one of several protocols.
 class Noncontiguous {
  public:
-  /// Before the helper starts. Both outlive this.
-  Noncontiguous(const Job& job, Helper& helper);
+  /// Registers handlers with `channel` and `server`. The arguments outlive this.
+  Noncontiguous(const Job& job, Flights& flights, Network& network, Channel& channel, RpcClient& client,
+                RpcServer& server);
 
   [[nodiscard]] RemoteCopy& remote_copy() { return remote_copy_; }
 
@@ -38,7 +41,10 @@ class Noncontiguous {
   [[nodiscard]] ProtocolSetting choose(const Transfer& transfer);
   [[nodiscard]] bool registered(const Transfer& transfer);
 
-  Helper& helper_;
+  const Settings& settings_;
+  Flights& flights_;
+  Network& network_;
+  RpcClient& client_;
   RemoteCopy remote_copy_;
   Assisted assisted_;
 };

@@ -7,9 +7,10 @@
 
 namespace rma {
 
-RemoteCopy::RemoteCopy(const Job& job, Helper& helper) : job_(job), helper_(helper) {
-  helper.serve(RequestKind::put, [this](const Served& request) { return serve_put(request); });
-  helper.serve(RequestKind::get, [this](const Served& request) { return serve_get(request); });
+RemoteCopy::RemoteCopy(const Job& job, Flights& flights, RpcClient& client, RpcServer& server)
+    : job_(job), flights_(flights), client_(client) {
+  server.serve(RequestKind::put, [this](const Served& request) { return serve_put(request); });
+  server.serve(RequestKind::get, [this](const Served& request) { return serve_get(request); });
 }
 
 bool RemoteCopy::given_out(const Layout::Part& part) const {
@@ -39,15 +40,14 @@ Status RemoteCopy::move(transport::Direction direction, int rank, std::uintptr_t
                         std::size_t bytes, rma_request_t operation) {
   const bool put = direction == transport::Direction::write;
   count(put ? Counter::put_copied : Counter::get_copied);
-  const Settings& settings = helper_.network().settings();
   const Transfer transfer = {
       .kind = put ? RequestKind::put : RequestKind::get,
       .rank = rank,
       .remote = std::make_shared<Layout>(Layout::contiguous(remote, bytes)),
       .local = std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(local), bytes)),
       .operation = operation,
-      .most = settings.packed_piece};
-  return ask_in_pieces(helper_.asking(), helper_.flights(), transfer);
+      .most = job_.settings().packed_piece};
+  return ask_in_pieces(client_, flights_, transfer);
 }
 
 }  // namespace rma

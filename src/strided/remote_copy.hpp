@@ -3,9 +3,11 @@
 #include <cstddef>
 
 #include "core/assistant.hpp"
+#include "core/flights.hpp"
 #include "core/job.hpp"
-#include "helper_thread/helper.hpp"
 #include "helper_thread/layout.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
 
 namespace rma {
 
@@ -14,8 +16,8 @@ namespace rma {
 /// reaches memory of others that is not registered.
 class RemoteCopy final : public Assistant {
  public:
-  /// Before the helper starts. `job` and `helper` outlive this.
-  RemoteCopy(const Job& job, Helper& helper);
+  /// Registers handlers with `server`. The arguments outlive this.
+  RemoteCopy(const Job& job, Flights& flights, RpcClient& client, RpcServer& server);
 
   [[nodiscard]] Status move(transport::Direction direction, int rank, std::uintptr_t remote, std::byte* local,
                             std::size_t bytes, rma_request_t operation) override;
@@ -26,7 +28,8 @@ class RemoteCopy final : public Assistant {
   [[nodiscard]] bool given_out(const Layout::Part& part) const;
 
   const Job& job_;
-  Helper& helper_;
+  Flights& flights_;
+  RpcClient& client_;
 };
 
 }  // namespace rma

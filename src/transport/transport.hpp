@@ -80,7 +80,7 @@ struct Completion {
   std::uint32_t bytes = 0;  ///< of a receive
 };
 
-class HelperLane;
+class MessageEndpoint;
 
 /// Where memory comes from that peers can write to, of a transport for which not any memory will do.
 /// Thread-safe.
@@ -108,7 +108,7 @@ class Transport {
   /// answer (a limit is reached): the memory is then reached in another way.
   [[nodiscard]] virtual Result<Registration> register_memory(std::byte* address, std::size_t bytes) = 0;
   virtual void deregister_memory(const Registration& registration) = 0;
-  /// Where memory is to come from that the lane's post_message_write() of peers can reach; null: any
+  /// Where memory is to come from that the endpoint's post_message_write() of peers can reach; null: any
   /// registered memory will do.
   [[nodiscard]] virtual PeerMemory* peer_memory() { return nullptr; }
 
@@ -147,7 +147,7 @@ class Transport {
                                                  std::uint64_t operand, std::uint64_t compare, Local old,
                                                  Cookie cookie) = 0;
   /// The endpoint for messages, or null if the device has none.
-  [[nodiscard]] virtual HelperLane* helper_lane() { return nullptr; }
+  [[nodiscard]] virtual MessageEndpoint* message_endpoint() { return nullptr; }
 
   /// Fills `completions` from the front; returns how many.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;

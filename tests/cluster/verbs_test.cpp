@@ -63,7 +63,7 @@ class Verbs : public testing::Test {
 
   /// The next completion at an end.
   Completion next(std::size_t end = 0) { return next_of(*ends_[end]); }
-  Completion next_message(std::size_t end) { return next_of(*ends_[end]->helper_lane()); }
+  Completion next_message(std::size_t end) { return next_of(*ends_[end]->message_endpoint()); }
   template <typename Polled>
   static Completion next_of(Polled& polled) {
     Completion completion;
@@ -149,9 +149,9 @@ TEST_F(Verbs, ConnectsToItself) {
 TEST_F(Verbs, MessagesArriveWhereAReceiveIsPosted) {
   connect();
   const Local into = {.address = half(1) + 8192, .bytes = 256, .key = keys_[1].local};
-  ASSERT_EQ(ends_[1]->helper_lane()->post_buffer(into, 77), RMA_SUCCESS);
+  ASSERT_EQ(ends_[1]->message_endpoint()->post_buffer(into, 77), RMA_SUCCESS);
   const Local from = local(0, 100);
-  ASSERT_EQ(ends_[0]->helper_lane()->post_message(1, {&from, 1}, 5, {}), RMA_SUCCESS);
+  ASSERT_EQ(ends_[0]->message_endpoint()->post_message(1, {&from, 1}, 5, {}), RMA_SUCCESS);
   const Completion received = next_message(1);
   EXPECT_EQ(received.cookie, 77U);
   EXPECT_EQ(received.peer, 0);
@@ -165,9 +165,9 @@ TEST_F(Verbs, AGatherGoesIntoAScatter) {
   const std::array<Local, 3> into = {Local{half(1), 100, keys_[1].local},
                                      Local{half(1) + 4096, 50, keys_[1].local},
                                      Local{half(1) + 9000, 5000, keys_[1].local}};
-  ASSERT_EQ(ends_[1]->helper_lane()->post_scatter(0, into, 77), RMA_SUCCESS);
+  ASSERT_EQ(ends_[1]->message_endpoint()->post_scatter(0, into, 77), RMA_SUCCESS);
   const std::array<Local, 2> from = {local(0, 120), local(1000, 5030)};
-  ASSERT_EQ(ends_[0]->helper_lane()->post_gather(1, from, 5, {}), RMA_SUCCESS);
+  ASSERT_EQ(ends_[0]->message_endpoint()->post_gather(1, from, 5, {}), RMA_SUCCESS);
   const Completion received = next_message(1);
   EXPECT_EQ(received.cookie, 77U);
   EXPECT_EQ(received.peer, 0);

@@ -16,8 +16,10 @@
 #include "atomics/remote_mutexes.hpp"
 #include "core/device.hpp"
 #include "core/job.hpp"
-#include "helper_thread/helper.hpp"
+#include "helper_thread/helper_thread.hpp"
 #include "helper_thread/pieces.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
 #include "loopback/loopback_transport.hpp"
 #include "records.hpp"
 #include "strided/assisted.hpp"
@@ -109,9 +111,14 @@ struct Rank {
     network = std::make_unique<Network>(
         base().settings, flights, *rails, kRanks, cards,
         [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
-    auto created = Helper::create(base().settings, kRanks, *rails, *network, flights, 0);
-    demand(created.ok(), "no helper");
-    helper = std::move(created).value();
+    const Settings& settings = base().settings;
+    auto created = Channel::create(*rails, kRanks, Channel::Options::from(settings, kRanks, false));
+    demand(created.ok(), "no channel");
+    channel = std::move(created).value();
+    client = std::make_unique<RpcClient>(flights, *network, *channel, *rails, settings.helper_buffer,
+                                         settings.helper_buffers);
+    server = std::make_unique<RpcServer>(*channel, *rails, settings.helper_buffer, settings.helper_buffers);
+    helper = std::make_unique<HelperThread>(*channel, flights, nullptr, 0);
     for (int rank = 0; rank < kRanks; ++rank) flights.moved_by(rank, *network);
   }
 
@@ -119,7 +126,10 @@ struct Rank {
   std::unique_ptr<Rails> rails;
   Flights flights;
   std::unique_ptr<Network> network;
-  std::unique_ptr<Helper> helper;
+  std::unique_ptr<Channel> channel;
+  std::unique_ptr<RpcClient> client;
+  std::unique_ptr<RpcServer> server;
+  std::unique_ptr<HelperThread> helper;
 };
 
 /// One input's processes.
@@ -138,13 +148,17 @@ class World {
           std::make_unique<Rank>(fabric_, rank, cards, rank == kAttacker ? base().attackers : nullptr);
     }
     for (int rank = 0; rank < kRanks; ++rank) {
-      Helper& helper = *at(rank).helper;
+      Rank& its = at(rank);
+      const Settings& settings = base().settings;
       Served& served = served_.emplace_back();
-      served.atomics = std::make_unique<RemoteAtomics>(*base().accumulator, helper);
-      served.copy = std::make_unique<RemoteCopy>(*base().job, helper);
-      served.mutexes = std::make_unique<RemoteMutexes>(helper, rank);
-      served.assisted = std::make_unique<Assisted>(own_memory(at(rank), rank), helper);
-      demand(helper.complete(), "a kind of message or request that nobody takes in here is not fuzzed");
+      served.atomics = std::make_unique<RemoteAtomics>(*base().accumulator, settings.packed_piece,
+                                                       its.flights, *its.network, *its.client, *its.server);
+      served.copy = std::make_unique<RemoteCopy>(*base().job, its.flights, *its.client, *its.server);
+      served.mutexes = std::make_unique<RemoteMutexes>(rank, settings, its.flights, *its.network,
+                                                       *its.channel, *its.client, *its.server);
+      served.assisted =
+          std::make_unique<Assisted>(own_memory(its, rank), its.flights, *its.network, *its.channel);
+      demand(its.server->complete(), "a kind of request that nobody serves here is not fuzzed");
     }
     auto* const mutexes = reinterpret_cast<TicketMutex*>(base().arena + (kMutexes - kArena));
     std::uninitialized_default_construct_n(mutexes, kMutexCount);
@@ -160,7 +174,12 @@ class World {
     }
   }
   ~World() {
-    for (auto& rank : ranks_) rank->helper.reset();
+    for (auto& rank : ranks_) {
+      rank->helper.reset();
+      rank->server.reset();
+      rank->client.reset();
+      rank->channel.reset();
+    }
   }
 
   void run(const Record& record) {
@@ -224,13 +243,12 @@ class World {
 
  private:
   [[nodiscard]] Rank& at(int rank) { return *ranks_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] Helper& victim() { return *at(kVictim).helper; }
   static std::uint16_t number(std::span<const std::uint8_t> payload) {
     return static_cast<std::uint16_t>(payload[0] | payload[1] << 8U);
   }
 
   void say(std::uint16_t kind, std::span<const std::uint8_t> body) {
-    Channel& channel = at(kAttacker).helper->channel();
+    Channel& channel = *at(kAttacker).channel;
     channel.send(kVictim, 0, kind, as_bytes(body.first(std::min(body.size(), channel.max_body()))), {});
   }
   void say_raw(std::span<const std::uint8_t> message) {
@@ -238,7 +256,7 @@ class World {
     std::copy_n(as_bytes(message).begin(), bytes, base().attackers + kArenaBytes - 2048);
     const transport::Local piece = {
         .address = base().attackers + kArenaBytes - 2048, .bytes = bytes, .key = kAttackersKey};
-    static_cast<void>(at(kAttacker).endpoint->lane().post_message(
+    static_cast<void>(at(kAttacker).endpoint->messages().post_message(
         kVictim, {&piece, 1}, 0, {.inline_data = false, .unsignaled = true}));
   }
   static void decode(std::span<const std::uint8_t> payload) {
@@ -256,7 +274,7 @@ class World {
     demand(!whole || visited == part->bytes, "a layout that visits more or less than it holds");
   }
   void ask(std::size_t room) {
-    Asking& asking = victim().asking();
+    RpcClient& asking = *at(kVictim).client;
     room = std::min(room, asking.buffer_bytes());
     // Buffers come back with answers only, and there is nobody else to wait for.
     if (room > asking.most_in_reply() && ++long_asked_ > 2) return;
@@ -281,8 +299,7 @@ class World {
                                .local = std::move(local),
                                .operation = honest.flights.open(kVictim),
                                .most = 64};
-    demand(ask_in_pieces(honest.helper->asking(), honest.flights, transfer).ok(),
-           "an honest process is not heard");
+    demand(ask_in_pieces(*honest.client, honest.flights, transfer).ok(), "an honest process is not heard");
     demand(honest.flights.finish(transfer.operation).ok(), "an honest process is refused");
   }
 
@@ -318,9 +335,9 @@ class World {
   void post(Act act, std::size_t bytes) {
     const transport::Local piece = {
         .address = base().attackers, .bytes = std::min(bytes, kArenaBytes), .key = kAttackersKey};
-    transport::HelperLane& lane = at(kAttacker).endpoint->lane();
-    static_cast<void>(act == Act::scatter ? lane.post_scatter(kVictim, {&piece, 1}, 0)
-                                          : lane.post_gather(kVictim, {&piece, 1}, 0, {}));
+    transport::MessageEndpoint& messages = at(kAttacker).endpoint->messages();
+    static_cast<void>(act == Act::scatter ? messages.post_scatter(kVictim, {&piece, 1}, 0)
+                                          : messages.post_gather(kVictim, {&piece, 1}, 0, {}));
   }
   void move_honestly(transport::Direction direction, std::byte* local) {
     Rank& honest = at(kHonest);

@@ -36,7 +36,7 @@ LoopbackTransport::LoopbackTransport(LoopbackFabric& fabric, int number, const L
       limits_(limits),
       keys_(keys),
       card_(card_of(number)),
-      lane_(*this, fabric.lock_) {}
+      messages_(*this, fabric.lock_) {}
 
 LoopbackTransport::~LoopbackTransport() {
   const std::lock_guard guard(fabric_.lock_);
@@ -85,7 +85,7 @@ Status LoopbackTransport::connect(int peer, std::span<const std::byte> card) {
     there->peers_.try_emplace(number_, this);  // connections lead both ways
   }
   const std::lock_guard introducing(fabric_.introductions_);
-  LoopbackLane::introduce(lane_, peer, there->lane_, number_);
+  LoopbackMessageEndpoint::introduce(messages_, peer, there->messages_, number_);
   return {};
 }
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "loopback/loopback_lane.hpp"
+#include "loopback/loopback_message_endpoint.hpp"
 #include "transport/transport.hpp"
 
 namespace rma::transport {
@@ -69,15 +69,15 @@ class LoopbackTransport final : public Transport {
   [[nodiscard]] std::uint32_t outstanding(int peer) override;
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
-  [[nodiscard]] HelperLane* helper_lane() override { return &lane_; }
-  [[nodiscard]] LoopbackLane& lane() { return lane_; }
+  [[nodiscard]] MessageEndpoint* message_endpoint() override { return &messages_; }
+  [[nodiscard]] LoopbackMessageEndpoint& messages() { return messages_; }
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return -1; }
   [[nodiscard]] bool arm() override;
 
  private:
   friend class LoopbackFabric;
-  friend class LoopbackLane;
+  friend class LoopbackMessageEndpoint;
   struct Due {
     Completion completion;
     std::uint64_t poll;  ///< number of the poll that may return it
@@ -108,7 +108,7 @@ class LoopbackTransport final : public Transport {
   std::map<int, LoopbackTransport*> peers_;
   std::map<int, std::uint32_t> outstanding_;
   std::deque<Due> due_;
-  LoopbackLane lane_;
+  LoopbackMessageEndpoint messages_;
 };
 
 }  // namespace rma::transport

@@ -52,7 +52,7 @@ static_assert(sizeof(ShmCard) == 64);
 struct SegmentHead {
   ShmCard card;  ///< its owner's, for those who have mapped it to know it again
   /// How often the owner's threads have begun to sleep. Whoever has something for it and sees another number
-  /// than the last time rings once: see ShmLane::arm().
+  /// than the last time rings once: see ShmMessageEndpoint::arm().
   alignas(64) std::atomic<std::uint32_t> sleeps = 0;
   std::atomic<std::uint32_t> calls = 0;   ///< raised by each process that has called at its seat
   std::atomic<std::uint32_t> closed = 0;  ///< 1: the owner is leaving

@@ -18,7 +18,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "transport/shm/shm_lane.hpp"
+#include "transport/shm/shm_message_endpoint.hpp"
 #include "util/log.hpp"
 #include "util/wait.hpp"
 
@@ -34,14 +34,14 @@ std::int64_t nanoseconds(std::chrono::steady_clock::duration time) {
 
 }  // namespace
 
-Status ShmLane::check(std::size_t seat, const ShmCard& card) const {
+Status ShmMessageEndpoint::check(std::size_t seat, const ShmCard& card) const {
   if (card.rank == locals_[seat] && card.seats == locals_.size()) return {};
   return {RMA_ERR_LAUNCH,
           fmt::format("the card of rank {} is one of rank {}, in a host of {} processes instead of {}",
                       locals_[seat], card.rank, card.seats, locals_.size())};
 }
 
-QueueShape ShmLane::make_queue(std::uint32_t buffers, std::span<std::byte>* slots) {
+QueueShape ShmMessageEndpoint::make_queue(std::uint32_t buffers, std::span<std::byte>* slots) {
   QueueShape shape;
   if (buffers == 0) return shape;
   {
@@ -58,7 +58,7 @@ QueueShape ShmLane::make_queue(std::uint32_t buffers, std::span<std::byte>* slot
   return shape;
 }
 
-Result<ShmPeer*> ShmLane::admit(std::size_t seat, const ShmCard& card) {
+Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card) {
   if (ShmPeer* const known = peers_[seat].load(std::memory_order_relaxed)) return known;
   if (Status status = check(seat, card); !status.ok()) return status;
   auto met = ShmPeer::meet(card, seat);
@@ -91,7 +91,7 @@ Result<ShmPeer*> ShmLane::admit(std::size_t seat, const ShmCard& card) {
   return peer;
 }
 
-void ShmLane::answer(std::size_t seat) {
+void ShmMessageEndpoint::answer(std::size_t seat) {
   Seat& mine = segment_->mapped().seat(seat);
   // Pairs with the store in ShmPeer::call().
   if (answered_[seat] || mine.called.load(std::memory_order_acquire) == 0) return;
@@ -108,7 +108,7 @@ void ShmLane::answer(std::size_t seat) {
   mine.admitted.store(Seat::Answer::refused, std::memory_order_release);  // pairs with that in open()
 }
 
-void ShmLane::answer_calls() {
+void ShmMessageEndpoint::answer_calls() {
   const std::atomic<std::uint32_t>& calls = segment_->mapped().head().calls;
   // Pairs with the addition in ShmPeer::call().
   if (calls.load(std::memory_order_acquire) == calls_seen_.load(std::memory_order_relaxed)) return;
@@ -117,7 +117,7 @@ void ShmLane::answer_calls() {
   for (std::size_t seat = 0; seat < locals_.size(); ++seat) answer(seat);
 }
 
-Status ShmLane::connect(int peer, std::span<const std::byte> card) {
+Status ShmMessageEndpoint::connect(int peer, std::span<const std::byte> card) {
   const auto there = ShmCard::decode(card);
   if (!there.ok()) return {there.status().code(), std::string(there.status().text())};
   const auto at = std::ranges::lower_bound(locals_, peer);
@@ -135,7 +135,7 @@ Status ShmLane::connect(int peer, std::span<const std::byte> card) {
   return wait_for(*its);
 }
 
-Status ShmLane::wait_for(ShmPeer& peer) {
+Status ShmMessageEndpoint::wait_for(ShmPeer& peer) {
   std::optional<std::chrono::steady_clock::time_point> since;
   for (int round = 0;; ++round) {
     if (peer.failed()) return {RMA_ERR_PEER_LOST, fmt::format("rank {} was given up", peer.rank())};

@@ -46,10 +46,11 @@ class ShmPeer {
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
   /// Whether the peer has said that it leaves. What it sent before can be seen then.
   [[nodiscard]] bool closed() const {
-    return segment_.head().closed.load(std::memory_order_acquire) != 0;  // pairs with the store in ~ShmLane
+    return segment_.head().closed.load(std::memory_order_acquire) !=
+           0;  // pairs with the store in ~ShmMessageEndpoint
   }
 
-  // For who polls, with the lane's turn:
+  // For who polls, with the endpoint's turn:
   std::optional<QueueReceiver> from;
   bool gone = false;  ///< the process has ended, or is leaving: after what is in the queue, nothing comes
   bool told = false;  ///< and that was reported

@@ -1,10 +1,10 @@
-// How a shm lane takes in what has come, and sleeps until something does.
+// How the shared-memory endpoint takes in what has come, and sleeps until something does.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "transport/shm/shm_lane.hpp"
+#include "transport/shm/shm_message_endpoint.hpp"
 #include "util/log.hpp"
 
 namespace rma::transport {
@@ -18,7 +18,7 @@ constexpr std::size_t kFewestBuffers = 64;
 
 }  // namespace
 
-rma_status_t ShmLane::post_buffer(Local buffer, Cookie cookie) {
+rma_status_t ShmMessageEndpoint::post_buffer(Local buffer, Cookie cookie) {
   const std::lock_guard guard(buffers_lock_);
   if (posted_ == buffers_.size()) {
     std::rotate(buffers_.begin(), buffers_.begin() + static_cast<std::ptrdiff_t>(oldest_), buffers_.end());
@@ -33,7 +33,7 @@ rma_status_t ShmLane::post_buffer(Local buffer, Cookie cookie) {
   return RMA_SUCCESS;
 }
 
-bool ShmLane::take_buffer(Buffer* buffer) {
+bool ShmMessageEndpoint::take_buffer(Buffer* buffer) {
   const std::lock_guard guard(buffers_lock_);
   if (posted_ == 0) return false;
   *buffer = buffers_[oldest_];
@@ -42,7 +42,7 @@ bool ShmLane::take_buffer(Buffer* buffer) {
   return true;
 }
 
-std::size_t ShmLane::poll(std::span<Completion> completions) {
+std::size_t ShmMessageEndpoint::poll(std::span<Completion> completions) {
   answer_calls();
   const std::lock_guard guard(poll_lock_);
   if (++polls_ == kPolls) look_for_ends();
@@ -55,7 +55,7 @@ std::size_t ShmLane::poll(std::span<Completion> completions) {
   return filled;
 }
 
-std::size_t ShmLane::take_ended(std::span<Completion> completions) {
+std::size_t ShmMessageEndpoint::take_ended(std::span<Completion> completions) {
   // Whoever posts and then polls finds its own.
   if (ended_count_.load(std::memory_order_relaxed) == 0) return 0;
   const std::lock_guard guard(ended_lock_);
@@ -66,7 +66,7 @@ std::size_t ShmLane::take_ended(std::span<Completion> completions) {
   return count;
 }
 
-std::size_t ShmLane::take_messages(ShmPeer& peer, std::span<Completion> completions) {
+std::size_t ShmMessageEndpoint::take_messages(ShmPeer& peer, std::span<Completion> completions) {
   std::size_t filled = 0;
   while (filled < completions.size() && !peer.told) {
     using State = QueueReceiver::State;
@@ -101,7 +101,7 @@ std::size_t ShmLane::take_messages(ShmPeer& peer, std::span<Completion> completi
   return filled;
 }
 
-void ShmLane::look_for_ends() {
+void ShmMessageEndpoint::look_for_ends() {
   polls_ = 0;
   ends_.clear();
   bell_->look(ends_);
@@ -111,7 +111,7 @@ void ShmLane::look_for_ends() {
   }
 }
 
-bool ShmLane::arm() {
+bool ShmMessageEndpoint::arm() {
   const std::lock_guard guard(poll_lock_);
   look_for_ends();
   // From here on each peer rings with the first message that it sends. Either it sees this, or what it has

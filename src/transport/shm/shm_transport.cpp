@@ -3,21 +3,21 @@
 namespace rma::transport {
 
 Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& options) {
-  auto lane = ShmLane::create(options);
-  if (!lane.ok()) return std::move(lane).status();
+  auto endpoint = ShmMessageEndpoint::create(options);
+  if (!endpoint.ok()) return std::move(endpoint).status();
   return std::unique_ptr<ShmTransport>(
-      new ShmTransport(std::move(lane).value(), options.locals.back() + 1, options.cma));
+      new ShmTransport(std::move(endpoint).value(), options.locals.back() + 1, options.cma));
 }
 
 Status ShmTransport::connect(int peer, std::span<const std::byte> card) {
-  if (Status status = lane_->connect(peer, card); !status.ok()) return status;
-  // A card that the lane has taken is one.
+  if (Status status = messages_->connect(peer, card); !status.ok()) return status;
+  // A card that the endpoint has taken is one.
   return moves_.connect(peer, CmaTransport::card_of(ShmCard::decode(card).value().identity()));
 }
 
 void ShmTransport::fail(int peer) {
   if (peer < 0 || peer >= peers_) return;
-  lane_->fail(peer);
+  messages_->fail(peer);
   moves_.fail(peer);
 }
 

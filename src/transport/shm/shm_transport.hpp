@@ -3,16 +3,16 @@
 #include <memory>
 
 #include "transport/shm/cma_transport.hpp"
-#include "transport/shm/shm_lane.hpp"
+#include "transport/shm/shm_message_endpoint.hpp"
 #include "transport/transport.hpp"
 
 namespace rma::transport {
 
-/// Processes of one host: messages by shared memory (ShmLane), transfers by cross memory attach. Peers are
+/// Processes of one host: messages by shared memory (ShmMessageEndpoint), transfers by cross memory attach. Peers are
 /// called by their ranks.
 class ShmTransport final : public Transport {
  public:
-  /// Status as ShmLane::create().
+  /// Status as ShmMessageEndpoint::create().
   [[nodiscard]] static Result<std::unique_ptr<ShmTransport>> open(const ShmOptions& options);
 
   [[nodiscard]] std::string_view name() const override { return "shm"; }
@@ -23,9 +23,9 @@ class ShmTransport final : public Transport {
   void deregister_memory(const Registration& registration) override {
     moves_.deregister_memory(registration);
   }
-  [[nodiscard]] PeerMemory* peer_memory() override { return &lane_->segment(); }
+  [[nodiscard]] PeerMemory* peer_memory() override { return &messages_->segment(); }
   [[nodiscard]] std::span<const std::byte> card() const override {
-    return std::as_bytes(std::span(&lane_->card(), 1));
+    return std::as_bytes(std::span(&messages_->card(), 1));
   }
   /// RMA_ERR_LAUNCH and RMA_ERR_VERSION: the card is not the peer's. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY,
   /// RMA_ERR_SYSTEM.
@@ -38,7 +38,7 @@ class ShmTransport final : public Transport {
                                          Cookie /*cookie*/) override {
     return RMA_ERR_UNSUPPORTED;
   }
-  [[nodiscard]] HelperLane* helper_lane() override { return lane_.get(); }
+  [[nodiscard]] MessageEndpoint* message_endpoint() override { return messages_.get(); }
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override {
     return moves_.poll(completions);
   }
@@ -46,10 +46,10 @@ class ShmTransport final : public Transport {
   [[nodiscard]] bool arm() override { return moves_.arm(); }
 
  private:
-  ShmTransport(std::unique_ptr<ShmLane> lane, int peers, bool cma)
-      : lane_(std::move(lane)), peers_(peers), moves_(peers, cma) {}
+  ShmTransport(std::unique_ptr<ShmMessageEndpoint> messages, int peers, bool cma)
+      : messages_(std::move(messages)), peers_(peers), moves_(peers, cma) {}
 
-  const std::unique_ptr<ShmLane> lane_;
+  const std::unique_ptr<ShmMessageEndpoint> messages_;
   const int peers_;  ///< their numbers are below
   CmaTransport moves_;
 };

@@ -52,7 +52,7 @@ VerbsTransport::VerbsTransport(Port port, const VerbsOptions& options)
     : port_(std::move(port)),
       name_(fmt::format("{}:{}", port_.device, port_.number)),
       options_(options),
-      lane_(name_, [this](int peer) { return connection(peer); }),
+      messages_(name_, [this](int peer) { return connection(peer); }),
       connections_(static_cast<std::size_t>(options.ranks)) {}
 
 VerbsTransport::~VerbsTransport() {
@@ -121,11 +121,11 @@ Status VerbsTransport::make_queues() {
              .max_inline = inline_bytes,
              .max_outstanding = depth,
              .atomics64 = device.atomic_cap != IBV_ATOMIC_NONE};
-  if (Status status = lane_.create(context_.get(), domain_.get(), device,
-                                   {.buffers = options_.buffers,
-                                    .completions = options_.completions / 4,
-                                    .inline_bytes = inline_bytes,
-                                    .max_message = port_.max_message});
+  if (Status status = messages_.create(context_.get(), domain_.get(), device,
+                                       {.buffers = options_.buffers,
+                                        .completions = options_.completions / 4,
+                                        .inline_bytes = inline_bytes,
+                                        .max_message = port_.max_message});
       !status.ok()) {
     return status;
   }
@@ -135,12 +135,12 @@ Status VerbsTransport::make_queues() {
       .data_completions = completions_.get(),
       .data_receives = receives_.get(),
       .data_credits = *credits_,
-      .lane_credits = lane_.credits(),
+      .lane_credits = messages_.credits(),
       .data_shape = {.depth = depth, .gather = gather, .inline_bytes = inline_bytes, .scatters = 0},
       .message_shape = {},
       .transfer_shape = {},
       .acknowledge_timeout = acknowledge_timeout(options_.timeout)});
-  lane_.describe(*parts_);
+  messages_.describe(*parts_);
   return {};
 }
 
@@ -181,7 +181,7 @@ Result<Endpoint> VerbsTransport::local_end(int peer) {
   Endpoint end = made->local_end();
   // Release pairs with the load in connection().
   connections_[static_cast<std::size_t>(peer)].store(made.release(), std::memory_order_release);
-  lane_.admit(peer, end);
+  messages_.admit(peer, end);
   return end;
 }
 

@@ -15,7 +15,7 @@
 #include "transport/verbs/objects.hpp"
 #include "transport/verbs/ports.hpp"
 #include "transport/verbs/switchboard.hpp"
-#include "transport/verbs/verbs_lane.hpp"
+#include "transport/verbs/verbs_message_endpoint.hpp"
 
 namespace rma::transport {
 
@@ -54,7 +54,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   [[nodiscard]] std::uint32_t outstanding(int peer) override;
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
-  [[nodiscard]] HelperLane* helper_lane() override { return &lane_; }
+  [[nodiscard]] MessageEndpoint* message_endpoint() override { return &messages_; }
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return channel_->fd; }
   [[nodiscard]] bool arm() override;
@@ -85,7 +85,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   CompletionQueue completions_;
   SharedReceives receives_;  ///< of the data queue pairs, which nobody sends to
   std::unique_ptr<Credits> credits_;
-  VerbsLane lane_;
+  VerbsMessageEndpoint messages_;
   std::unique_ptr<Datagrams> datagrams_;
   std::unique_ptr<Switchboard> switchboard_;
   std::unique_ptr<ConnectionParts> parts_;

@@ -25,8 +25,10 @@ class RemoteAtomic : public HelperWorld {
  protected:
   void start_both() {
     open(2);
-    asker.emplace(*owner.accumulator, helper(0));
-    server.emplace(*owner.accumulator, helper(1));
+    asker.emplace(*owner.accumulator, settings.packed_piece, *at(0).flights, *at(0).network, client(0),
+                  server(0));
+    owners.emplace(*owner.accumulator, settings.packed_piece, *at(1).flights, *at(1).network, client(1),
+                   server(1));
     start();
   }
   Status accumulate(std::vector<Layout::Segment> to, const std::vector<double>& from) {
@@ -40,7 +42,7 @@ class RemoteAtomic : public HelperWorld {
 
   Owner owner;
   std::optional<RemoteAtomics> asker;
-  std::optional<RemoteAtomics> server;
+  std::optional<RemoteAtomics> owners;
 };
 
 /// Three pieces of which the second may not be touched: the error is about that one, wherever the others lie.

@@ -14,7 +14,11 @@ class RemoteMutex : public HelperWorld {
  protected:
   void SetUp() override {
     open(3);
-    for (int rank = 0; rank < 3; ++rank) sets.at(static_cast<std::size_t>(rank)).emplace(helper(rank), rank);
+    for (int rank = 0; rank < 3; ++rank) {
+      sets.at(static_cast<std::size_t>(rank))
+          .emplace(rank, settings, *at(rank).flights, *at(rank).network, channel(rank), client(rank),
+                   server(rank));
+    }
     sets[1]->add(mutexes.data(), mutexes.size());
     start();
   }
@@ -33,7 +37,7 @@ class RemoteMutex : public HelperWorld {
 TEST_F(RemoteMutex, ThatIsGivenToALostRankGoesToTheNext) {
   ask_for(RequestKind::lock, 0, mutexes[1]);
   ask_for(RequestKind::lock, 2, mutexes[1]);
-  helper(1).channel().fail(2);
+  channel(1).fail(2);
   ASSERT_TRUE(settle());
   EXPECT_EQ(mutexes[1].serving.load(), 0U);
   EXPECT_EQ(ask_for(RequestKind::unlock, 0, mutexes[1])->status, RMA_SUCCESS);
@@ -47,7 +51,7 @@ TEST_F(RemoteMutex, ThatIsDestroyedIsNotTouchedWhenThoseWhoWaitedAreLost) {
   }
   sets[1]->remove(mutexes.data());
   for (TicketMutex& mutex : mutexes) mutex.serving.store(1);  // other data by now
-  helper(1).channel().fail(2);
+  channel(1).fail(2);
   ASSERT_TRUE(settle());
   for (const TicketMutex& mutex : mutexes) EXPECT_EQ(mutex.serving.load(), 1U);
   EXPECT_EQ(ask_for(RequestKind::unlock, 0, mutexes[0])->status, RMA_ERR_ADDRESS);

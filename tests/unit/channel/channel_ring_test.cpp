@@ -96,15 +96,15 @@ TEST_F(RingWorld, TheOrderIsKeptWhicheverWayIsSeenFirst) {
     for (unsigned pauses = 0; pauses < 1U << kCount; ++pauses) {
       const bool ring_first = (pauses & 1U) != 0;
       at(1).got[0].clear();
-      lane(0).set_faults({.held = true});
+      messages(0).set_faults({.held = true});
       for (std::uint32_t i = 0; i < kCount; ++i) send(0, 1, i, (ways >> i & 1U) != 0 ? 8 : kLong);
       for (std::uint32_t i = 0; i < kCount; ++i) {
-        lane(0).deliver(1);
+        messages(0).deliver(1);
         if ((pauses >> i & 1U) == 0) continue;
-        if (ring_first) lane(1).set_faults({.empty_polls = 1});
+        if (ring_first) messages(1).set_faults({.empty_polls = 1});
         progress(1);
       }
-      lane(0).set_faults({});
+      messages(0).set_faults({});
       ASSERT_TRUE(settle());
       ASSERT_NO_FATAL_FAILURE(expect_in_order(
           1, 0, kCount, [ways](std::uint32_t i) { return (ways >> i & 1U) != 0 ? 8 : kLong; }))
@@ -117,7 +117,7 @@ TEST_F(RingWorld, TheOrderIsKeptWhicheverWayIsSeenFirst) {
 TEST_F(RingWorld, WhatTheDeviceRefusedIsWrittenLater) {
   open(2, 8, 8);
   ASSERT_NO_FATAL_FAILURE(promote(0, 1));
-  lane(0).set_faults({.refused_messages = 2});
+  messages(0).set_faults({.refused_messages = 2});
   EXPECT_EQ(try_send(0, 1, 0), RMA_SUCCESS) << "it lies in the image";
   EXPECT_EQ(try_send(0, 1, 1), RMA_ERR_STATE) << "it would overtake";
   send(0, 1, 1, kLong);
@@ -142,21 +142,21 @@ TEST_F(RingWorld, ARingIsLeftAndGivenAgain) {
 TEST_F(RingWorld, AMessageOnItsWayWhenItsRingIsLeftIsSeen) {
   open(2, 8, 8);
   ASSERT_NO_FATAL_FAILURE(promote(0, 1));
-  lane(0).set_faults({.held = true});
+  messages(0).set_faults({.held = true});
   send(0, 1, 0, 8);
   EXPECT_TRUE(at(1).channel->arm());
   progress(0);  // says that it has stopped, behind the message
   send(0, 1, 1, 8);
   EXPECT_TRUE(got(1, 0).empty());
-  EXPECT_TRUE(lane(1).arm());
-  lane(0).deliver(1);
-  EXPECT_TRUE(lane(1).arm()) << "a message in a ring wakes nobody";
-  lane(0).deliver(1);
-  EXPECT_FALSE(lane(1).arm());
+  EXPECT_TRUE(messages(1).arm());
+  messages(0).deliver(1);
+  EXPECT_TRUE(messages(1).arm()) << "a message in a ring wakes nobody";
+  messages(0).deliver(1);
+  EXPECT_FALSE(messages(1).arm());
   progress(1);
   EXPECT_EQ(got(1, 0).size(), 1U);
-  lane(0).set_faults({});
-  lane(0).deliver(100);
+  messages(0).set_faults({});
+  messages(0).deliver(100);
   ASSERT_TRUE(settle());
   expect_in_order(1, 0, 2, [](std::uint32_t) { return 8; });
 }
@@ -239,13 +239,13 @@ TEST_F(RingWorld, OrderIsKeptWhateverHappens) {
       sent[{from, to}].push_back(body(i, size));
       switch (random() % 32) {
         case 0:
-          lane(from).set_faults({.refused_messages = 3});
+          messages(from).set_faults({.refused_messages = 3});
           break;
         case 1:
-          lane(to).set_faults({.empty_polls = 3});
+          messages(to).set_faults({.empty_polls = 3});
           break;
         case 2:
-          lane(from).set_faults({.held = true});
+          messages(from).set_faults({.held = true});
           break;
         case 3:
           static_cast<void>(at(to).channel->arm());
@@ -259,13 +259,13 @@ TEST_F(RingWorld, OrderIsKeptWhateverHappens) {
       }
       send(from, to, i, size);
     }
-    if (random() % 2 == 0) lane(from).deliver(random() % 8);
+    if (random() % 2 == 0) messages(from).deliver(random() % 8);
     if (random() % 2 == 0) progress(static_cast<int>(random() % 4));
   }
   for (int round = 0; round < 1000; ++round) {
     for (int rank = 0; rank < 4; ++rank) {
-      lane(rank).set_faults({});
-      lane(rank).deliver(1000);
+      messages(rank).set_faults({});
+      messages(rank).deliver(1000);
     }
     ASSERT_TRUE(settle());
   }
@@ -278,7 +278,7 @@ TEST_F(RingWorld, OrderIsKeptWhateverHappens) {
     for (std::size_t i = 0; i < messages.size(); ++i)
       ASSERT_EQ(there[i].second, messages[i]) << "message " << i;
   }
-  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(lane(rank).buffers(), 3U * 5U + 5U);
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(messages(rank).buffers(), 3U * 5U + 5U);
 }
 
 TEST_F(RingWorld, ThreadsSendToEachOtherAtOnce) {

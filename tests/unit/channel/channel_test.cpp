@@ -37,7 +37,7 @@ TEST_F(ChannelWorld, OrderIsKeptWhateverWaits) {
     if (from != to) {
       const std::size_t size = random() % 3 == 0 ? random() % 400 : random() % 20;
       sent[{from, to}].push_back(body(i, size));
-      if (random() % 16 == 0) at(from).endpoints[0]->lane().set_faults({.refused_messages = 3});
+      if (random() % 16 == 0) at(from).endpoints[0]->messages().set_faults({.refused_messages = 3});
       send(from, to, i, size);
     }
     if (random() % 4 == 0) progress(static_cast<int>(random() % 4));
@@ -121,7 +121,7 @@ TEST_F(ChannelWorld, WithTooFewBuffersNothingIsPromised) {
 
 TEST_F(ChannelWorld, ALongMessageThatIsRefusedKeepsItsOrder) {
   open(2, 16, 1);
-  at(0).endpoints[0]->lane().set_faults({.refused_messages = 2});
+  at(0).endpoints[0]->messages().set_faults({.refused_messages = 2});
   EXPECT_EQ(try_send(0, 1, 0), RMA_ERR_STATE);
   send(0, 1, 1, 300);
   EXPECT_EQ(try_send(0, 1, 0), RMA_ERR_STATE) << "it would overtake";
@@ -138,7 +138,7 @@ TEST_F(ChannelWorld, WhatTheDeviceRefusedGoesThoughCreditsWentInBetween) {
   ASSERT_TRUE(settle());
   for (std::uint32_t i = 0; i < 10; ++i) send(1, 0, i, 8);
   // 0 owes so much now that it will say so. Its own message is refused as it is sent, and once more.
-  at(0).endpoints[0]->lane().set_faults({.refused_messages = 2});
+  at(0).endpoints[0]->messages().set_faults({.refused_messages = 2});
   send(0, 1, 1, 8);
   ASSERT_TRUE(settle());
   EXPECT_EQ(got(1, 0).size(), 2U);
@@ -147,7 +147,7 @@ TEST_F(ChannelWorld, WhatTheDeviceRefusedGoesThoughCreditsWentInBetween) {
 TEST_F(ChannelWorld, RefusedMessagesTakeNoMemoryOfTheSender) {
   open(2, 16, 1);
   for (int i = 0; i < 1000; ++i) {
-    at(0).endpoints[0]->lane().set_faults({.refused_messages = 1});
+    at(0).endpoints[0]->messages().set_faults({.refused_messages = 1});
     ASSERT_EQ(at(0).channel->try_send(1, 0, 1, body(0, 300), {}), RMA_ERR_STATE);
   }
   ASSERT_EQ(at(0).channel->try_send(1, 0, 1, body(0, 300), {}), RMA_SUCCESS);
@@ -179,7 +179,7 @@ TEST_F(ChannelWorld, LoansComeBackWhenAnotherNeedsThem) {
   EXPECT_GT(burst(1, 2), 3U);
   ASSERT_TRUE(settle());
   EXPECT_TRUE(nobody_is_lost());
-  const std::size_t all = at(2).endpoints[0]->lane().buffers();
+  const std::size_t all = at(2).endpoints[0]->messages().buffers();
   EXPECT_EQ(all, 4U + 4U + 8U) << "every buffer is posted again";
 }
 
@@ -194,7 +194,7 @@ TEST_F(ChannelWorld, ScarceBuffersAreNeverLentTwice) {
   }
   ASSERT_TRUE(settle());
   EXPECT_TRUE(nobody_is_lost());
-  EXPECT_EQ(at(0).endpoints[0]->lane().buffers(), 5U * 3U + 4U);
+  EXPECT_EQ(at(0).endpoints[0]->messages().buffers(), 5U * 3U + 4U);
 }
 
 TEST_F(ChannelWorld, ThreadsSendToEachOtherAtOnce) {

@@ -23,8 +23,7 @@ inline Bytes bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(),
 /// up: so a test in which nobody is lost has seen no more messages than there were credits for.
 class ChannelWorld : public testing::Test {
  protected:
-  class Process final : public MessageReceiver {
-   public:
+  struct Process {
     /// What arrived of each peer, oldest first: the kind, and the body.
     std::vector<std::vector<std::pair<std::uint16_t, Bytes>>> got;
     std::vector<int> lost_peers;
@@ -34,12 +33,16 @@ class ChannelWorld : public testing::Test {
     std::unique_ptr<Rails> rails;
     std::unique_ptr<Channel> channel;
 
-    void receive(const Message& message) override {
-      got[static_cast<std::size_t>(message.peer)].emplace_back(message.kind, bytes_of(message.body));
-      if (on_message) on_message(message);
+    void listen() {
+      for (std::uint16_t kind = 1; kind < Channel::kKinds; ++kind) {
+        channel->on_message(kind, [this](const Message& message) {
+          got[static_cast<std::size_t>(message.peer)].emplace_back(message.kind, bytes_of(message.body));
+          if (on_message) on_message(message);
+          return true;
+        });
+      }
+      channel->on_loss([this](int peer) { lost_peers.push_back(peer); });
     }
-    bool advance() override { return false; }
-    void lost(int peer) override { lost_peers.push_back(peer); }
   };
 
   static constexpr std::size_t kMessage = 512;
@@ -59,9 +62,10 @@ class ChannelWorld : public testing::Test {
       process->rails = std::make_unique<Rails>(std::move(transports));
       const Channel::Options options = {
           .message_bytes = kMessage, .lent = lent, .own = own, .ring = ring, .polling = polling};
-      auto channel = Channel::create(*process->rails, ranks, options, *process);
+      auto channel = Channel::create(*process->rails, ranks, options);
       ASSERT_TRUE(channel.ok()) << channel.status().text();
       process->channel = std::move(channel).value();
+      process->listen();
     }
     for (int one = 0; one < ranks; ++one) {
       for (int other = 0; other < one; ++other) connect(one, other);

@@ -28,7 +28,8 @@ class HostilePeer : public ChannelWorld {
   void raw(const Bytes& bytes) {
     std::copy(bytes.begin(), bytes.end(), memory.begin());
     const transport::Local piece = {.address = memory.data(), .bytes = bytes.size(), .key = key};
-    ASSERT_EQ(at(1).endpoints[0]->lane().post_message(0, {&piece, 1}, 0, {.unsignaled = true}), RMA_SUCCESS);
+    ASSERT_EQ(at(1).endpoints[0]->messages().post_message(0, {&piece, 1}, 0, {.unsignaled = true}),
+              RMA_SUCCESS);
   }
   void raw(const MessageHeader& header, std::size_t behind) {
     Bytes bytes(sizeof header + behind);

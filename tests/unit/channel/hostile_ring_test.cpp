@@ -26,7 +26,7 @@ class HostileRing : public RingWorld {
     std::ranges::copy(behind, memory.begin() + sizeof header);
     const transport::Local piece = {
         .address = memory.data(), .bytes = sizeof header + behind.size(), .key = key};
-    ASSERT_EQ(lane(1).post_message(0, {&piece, 1}, 0, {.unsignaled = true}), RMA_SUCCESS);
+    ASSERT_EQ(messages(1).post_message(0, {&piece, 1}, 0, {.unsignaled = true}), RMA_SUCCESS);
     progress(0);
   }
   void raw(std::uint16_t kind, std::span<const std::byte> behind = {}, std::uint16_t ring_credits = 0) {
@@ -49,7 +49,7 @@ class HostileRing : public RingWorld {
     std::optional<RingOffer> offered;
     for (std::uint32_t i = 0; i < 2 * kEarned; ++i) raw(1);
     std::array<transport::Completion, 64> completions;
-    const std::size_t filled = lane(1).poll(completions);
+    const std::size_t filled = messages(1).poll(completions);
     for (std::size_t i = 0; i < filled; ++i) {
       // What its own channel, which does nothing, has posted for messages.
       if (completions[i].cookie == 0) continue;
@@ -66,8 +66,8 @@ class HostileRing : public RingWorld {
   void write(const RingOffer& offered, std::size_t at_offset, std::span<const std::byte> bytes) {
     std::ranges::copy(bytes, memory.begin());
     ASSERT_EQ(
-        lane(1).post_message_write(0, {.address = offered.address + at_offset, .key = offered.key},
-                                   {.address = memory.data(), .bytes = bytes.size(), .key = key}, 0, {}),
+        messages(1).post_message_write(0, {.address = offered.address + at_offset, .key = offered.key},
+                                       {.address = memory.data(), .bytes = bytes.size(), .key = key}, 0, {}),
         RMA_SUCCESS);
     progress(0);
   }

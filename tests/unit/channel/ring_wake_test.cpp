@@ -15,7 +15,7 @@ class Sleepers : public RingWorld {
     std::vector<std::uint32_t> sent;  ///< by receiver
   };
 
-  [[nodiscard]] bool has_event(int rank) { return !lane(rank).arm(); }
+  [[nodiscard]] bool has_event(int rank) { return !messages(rank).arm(); }
   /// What a helper thread does between two sleeps, or no more than `most` steps of it.
   void work(int rank, int most) {
     Rank& its = ranks[static_cast<std::size_t>(rank)];
@@ -60,11 +60,11 @@ TEST_F(Sleepers, NobodySleepsThroughAMessage) {
     for (int i = 0; i < 1000; ++i) {
       const int from = any();
       const int to = any();
-      if (random() % 64 == 0) lane(from).set_faults({.held = random() % 2 == 0});
+      if (random() % 64 == 0) messages(from).set_faults({.held = random() % 2 == 0});
       for (std::uint64_t k = random() % talkative; from != to && k > 0; --k) {
         static_cast<void>(next(from, to, random() % 8 == 0 ? kLong : 16));
       }
-      lane(from).deliver(random() % 4);
+      messages(from).deliver(random() % 4);
       const int rank = any();
       if (!ranks[static_cast<std::size_t>(rank)].asleep || has_event(rank)) {
         work(rank, static_cast<int>(random() % 40));
@@ -72,8 +72,8 @@ TEST_F(Sleepers, NobodySleepsThroughAMessage) {
     }
     // Now nothing is sent any more, and only who has something to do, or is awakened, does anything.
     for (int rank = 0; rank < count; ++rank) {
-      lane(rank).set_faults({});
-      lane(rank).deliver(1000);
+      messages(rank).set_faults({});
+      messages(rank).deliver(1000);
     }
     bool moved = true;
     for (int round = 0; moved; ++round) {

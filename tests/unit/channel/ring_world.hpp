@@ -19,7 +19,9 @@ class RingWorld : public ChannelWorld {
   [[nodiscard]] static std::uint64_t counted(Counter counter) {
     return total_counts()[static_cast<std::size_t>(counter)];
   }
-  [[nodiscard]] transport::LoopbackLane& lane(int rank) { return at(rank).endpoints[0]->lane(); }
+  [[nodiscard]] transport::LoopbackMessageEndpoint& messages(int rank) {
+    return at(rank).endpoints[0]->messages();
+  }
 
   /// `from` uses a ring at `to` after this.
   void promote(int from, int to) {

@@ -44,7 +44,7 @@ struct ShmShape {
 
 /// One rank with its channel. The messages of a rank to another are drawn from a seed, so that their receiver
 /// knows them.
-class ShmRank final : public MessageReceiver {
+class ShmRank {
  public:
   ShmRank(ShmHost& host, const ShmShape& shape, int rank, std::uint64_t seed)
       : host_(host), shape_(shape), rank_(rank) {
@@ -68,10 +68,15 @@ class ShmRank final : public MessageReceiver {
                                     .lent = shape.lent,
                                     .own = shape.own,
                                     .ring = {.slots = 4, .slot_bytes = 128},
-                                    .polling = shape.polling},
-                                   *this);
+                                    .polling = shape.polling});
     EXPECT_TRUE(channel.ok()) << channel.status().text();
     channel_ = std::move(channel).value();
+    channel_->on_message(kKind, [this](const Message& message) { return check(message); });
+    channel_->on_message(kOther, [this](const Message&) {
+      ++received_;
+      return true;
+    });
+    channel_->on_loss([this](int peer) { lost_.push_back(peer); });
   }
 
   [[nodiscard]] bool connect() {
@@ -120,16 +125,14 @@ class ShmRank final : public MessageReceiver {
   [[nodiscard]] Channel& channel() { return *channel_; }
   [[nodiscard]] std::uint64_t received() const { return received_; }
 
-  void receive(const Message& message) override {
+  bool check(const Message& message) {
     ++received_;
-    if (message.kind != kKind) return;
     const Bytes expected = draw(from_[static_cast<std::size_t>(message.peer)]);
     if (!std::ranges::equal(expected, message.body) && ++wrong_ == 1) {
       ADD_FAILURE() << "message " << received_ << " is from " << message.peer << " and wrong";
     }
+    return true;
   }
-  bool advance() override { return false; }
-  void lost(int peer) override { lost_.push_back(peer); }
 
   /// As a helper thread: awakened by events alone.
   [[nodiscard]] bool sleep() {

@@ -16,8 +16,8 @@ class DishonestRank : public HelperWorld {
     later.clear();
     open(3);
     for (int rank = 0; rank < 3; ++rank) {
-      helper(rank).serve(RequestKind::put, [](const Served& request) { return echo(request); });
-      helper(rank).serve(RequestKind::atomic, [this](const Served& request) -> std::optional<Answer> {
+      server(rank).serve(RequestKind::put, [](const Served& request) { return echo(request); });
+      server(rank).serve(RequestKind::atomic, [this](const Served& request) -> std::optional<Answer> {
         later.push_back(request.asker);
         return std::nullopt;
       });
@@ -29,7 +29,7 @@ class DishonestRank : public HelperWorld {
     }
     ASSERT_TRUE(settle());
   }
-  void say(std::uint16_t kind, const Bytes& body) { helper(1).channel().send(0, 0, kind, body, {}); }
+  void say(std::uint16_t kind, const Bytes& body) { channel(1).send(0, 0, kind, body, {}); }
   /// What a request of rank 1 would be, with room for bodies and answers that lie in its memory.
   [[nodiscard]] RequestHeader request(std::size_t body) {
     if (memory.empty()) memory.resize(8192);
@@ -78,7 +78,7 @@ TEST_F(DishonestRank, AnswersToAnothersQuestion) {
   ASSERT_TRUE(settle());
   EXPECT_EQ(outcome->answers, 0);
   EXPECT_TRUE(given_up());
-  helper(2).serving().answer(later[0], RMA_SUCCESS);
+  server(2).answer(later[0], RMA_SUCCESS);
   ASSERT_TRUE(settle());
   EXPECT_EQ(outcome->status, RMA_SUCCESS);
 }
@@ -134,10 +134,8 @@ TEST_F(DishonestRank, SaysThatMoreIsDoneThanWasAsked) {
 TEST_F(DishonestRank, SaysOfARequestThatIsWaitedForThatItIsDone) {
   Flights& flights = *at(0).flights;
   const rma_request_t operation = flights.open(1);
-  ASSERT_TRUE(helper(0)
-                  .asking()
-                  .ask({.rank = 1, .kind = RequestKind::atomic, .reply_room = 8, .operation = operation})
-                  .ok());
+  ASSERT_TRUE(
+      client(0).ask({.rank = 1, .kind = RequestKind::atomic, .reply_room = 8, .operation = operation}).ok());
   ASSERT_TRUE(settle());
   say(kDoneMessage, bytes_of_wire(later.at(0).token));
   EXPECT_TRUE(given_up());

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "helper_thread/helper.hpp"
+#include "helper_thread/helper_thread.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
 #include "loopback/loopback_transport.hpp"
 #include "malloc/region_table.hpp"
 
@@ -47,7 +49,10 @@ class HelperWorld : public testing::Test {
     NetworkCard card;
     std::unique_ptr<Flights> flights;
     std::unique_ptr<Network> network;
-    std::unique_ptr<Helper> helper;
+    std::unique_ptr<Channel> channel;
+    std::unique_ptr<RpcClient> client;
+    std::unique_ptr<RpcServer> server;
+    std::unique_ptr<HelperThread> helper;
   };
 
   /// All ranks' helpers, for whoever waits at one of them.
@@ -72,9 +77,7 @@ class HelperWorld : public testing::Test {
     settings.helper_buffer = 4096;
     settings.helper_buffers = 3;
   }
-  ~HelperWorld() override {
-    for (auto& rank : ranks) rank->helper.reset();
-  }
+  ~HelperWorld() override { close(); }
 
   void open(int count) {
     for (int number = 0; number < count; ++number) open_one(number, count);
@@ -99,9 +102,14 @@ class HelperWorld : public testing::Test {
         settings, *rank.flights, *rank.rails, count,
         [this](int of) -> Result<NetworkCard> { return at(of).card; },
         [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
-    auto helper = Helper::create(settings, count, *rank.rails, *rank.network, *rank.flights, 0);
-    ASSERT_TRUE(helper.ok()) << helper.status().text();
-    rank.helper = std::move(helper).value();
+    auto channel = Channel::create(*rank.rails, count, Channel::Options::from(settings, count, false));
+    ASSERT_TRUE(channel.ok()) << channel.status().text();
+    rank.channel = std::move(channel).value();
+    rank.client = std::make_unique<RpcClient>(*rank.flights, *rank.network, *rank.channel, *rank.rails,
+                                              settings.helper_buffer, settings.helper_buffers);
+    rank.server = std::make_unique<RpcServer>(*rank.channel, *rank.rails, settings.helper_buffer,
+                                              settings.helper_buffers);
+    rank.helper = std::make_unique<HelperThread>(*rank.channel, *rank.flights, rank.rails->service(), 0);
     rank.flights->add(*rank.network);
     for (int other = 0; other < count; ++other) rank.flights->moved_by(other, *rank.network);
   }
@@ -113,8 +121,21 @@ class HelperWorld : public testing::Test {
     }
   }
 
+  /// Ends the parts that use each other's memory, before the ranks end.
+  void close() {
+    for (auto& rank : ranks) {
+      rank->helper.reset();
+      rank->server.reset();
+      rank->client.reset();
+      rank->channel.reset();
+    }
+  }
+
   [[nodiscard]] Rank& at(int rank) { return *ranks[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] Helper& helper(int rank) { return *at(rank).helper; }
+  [[nodiscard]] HelperThread& helper(int rank) { return *at(rank).helper; }
+  [[nodiscard]] Channel& channel(int rank) { return *at(rank).channel; }
+  [[nodiscard]] RpcClient& client(int rank) { return *at(rank).client; }
+  [[nodiscard]] RpcServer& server(int rank) { return *at(rank).server; }
 
   bool step() {
     bool moved = false;
@@ -134,14 +155,14 @@ class HelperWorld : public testing::Test {
   /// Asks `of` for something; the outcome is filled in when the answer comes.
   std::shared_ptr<Outcome> ask(int from, int of, RequestKind kind, const Bytes& body, std::size_t room,
                                Status* status = nullptr) {
-    Asking& asking = helper(from).asking();
+    RpcClient& asker = client(from);
     auto outcome = std::make_shared<Outcome>();
     Request request = {.rank = of, .kind = kind, .reply_room = room};
     const std::span<const std::byte> whole = body;
-    if (body.size() > asking.most_in_message() || room > asking.most_in_reply()) {
-      request.buffer = asking.take_buffer(of);
+    if (body.size() > asker.most_in_message() || room > asker.most_in_reply()) {
+      request.buffer = asker.take_buffer(of);
     }
-    if (body.size() > asking.most_in_message()) {
+    if (body.size() > asker.most_in_message()) {
       std::copy(body.begin(), body.end(), request.buffer);
       request.buffered_bytes = body.size();
     } else {
@@ -154,7 +175,7 @@ class HelperWorld : public testing::Test {
       outcome->body = bytes_of(answer);
       return ended;
     };
-    Status asked = asking.ask(std::move(request));
+    Status asked = asker.ask(std::move(request));
     if (status != nullptr) {
       *status = std::move(asked);
     } else {

@@ -13,13 +13,13 @@ class LooseRequests : public HelperWorld {
   void SetUp() override {
     settings.peer_receives = 40;  // credits for all requests of a test at once
     open(2);
-    helper(1).serve(RequestKind::accumulate, [this](const Served& request) -> Answer {
+    server(1).serve(RequestKind::accumulate, [this](const Served& request) -> Answer {
       noted.push_back(bytes_of(request.body));
       return {};
     });
-    helper(1).serve(RequestKind::put,
+    server(1).serve(RequestKind::put,
                     [](const Served& /*request*/) -> Answer { return {.status = RMA_ERR_ADDRESS}; });
-    helper(1).serve(RequestKind::get, [](const Served& request) { return echo(request); });
+    server(1).serve(RequestKind::get, [](const Served& request) { return echo(request); });
     start();
   }
   static std::uint64_t messages() { return total_counts()[static_cast<std::size_t>(Counter::message)]; }

@@ -17,21 +17,21 @@ class Pieces : public HelperWorld {
 
   void start_all() {
     open(2);
-    helper(1).serve(RequestKind::put, [](const Served& request) -> Answer {
+    server(1).serve(RequestKind::put, [](const Served& request) -> Answer {
       std::span<const std::byte> body = request.body;
       const auto part = Layout::decode(body);
       if (!part || part->bytes != body.size()) return {.status = RMA_ERR_ARGUMENT};
       unpack(part->layout, part->from, body);
       return {};
     });
-    helper(1).serve(RequestKind::get, [](const Served& request) -> Answer {
+    server(1).serve(RequestKind::get, [](const Served& request) -> Answer {
       std::span<const std::byte> body = request.body;
       const auto part = Layout::decode(body);
       if (!part || !body.empty() || part->bytes > request.room.size()) return {.status = RMA_ERR_ARGUMENT};
       pack(part->layout, part->from, request.room.first(part->bytes));
       return {.bytes = part->bytes};
     });
-    helper(1).serve(RequestKind::accumulate, [this](const Served& request) -> Answer {
+    server(1).serve(RequestKind::accumulate, [this](const Served& request) -> Answer {
       if (request.body.size() < sizeof prefix) return {.status = RMA_ERR_ARGUMENT};
       EXPECT_TRUE(std::equal(prefix.begin(), prefix.end(), request.body.begin()));
       std::span<const std::byte> body = request.body.subspan(sizeof prefix);
@@ -106,7 +106,7 @@ class Pieces : public HelperWorld {
                                  .unit = kind == RequestKind::accumulate ? 4U : 1U,
                                  .most = std::array<std::size_t, 4>{16, 100, 1000, 1U << 20U}[random() % 4],
                                  .one_by_one = random() % 2 == 0};
-      const Status asked = ask_in_pieces(helper(0).asking(), *at(0).flights, transfer);
+      const Status asked = ask_in_pieces(client(0), *at(0).flights, transfer);
       ASSERT_TRUE(asked.ok()) << asked.text();
       const Status finished = at(0).flights->finish(transfer.operation);
       ASSERT_TRUE(finished.ok()) << finished.text();

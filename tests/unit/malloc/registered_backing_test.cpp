@@ -70,7 +70,7 @@ TEST_F(RegisteredBackingTest, KeepsWhatIsReleasedAndTakesOnlyTheGaps) {
   backing->release(kExtent, kExtent);
   EXPECT_TRUE(at(kExtent));
   EXPECT_EQ(registrar.live(), 2U);
-  const std::uint32_t key = at(kExtent)->remote[0];
+  const transport::Key key = at(kExtent)->remote[0];
   ASSERT_TRUE(backing->back(0, 5 * kExtent).ok());
   EXPECT_EQ(registrar.live(), 5U) << "three gaps";
   EXPECT_EQ(at(kExtent)->remote[0], key) << "others remember it";

@@ -17,6 +17,7 @@ class AssistedTest : public testing::TestWithParam<std::uint64_t> {
     using AssistedWorld::at;
     using AssistedWorld::begin;
     using AssistedWorld::below;
+    using AssistedWorld::channel;
     using AssistedWorld::check;
     using AssistedWorld::draw;
     using AssistedWorld::Drawn;
@@ -92,9 +93,9 @@ TEST_P(AssistedTest, ALostRankEndsItsTransfersOnly) {
     }
     if (i < moment || lost) continue;
     lost = true;
-    world.helper(0).channel().fail(1);
+    world.channel(0).fail(1);
     if (random() % 2 == 0) world.helper(0).progress();
-    world.helper(1).channel().fail(0);
+    world.channel(1).fail(0);
     ASSERT_TRUE(world.settle());
   }
   for (Drawn& drawn : all) {

@@ -46,10 +46,10 @@ class AssistedWorld : public HelperWorld {
     settings.message_bytes = 512;
     open(count);
     for (int rank = 0; rank < count; ++rank) {
-      transport::HelperLane::Limits limits = at(rank).endpoint->lane().limits();
+      transport::MessageEndpoint::Limits limits = at(rank).endpoint->messages().limits();
       limits.gather = static_cast<std::uint32_t>(1 + random() % 5);
       limits.scatters = static_cast<std::uint32_t>(1 + random() % 8);
-      at(rank).endpoint->lane().set_limits(limits);
+      at(rank).endpoint->messages().set_limits(limits);
       auto& memory = *memories.emplace_back(std::make_unique<Memory>());
       memory.bytes.resize(3 * kPart);
       for (std::size_t i = 0; i < memory.bytes.size(); i += 8) {
@@ -68,13 +68,11 @@ class AssistedWorld : public HelperWorld {
         }
         return std::nullopt;
       };
-      memory.assisted = std::make_unique<Assisted>(find, helper(rank));
+      memory.assisted = std::make_unique<Assisted>(find, *at(rank).flights, *at(rank).network, channel(rank));
     }
     start();
   }
-  ~AssistedWorld() override {
-    for (auto& rank : ranks) rank->helper.reset();
-  }
+  ~AssistedWorld() override { close(); }
   [[nodiscard]] Memory& memory(int rank) { return *memories[static_cast<std::size_t>(rank)]; }
 
   static std::size_t below(Random& random, std::size_t count) { return random() % count; }
@@ -168,8 +166,9 @@ class AssistedWorld : public HelperWorld {
   }
   /// Random hindrances at a rank: no room for messages, scatters and gathers for a while.
   void hinder(Random& random, int rank) {
-    at(rank).endpoint->lane().set_faults({.refused_messages = static_cast<std::uint32_t>(below(random, 4)),
-                                          .refused_transfers = static_cast<std::uint32_t>(below(random, 6))});
+    at(rank).endpoint->messages().set_faults(
+        {.refused_messages = static_cast<std::uint32_t>(below(random, 4)),
+         .refused_transfers = static_cast<std::uint32_t>(below(random, 6))});
   }
 
   [[nodiscard]] std::byte& model_of(int rank, const std::byte* address) {

@@ -276,7 +276,7 @@ TEST(CmaContract, HasNoMessagesAtomicsOrKeys) {
   std::array<std::byte, 8> bytes = {};
   const Local piece = {.address = bytes.data(), .bytes = 8, .key = 0};
   const Remote there = {.address = reinterpret_cast<std::uintptr_t>(bytes.data()), .key = 0};
-  EXPECT_EQ(cma.helper_lane(), nullptr);
+  EXPECT_EQ(cma.message_endpoint(), nullptr);
   EXPECT_EQ(cma.post_atomic(0, RMA_FETCH_ADD, there, 1, 0, piece, 1), RMA_ERR_UNSUPPORTED);
   EXPECT_FALSE(cma.limits().atomics64);
   const auto registration = cma.register_memory(bytes.data(), bytes.size());

@@ -72,7 +72,7 @@ TEST_F(LoopbackFault, ALostPeerIsLostAndOthersAreNot) {
   EXPECT_EQ(write(1, 1), RMA_ERR_PEER_LOST);
   EXPECT_EQ(read(1, 2), RMA_ERR_PEER_LOST);
   const Local piece = local(0, 1);
-  EXPECT_EQ(mine_end->lane().post_message(1, {&piece, 1}, 3, {}), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(mine_end->messages().post_message(1, {&piece, 1}, 3, {}), RMA_ERR_PEER_LOST);
   EXPECT_EQ(mine_end->post_atomic(1, RMA_FETCH_ADD, remote(0), 1, 0, local(0, 8), 4), RMA_ERR_PEER_LOST);
   EXPECT_EQ(mine_end->post_write(2, remote(0), {&piece, 1}, 5, {}), RMA_SUCCESS);
   EXPECT_EQ(outcome(*mine_end, 5), RMA_SUCCESS);

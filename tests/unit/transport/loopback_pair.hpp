@@ -62,14 +62,14 @@ class LoopbackPair : public testing::Test {
     for (const Completion& completion : completions) result.push_back(completion.cookie);
     return result;
   }
-  /// The same of its helper lane.
-  [[nodiscard]] static std::vector<Completion> poll_lane(LoopbackTransport& endpoint) {
+  /// The same of its message endpoint.
+  [[nodiscard]] static std::vector<Completion> poll_messages(LoopbackTransport& endpoint) {
     std::vector<Completion> completions(16);
-    completions.resize(endpoint.lane().poll(completions));
+    completions.resize(endpoint.messages().poll(completions));
     return completions;
   }
   [[nodiscard]] static rma_status_t lane_outcome(LoopbackTransport& endpoint, Cookie cookie) {
-    const auto completions = poll_lane(endpoint);
+    const auto completions = poll_messages(endpoint);
     EXPECT_EQ(cookies(completions), std::vector<Cookie>{cookie});
     return completions.size() == 1 ? completions[0].status : RMA_SUCCESS;
   }

@@ -116,14 +116,14 @@ TEST_F(Loopback, AMessageGoesIntoTheOldestReceive) {
   auto one = their_end->register_memory(first.data(), first.size());
   auto two = their_end->register_memory(second.data(), second.size());
   ASSERT_TRUE(one.ok() && two.ok());
-  ASSERT_EQ(their_end->lane().post_buffer({first.data(), first.size(), one->local}, 11), RMA_SUCCESS);
-  ASSERT_EQ(their_end->lane().post_buffer({second.data(), second.size(), two->local}, 12), RMA_SUCCESS);
-  EXPECT_EQ(their_end->lane().post_buffer({second.data(), second.size(), 999}, 13), RMA_ERR_ADDRESS);
+  ASSERT_EQ(their_end->messages().post_buffer({first.data(), first.size(), one->local}, 11), RMA_SUCCESS);
+  ASSERT_EQ(their_end->messages().post_buffer({second.data(), second.size(), two->local}, 12), RMA_SUCCESS);
+  EXPECT_EQ(their_end->messages().post_buffer({second.data(), second.size(), 999}, 13), RMA_ERR_ADDRESS);
 
   const std::array<Local, 2> pieces = {local(0, 3), local(8, 2)};
-  ASSERT_EQ(mine_end->lane().post_message(1, pieces, 1, {}), RMA_SUCCESS);
+  ASSERT_EQ(mine_end->messages().post_message(1, pieces, 1, {}), RMA_SUCCESS);
   EXPECT_EQ(lane_outcome(*mine_end, 1), RMA_SUCCESS);
-  auto arrived = poll_lane(*their_end);
+  auto arrived = poll_messages(*their_end);
   ASSERT_EQ(arrived.size(), 1U);
   EXPECT_EQ(arrived[0].cookie, 11U);
   EXPECT_EQ(arrived[0].peer, 0);
@@ -132,28 +132,28 @@ TEST_F(Loopback, AMessageGoesIntoTheOldestReceive) {
   EXPECT_EQ(std::memcmp(&first[0], &mine[0], 3), 0);
   EXPECT_EQ(std::memcmp(&first[3], &mine[8], 2), 0);
 
-  ASSERT_EQ(mine_end->lane().post_message(1, pieces, 2, {}), RMA_SUCCESS);
+  ASSERT_EQ(mine_end->messages().post_message(1, pieces, 2, {}), RMA_SUCCESS);
   EXPECT_EQ(lane_outcome(*mine_end, 2), RMA_ERR_SIZE) << "too long for the second";
-  arrived = poll_lane(*their_end);
+  arrived = poll_messages(*their_end);
   ASSERT_EQ(arrived.size(), 1U);
   EXPECT_EQ(arrived[0].cookie, 12U);
   EXPECT_EQ(arrived[0].status, RMA_ERR_SIZE);
   EXPECT_EQ(second, (std::array<std::byte, 4>{}));
 
-  ASSERT_EQ(mine_end->lane().post_message(1, pieces, 3, {}), RMA_SUCCESS);
+  ASSERT_EQ(mine_end->messages().post_message(1, pieces, 3, {}), RMA_SUCCESS);
   EXPECT_EQ(lane_outcome(*mine_end, 3), RMA_ERR_STATE) << "no buffer is left";
 }
 
 TEST_F(Loopback, AGatherGoesIntoTheOldestScatterOfItsPeer) {
-  ASSERT_EQ(mine_end->lane().post_gather(1, {}, 1, {}), RMA_SUCCESS);
+  ASSERT_EQ(mine_end->messages().post_gather(1, {}, 1, {}), RMA_SUCCESS);
   EXPECT_EQ(lane_outcome(*mine_end, 1), RMA_ERR_STATE) << "there is no scatter";
   std::array<Local, 2> into = {Local{&theirs[0], 3, their_registration.local},
                                Local{&theirs[20], 4, their_registration.local}};
-  ASSERT_EQ(their_end->lane().post_scatter(0, into, 11), RMA_SUCCESS);
+  ASSERT_EQ(their_end->messages().post_scatter(0, into, 11), RMA_SUCCESS);
   const std::array<Local, 2> pieces = {local(0, 5), local(30, 2)};
-  ASSERT_EQ(mine_end->lane().post_gather(1, pieces, 2, {}), RMA_SUCCESS);
+  ASSERT_EQ(mine_end->messages().post_gather(1, pieces, 2, {}), RMA_SUCCESS);
   EXPECT_EQ(lane_outcome(*mine_end, 2), RMA_SUCCESS);
-  const auto arrived = poll_lane(*their_end);
+  const auto arrived = poll_messages(*their_end);
   ASSERT_EQ(arrived.size(), 1U);
   EXPECT_EQ(arrived[0].cookie, 11U);
   EXPECT_EQ(arrived[0].bytes, 7U);

@@ -1,7 +1,7 @@
 // Peers that end, at whatever step, leave, or never answer.
 
 #include "../forked.hpp"
-#include "shm_lanes.hpp"
+#include "shm_endpoints.hpp"
 
 namespace rma::transport {
 namespace {
@@ -38,12 +38,12 @@ class ShmFailure : public testing::Test {
     ASSERT_TRUE(status.ok()) << status.text();
     while (end->poll() != 0) {
     }
-    static_cast<void>(end->lane().arm());  // takes off the rings of connecting
+    static_cast<void>(end->messages().arm());  // takes off the rings of connecting
   }
   void go_on() { host->stage = kConnected; }
 
   void expect_woken() const {
-    pollfd fd = {.fd = end->lane().event_fd(), .events = POLLIN, .revents = 0};
+    pollfd fd = {.fd = end->messages().event_fd(), .events = POLLIN, .revents = 0};
     EXPECT_EQ(::poll(&fd, 1, 60'000), 1);
   }
   /// What a thread does that polls and does not sleep.
@@ -59,9 +59,9 @@ class ShmFailure : public testing::Test {
     for (int i = 0; i < 5000; ++i) end->poll();
     EXPECT_EQ(end->ended.size(), 1U);
     EXPECT_EQ(end->send(1, 1U), RMA_ERR_PEER_LOST);
-    EXPECT_EQ(end->lane().post_message_write(1, {host->cards[1].base + (1U << 20U), 0}, {}, 1, {}),
+    EXPECT_EQ(end->messages().post_message_write(1, {host->cards[1].base + (1U << 20U), 0}, {}, 1, {}),
               RMA_ERR_PEER_LOST);
-    EXPECT_TRUE(end->lane().arm()) << "there is nothing more to say";
+    EXPECT_TRUE(end->messages().arm()) << "there is nothing more to say";
     EXPECT_EQ(end->transport->connect(1, bytes_of(host->cards[1])).code(), RMA_ERR_PEER_LOST);
   }
 
@@ -72,7 +72,7 @@ class ShmFailure : public testing::Test {
 
 TEST_F(ShmFailure, ASleeperIsWokenByTheEndOfAPeer) {
   open([](ShmEnd& /*its*/, const MappedSegment& /*raw*/) {});
-  ASSERT_TRUE(end->lane().arm());
+  ASSERT_TRUE(end->messages().arm());
   EXPECT_FALSE(end->has_event());
   other->end();
   expect_woken();
@@ -93,7 +93,7 @@ TEST_F(ShmFailure, WhatWasSentBeforeTheEndComesFirst) {
   });
   go_on();
   ASSERT_TRUE(other->ended_well());
-  EXPECT_FALSE(end->lane().arm());
+  EXPECT_FALSE(end->messages().arm());
   ASSERT_TRUE(finds_the_loss());
   EXPECT_EQ(end->numbers(), (Numbers{0, 1, 2, 3, 4, 5}));
   expect_lost_once();
@@ -121,7 +121,7 @@ TEST_F(ShmFailure, WhoEndsBeforeItRingsHasSentItAllTheSame) {
     const Local piece = {bytes.data(), bytes.size(), 0};
     queue.put({&piece, 1}, bytes.size());
   });
-  ASSERT_TRUE(end->lane().arm());
+  ASSERT_TRUE(end->messages().arm());
   go_on();
   expect_woken();  // by its end
   ASSERT_TRUE(finds_the_loss());
@@ -204,8 +204,8 @@ TEST_F(ShmFailure, WhoLeavesIsLostAfterItsMessages) {
   ASSERT_TRUE(connect(*end, *leaving, 1).ok());
   while (end->poll() != 0) {
   }
-  static_cast<void>(end->lane().arm());
-  ASSERT_TRUE(end->lane().arm());
+  static_cast<void>(end->messages().arm());
+  ASSERT_TRUE(end->messages().arm());
   leaving.reset();
   EXPECT_TRUE(end->has_event());
   EXPECT_EQ(end->send(1, 4U), RMA_ERR_PEER_LOST) << "before anybody has looked";
@@ -222,7 +222,7 @@ TEST_F(ShmFailure, WhoIsGivenUpIsHeardNoMore) {
   for (int i = 0; i < 5000; ++i) end->poll();
   EXPECT_TRUE(end->arrived.empty());
   EXPECT_TRUE(end->ended.empty());
-  EXPECT_TRUE(end->lane().arm());
+  EXPECT_TRUE(end->messages().arm());
   EXPECT_EQ(end->transport->connect(1, peer.transport->card()).code(), RMA_ERR_PEER_LOST);
 }
 

@@ -7,14 +7,14 @@
 #include <random>
 
 #include "../seed.hpp"
-#include "shm_lanes.hpp"
+#include "shm_endpoints.hpp"
 
 namespace rma::transport {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-class ShmHostile : public ShmLanes {
+class ShmHostile : public ShmEndpoints {
  protected:
   /// What rank 3 says to a card of rank 9's that was changed.
   rma_status_t outcome(const std::function<void(ShmCard&)>& change) {
@@ -148,7 +148,7 @@ TEST_F(ShmHostile, WildMessagesCostTheirSenderTheConnection) {
   at(5).poll();
   EXPECT_EQ(at(5).ended.size(), 1U);
   expect_others_go_on();
-  EXPECT_TRUE(at(5).lane().arm());
+  EXPECT_TRUE(at(5).messages().arm());
 }
 
 TEST_F(ShmHostile, AReceiverThatTookWhatItCannotHaveIsLost) {
@@ -178,7 +178,7 @@ TEST_F(ShmHostile, RubbishAllOverTheSegmentIsSurvived) {
       static_cast<void>(at(9).send(5, std::vector<std::byte>(random() % ShmEnd::kMessage)));
       for (const int rank : {3, 5, 9}) {
         at(rank).poll();
-        static_cast<void>(at(rank).lane().arm());
+        static_cast<void>(at(rank).messages().arm());
       }
     }
   }

@@ -1,30 +1,30 @@
 // Who sleeps, several threads, and several processes.
 
 #include "../forked.hpp"
-#include "shm_lanes.hpp"
+#include "shm_endpoints.hpp"
 
 namespace rma::transport {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-TEST_F(ShmLanes, ASleeperIsRungOnceByEachThatHasSomethingForIt) {
+TEST_F(ShmEndpoints, ASleeperIsRungOnceByEachThatHasSomethingForIt) {
   open_connected();
   ShmEnd& sleeper = at(5);
   while (sleeper.poll() != 0) {
   }
   ASSERT_EQ(at(3).send(5, 1), RMA_SUCCESS);
-  EXPECT_FALSE(sleeper.lane().arm()) << "there is a message";
+  EXPECT_FALSE(sleeper.messages().arm()) << "there is a message";
   sleeper.poll();
-  static_cast<void>(sleeper.lane().arm());  // takes off the rings of connecting
-  ASSERT_TRUE(sleeper.lane().arm());
+  static_cast<void>(sleeper.messages().arm());  // takes off the rings of connecting
+  ASSERT_TRUE(sleeper.messages().arm());
   EXPECT_FALSE(sleeper.has_event());
   ASSERT_EQ(at(3).send(5, 2), RMA_SUCCESS);
   EXPECT_TRUE(sleeper.has_event());
-  EXPECT_FALSE(sleeper.lane().arm());
+  EXPECT_FALSE(sleeper.messages().arm());
   EXPECT_FALSE(sleeper.has_event()) << "arm() takes the rings off";
   sleeper.poll();
-  ASSERT_TRUE(sleeper.lane().arm());
+  ASSERT_TRUE(sleeper.messages().arm());
   ASSERT_EQ(at(9).send(5, 3), RMA_SUCCESS);
   ASSERT_EQ(at(9).send(5, 4), RMA_SUCCESS);
   EXPECT_TRUE(sleeper.has_event());
@@ -32,23 +32,23 @@ TEST_F(ShmLanes, ASleeperIsRungOnceByEachThatHasSomethingForIt) {
   EXPECT_EQ(sleeper.numbers(), (Numbers{1, 2, 3, 4}));
 }
 
-TEST_F(ShmLanes, EndsOfWhatWasPostedKeepFromSleeping) {
+TEST_F(ShmEndpoints, EndsOfWhatWasPostedKeepFromSleeping) {
   open_connected();
   while (at(3).poll() != 0) {
   }
-  static_cast<void>(at(3).lane().arm());  // takes off the rings of connecting
-  ASSERT_TRUE(at(3).lane().arm());
+  static_cast<void>(at(3).messages().arm());  // takes off the rings of connecting
+  ASSERT_TRUE(at(3).messages().arm());
   std::byte byte{};
   const Local piece = {&byte, 1, 0};
   EXPECT_FALSE(at(3).has_event());
-  ASSERT_EQ(at(3).lane().post_message(5, {&piece, 1}, 4000, {}), RMA_SUCCESS);
+  ASSERT_EQ(at(3).messages().post_message(5, {&piece, 1}, 4000, {}), RMA_SUCCESS);
   EXPECT_TRUE(at(3).has_event()) << "another thread may sleep, and is to take it in";
-  EXPECT_FALSE(at(3).lane().arm());
+  EXPECT_FALSE(at(3).messages().arm());
   at(3).poll();
-  EXPECT_TRUE(at(3).lane().arm());
+  EXPECT_TRUE(at(3).messages().arm());
 }
 
-TEST_F(ShmLanes, ASleepingThreadMissesNothing) {
+TEST_F(ShmEndpoints, ASleepingThreadMissesNothing) {
   open_connected();
   constexpr std::uint32_t kCount = 20000;
   std::thread sender([this] {
@@ -60,8 +60,8 @@ TEST_F(ShmLanes, ASleepingThreadMissesNothing) {
   std::uint32_t next = 0;
   bool in_order = true;
   while (next < kCount) {
-    if (sleeper.poll() == 0 && sleeper.lane().arm() && sleeper.poll() == 0) {
-      pollfd fd = {.fd = sleeper.lane().event_fd(), .events = POLLIN, .revents = 0};
+    if (sleeper.poll() == 0 && sleeper.messages().arm() && sleeper.poll() == 0) {
+      pollfd fd = {.fd = sleeper.messages().event_fd(), .events = POLLIN, .revents = 0};
       ASSERT_EQ(::poll(&fd, 1, 60'000), 1) << "asleep, and message " << next << " is there";
     }
     for (const std::uint32_t number : sleeper.numbers()) in_order = in_order && number == next++;
@@ -70,7 +70,7 @@ TEST_F(ShmLanes, ASleepingThreadMissesNothing) {
   EXPECT_TRUE(in_order);
 }
 
-TEST_F(ShmLanes, ThreadsSendAndPollAtOnce) {
+TEST_F(ShmEndpoints, ThreadsSendAndPollAtOnce) {
   open_connected(8, 4);
   constexpr std::uint32_t kCount = 5000;
   std::vector<std::thread> threads;
@@ -88,15 +88,15 @@ TEST_F(ShmLanes, ThreadsSendAndPollAtOnce) {
     threads.emplace_back([this, &found] {
       std::array<Completion, 4> completions;
       while (found < 4 * kCount) {
-        const std::size_t count = at(5).lane().poll(completions);
+        const std::size_t count = at(5).messages().poll(completions);
         for (std::size_t k = 0; k < count; ++k) {
           auto& buffer = at(5).buffers[completions[k].cookie - 1];
           static_cast<void>(
-              at(5).lane().post_buffer({buffer.data(), ShmEnd::kMessage, 0}, completions[k].cookie));
+              at(5).messages().post_buffer({buffer.data(), ShmEnd::kMessage, 0}, completions[k].cookie));
           ++found;
         }
         if (count == 0) {
-          static_cast<void>(at(5).lane().arm());
+          static_cast<void>(at(5).messages().arm());
           sched_yield();
         }
       }

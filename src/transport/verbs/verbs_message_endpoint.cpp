@@ -1,4 +1,4 @@
-#include "transport/verbs/verbs_lane.hpp"
+#include "transport/verbs/verbs_message_endpoint.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 // One less than powers of two: devices that keep one slot free and round up then need half the memory.
 constexpr std::uint32_t kMessages = 31;
 constexpr std::uint32_t kTransfers = 15;
-constexpr std::uint32_t kLaneGather = 32;  ///< pieces of a transfer: memory of every queue slot
+constexpr std::uint32_t kMostGather = 32;  ///< pieces of a transfer: memory of every queue slot
 constexpr std::uint32_t kMessageGather = 2;
 /// Marks the ids of receives. A RequestId has it never: a queue's number is below 2^31.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63U;
@@ -53,7 +53,7 @@ void rearm(const EventChannel& channel, ibv_cq* queue) {
   static_cast<void>(ibv_req_notify_cq(queue, 0));
 }
 
-EndedRequest end_request(const VerbsLane::Connections& connections, const std::string& name,
+EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections, const std::string& name,
                          const ibv_wc& work) {
   const RequestId id = RequestId::decode(work.wr_id);
   const int peer = static_cast<int>(id.queue / Connection::kQueues);
@@ -70,8 +70,8 @@ EndedRequest end_request(const VerbsLane::Connections& connections, const std::s
           .report = over.report};
 }
 
-Status VerbsLane::create(ibv_context* context, ibv_pd* domain, const ibv_device_attr& device,
-                         const Options& options) {
+Status VerbsMessageEndpoint::create(ibv_context* context, ibv_pd* domain, const ibv_device_attr& device,
+                                    const Options& options) {
   auto channel = make_channel(context);
   if (!channel.ok()) return std::move(channel).status();
   channel_ = std::move(channel).value();
@@ -98,7 +98,7 @@ Status VerbsLane::create(ibv_context* context, ibv_pd* domain, const ibv_device_
                     .inline_bytes = options.inline_bytes,
                     .scatters = 0};
   transfer_shape_ = {.depth = std::min(kTransfers, depth),
-                     .gather = std::min(kLaneGather, static_cast<std::uint32_t>(device.max_sge)),
+                     .gather = std::min(kMostGather, static_cast<std::uint32_t>(device.max_sge)),
                      .inline_bytes = 0,
                      .scatters = std::min(kTransfers, depth)};
   limits_ = {.gather = transfer_shape_.gather,
@@ -110,14 +110,14 @@ Status VerbsLane::create(ibv_context* context, ibv_pd* domain, const ibv_device_
   return {};
 }
 
-void VerbsLane::describe(ConnectionParts& parts) const {
+void VerbsMessageEndpoint::describe(ConnectionParts& parts) const {
   parts.lane_completions = completions_.get();
   parts.message_buffers = buffers_.get();
   parts.message_shape = message_shape_;
   parts.transfer_shape = transfer_shape_;
 }
 
-void VerbsLane::admit(int peer, Endpoint& end) {
+void VerbsMessageEndpoint::admit(int peer, Endpoint& end) {
   {
     const std::lock_guard guard(owners_lock_);
     const std::uint32_t first = Connection::kQueues * static_cast<std::uint32_t>(peer);
@@ -128,14 +128,15 @@ void VerbsLane::admit(int peer, Endpoint& end) {
   end.gather = static_cast<std::uint16_t>(limits_.gather);
 }
 
-rma_status_t VerbsLane::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
-                                     PostFlags flags) {
+rma_status_t VerbsMessageEndpoint::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
+                                                PostFlags flags) {
   if (pieces.size() > kMessageGather) return RMA_ERR_ARGUMENT;
   Connection* const its = connections_(peer);
   return its != nullptr ? its->messages().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
 }
 
-rma_status_t VerbsLane::post_message_write(int peer, Remote to, Local piece, Cookie cookie, PostFlags flags) {
+rma_status_t VerbsMessageEndpoint::post_message_write(int peer, Remote to, Local piece, Cookie cookie,
+                                                      PostFlags flags) {
   Connection* const its = connections_(peer);
   if (its == nullptr) return RMA_ERR_PEER_LOST;
   const Work work = {
@@ -144,7 +145,7 @@ rma_status_t VerbsLane::post_message_write(int peer, Remote to, Local piece, Coo
   return its->messages().post({&work, 1}, &posted);
 }
 
-rma_status_t VerbsLane::post_buffer(Local buffer, Cookie cookie) {
+rma_status_t VerbsMessageEndpoint::post_buffer(Local buffer, Cookie cookie) {
   ibv_sge piece = {.addr = reinterpret_cast<std::uintptr_t>(buffer.address),
                    .length = static_cast<std::uint32_t>(buffer.bytes),
                    .lkey = static_cast<std::uint32_t>(buffer.key)};
@@ -155,36 +156,37 @@ rma_status_t VerbsLane::post_buffer(Local buffer, Cookie cookie) {
   return error == ENOMEM ? RMA_ERR_STATE : RMA_ERR_SYSTEM;
 }
 
-std::uint32_t VerbsLane::buffers_of(int peer) {
+std::uint32_t VerbsMessageEndpoint::buffers_of(int peer) {
   const Connection* const its = connections_(peer);
   return its != nullptr ? its->buffers() : 0;
 }
 
-std::uint32_t VerbsLane::gather_of(int peer) {
+std::uint32_t VerbsMessageEndpoint::gather_of(int peer) {
   const Connection* const its = connections_(peer);
   return its != nullptr ? its->gather() : 0;
 }
 
-rma_status_t VerbsLane::post_transfer(int peer, const Work& work) {
+rma_status_t VerbsMessageEndpoint::post_transfer(int peer, const Work& work) {
   if (work.pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
   Connection* const its = connections_(peer);
   std::size_t posted = 0;
   return its != nullptr ? its->transfers().post({&work, 1}, &posted) : RMA_ERR_PEER_LOST;
 }
 
-rma_status_t VerbsLane::post_gather(int peer, std::span<const Local> pieces, Cookie cookie, PostFlags flags) {
+rma_status_t VerbsMessageEndpoint::post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
+                                               PostFlags flags) {
   if (pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
   Connection* const its = connections_(peer);
   return its != nullptr ? its->transfers().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
 }
 
-rma_status_t VerbsLane::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
+rma_status_t VerbsMessageEndpoint::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
   if (pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
   Connection* const its = connections_(peer);
   return its != nullptr ? its->transfers().post_scatter(pieces, cookie | kReceive) : RMA_ERR_PEER_LOST;
 }
 
-int VerbsLane::owner(std::uint32_t queue_pair, bool* scatter) {
+int VerbsMessageEndpoint::owner(std::uint32_t queue_pair, bool* scatter) {
   const std::lock_guard guard(owners_lock_);
   const auto found = owners_.find(queue_pair);
   if (found == owners_.end()) return -1;
@@ -192,7 +194,7 @@ int VerbsLane::owner(std::uint32_t queue_pair, bool* scatter) {
   return static_cast<int>(found->second / Connection::kQueues);
 }
 
-std::size_t VerbsLane::poll(std::span<Completion> completions) {
+std::size_t VerbsMessageEndpoint::poll(std::span<Completion> completions) {
   std::array<ibv_wc, 32> works;
   const auto most = static_cast<int>(std::min(works.size(), completions.size()));
   const int found = ibv_poll_cq(completions_.get(), most, works.data());
@@ -215,7 +217,7 @@ std::size_t VerbsLane::poll(std::span<Completion> completions) {
   return filled;
 }
 
-bool VerbsLane::arm() {
+bool VerbsMessageEndpoint::arm() {
   rearm(channel_, completions_.get());
   return true;
 }

@@ -1,4 +1,4 @@
-#include "helper_thread/serving.hpp"
+#include "helper_thread/rpc_server.hpp"
 
 #include <array>
 #include <deque>
@@ -24,7 +24,7 @@ class Scarce : public HelperWorld {
       settings.helper_buffers = rank == kServer ? 3 : 8;
       open_one(rank, kRanks);
     }
-    helper(kServer).serve(RequestKind::put, [this](const Served& request) {
+    server(kServer).serve(RequestKind::put, [this](const Served& request) {
       ++served[static_cast<std::size_t>(request.asker.rank)];
       return echo(request);
     });
@@ -77,7 +77,7 @@ TEST_F(Scarce, WhoIsLostWhileItWaitsIsPassedOver) {
     for (int rank = 1; rank < kRanks; ++rank) {
       if (round < 50 || rank != 2) ask_more(rank, kLong);
     }
-    if (round == 50) helper(kServer).channel().fail(2);
+    if (round == 50) channel(kServer).fail(2);
     step();
   }
   ASSERT_TRUE(settle());

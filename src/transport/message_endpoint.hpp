@@ -11,12 +11,12 @@ namespace rma::transport {
 /// The second way to a device's peers, beside the one for the program's transfers, so that neither waits for
 /// the other's threads or bulk: short messages, and the transfers that a process makes for others. It has
 /// queues of its own and is polled by itself. A connection has it from the start. Thread-safe.
-class HelperLane {
+class MessageEndpoint {
  public:
-  HelperLane() = default;
-  HelperLane(const HelperLane&) = delete;
-  HelperLane& operator=(const HelperLane&) = delete;
-  virtual ~HelperLane() = default;
+  MessageEndpoint() = default;
+  MessageEndpoint(const MessageEndpoint&) = delete;
+  MessageEndpoint& operator=(const MessageEndpoint&) = delete;
+  virtual ~MessageEndpoint() = default;
 
   struct Limits {
     std::uint32_t gather = 1;       ///< local pieces of one transfer

@@ -1,4 +1,4 @@
-#include "transport/shm/shm_lane.hpp"
+#include "transport/shm/shm_message_endpoint.hpp"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -15,7 +15,7 @@ constexpr std::uint32_t kNoLimit = UINT32_MAX;
 
 }  // namespace
 
-Result<std::unique_ptr<ShmLane>> ShmLane::create(const ShmOptions& options) {
+Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const ShmOptions& options) {
   const auto own = std::ranges::find(options.locals, options.rank);
   const bool ascending =
       std::ranges::adjacent_find(options.locals, std::greater_equal()) == options.locals.end();
@@ -42,12 +42,14 @@ Result<std::unique_ptr<ShmLane>> ShmLane::create(const ShmOptions& options) {
   }
   // Others read it after they have got the card in another way, and so after this.
   mapped.head().card = card;
-  return std::unique_ptr<ShmLane>(new ShmLane(options, static_cast<std::size_t>(own - options.locals.begin()),
-                                              std::move(segment).value(), std::move(bell).value(), card));
+  return std::unique_ptr<ShmMessageEndpoint>(
+      new ShmMessageEndpoint(options, static_cast<std::size_t>(own - options.locals.begin()),
+                             std::move(segment).value(), std::move(bell).value(), card));
 }
 
-ShmLane::ShmLane(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
-                 std::unique_ptr<Bell> bell, const ShmCard& card)
+ShmMessageEndpoint::ShmMessageEndpoint(const ShmOptions& options, std::size_t seat,
+                                       std::unique_ptr<Segment> segment, std::unique_ptr<Bell> bell,
+                                       const ShmCard& card)
     : my_seat_(seat),
       locals_(options.locals),
       timeout_(options.connect_timeout),
@@ -64,34 +66,34 @@ ShmLane::ShmLane(const ShmOptions& options, std::size_t seat, std::unique_ptr<Se
       answered_(options.locals.size()),
       peers_(options.locals.size()) {}
 
-ShmLane::~ShmLane() {
+ShmMessageEndpoint::~ShmMessageEndpoint() {
   // After all that was sent: pairs with the load in closed().
   segment_->mapped().head().closed.store(1, std::memory_order_release);
   for (const auto& peer : owned_) peer->ring();
 }
 
-ShmPeer* ShmLane::find(int peer) const {
+ShmPeer* ShmMessageEndpoint::find(int peer) const {
   const auto at = std::ranges::lower_bound(locals_, peer);
   if (at == locals_.end() || *at != peer) return nullptr;
   // Pairs with the store in admit().
   return peers_[static_cast<std::size_t>(at - locals_.begin())].load(std::memory_order_acquire);
 }
 
-void ShmLane::fail(int peer) {
+void ShmMessageEndpoint::fail(int peer) {
   ShmPeer* const its = find(peer);
   if (its == nullptr) return;
   its->fail();
   moves_.fail(static_cast<int>(its->seat()));
 }
 
-void ShmLane::ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags) {
+void ShmMessageEndpoint::ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags) {
   if (status == RMA_SUCCESS && flags.unsignaled) return;
   const std::lock_guard guard(ended_lock_);
   ended_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});
   tell_of_ended();
 }
 
-void ShmLane::tell_of_ended() {
+void ShmMessageEndpoint::tell_of_ended() {
   ended_count_.store(ended_.size(), std::memory_order_relaxed);
   // Another thread may sleep, and is to take it in: as in ShmPeer::post(), pairs with the fence in arm().
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -99,7 +101,8 @@ void ShmLane::tell_of_ended() {
   if (std::exchange(rung_, sleeps) != sleeps) bell_->ring_own();
 }
 
-rma_status_t ShmLane::post_message(int peer, std::span<const Local> pieces, Cookie cookie, PostFlags flags) {
+rma_status_t ShmMessageEndpoint::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
+                                              PostFlags flags) {
   ShmPeer* const its = find(peer);
   if (its == nullptr) return RMA_ERR_PEER_LOST;
   const rma_status_t status = its->post(pieces);
@@ -107,7 +110,8 @@ rma_status_t ShmLane::post_message(int peer, std::span<const Local> pieces, Cook
   return status;
 }
 
-rma_status_t ShmLane::post_message_write(int peer, Remote to, Local piece, Cookie cookie, PostFlags flags) {
+rma_status_t ShmMessageEndpoint::post_message_write(int peer, Remote to, Local piece, Cookie cookie,
+                                                    PostFlags flags) {
   ShmPeer* const its = find(peer);
   if (its == nullptr) return RMA_ERR_PEER_LOST;
   const rma_status_t status = its->write(to, {piece.address, piece.bytes});
@@ -116,7 +120,7 @@ rma_status_t ShmLane::post_message_write(int peer, Remote to, Local piece, Cooki
   return RMA_SUCCESS;
 }
 
-rma_status_t ShmLane::post_transfer(int peer, const Work& work) {
+rma_status_t ShmMessageEndpoint::post_transfer(int peer, const Work& work) {
   ShmPeer* const its = find(peer);
   if (its == nullptr || its->failed()) return RMA_ERR_PEER_LOST;
   std::size_t posted = 0;
@@ -133,16 +137,17 @@ rma_status_t ShmLane::post_transfer(int peer, const Work& work) {
   return status;
 }
 
-rma_status_t ShmLane::post_gather(int /*peer*/, std::span<const Local> /*pieces*/, Cookie /*cookie*/,
-                                  PostFlags /*flags*/) {
+rma_status_t ShmMessageEndpoint::post_gather(int /*peer*/, std::span<const Local> /*pieces*/,
+                                             Cookie /*cookie*/, PostFlags /*flags*/) {
   return RMA_ERR_UNSUPPORTED;
 }
 
-rma_status_t ShmLane::post_scatter(int /*peer*/, std::span<const Local> /*pieces*/, Cookie /*cookie*/) {
+rma_status_t ShmMessageEndpoint::post_scatter(int /*peer*/, std::span<const Local> /*pieces*/,
+                                              Cookie /*cookie*/) {
   return RMA_ERR_UNSUPPORTED;
 }
 
-std::uint32_t ShmLane::buffers_of(int peer) {
+std::uint32_t ShmMessageEndpoint::buffers_of(int peer) {
   const ShmPeer* const its = find(peer);
   return its != nullptr ? its->buffers() : 0;
 }

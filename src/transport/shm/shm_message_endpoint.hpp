@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/helper_lane.hpp"
+#include "transport/message_endpoint.hpp"
 #include "transport/shm/bell.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "transport/shm/segment.hpp"
@@ -24,7 +24,7 @@ struct ShmOptions {
   std::size_t segment_bytes = std::size_t{1} << 30U;
 };
 
-/// The helper lane between processes of one host. A process writes its messages into queues that lie in the
+/// The message endpoint between processes of one host. A process writes its messages into queues that lie in the
 /// receivers' segments, one for each pair. Whoever polls copies them from there into buffers that were
 /// posted, where no dishonest peer can change them any more. Transfers are cross memory attach's; there are
 /// no scatters. What is posted is over at once.
@@ -35,11 +35,11 @@ struct ShmOptions {
 ///
 /// A peer that has ended, or left, is told of once, after all that it has sent, by a completion with
 /// RMA_ERR_PEER_LOST and the cookie 0. Thread-safe.
-class ShmLane final : public HelperLane {
+class ShmMessageEndpoint final : public MessageEndpoint {
  public:
   /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH when the ranks make no sense.
-  [[nodiscard]] static Result<std::unique_ptr<ShmLane>> create(const ShmOptions& options);
-  ~ShmLane() override;
+  [[nodiscard]] static Result<std::unique_ptr<ShmMessageEndpoint>> create(const ShmOptions& options);
+  ~ShmMessageEndpoint() override;
 
   [[nodiscard]] const ShmCard& card() const { return card_; }
   [[nodiscard]] Segment& segment() { return *segment_; }
@@ -65,8 +65,8 @@ class ShmLane final : public HelperLane {
   [[nodiscard]] bool arm() override;
 
  private:
-  ShmLane(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
-          std::unique_ptr<Bell> bell, const ShmCard& card);
+  ShmMessageEndpoint(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
+                     std::unique_ptr<Bell> bell, const ShmCard& card);
 
   // shm_connecting.cpp. The first three: with connect_lock_ held.
   [[nodiscard]] Result<ShmPeer*> admit(std::size_t seat, const ShmCard& card);

@@ -1,4 +1,4 @@
-#include "helper_thread/asking.hpp"
+#include "helper_thread/rpc_client.hpp"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,16 @@
 
 namespace rma {
 
-Asking::Asking(Flights& flights, Network& network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
-               std::size_t buffers)
+RpcClient::RpcClient(Flights& flights, Network& network, Channel& channel, Rails& rails,
+                     std::size_t buffer_bytes, std::size_t buffers)
     : flights_(flights),
       network_(network),
       channel_(channel),
       most_in_message_(channel.max_body() - sizeof(RequestHeader)),
       most_in_reply_(channel.max_body() - sizeof(ReplyHeader)) {
+  channel.on_message(kReplyMessage, [this](const Message& message) { return receive(message); });
+  channel.on_message(kDoneMessage, [this](const Message& message) { return receive_done(message); });
+  channel.on_loss([this](int rank) { lost(rank); });
   auto pool = BouncePool::create(rails, buffer_bytes, buffers);
   if (pool.ok()) {
     pool_ = std::move(pool).value();
@@ -27,15 +30,15 @@ Asking::Asking(Flights& flights, Network& network, Channel& channel, Rails& rail
   }
 }
 
-std::size_t Asking::buffer_bytes() const { return pool_ != nullptr ? pool_->bytes() : most_in_message_; }
+std::size_t RpcClient::buffer_bytes() const { return pool_ != nullptr ? pool_->bytes() : most_in_message_; }
 
-std::byte* Asking::take_buffer(int rank) {
+std::byte* RpcClient::take_buffer(int rank) {
   std::byte* buffer = pool_->take();
   if (buffer == nullptr) flights_.wait_until(rank, [&] { return (buffer = pool_->take()) != nullptr; });
   return buffer;
 }
 
-std::uint64_t Asking::open(Request request) {
+std::uint64_t RpcClient::open(Request request) {
   const std::lock_guard guard(lock_);
   std::uint32_t index = 0;
   if (free_.empty()) {
@@ -53,7 +56,7 @@ std::uint64_t Asking::open(Request request) {
   return std::uint64_t{slot.generation} << 32U | index;
 }
 
-bool Asking::take(std::uint64_t token, int rank, Request& request) {
+bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
   const auto index = static_cast<std::uint32_t>(token);
   const auto generation = static_cast<std::uint32_t>(token >> 32U);
   const std::lock_guard guard(lock_);
@@ -67,14 +70,14 @@ bool Asking::take(std::uint64_t token, int rank, Request& request) {
   return true;
 }
 
-void Asking::close(Request& request, rma_status_t status, std::span<const std::byte> body) {
+void RpcClient::close(Request& request, rma_status_t status, std::span<const std::byte> body) {
   if (request.answered) status = request.answered(status, body);
   if (request.buffer != nullptr) pool_->give(request.buffer);
   if (request.operation == RMA_REQUEST_NULL) network_.loose_request(request.rank, -1);
   flights_.end(request.rank, request.operation, status);
 }
 
-rma_status_t Asking::send(const RequestHeader& header, const Request& request, std::size_t rail) {
+rma_status_t RpcClient::send(const RequestHeader& header, const Request& request, std::size_t rail) {
   const std::span<const std::byte> start(reinterpret_cast<const std::byte*>(&header), sizeof header);
   if (request.tail.empty() && request.head.empty()) {
     return channel_.try_send(request.rank, rail, kRequestMessage, start, {});
@@ -84,21 +87,21 @@ rma_status_t Asking::send(const RequestHeader& header, const Request& request, s
   return channel_.try_send(request.rank, rail, kRequestMessage, front, request.tail);
 }
 
-Status Asking::unsent(rma_status_t status, int rank) const {
+Status RpcClient::unsent(rma_status_t status, int rank) const {
   if (status != RMA_ERR_UNSUPPORTED) return {status, network_.explain(status, rank)};
   return {status, text("rank {} has no registered memory for messages: raise its limit of locked "
                        "memory (ulimit -l)",
                        rank)};
 }
 
-Status Asking::reach(int rank, std::size_t* rail) {
+Status RpcClient::reach(int rank, std::size_t* rail) {
   if (Status status = network_.reach(rank, rail); !status.ok()) return status;
   if (const rma_status_t status = channel_.open(rank, rail); status != RMA_SUCCESS)
     return unsent(status, rank);
   return network_.settle(rank);
 }
 
-Status Asking::ask(Request request) {
+Status RpcClient::ask(Request request) {
   const int rank = request.rank;
   std::size_t rail = 0;
   if (Status ready = reach(rank, &rail); !ready.ok()) {
@@ -140,13 +143,13 @@ Status Asking::ask(Request request) {
   return unsent(status, rank);
 }
 
-bool Asking::receive(int peer, std::span<const std::byte> message) {
+bool RpcClient::receive(const Message& message) {
   ReplyHeader header;
-  if (message.size() < sizeof header) return false;
-  std::memcpy(&header, message.data(), sizeof header);
-  std::span<const std::byte> body = message.subspan(sizeof header);
+  if (message.body.size() < sizeof header) return false;
+  std::memcpy(&header, message.body.data(), sizeof header);
+  std::span<const std::byte> body = message.body.subspan(sizeof header);
   Request request;
-  if (!take(header.token, peer, request)) return false;
+  if (!take(header.token, message.peer, request)) return false;
   bool good =
       header.bytes <= request.reply_room && header.status >= RMA_SUCCESS && header.status <= RMA_ERR_VERSION;
   if (header.written != 0) {
@@ -163,13 +166,14 @@ bool Asking::receive(int peer, std::span<const std::byte> message) {
   return good;
 }
 
-bool Asking::receive_done(int peer, std::span<const std::byte> tokens) {
+bool RpcClient::receive_done(const Message& message) {
+  std::span<const std::byte> tokens = message.body;
   if (tokens.empty() || tokens.size() % sizeof(std::uint64_t) != 0) return false;
   for (; !tokens.empty(); tokens = tokens.subspan(sizeof(std::uint64_t))) {
     std::uint64_t token = 0;
     std::memcpy(&token, tokens.data(), sizeof token);
     Request request;
-    if (!take(token, peer, request)) return false;
+    if (!take(token, message.peer, request)) return false;
     const bool good = request.operation == RMA_REQUEST_NULL;
     close(request, good ? RMA_SUCCESS : RMA_ERR_PEER_LOST, {});
     if (!good) return false;
@@ -177,7 +181,7 @@ bool Asking::receive_done(int peer, std::span<const std::byte> tokens) {
   return true;
 }
 
-void Asking::lost(int rank) {
+void RpcClient::lost(int rank) {
   std::vector<std::uint64_t> tokens;
   {
     const std::lock_guard guard(lock_);

@@ -46,15 +46,15 @@ struct Answer {
 };
 
 /// Serves one kind of request. It never waits: what takes long is started, none is returned, and
-/// Serving::answer() called at its end. It believes nothing that stands in the body.
+/// RpcServer::answer() called at its end. It believes nothing that stands in the body.
 using Handler = std::function<std::optional<Answer>(const Served& request)>;
 
 /// Other ranks' requests to this process: takes them in, fetches bodies that lie with the asker, has them
 /// served in the order of asking of each rank, and sends the answers. Used by who has the channel's turn.
-class Serving {
+class RpcServer {
  public:
-  Serving(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers);
-  ~Serving();
+  RpcServer(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers);
+  ~RpcServer();
 
   /// Before the first request.
   void serve(RequestKind kind, Handler handler) {
@@ -66,16 +66,15 @@ class Serving {
     return std::all_of(handlers_.begin(), handlers_.end(), [](const Handler& each) { return bool(each); });
   }
 
-  /// A request from `peer`. False when it cannot be from an honest peer.
-  [[nodiscard]] bool receive(const Message& message);
   /// Answers a request that was not answered when it was served. A body is short.
   void answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body = {});
-  /// Does what had to wait for room; returns whether something moved.
-  bool advance();
-  /// What `peer` asked for is of no interest any more.
-  void lost(int peer);
 
  private:
+  // Handlers of the channel.
+  [[nodiscard]] bool receive(const Message& message);
+  bool advance();
+  void lost(int peer);
+
   class Incoming;
   using Queue = std::list<std::unique_ptr<Incoming>>;
   /// One peer's requests that are not served yet, oldest first.
@@ -122,7 +121,7 @@ class Serving {
   std::map<int, Done> done_;        ///< by peer; loose requests served, of which it has not been told
   Queue replying_;                  ///< served, and their answers being written
   std::vector<std::byte> scratch_;  ///< for short answers
-  bool stalled_ = false;            ///< something waits for room in a lane, or for a buffer
+  bool stalled_ = false;            ///< something waits for room in a endpoint, or for a buffer
   bool freed_ = false;              ///< a buffer or room has become free since that was looked at
 };
 

@@ -37,24 +37,24 @@ class ShmEnd {
     EXPECT_TRUE(opened.ok()) << opened.status().text();
     transport = std::move(opened).value();
     add(lent);
-    lane().set_buffer_source([this, own](int) {
+    messages().set_buffer_source([this, own](int) {
       add(own);
       return own;
     });
   }
 
-  [[nodiscard]] HelperLane& lane() const { return *transport->helper_lane(); }
+  [[nodiscard]] MessageEndpoint& messages() const { return *transport->message_endpoint(); }
   [[nodiscard]] ShmCard card() const { return ShmCard::decode(transport->card()).value(); }
   void add(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       buffers.emplace_back();
-      EXPECT_EQ(lane().post_buffer({buffers.back().data(), kMessage, 0}, buffers.size()), RMA_SUCCESS);
+      EXPECT_EQ(messages().post_buffer({buffers.back().data(), kMessage, 0}, buffers.size()), RMA_SUCCESS);
     }
   }
   /// Polls once; messages are taken out of their buffers, which are posted again.
   std::size_t poll() {
     std::array<Completion, 8> completions;
-    const std::size_t count = lane().poll(completions);
+    const std::size_t count = messages().poll(completions);
     for (const Completion& one : std::span(completions).first(count)) {
       if (one.cookie == 0 || one.cookie > buffers.size()) {
         ended.push_back(one);
@@ -66,13 +66,13 @@ class ShmEnd {
       } else {
         ended.push_back(one);
       }
-      EXPECT_EQ(lane().post_buffer({buffer.data(), kMessage, 0}, one.cookie), RMA_SUCCESS);
+      EXPECT_EQ(messages().post_buffer({buffer.data(), kMessage, 0}, one.cookie), RMA_SUCCESS);
     }
     return count;
   }
   [[nodiscard]] rma_status_t send(int to, std::vector<std::byte> bytes) const {
     const Local piece = {bytes.data(), bytes.size(), 0};
-    return lane().post_message(to, {&piece, 1}, 0, {.unsignaled = true});
+    return messages().post_message(to, {&piece, 1}, 0, {.unsignaled = true});
   }
   [[nodiscard]] rma_status_t send(int to, std::uint32_t number) const { return send(to, bytes_of(number)); }
   static std::vector<std::byte> bytes_of(std::uint32_t number) {
@@ -93,7 +93,7 @@ class ShmEnd {
     return found;
   }
   [[nodiscard]] bool has_event() const {
-    pollfd fd = {.fd = lane().event_fd(), .events = POLLIN, .revents = 0};
+    pollfd fd = {.fd = messages().event_fd(), .events = POLLIN, .revents = 0};
     return ::poll(&fd, 1, 0) == 1;
   }
 
@@ -120,7 +120,7 @@ inline Status connect(ShmEnd& one, ShmEnd& other, int its_rank) {
 }
 
 /// Three ends in one process, of ranks 3, 5 and 9.
-class ShmLanes : public testing::Test {
+class ShmEndpoints : public testing::Test {
  protected:
   void open(std::uint32_t own = 4, std::uint32_t lent = 2) {
     for (const int rank : {3, 5, 9}) {

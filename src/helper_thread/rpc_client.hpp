@@ -28,7 +28,7 @@ struct Request {
   RequestKind kind = RequestKind::count_;
   std::span<const std::byte> head = {};  ///< the body is `head` and then `tail`, or what is in the buffer
   std::span<const std::byte> tail = {};
-  std::byte* buffer = nullptr;     ///< from Asking::take_buffer(), given back after the answer; null for none
+  std::byte* buffer = nullptr;  ///< from RpcClient::take_buffer(), given back after the answer; null for none
   std::size_t buffered_bytes = 0;  ///< body in the buffer
   std::size_t reply_room = 0;      ///< most bytes of the answer; more than a message holds go to the buffer
   rma_request_t operation = RMA_REQUEST_NULL;  ///< that waits for it; none: the next fence does
@@ -40,10 +40,10 @@ struct Request {
 /// Each is a part of its operation (Flights), and ends with the answer's status; with RMA_ERR_PEER_LOST when
 /// the rank is lost. Requests to one rank are executed there in the order of asking; what was put to it
 /// before by RDMA is there before.
-class Asking {
+class RpcClient {
  public:
-  Asking(Flights& flights, Network& network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
-         std::size_t buffers);
+  RpcClient(Flights& flights, Network& network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
+            std::size_t buffers);
 
   /// Bytes of a body, and of an answer, that need no buffer.
   [[nodiscard]] std::size_t most_in_message() const { return most_in_message_; }
@@ -59,14 +59,12 @@ class Asking {
   /// RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
   [[nodiscard]] Status ask(Request request);
 
-  /// For the channel's receiver: a reply from `peer`. False when it cannot be from an honest peer.
-  [[nodiscard]] bool receive(int peer, std::span<const std::byte> message);
-  /// The same, of a message that says which loose requests have been served.
-  [[nodiscard]] bool receive_done(int peer, std::span<const std::byte> tokens);
-  /// Everything asked of `rank` ends with RMA_ERR_PEER_LOST.
+ private:
+  // Handlers of the channel.
+  [[nodiscard]] bool receive(const Message& message);
+  [[nodiscard]] bool receive_done(const Message& message);
   void lost(int rank);
 
- private:
   struct Pending {
     Request request;
     std::uint32_t generation = 0;  ///< odd while in use

@@ -1,4 +1,4 @@
-#include "helper_thread/asking.hpp"
+#include "helper_thread/rpc_client.hpp"
 
 #include <random>
 
@@ -8,23 +8,23 @@
 namespace rma {
 namespace {
 
-class AskingTest : public HelperWorld {
+class RpcClientTest : public HelperWorld {
  protected:
   /// A put is echoed; an accumulate is noted; an atomic is answered by the test.
   void open_all(int count) {
     open(count);
     noted.resize(static_cast<std::size_t>(count));
     for (int rank = 0; rank < count; ++rank) {
-      helper(rank).serve(RequestKind::put, [](const Served& request) { return echo(request); });
-      helper(rank).serve(RequestKind::accumulate, [this](const Served& request) -> Answer {
+      server(rank).serve(RequestKind::put, [](const Served& request) { return echo(request); });
+      server(rank).serve(RequestKind::accumulate, [this](const Served& request) -> Answer {
         noted[static_cast<std::size_t>(request.asker.rank)].push_back(bytes_of(request.body));
         return {};
       });
-      helper(rank).serve(RequestKind::atomic, [this](const Served& request) -> std::optional<Answer> {
+      server(rank).serve(RequestKind::atomic, [this](const Served& request) -> std::optional<Answer> {
         later.push_back(request.asker);
         return std::nullopt;
       });
-      helper(rank).serve(RequestKind::get, [](const Served& request) -> Answer {
+      server(rank).serve(RequestKind::get, [](const Served& request) -> Answer {
         return {.status = RMA_ERR_ADDRESS, .bytes = request.room.size()};
       });
     }
@@ -32,16 +32,16 @@ class AskingTest : public HelperWorld {
   }
   /// Sizes on both sides of every limit.
   [[nodiscard]] std::vector<std::size_t> sizes() {
-    const Asking& asking = helper(0).asking();
+    const RpcClient& asker = client(0);
     return {0,
             1,
-            asking.most_in_message() - 1,
-            asking.most_in_message(),
-            asking.most_in_message() + 1,
-            asking.most_in_reply(),
-            asking.most_in_reply() + 1,
-            asking.buffer_bytes() - 1,
-            asking.buffer_bytes()};
+            asker.most_in_message() - 1,
+            asker.most_in_message(),
+            asker.most_in_message() + 1,
+            asker.most_in_reply(),
+            asker.most_in_reply() + 1,
+            asker.buffer_bytes() - 1,
+            asker.buffer_bytes()};
   }
   void expect_echo(const Outcome& outcome, const Bytes& body, std::size_t room) {
     EXPECT_EQ(outcome.answers, 1);
@@ -53,7 +53,7 @@ class AskingTest : public HelperWorld {
   std::vector<Asker> later;
 };
 
-TEST_F(AskingTest, BodiesAndAnswersOfAllSizes) {
+TEST_F(RpcClientTest, BodiesAndAnswersOfAllSizes) {
   open_all(2);
   for (const std::size_t size : sizes()) {
     for (const std::size_t room : sizes()) {
@@ -67,7 +67,7 @@ TEST_F(AskingTest, BodiesAndAnswersOfAllSizes) {
   }
 }
 
-TEST_F(AskingTest, ManyAtOnceWithFewBuffers) {
+TEST_F(RpcClientTest, ManyAtOnceWithFewBuffers) {
   settings.helper_buffers = 2;
   open_all(3);
   std::mt19937_64 random(test_seed());
@@ -84,7 +84,7 @@ TEST_F(AskingTest, ManyAtOnceWithFewBuffers) {
     Bytes body = random_bytes(i, some[random() % some.size()]);
     const std::size_t room = some[random() % some.size()];
     if (random() % 8 == 0)
-      at(to).endpoint->lane().set_faults({.refused_messages = 2, .refused_transfers = 3});
+      at(to).endpoint->messages().set_faults({.refused_messages = 2, .refused_transfers = 3});
     auto outcome = ask(from, to, RequestKind::put, body, room);
     asked.push_back({.outcome = std::move(outcome), .body = std::move(body), .room = room});
   }
@@ -93,7 +93,7 @@ TEST_F(AskingTest, ManyAtOnceWithFewBuffers) {
   for (int rank = 0; rank < 3; ++rank) EXPECT_TRUE(at(rank).flights->fence_all().ok());
 }
 
-TEST_F(AskingTest, EachAskersRequestsAreExecutedInTheirOrder) {
+TEST_F(RpcClientTest, EachAskersRequestsAreExecutedInTheirOrder) {
   open_all(3);
   std::mt19937_64 random(test_seed());
   const std::vector<std::size_t> some = sizes();
@@ -102,7 +102,7 @@ TEST_F(AskingTest, EachAskersRequestsAreExecutedInTheirOrder) {
     const auto from = static_cast<std::size_t>(random() % 2);
     const Bytes body = random_bytes(i, std::max<std::size_t>(8, some[random() % some.size()]));
     asked[from].push_back(body);
-    if (random() % 8 == 0) at(2).endpoint->lane().set_faults({.refused_transfers = 3});
+    if (random() % 8 == 0) at(2).endpoint->messages().set_faults({.refused_transfers = 3});
     ask(static_cast<int>(from), 2, RequestKind::accumulate, body, random() % 2 == 0 ? 0 : 4000);
   }
   ASSERT_TRUE(settle());
@@ -110,7 +110,7 @@ TEST_F(AskingTest, EachAskersRequestsAreExecutedInTheirOrder) {
   EXPECT_EQ(noted[1], asked[1]);
 }
 
-TEST_F(AskingTest, AnswersMayComeLaterAndInAnyOrder) {
+TEST_F(RpcClientTest, AnswersMayComeLaterAndInAnyOrder) {
   open_all(2);
   std::vector<std::shared_ptr<Outcome>> outcomes;
   for (int i = 0; i < 50; ++i) outcomes.push_back(ask(0, 1, RequestKind::atomic, {}, 8));
@@ -121,7 +121,7 @@ TEST_F(AskingTest, AnswersMayComeLaterAndInAnyOrder) {
   EXPECT_EQ(after->answers, 1) << "those that wait hold nobody up";
   for (std::size_t i = 50; i-- > 0;) {
     EXPECT_EQ(outcomes[i]->answers, 0);
-    helper(1).serving().answer(later[i], i % 2 == 0 ? RMA_SUCCESS : RMA_ERR_STATE, random_bytes(i, i % 9));
+    server(1).answer(later[i], i % 2 == 0 ? RMA_SUCCESS : RMA_ERR_STATE, random_bytes(i, i % 9));
     ASSERT_TRUE(settle());
     EXPECT_EQ(outcomes[i]->answers, 1);
     EXPECT_EQ(outcomes[i]->status, i % 2 == 0 ? RMA_SUCCESS : RMA_ERR_STATE);
@@ -130,7 +130,7 @@ TEST_F(AskingTest, AnswersMayComeLaterAndInAnyOrder) {
   EXPECT_EQ(at(0).flights->fence(1).code(), RMA_ERR_STATE) << "the first failure";
 }
 
-TEST_F(AskingTest, ARefusalIsTheAnswer) {
+TEST_F(RpcClientTest, ARefusalIsTheAnswer) {
   open_all(2);
   for (const std::size_t room : sizes()) {
     const auto outcome = ask(0, 1, RequestKind::get, {}, room);
@@ -141,7 +141,7 @@ TEST_F(AskingTest, ARefusalIsTheAnswer) {
   }
 }
 
-TEST_F(AskingTest, ARankMayAskItself) {
+TEST_F(RpcClientTest, ARankMayAskItself) {
   open_all(1);
   const Bytes body = random_bytes(3, 4000);
   const auto outcome = ask(0, 0, RequestKind::put, body, 4000);
@@ -149,7 +149,7 @@ TEST_F(AskingTest, ARankMayAskItself) {
   expect_echo(*outcome, body, 4000);
 }
 
-TEST_F(AskingTest, WhatWasAskedOfALostRankEnds) {
+TEST_F(RpcClientTest, WhatWasAskedOfALostRankEnds) {
   open_all(3);
   std::vector<std::shared_ptr<Outcome>> outcomes;
   for (int i = 0; i < 20; ++i) outcomes.push_back(ask(0, 1, RequestKind::atomic, {}, 8));
@@ -166,13 +166,13 @@ TEST_F(AskingTest, WhatWasAskedOfALostRankEnds) {
   ask(0, 1, RequestKind::put, {}, 0, &refused);
   EXPECT_EQ(refused.code(), RMA_ERR_PEER_LOST);
   EXPECT_EQ(at(0).flights->fence(1).code(), RMA_ERR_PEER_LOST);
-  helper(2).serving().answer(later.back(), RMA_SUCCESS);
+  server(2).answer(later.back(), RMA_SUCCESS);
   ASSERT_TRUE(settle());
   EXPECT_EQ(another->answers, 1);
   EXPECT_TRUE(at(0).flights->fence(2).ok());
 }
 
-TEST_F(AskingTest, BuffersOfALostRanksRequestsAreFreeAgain) {
+TEST_F(RpcClientTest, BuffersOfALostRanksRequestsAreFreeAgain) {
   open_all(3);
   for (std::uint64_t i = 0; i < settings.helper_buffers; ++i) {
     ask(0, 1, RequestKind::atomic, random_bytes(i, 4000), 8);

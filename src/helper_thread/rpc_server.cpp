@@ -1,4 +1,4 @@
-#include "helper_thread/serving.hpp"
+#include "helper_thread/rpc_server.hpp"
 
 #include <fmt/format.h>
 
@@ -20,11 +20,11 @@ constexpr std::size_t kMostDone = 32;
 }  // namespace
 
 /// A request on its way through: its body is fetched if need be, it is served, its answer is written.
-class Serving::Incoming final : public Posted {
+class RpcServer::Incoming final : public Posted {
  public:
   enum class State : std::uint8_t { fresh, fetching, ready, served, writing, over };
 
-  Incoming(Serving& owner, const Asker& whose, const RequestHeader& request)
+  Incoming(RpcServer& owner, const Asker& whose, const RequestHeader& request)
       : asker(whose), header(request), owner_(owner) {}
 
   void ended(int /*peer*/, rma_status_t status, std::uint32_t /*bytes*/) override {
@@ -51,14 +51,17 @@ class Serving::Incoming final : public Posted {
   [[nodiscard]] bool flying() const { return state == State::fetching || state == State::writing; }
 
  private:
-  Serving& owner_;
+  RpcServer& owner_;
 };
 
-Serving::Serving(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers)
+RpcServer::RpcServer(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers)
     : channel_(channel),
       most_in_message_(channel.max_body() - sizeof(RequestHeader)),
       most_in_reply_(channel.max_body() - sizeof(ReplyHeader)),
       scratch_(most_in_reply_) {
+  channel.on_message(kRequestMessage, [this](const Message& message) { return receive(message); });
+  channel.on_loss([this](int peer) { lost(peer); });
+  channel.on_progress([this] { return advance(); });
   auto pool = BouncePool::create(rails, buffer_bytes, buffers);
   if (pool.ok()) {
     pool_ = std::move(pool).value();
@@ -68,9 +71,9 @@ Serving::Serving(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::
   }
 }
 
-Serving::~Serving() = default;
+RpcServer::~RpcServer() = default;
 
-std::optional<Answer> Serving::call(RequestKind kind, const Served& request) {
+std::optional<Answer> RpcServer::call(RequestKind kind, const Served& request) {
   const Handler& handler = handlers_[static_cast<std::size_t>(kind)];
   count(Counter::helper_served);
   std::optional<Answer> answer = handler(request);
@@ -81,7 +84,7 @@ std::optional<Answer> Serving::call(RequestKind kind, const Served& request) {
   return answer;
 }
 
-bool Serving::receive(const Message& message) {
+bool RpcServer::receive(const Message& message) {
   RequestHeader header;
   if (message.body.size() < sizeof header) return false;
   std::memcpy(&header, message.body.data(), sizeof header);
@@ -110,14 +113,14 @@ bool Serving::receive(const Message& message) {
   return true;
 }
 
-void Serving::answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind) {
+void RpcServer::answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind) {
   const std::span<std::byte> room(scratch_.data(), std::min<std::size_t>(asker.reply_room, scratch_.size()));
   if (const auto given = call(kind, {.asker = asker, .body = body, .room = room})) {
     answer(asker, given->status, room.first(given->bytes));
   }
 }
 
-void Serving::answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body) {
+void RpcServer::answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body) {
   if (asker.loose && status == RMA_SUCCESS && body.empty()) {
     note_done(asker);
     return;
@@ -129,7 +132,7 @@ void Serving::answer(const Asker& asker, rma_status_t status, std::span<const st
                 {reinterpret_cast<const std::byte*>(&header), sizeof header}, body);
 }
 
-void Serving::note_done(const Asker& asker) {
+void RpcServer::note_done(const Asker& asker) {
   Done& done = done_[asker.rank];
   if (!done.tokens.empty() && done.rail != asker.rail) tell_done(asker.rank);
   done.rail = asker.rail;
@@ -138,14 +141,14 @@ void Serving::note_done(const Asker& asker) {
   if (done.tokens.size() == kMostDone) tell_done(asker.rank);
 }
 
-void Serving::tell_done(int peer) {
+void RpcServer::tell_done(int peer) {
   Done& done = done_[peer];
   if (done.tokens.empty()) return;
   channel_.send(peer, done.rail, kDoneMessage, std::as_bytes(std::span(done.tokens)), {});
   done.tokens.clear();
 }
 
-bool Serving::take_buffers(Incoming& incoming) {
+bool RpcServer::take_buffers(Incoming& incoming) {
   // Both or none: requests that each hold one and wait for another would wait for ever.
   const bool fetch = incoming.header.body_address != 0;
   const bool reply = incoming.asker.reply_room > most_in_reply_;
@@ -155,20 +158,20 @@ bool Serving::take_buffers(Incoming& incoming) {
   return false;
 }
 
-void Serving::return_buffers(Incoming& incoming) {
+void RpcServer::return_buffers(Incoming& incoming) {
   // Not give_buffer(): that nothing has come of it is no news for those who wait.
   for (std::byte** const buffer : {&incoming.body_buffer, &incoming.reply_buffer}) {
     if (*buffer != nullptr) pool_->give(std::exchange(*buffer, nullptr));
   }
 }
 
-void Serving::give_buffer(std::byte*& buffer) {
+void RpcServer::give_buffer(std::byte*& buffer) {
   if (buffer == nullptr) return;
   pool_->give(std::exchange(buffer, nullptr));
   freed_ = true;
 }
 
-Serving::Prepared Serving::prepare(Incoming& incoming) {
+RpcServer::Prepared RpcServer::prepare(Incoming& incoming) {
   const RequestHeader& header = incoming.header;
   const bool fetch = header.body_address != 0;
   const bool long_reply = incoming.asker.reply_room > most_in_reply_;
@@ -188,7 +191,7 @@ Serving::Prepared Serving::prepare(Incoming& incoming) {
                                   .bytes = header.body_bytes,
                                   .key = pool_->registered().local[incoming.asker.rail]};
   const rma_status_t status =
-      channel_.lane(incoming.asker.rail)
+      channel_.endpoint(incoming.asker.rail)
           .post_transfer(incoming.asker.rank, {.direction = transport::Direction::read,
                                                .remote = {header.body_address, header.body_key},
                                                .pieces = {&piece, 1},
@@ -204,7 +207,7 @@ Serving::Prepared Serving::prepare(Incoming& incoming) {
   return Prepared::yes;
 }
 
-void Serving::run(Incoming& incoming) {
+void RpcServer::run(Incoming& incoming) {
   const std::span<const std::byte> body =
       incoming.body_buffer != nullptr
           ? std::span<const std::byte>(incoming.body_buffer, incoming.header.body_bytes)
@@ -227,13 +230,13 @@ void Serving::run(Incoming& incoming) {
   incoming.state = Incoming::State::served;
 }
 
-bool Serving::write_reply(Incoming& incoming) {
+bool RpcServer::write_reply(Incoming& incoming) {
   const Asker& asker = incoming.asker;
   const transport::Local piece = {.address = incoming.reply_buffer,
                                   .bytes = incoming.answer.bytes,
                                   .key = pool_->registered().local[asker.rail]};
   const rma_status_t status =
-      channel_.lane(asker.rail)
+      channel_.endpoint(asker.rail)
           .post_transfer(asker.rank, {.direction = transport::Direction::write,
                                       .remote = {asker.reply_address, asker.reply_key},
                                       .pieces = {&piece, 1},
@@ -245,7 +248,7 @@ bool Serving::write_reply(Incoming& incoming) {
   return true;
 }
 
-void Serving::finish(Incoming& incoming) {
+void RpcServer::finish(Incoming& incoming) {
   const ReplyHeader header = {.token = incoming.asker.token,
                               .status = RMA_SUCCESS,
                               .bytes = static_cast<std::uint32_t>(incoming.answer.bytes),
@@ -254,7 +257,7 @@ void Serving::finish(Incoming& incoming) {
                 {reinterpret_cast<const std::byte*>(&header), sizeof header}, {});
 }
 
-void Serving::give_turns() {
+void RpcServer::give_turns() {
   std::size_t without_room = 0;  // peers in a row
   while (without_room < turns_.size()) {
     const int peer = turns_.front();
@@ -274,7 +277,7 @@ void Serving::give_turns() {
   }
 }
 
-void Serving::pump(Line& line) {
+void RpcServer::pump(Line& line) {
   Queue& queue = line.started;
   while (!queue.empty()) {
     Incoming& first = *queue.front();
@@ -296,7 +299,7 @@ void Serving::pump(Line& line) {
   }
 }
 
-void Serving::reap_replies() {
+void RpcServer::reap_replies() {
   for (auto reply = replying_.begin(); reply != replying_.end();) {
     if ((*reply)->state == Incoming::State::over) {
       give_buffer((*reply)->reply_buffer);
@@ -307,7 +310,7 @@ void Serving::reap_replies() {
   }
 }
 
-bool Serving::advance() {
+bool RpcServer::advance() {
   bool moved = false;
   while (freed_ || stalled_) {
     moved = moved || freed_;
@@ -325,7 +328,7 @@ bool Serving::advance() {
   return moved;
 }
 
-void Serving::lost(int peer) {
+void RpcServer::lost(int peer) {
   done_[peer].tokens.clear();
   const auto found = lines_.find(peer);
   if (found == lines_.end()) return;

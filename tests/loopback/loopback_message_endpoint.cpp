@@ -1,4 +1,4 @@
-#include "loopback/loopback_lane.hpp"
+#include "loopback/loopback_message_endpoint.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -35,18 +35,18 @@ std::size_t total_bytes(std::span<const Local> pieces) {
   return bytes;
 }
 
-void LoopbackLane::set_faults(const Faults& faults) {
+void LoopbackMessageEndpoint::set_faults(const Faults& faults) {
   const std::lock_guard guard(lock_);
   faults_ = faults;
 }
 
-std::size_t LoopbackLane::buffers() const {
+std::size_t LoopbackMessageEndpoint::buffers() const {
   const std::lock_guard guard(lock_);
   return buffers_.size();
 }
 
-void LoopbackLane::introduce(LoopbackLane& one, int its_name_of_other, LoopbackLane& other,
-                             int its_name_of_one) {
+void LoopbackMessageEndpoint::introduce(LoopbackMessageEndpoint& one, int its_name_of_other,
+                                        LoopbackMessageEndpoint& other, int its_name_of_one) {
   {
     const std::lock_guard guard(one.lock_);
     if (one.granted_.contains(its_name_of_other)) return;
@@ -61,22 +61,24 @@ void LoopbackLane::introduce(LoopbackLane& one, int its_name_of_other, LoopbackL
   other.granted_[its_name_of_one] = by_one;
 }
 
-rma_status_t LoopbackLane::admit(int peer, std::span<const Local> pieces, LoopbackLane** there) {
+rma_status_t LoopbackMessageEndpoint::admit(int peer, std::span<const Local> pieces,
+                                            LoopbackMessageEndpoint** there) {
   LoopbackTransport* const endpoint = owner_.reachable(peer);
   if (endpoint == nullptr) return RMA_ERR_PEER_LOST;
-  *there = &endpoint->lane();
+  *there = &endpoint->messages();
   return total_bytes(pieces) > limits_.max_message ? RMA_ERR_SIZE : RMA_SUCCESS;
 }
 
-void LoopbackLane::end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent) {
+void LoopbackMessageEndpoint::end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes,
+                                  bool silent) {
   if (silent && status == RMA_SUCCESS) return;
   due_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = bytes});
 }
 
-rma_status_t LoopbackLane::send(int peer, std::span<const Local> pieces, std::optional<Remote> to,
-                                Cookie cookie, PostFlags flags) {
+rma_status_t LoopbackMessageEndpoint::send(int peer, std::span<const Local> pieces, std::optional<Remote> to,
+                                           Cookie cookie, PostFlags flags) {
   const std::lock_guard guard(lock_);
-  LoopbackLane* there = nullptr;
+  LoopbackMessageEndpoint* there = nullptr;
   if (const rma_status_t status = admit(peer, pieces, &there); status != RMA_SUCCESS) return status;
   if (faults_.refused_messages > 0) {
     --faults_.refused_messages;
@@ -100,10 +102,10 @@ rma_status_t LoopbackLane::send(int peer, std::span<const Local> pieces, std::op
   return RMA_SUCCESS;
 }
 
-void LoopbackLane::arrive(const Sent& sent) {
+void LoopbackMessageEndpoint::arrive(const Sent& sent) {
   LoopbackTransport* const endpoint = owner_.reachable(sent.peer);
   if (endpoint == nullptr) return end(sent.cookie, sent.peer, RMA_ERR_PEER_LOST, 0, false);
-  LoopbackLane& there = endpoint->lane();
+  LoopbackMessageEndpoint& there = endpoint->messages();
   rma_status_t status = sent.usable ? RMA_SUCCESS : RMA_ERR_ADDRESS;
   if (sent.to) {
     if (!endpoint->covered(sent.to->address, sent.bytes.size(), sent.to->key)) status = RMA_ERR_ADDRESS;
@@ -127,7 +129,7 @@ void LoopbackLane::arrive(const Sent& sent) {
   end(sent.cookie, sent.peer, status, 0, sent.silent);
 }
 
-void LoopbackLane::deliver(std::size_t most) {
+void LoopbackMessageEndpoint::deliver(std::size_t most) {
   const std::lock_guard guard(lock_);
   for (; most > 0 && !held_.empty(); --most) {
     arrive(held_.front());
@@ -135,37 +137,37 @@ void LoopbackLane::deliver(std::size_t most) {
   }
 }
 
-rma_status_t LoopbackLane::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
-                                        PostFlags flags) {
+rma_status_t LoopbackMessageEndpoint::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
+                                                   PostFlags flags) {
   return send(peer, pieces, {}, cookie, flags);
 }
 
-rma_status_t LoopbackLane::post_message_write(int peer, Remote to, Local piece, Cookie cookie,
-                                              PostFlags flags) {
+rma_status_t LoopbackMessageEndpoint::post_message_write(int peer, Remote to, Local piece, Cookie cookie,
+                                                         PostFlags flags) {
   return send(peer, {&piece, 1}, to, cookie, flags);
 }
 
-rma_status_t LoopbackLane::post_buffer(Local buffer, Cookie cookie) {
+rma_status_t LoopbackMessageEndpoint::post_buffer(Local buffer, Cookie cookie) {
   const std::lock_guard guard(lock_);
   if (!owner_.usable({&buffer, 1})) return RMA_ERR_ADDRESS;
   buffers_.emplace_back(buffer, cookie);
   return RMA_SUCCESS;
 }
 
-std::uint32_t LoopbackLane::buffers_of(int peer) {
+std::uint32_t LoopbackMessageEndpoint::buffers_of(int peer) {
   const std::lock_guard guard(lock_);
   return granted_[peer];
 }
 
-std::uint32_t LoopbackLane::gather_of(int peer) {
+std::uint32_t LoopbackMessageEndpoint::gather_of(int peer) {
   const std::lock_guard guard(lock_);
   LoopbackTransport* const there = owner_.reachable(peer);
-  return there != nullptr ? there->lane().limits_.gather : 0;
+  return there != nullptr ? there->messages().limits_.gather : 0;
 }
 
-rma_status_t LoopbackLane::post_transfer(int peer, const Work& work) {
+rma_status_t LoopbackMessageEndpoint::post_transfer(int peer, const Work& work) {
   const std::lock_guard guard(lock_);
-  LoopbackLane* there = nullptr;
+  LoopbackMessageEndpoint* there = nullptr;
   if (const rma_status_t status = admit(peer, work.pieces, &there); status != RMA_SUCCESS) return status;
   if (work.pieces.size() > limits_.gather) return RMA_ERR_ARGUMENT;
   if (faults_.refused_transfers > 0) {
@@ -188,10 +190,10 @@ rma_status_t LoopbackLane::post_transfer(int peer, const Work& work) {
   return RMA_SUCCESS;
 }
 
-rma_status_t LoopbackLane::post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
-                                       PostFlags flags) {
+rma_status_t LoopbackMessageEndpoint::post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
+                                                  PostFlags flags) {
   const std::lock_guard guard(lock_);
-  LoopbackLane* there = nullptr;
+  LoopbackMessageEndpoint* there = nullptr;
   if (const rma_status_t status = admit(peer, pieces, &there); status != RMA_SUCCESS) return status;
   if (pieces.size() > limits_.gather) return RMA_ERR_ARGUMENT;
   if (faults_.refused_transfers > 0) {
@@ -214,7 +216,7 @@ rma_status_t LoopbackLane::post_gather(int peer, std::span<const Local> pieces, 
   return RMA_SUCCESS;
 }
 
-rma_status_t LoopbackLane::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
+rma_status_t LoopbackMessageEndpoint::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
   const std::lock_guard guard(lock_);
   if (owner_.reachable(peer) == nullptr) return RMA_ERR_PEER_LOST;
   if (pieces.size() > limits_.gather) return RMA_ERR_ARGUMENT;
@@ -227,7 +229,7 @@ rma_status_t LoopbackLane::post_scatter(int peer, std::span<const Local> pieces,
   return RMA_SUCCESS;
 }
 
-std::size_t LoopbackLane::poll(std::span<Completion> completions) {
+std::size_t LoopbackMessageEndpoint::poll(std::span<Completion> completions) {
   const std::lock_guard guard(lock_);
   if (faults_.empty_polls > 0) {
     --faults_.empty_polls;
@@ -241,7 +243,7 @@ std::size_t LoopbackLane::poll(std::span<Completion> completions) {
   return filled;
 }
 
-bool LoopbackLane::arm() {
+bool LoopbackMessageEndpoint::arm() {
   const std::lock_guard guard(lock_);
   return due_.empty();
 }

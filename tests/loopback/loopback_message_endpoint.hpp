@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "transport/helper_lane.hpp"
+#include "transport/message_endpoint.hpp"
 
 namespace rma::transport {
 
@@ -15,14 +15,14 @@ class LoopbackTransport;
 /// Bytes of all pieces together.
 [[nodiscard]] std::size_t total_bytes(std::span<const Local> pieces);
 
-/// The helper lane of a loopback endpoint. Whatever is posted is done at once, unless it is held; completions
+/// The message endpoint of a loopback endpoint. Whatever is posted is done at once, unless it is held; completions
 /// appear in poll().
 /// A message or a gather that finds nothing to go into ends with RMA_ERR_STATE, where a device would ask
 /// again and again: whoever counts right never sees it. Thread-safe.
-class LoopbackLane final : public HelperLane {
+class LoopbackMessageEndpoint final : public MessageEndpoint {
  public:
-  /// `lock` is the fabric's and guards all lanes.
-  LoopbackLane(LoopbackTransport& owner, std::mutex& lock) : owner_(owner), lock_(lock) {}
+  /// `lock` is the fabric's and guards all endpoints.
+  LoopbackMessageEndpoint(LoopbackTransport& owner, std::mutex& lock) : owner_(owner), lock_(lock) {}
 
   /// What goes wrong. Everything is off at first.
   struct Faults {
@@ -56,7 +56,8 @@ class LoopbackLane final : public HelperLane {
   [[nodiscard]] bool arm() override;
 
   /// Both ends set buffers aside for each other, once. Without the lock.
-  static void introduce(LoopbackLane& one, int its_name_of_other, LoopbackLane& other, int its_name_of_one);
+  static void introduce(LoopbackMessageEndpoint& one, int its_name_of_other, LoopbackMessageEndpoint& other,
+                        int its_name_of_one);
 
  private:
   struct Scatter {
@@ -75,7 +76,7 @@ class LoopbackLane final : public HelperLane {
   [[nodiscard]] rma_status_t send(int peer, std::span<const Local> pieces, std::optional<Remote> to,
                                   Cookie cookie, PostFlags flags);
   void arrive(const Sent& sent);
-  [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, LoopbackLane** there);
+  [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, LoopbackMessageEndpoint** there);
   void end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent);
 
   LoopbackTransport& owner_;

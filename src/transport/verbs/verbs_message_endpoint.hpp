@@ -5,15 +5,15 @@
 #include <memory>
 #include <mutex>
 
-#include "transport/helper_lane.hpp"
+#include "transport/message_endpoint.hpp"
 #include "transport/verbs/connection.hpp"
 #include "transport/verbs/objects.hpp"
 
 namespace rma::transport {
 
-/// A port's helper lane: the `messages` and `transfers` queue pairs of its connections, which share one
+/// A port's message endpoint: the `messages` and `transfers` queue pairs of its connections, which share one
 /// completion queue and one queue of message buffers. Thread-safe.
-class VerbsLane final : public HelperLane {
+class VerbsMessageEndpoint final : public MessageEndpoint {
  public:
   struct Options {
     std::uint32_t buffers = 0;      ///< message buffers that may be posted at the same time
@@ -24,7 +24,7 @@ class VerbsLane final : public HelperLane {
   /// The connection to a peer; null before there is one.
   using Connections = std::function<Connection*(int peer)>;
 
-  VerbsLane(std::string name, Connections connections)
+  VerbsMessageEndpoint(std::string name, Connections connections)
       : name_(std::move(name)), connections_(std::move(connections)) {}
 
   /// Makes the queues, with at most what the device can do. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
@@ -32,7 +32,7 @@ class VerbsLane final : public HelperLane {
                               const Options& options);
   /// Room for what is under way.
   [[nodiscard]] Credits& credits() { return *credits_; }
-  /// Fills in what connections have to know of the lane.
+  /// Fills in what connections have to know of the endpoint.
   void describe(ConnectionParts& parts) const;
   /// A connection to `peer` is being made: sets message buffers aside for it.
   void admit(int peer, Endpoint& end);
@@ -79,8 +79,8 @@ struct EndedRequest {
 };
 /// Takes in the completion of a request, of any of a connection's queues; one that failed fails the whole
 /// connection. `name` is the device's, for the log.
-[[nodiscard]] EndedRequest end_request(const VerbsLane::Connections& connections, const std::string& name,
-                                       const ibv_wc& work);
+[[nodiscard]] EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections,
+                                       const std::string& name, const ibv_wc& work);
 
 /// Takes all events off a channel and asks `queue` for one more.
 void rearm(const EventChannel& channel, ibv_cq* queue);

@@ -1,0 +1,63 @@
+#include "helper_thread/helper_thread.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "util/exhausted.hpp"
+#include "util/wait.hpp"
+
+namespace rma {
+namespace {
+
+/// A thread that was quick enough once polls at least so often the next time.
+constexpr std::uint64_t kFewestSpins = 16;
+
+}  // namespace
+
+Status HelperThread::start() {
+  flights_.add(*this);
+  if (service_ == nullptr) return {};
+  for (const int fd : channel_.event_fds()) service_->watch(fd, [this] { work(); });
+  static_cast<void>(channel_.arm());  // no peer has a ring yet that it would have to leave
+  return service_->start();
+}
+
+void HelperThread::stop() {
+  if (service_ != nullptr) service_->stop();
+}
+
+void HelperThread::work() {
+  channel_.disarm();
+  while (true) {
+    if (channel_.progress(Channel::Turn::wait)) {
+      flights_.wake();
+      continue;
+    }
+    bool found = false;
+    for (std::uint64_t i = 0; i < spins_ && !found; ++i) {
+      pause_processor();
+      found = channel_.progress(Channel::Turn::if_free);
+    }
+    if (found) {
+      spins_ = std::min(most_spins_, 2 * spins_);
+      flights_.wake();
+      continue;
+    }
+    spins_ /= 2;
+    const bool quiet = channel_.arm();
+    if (!channel_.progress(Channel::Turn::wait) && quiet) return;
+    channel_.disarm();
+    // It came while this thread was about to sleep: polling for longer would have been better.
+    spins_ = std::min(most_spins_, std::max(kFewestSpins, 2 * spins_));
+    flights_.wake();
+  }
+}
+
+// A message that is half taken in cannot be left there.
+bool HelperThread::progress() try {
+  return channel_.progress(Channel::Turn::if_free);
+} catch (const std::bad_alloc&) {
+  end_exhausted("what takes in messages of other ranks");
+}
+
+}  // namespace rma

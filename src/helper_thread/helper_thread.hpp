@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "channel/channel.hpp"
+#include "core/flights.hpp"
+#include "transport/service_thread.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Takes in messages while the program computes. The thread sleeps until a message arrives. Threads of the
+/// program that wait for an operation take messages in as well (Mover), so that what they wait for needs no
+/// second thread.
+class HelperThread final : public Mover {
+ public:
+  /// Uses the service thread of the devices, or no thread at all if `service` is null (tests). The thread
+  /// polls at most `spins` times before it sleeps. The arguments outlive this.
+  HelperThread(Channel& channel, Flights& flights, transport::ServiceThread* service, std::uint64_t spins)
+      : channel_(channel), flights_(flights), service_(service), most_spins_(spins) {}
+  ~HelperThread() override { stop(); }
+
+  /// Starts the thread, after all handlers are registered with the channel. RMA_ERR_SYSTEM.
+  [[nodiscard]] Status start();
+  /// Stops it; afterwards only threads of the program take messages in.
+  void stop();
+
+  bool progress() override;
+  void flush(int /*rank*/) override {}  // every request is answered
+  void give_up(int rank) override { channel_.fail(rank); }
+  /// The thread takes in what comes while the program's threads sleep, and wakes them.
+  void arm() override {}
+  [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
+  /// No operation belongs to this mover alone.
+  [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return {}; }
+
+ private:
+  /// The body of the thread: takes in messages until no more come.
+  void work();
+
+  Channel& channel_;
+  Flights& flights_;
+  transport::ServiceThread* const service_;
+  const std::uint64_t most_spins_;
+  std::uint64_t spins_ = 0;  ///< of the next time: more while messages follow each other closely
+};
+
+}  // namespace rma
