@@ -79,8 +79,14 @@ class Channel {
   [[nodiscard]] rma_status_t try_send(int peer, std::size_t rail, std::uint16_t kind,
                                       std::span<const std::byte> head, std::span<const std::byte> tail);
   /// Sends the same message as soon as possible; keeps it until then. A message to a lost peer is dropped.
+  /// A sender of many messages stops while the peer is congested(): a peer for which far more messages wait
+  /// takes none any more, and is given up.
   void send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
             std::span<const std::byte> tail);
+
+  /// Returns whether so many messages to `peer` wait that the caller should send() no more. progress() ends
+  /// this.
+  [[nodiscard]] bool congested(int peer);
 
   [[nodiscard]] transport::MessageEndpoint& endpoint(std::size_t rail) {
     return *rails_[rail].message_endpoint();

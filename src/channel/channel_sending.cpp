@@ -10,7 +10,11 @@
 namespace rma {
 namespace {
 
-/// A peer for which this many messages wait is given up: it does not take any.
+/// From this many waiting messages on, a peer is congested.
+constexpr std::size_t kCongested = 1024;
+/// A peer for which this many messages wait is given up. Whoever sends many is held back far earlier, and the
+/// answers that wait are bounded by kMostOpenRequests, so only a peer that takes no messages, and yet asks for
+/// more answers than it may, gets here.
 constexpr std::size_t kMostWaiting = 65536;
 
 }  // namespace
@@ -122,6 +126,12 @@ void Channel::send(int peer, std::size_t rail, std::uint16_t kind, std::span<con
     }
   }
   if (status != RMA_SUCCESS) fail(peer);
+}
+
+bool Channel::congested(int peer) {
+  Link& its = link(peer);
+  const std::lock_guard guard(its.lock);
+  return its.waiting.size() >= kCongested;
 }
 
 void Channel::list(Link& its, int peer) {

@@ -38,8 +38,11 @@ std::byte* RpcClient::take_buffer(int rank) {
   return buffer;
 }
 
-std::uint64_t RpcClient::open(Request request) {
+std::uint64_t RpcClient::open(Request& request) {
   const std::lock_guard guard(lock_);
+  std::size_t& open = open_[request.rank];
+  if (open == kMostOpenRequests) return 0;
+  ++open;
   std::uint32_t index = 0;
   if (free_.empty()) {
     index = static_cast<std::uint32_t>(pending_.size());
@@ -67,6 +70,7 @@ bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
   slot.request = {};
   ++slot.generation;
   free_.push_back(index);
+  --open_[rank];
   return true;
 }
 
@@ -125,13 +129,15 @@ Status RpcClient::ask(Request request) {
     header.reply_key = key;
   }
   const Request view = {.rank = rank, .head = request.head, .tail = request.tail};
+  const rma_request_t operation = request.operation;
+  const auto opened = [&] { return (header.token = open(request)) != 0; };
+  if (!opened()) flights_.wait_until(rank, opened);
   flights_.begin(rank);
-  if (request.operation != RMA_REQUEST_NULL) {
-    flights_.add_part(request.operation);
+  if (operation != RMA_REQUEST_NULL) {
+    flights_.add_part(operation);
   } else {
     network_.loose_request(rank, 1);
   }
-  header.token = open(std::move(request));
   rma_status_t status = send(header, view, rail);
   if (status == RMA_ERR_STATE) {
     flights_.wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -55,7 +56,7 @@ class RpcClient {
   [[nodiscard]] std::byte* take_buffer(int rank);
   void give_buffer(std::byte* buffer) { pool_->give(buffer); }
 
-  /// Sends it. An error: it was not sent, will not be answered, and the buffer is given back.
+  /// Sends it; waits first while kMostOpenRequests to the rank are open. An error: it was not sent, will not be answered, and the buffer is given back.
   /// RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
   [[nodiscard]] Status ask(Request request);
 
@@ -72,7 +73,8 @@ class RpcClient {
   /// Connects, waits for what was put there, and says which rail messages take.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
-  [[nodiscard]] std::uint64_t open(Request request);
+  /// The token of a new pending request. 0, and the request is untouched: as many as may be are open.
+  [[nodiscard]] std::uint64_t open(Request& request);
   /// Takes out a pending request of `rank`; false when there is none of that token.
   [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);
   void close(Request& request, rma_status_t status, std::span<const std::byte> body);
@@ -87,6 +89,7 @@ class RpcClient {
   std::mutex lock_;                   ///< of the following
   std::deque<Pending> pending_;
   std::vector<std::uint32_t> free_;
+  std::map<int, std::size_t> open_;  ///< number of pending requests, by rank
 };
 
 }  // namespace rma

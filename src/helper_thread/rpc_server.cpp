@@ -11,8 +11,6 @@
 namespace rma {
 namespace {
 
-/// Requests of one rank that wait here. An honest one has fewer open.
-constexpr std::size_t kMostWaiting = 65536;
 /// Loose requests of one rank that are served without telling it; a message of the shortest kind has room for
 /// them.
 constexpr std::size_t kMostDone = 32;
@@ -104,7 +102,7 @@ bool RpcServer::receive(const Message& message) {
     answer_served(asker, body, header.kind);
     return true;
   }
-  if (line.fresh.size() + line.started.size() >= kMostWaiting) return false;
+  if (line.fresh.size() + line.started.size() >= kMostOpenRequests) return false;
   auto incoming = std::make_unique<Incoming>(*this, asker, header);
   incoming->body.assign(body.begin(), body.end());
   line.fresh.push_back(std::move(incoming));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 // What processes say to each other's helpers: wire formats in the byte order of this library's only
@@ -12,6 +13,10 @@ inline constexpr std::uint16_t kRequestMessage = 1;
 inline constexpr std::uint16_t kReplyMessage = 2;
 /// Tokens (8 bytes each) of loose requests that have been served.
 inline constexpr std::uint16_t kDoneMessage = 3;
+
+/// Requests of one rank to another that may be open at the same time. Whoever asks for more waits, so the
+/// answers and requests that a rank keeps for another are bounded.
+inline constexpr std::size_t kMostOpenRequests = 4096;
 
 /// What a helper is asked to do. Each is served by the folder that it belongs to.
 enum class RequestKind : std::uint16_t { put, get, accumulate, atomic, lock, unlock, poke, count_ };

@@ -56,6 +56,8 @@ Status Assisted::start(const Transfer& transfer) {
     if (at != from) parts.emplace_back(from, at - from);
   }
   if (parts.size() > kMostParts) return {RMA_ERR_UNSUPPORTED, "a list that takes too many messages"};
+  const auto clear = [&] { return !channel_.congested(transfer.rank); };
+  if (!clear()) flights_.wait_until(transfer.rank, clear);
   return start_parts(transfer, parts, rail);
 }
 

@@ -186,5 +186,32 @@ TEST_F(RpcClientTest, BuffersOfALostRanksRequestsAreFreeAgain) {
   for (const auto& outcome : outcomes) expect_echo(*outcome, body, 4000);
 }
 
+/// The rank answers nothing until as many requests are open as may be. The next ones wait for that.
+TEST_F(RpcClientTest, MoreRequestsThanMayBeOpenWait) {
+  open_all(2);
+  std::size_t most = 0;
+  channel(1).on_progress([this, &most] {
+    most = std::max(most, later.size());
+    if (later.size() < kMostOpenRequests) return false;
+    for (const Asker& asker : later) server(1).answer(asker, RMA_SUCCESS);
+    later.clear();
+    return true;
+  });
+  constexpr std::size_t kRequests = 2 * kMostOpenRequests + 10;
+  std::vector<std::shared_ptr<Outcome>> outcomes;
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    outcomes.push_back(ask(0, 1, RequestKind::atomic, {}, 0));
+    if (i % 64 == 0) step();
+  }
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(most, kMostOpenRequests);
+  for (const Asker& asker : later) server(1).answer(asker, RMA_SUCCESS);
+  ASSERT_TRUE(settle());
+  for (const auto& outcome : outcomes) {
+    ASSERT_EQ(outcome->answers, 1);
+    ASSERT_EQ(outcome->status, RMA_SUCCESS);
+  }
+}
+
 }  // namespace
 }  // namespace rma

@@ -226,5 +226,33 @@ TEST_F(AssistedCase, AFailedGatherEndsEverythingWithItsRank) {
   EXPECT_EQ(all.back().status.code(), RMA_ERR_PEER_LOST) << all.back().status.text();
 }
 
+/// More messages than a peer may keep waiting: the sender is held back, and nobody is given up.
+TEST_F(AssistedCase, AFloodOfQuestionsIsHeldBack) {
+  open_ranks(random, 2);
+  constexpr std::size_t kSegments = 6120;
+  const auto single_bytes = [this](int rank) {
+    std::vector<Layout::Segment> segments(kSegments);
+    std::uintptr_t next = *take(rank, 0, 3 * kSegments);
+    for (Layout::Segment& segment : segments) {
+      segment = {.address = next, .bytes = 1};
+      next += 2 + below(random, 2);
+    }
+    return std::make_shared<Layout>(Layout::list(std::move(segments)));
+  };
+  const auto remote = single_bytes(1);
+  const auto local = single_bytes(0);
+  std::vector<Drawn> all;
+  for (int i = 0; i < 280; ++i) {
+    all.push_back(drawn_of(true, remote, local));
+    begin(all.back());
+  }
+  for (Drawn& drawn : all) {
+    end(drawn);
+    ASSERT_TRUE(drawn.status.ok()) << drawn.status.text();
+  }
+  all.resize(1);
+  check(all);
+}
+
 }  // namespace
 }  // namespace rma
