@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/assistant.hpp"
+#include "core/copy_fallback.hpp"
 #include "core/flights.hpp"
 #include "core/network/piece.hpp"
 #include "core/network/remote_memory.hpp"
@@ -57,7 +57,8 @@ class Network final : public Mover {
   [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);
 
   /// Moves [src, src + bytes) to `dst` of the parts' rank, or the other way round; nothing when part of the
-  /// rank's side is out of reach. Where the devices do not reach it, the assistant does. RMA_ERR_ADDRESS,
+  /// rank's side is out of reach. Memory that the devices do not reach is copied by the copy
+  /// fallback. RMA_ERR_ADDRESS,
   /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. What fails later is the operation's, or the
   /// next fence's where it belongs to none.
   [[nodiscard]] Status put(Parts& parts, void* dst, const void* src, std::size_t bytes);
@@ -88,9 +89,9 @@ class Network final : public Mover {
   /// Registers memory of this process for one use; where RMA_LOCAL_BUFFERS says that buffers are copied, not.
   [[nodiscard]] Result<RegistrationCache::Use> register_local(std::byte* address, std::size_t bytes);
 
-  /// Before the first transfer: who reaches memory that is not registered. `assistant` outlives the network's
-  /// use; null for nobody.
-  void set_assistant(Assistant* assistant) { assistant_ = assistant; }
+  /// Sets what reaches memory that is not registered. Called before the first transfer. `fallback` outlives the
+  /// network's use; null if such memory is out of reach.
+  void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
 
   /// Whether `rank` still answers: RMA_ERR_PEER_LOST when its device does not know it any more, or nothing
   /// comes back.
@@ -132,8 +133,8 @@ class Network final : public Mover {
   /// The registrations that all of the rank's [address, address + bytes) lies in, in order.
   [[nodiscard]] Status find(Parts& parts, Peer& peer, std::uintptr_t address, std::size_t bytes,
                             std::vector<RemoteRange>& ranges);
-  [[nodiscard]] Status assisted(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
-                                std::size_t bytes, Status refused);
+  [[nodiscard]] Status fall_back_to_copy(Parts& parts, Direction direction, std::uintptr_t remote,
+                                         std::byte* local, std::size_t bytes, Status refused);
   [[nodiscard]] Status transfer_within(Parts& parts, Peer& peer, const Span& span);
   [[nodiscard]] Status put_inline(Parts& parts, std::size_t rail, const Span& span);
   [[nodiscard]] Status bounce(Parts& parts, Peer& peer, Span span);
@@ -169,7 +170,7 @@ class Network final : public Mover {
   std::vector<int> event_fds_;
   std::unique_ptr<RegistrationCache> cache_;
   PiecePool pieces_;
-  Assistant* assistant_ = nullptr;
+  CopyFallback* copy_fallback_ = nullptr;
   std::unique_ptr<Peer[]> peers_;  // NOLINT(modernize-avoid-c-arrays): of a type that is known elsewhere
   std::mutex retry_lock_;
   std::vector<Piece*> retries_;  ///< pieces for another rail; guarded by retry_lock_

@@ -50,7 +50,7 @@ Status Network::reachable(const void* address, std::size_t bytes, int rank) {
   std::vector<RemoteRange> ranges;
   Status status = find(parts, *its, reinterpret_cast<std::uintptr_t>(address), bytes, ranges);
   // Whether there is such memory at all, the rank says when it is asked to use it.
-  if (status.code() == RMA_ERR_UNSUPPORTED && assistant_ != nullptr) return {};
+  if (status.code() == RMA_ERR_UNSUPPORTED && copy_fallback_ != nullptr) return {};
   return status;
 }
 
@@ -71,12 +71,12 @@ Result<RegistrationCache::Use> Network::register_local(std::byte* address, std::
   return cache_->get(address, bytes);
 }
 
-Status Network::assisted(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
-                         std::size_t bytes, Status refused) {
-  if (refused.code() != RMA_ERR_UNSUPPORTED || assistant_ == nullptr) return refused;
+Status Network::fall_back_to_copy(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
+                                  std::size_t bytes, Status refused) {
+  if (refused.code() != RMA_ERR_UNSUPPORTED || copy_fallback_ == nullptr) return refused;
   if (Status status = flush(parts); !status.ok()) return status;
   if (Status status = open(parts); !status.ok()) return status;
-  return assistant_->move(direction, parts.rank_, remote, local, bytes, parts.operation_);
+  return copy_fallback_->move(direction, parts.rank_, remote, local, bytes, parts.operation_);
 }
 
 Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
@@ -95,7 +95,8 @@ Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remot
   };
   DirectoryReader reader(*this, parts, its->memory->place().keys);
   auto first = its->memory->find(remote, bytes, reader);
-  if (!first.ok()) return assisted(parts, direction, remote, local, bytes, std::move(first).status());
+  if (!first.ok())
+    return fall_back_to_copy(parts, direction, remote, local, bytes, std::move(first).status());
   if (first->bytes >= bytes) {
     first->bytes = bytes;
     return part(first.value());
@@ -103,7 +104,7 @@ Status Network::transfer(Parts& parts, Direction direction, std::uintptr_t remot
   // Several registrations: nothing moves before all of them are known.
   std::vector<RemoteRange> ranges;
   if (Status status = find(parts, *its, remote, bytes, ranges); !status.ok()) {
-    return assisted(parts, direction, remote, local, bytes, std::move(status));
+    return fall_back_to_copy(parts, direction, remote, local, bytes, std::move(status));
   }
   for (const RemoteRange& range : ranges) {
     if (Status status = part(range); !status.ok()) return status;
