@@ -64,7 +64,7 @@ Status Network::reach(int rank, std::size_t* rail) {
 }
 
 Status Network::settle(int rank) {
-  Parts none(rank);
+  Batch none(rank);
   return drain(none, peer(rank));
 }
 

@@ -13,7 +13,8 @@
 
 #include "core/copy_fallback.hpp"
 #include "core/flights.hpp"
-#include "core/network/piece.hpp"
+#include "core/network/batch.hpp"
+#include "core/network/fragment_pool.hpp"
 #include "core/network/remote_memory.hpp"
 #include "fabric/bounce_pool.hpp"
 #include "fabric/rails.hpp"
@@ -49,23 +50,19 @@ class Network final : public Mover {
           OwnMemory own_memory);
   ~Network() override;
 
-  /// Transfers of one operation to one rank that are being issued, by one thread. What is put into it is
-  /// posted by flush() at the latest, until when the memory of the program stays as it is.
-  class Parts;
-
   /// Whether put() and get() find all of `rank`'s [address, address + bytes); their errors.
   [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);
 
-  /// Moves [src, src + bytes) to `dst` of the parts' rank, or the other way round; nothing when part of the
+  /// Moves [src, src + bytes) to `dst` of the batch's rank, or the other way round; nothing when part of the
   /// rank's side is out of reach. Memory that the devices do not reach is copied by the copy
   /// fallback. RMA_ERR_ADDRESS,
   /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. What fails later is the operation's, or the
   /// next fence's where it belongs to none.
-  [[nodiscard]] Status put(Parts& parts, void* dst, const void* src, std::size_t bytes);
-  [[nodiscard]] Status get(Parts& parts, void* dst, const void* src, std::size_t bytes);
-  [[nodiscard]] Status flush(Parts& parts);
-  /// Gives the parts an operation if they have none. RMA_ERR_NO_MEMORY.
-  [[nodiscard]] Status open(Parts& parts);
+  [[nodiscard]] Status put(Batch& batch, void* dst, const void* src, std::size_t bytes);
+  [[nodiscard]] Status get(Batch& batch, void* dst, const void* src, std::size_t bytes);
+  [[nodiscard]] Status flush(Batch& batch);
+  /// Gives the batch an operation if it has none. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Status open(Batch& batch);
 
   /// Stores `value` to the aligned `flag` of `rank` after everything that this thread has put there.
   [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
@@ -128,35 +125,33 @@ class Network final : public Mover {
   [[nodiscard]] std::size_t live_rails(Peer& peer, int rank);
   [[nodiscard]] static std::size_t next_rail(Peer& peer);
 
-  [[nodiscard]] Status transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
+  [[nodiscard]] Status transfer(Batch& batch, Direction direction, std::uintptr_t remote, std::byte* local,
                                 std::size_t bytes);
   /// The registrations that all of the rank's [address, address + bytes) lies in, in order.
-  [[nodiscard]] Status find(Parts& parts, Peer& peer, std::uintptr_t address, std::size_t bytes,
+  [[nodiscard]] Status find(Batch& batch, Peer& peer, std::uintptr_t address, std::size_t bytes,
                             std::vector<RemoteRange>& ranges);
-  [[nodiscard]] Status fall_back_to_copy(Parts& parts, Direction direction, std::uintptr_t remote,
+  [[nodiscard]] Status fall_back_to_copy(Batch& batch, Direction direction, std::uintptr_t remote,
                                          std::byte* local, std::size_t bytes, Status refused);
-  [[nodiscard]] Status transfer_within(Parts& parts, Peer& peer, const Span& span);
-  [[nodiscard]] Status put_inline(Parts& parts, std::size_t rail, const Span& span);
-  [[nodiscard]] Status bounce(Parts& parts, Peer& peer, Span span);
-  [[nodiscard]] Status bounce_one(Parts& parts, Peer& peer, std::size_t rail, Span part, std::byte* buffer);
-  [[nodiscard]] Status fly(Parts& parts, Peer& peer, Span span,
-                           const std::shared_ptr<RegistrationCache::Use>& use);
-  [[nodiscard]] Status fly_by_strategy(Parts& parts, Peer& peer, Span span);
-  [[nodiscard]] Status add(Parts& parts, std::size_t rail, const transport::Work& work,
+  [[nodiscard]] Status transfer_within(Batch& batch, Peer& peer, const Span& span);
+  [[nodiscard]] Status put_inline(Batch& batch, std::size_t rail, const Span& span);
+  [[nodiscard]] Status bounce(Batch& batch, Peer& peer, Span span);
+  [[nodiscard]] Status bounce_one(Batch& batch, Peer& peer, std::size_t rail, Span part, std::byte* buffer);
+  [[nodiscard]] Status post_registered(Batch& batch, Peer& peer, Span span,
+                                       const std::shared_ptr<RegistrationCache::Use>& use);
+  [[nodiscard]] Status register_and_post(Batch& batch, Peer& peer, Span span);
+  [[nodiscard]] Status add(Batch& batch, std::size_t rail, const transport::Work& work,
                            const transport::Local& local);
-  [[nodiscard]] Result<std::byte*> take_buffer(Parts& parts, BouncePool* pool);
+  [[nodiscard]] Result<std::byte*> take_buffer(Batch& batch, BouncePool* pool);
   [[nodiscard]] rma_status_t post(int rank, std::size_t rail, std::span<const transport::Work> work,
                                   std::size_t* posted);
-  [[nodiscard]] Piece& new_piece(Peer& peer, int rank, const Span& span, rma_request_t operation);
-  [[nodiscard]] Status drain(Parts& parts, Peer& peer);
+  [[nodiscard]] Fragment& new_fragment(Peer& peer, int rank, const Span& span, rma_request_t operation);
+  [[nodiscard]] Status drain(Batch& batch, Peer& peer);
   [[nodiscard]] Status read_raw(int rank, std::byte* to, std::uintptr_t address, const RailKeys& keys,
                                 std::size_t bytes);
-  [[nodiscard]] static transport::Work work_for(Piece& piece, std::size_t rail);
-  [[nodiscard]] static transport::Local local_for(const Piece& piece, std::size_t rail);
   void post_nothing(Peer& peer, int rank, std::size_t rail, rma_request_t operation);
   void ended(std::size_t rail, const transport::Completion& completion);
-  void close(Piece& piece, rma_status_t status);
-  [[nodiscard]] bool take_over(Piece& piece);
+  void close(Fragment& fragment, rma_status_t status);
+  [[nodiscard]] bool take_over(Fragment& fragment);
   [[nodiscard]] bool retry();
   [[nodiscard]] Peer& peer(int rank);
   [[nodiscard]] Status lost(int rank) const { return {RMA_ERR_PEER_LOST, explain(RMA_ERR_PEER_LOST, rank)}; }
@@ -169,32 +164,11 @@ class Network final : public Mover {
   const std::uint32_t inline_bytes_;
   std::vector<int> event_fds_;
   std::unique_ptr<RegistrationCache> cache_;
-  PiecePool pieces_;
+  FragmentPool fragments_;
   CopyFallback* copy_fallback_ = nullptr;
   std::unique_ptr<Peer[]> peers_;  // NOLINT(modernize-avoid-c-arrays): of a type that is known elsewhere
   std::mutex retry_lock_;
-  std::vector<Piece*> retries_;  ///< pieces for another rail; guarded by retry_lock_
-};
-
-class Network::Parts {
- public:
-  explicit Parts(int rank) : rank_(rank) {}
-
-  /// The operation that waits for them: RMA_REQUEST_NULL while nothing has to be waited for.
-  [[nodiscard]] rma_request_t operation() const { return operation_; }
-  /// The operation is the caller's to end.
-  [[nodiscard]] rma_request_t take_operation() { return std::exchange(operation_, RMA_REQUEST_NULL); }
-
- private:
-  friend class Network;
-  static constexpr std::size_t kMost = 8;
-
-  const int rank_;
-  rma_request_t operation_ = RMA_REQUEST_NULL;
-  std::size_t rail_ = 0;
-  std::size_t count_ = 0;
-  std::array<transport::Work, kMost> work_;    ///< the first count_ are to be posted
-  std::array<transport::Local, kMost> local_;  ///< one for each of them
+  std::vector<Fragment*> retries_;  ///< fragments for another rail; guarded by retry_lock_
 };
 
 }  // namespace rma

@@ -38,20 +38,20 @@ struct Network::Peer {
 
 inline Network::Peer& Network::peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
-/// Reads a rank's directory over its primary rail, after what `parts` has not posted yet: that may hold the
+/// Reads a rank's directory over its primary rail, after what `batch` has not posted yet: that may hold the
 /// very buffers that reading waits for.
 class Network::DirectoryReader final : public RemoteMemory::Reader {
  public:
-  DirectoryReader(Network& network, Parts& parts, const RailKeys& keys)
-      : network_(network), parts_(parts), keys_(keys) {}
+  DirectoryReader(Network& network, Batch& batch, const RailKeys& keys)
+      : network_(network), batch_(batch), keys_(keys) {}
   [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) override {
-    if (Status status = network_.flush(parts_); !status.ok()) return status;
-    return network_.read_raw(parts_.rank_, to, address, keys_, bytes);
+    if (Status status = network_.flush(batch_); !status.ok()) return status;
+    return network_.read_raw(batch_.rank(), to, address, keys_, bytes);
   }
 
  private:
   Network& network_;
-  Parts& parts_;
+  Batch& batch_;
   const RailKeys& keys_;
 };
 

@@ -18,37 +18,17 @@ Counter bytes_of_rail(std::size_t rail) {
   return static_cast<Counter>(static_cast<std::size_t>(Counter::rdma_bytes_rail0) + rail);
 }
 
-Piece& piece_of(transport::Cookie cookie) {
-  return *reinterpret_cast<Piece*>(cookie);  // NOLINT(performance-no-int-to-ptr): as work_for() made it
-}
-
 }  // namespace
 
-transport::Work Network::work_for(Piece& piece, std::size_t rail) {
-  return {.direction = piece.span.direction,
-          .remote = {.address = piece.span.remote, .key = piece.span.remote_keys[rail]},
-          .pieces = {},
-          .cookie = reinterpret_cast<std::uintptr_t>(&piece),
-          .flags = {}};
-}
-
-transport::Local Network::local_for(const Piece& piece, std::size_t rail) {
-  return {.address = piece.span.local, .bytes = piece.span.bytes, .key = piece.span.local_keys[rail]};
-}
-
-Status Network::add(Parts& parts, std::size_t rail, const transport::Work& work,
+Status Network::add(Batch& batch, std::size_t rail, const transport::Work& work,
                     const transport::Local& local) {
-  if (parts.count_ == Parts::kMost || (parts.count_ > 0 && parts.rail_ != rail)) {
-    if (Status status = flush(parts); !status.ok()) {
-      if (work.cookie != 0) close(piece_of(work.cookie), status.code());
+  if (!batch.has_room(rail)) {
+    if (Status status = flush(batch); !status.ok()) {
+      if (work.cookie != 0) close(Fragment::of(work.cookie), status.code());
       return status;
     }
   }
-  parts.rail_ = rail;
-  parts.local_[parts.count_] = local;
-  parts.work_[parts.count_] = work;
-  parts.work_[parts.count_].pieces = {&parts.local_[parts.count_], 1};
-  ++parts.count_;
+  batch.add(rail, work, local);
   return {};
 }
 
@@ -66,35 +46,35 @@ rma_status_t Network::post(int rank, std::size_t rail, std::span<const transport
   return status;
 }
 
-Status Network::flush(Parts& parts) {
-  const std::span<const transport::Work> work(parts.work_.data(), std::exchange(parts.count_, 0));
+Status Network::flush(Batch& batch) {
+  const std::span<const transport::Work> work = batch.take();
   if (work.empty()) return {};
   std::size_t posted = 0;
-  rma_status_t status = post(parts.rank_, parts.rail_, work, &posted);
+  rma_status_t status = post(batch.rank(), batch.rail(), work, &posted);
   std::size_t bytes = 0;
   bool unreported = false;
   for (const transport::Work& one : work.first(posted)) {
     bytes += one.pieces[0].bytes;
     unreported = unreported || one.flags.unsignaled;
   }
-  count(bytes_of_rail(parts.rail_), bytes);
+  count(bytes_of_rail(batch.rail()), bytes);
   if (unreported) {
-    peer(parts.rank_).trailing.store(true, std::memory_order_release);
-    flights_.issued(parts.rank_);
+    peer(batch.rank()).trailing.store(true, std::memory_order_release);
+    flights_.issued(batch.rank());
   }
   if (status == RMA_SUCCESS) return {};
-  rail_failed(parts.rank_, parts.rail_);
+  rail_failed(batch.rank(), batch.rail());
   bool unsent = false;
   for (const transport::Work& one : work.subspan(posted)) {
     if (one.cookie == 0) {
       unsent = true;
-    } else if (Piece& piece = piece_of(one.cookie); !piece.movable || !take_over(piece)) {
-      close(piece, status);
+    } else if (Fragment& fragment = Fragment::of(one.cookie); !fragment.movable || !take_over(fragment)) {
+      close(fragment, status);
     }
   }
-  // A piece's failure is its operation's, or the fence's. Only what has none is to be told here.
+  // A fragment's failure is its operation's, or the fence's. Only what has none is to be told here.
   if (!unsent) return {};
-  return {status, explain(status, parts.rank_)};
+  return {status, explain(status, batch.rank())};
 }
 
 void Network::flush(int rank) {
@@ -120,13 +100,13 @@ Status Network::probe(int rank) {
 }
 
 void Network::post_nothing(Peer& its, int rank, std::size_t rail, rma_request_t operation) {
-  Piece& piece = new_piece(its, rank, {.direction = Direction::write}, operation);
+  Fragment& fragment = new_fragment(its, rank, {.direction = Direction::write}, operation);
   // Behind all others on its queue pair, and nobody's data: when it is over, so are they.
-  const transport::Work nothing = work_for(piece, rail);
+  const transport::Work nothing = fragment.work(rail);
   std::size_t posted = 0;
   if (const rma_status_t status = post(rank, rail, {&nothing, 1}, &posted); posted == 0) {
     rail_failed(rank, rail);
-    close(piece, status);
+    close(fragment, status);
   }
 }
 
@@ -149,62 +129,62 @@ void Network::ended(std::size_t rail, const transport::Completion& completion) {
     flights_.heard_of(rank);
     return;
   }
-  Piece& piece = piece_of(cookie);
-  if (status == RMA_ERR_PEER_LOST && piece.movable && take_over(piece)) return;
-  close(piece, status);
+  Fragment& fragment = Fragment::of(cookie);
+  if (status == RMA_ERR_PEER_LOST && fragment.movable && take_over(fragment)) return;
+  close(fragment, status);
 }
 
-void Network::close(Piece& piece, rma_status_t status) {
-  if (status == RMA_SUCCESS && piece.copy_to != nullptr) {
-    std::memcpy(piece.copy_to, piece.buffer, piece.span.bytes);
+void Network::close(Fragment& fragment, rma_status_t status) {
+  if (status == RMA_SUCCESS && fragment.copy_to != nullptr) {
+    std::memcpy(fragment.copy_to, fragment.buffer, fragment.span.bytes);
   }
-  if (piece.buffer != nullptr) piece.pool->give(piece.buffer);
-  const int rank = piece.rank;
-  const rma_request_t operation = piece.operation;
-  pieces_.give(piece);  // and with it the registration: the memory is the program's again from here on
+  if (fragment.buffer != nullptr) fragment.pool->give(fragment.buffer);
+  const int rank = fragment.rank;
+  const rma_request_t operation = fragment.operation;
+  fragments_.give(fragment);  // and with it the registration: the memory is the program's again from here on
   if (operation == RMA_REQUEST_NULL) peer(rank).loose.fetch_sub(1, std::memory_order_release);
   flights_.end(rank, operation, status);
 }
 
-bool Network::take_over(Piece& piece) {
-  Peer& its = peer(piece.rank);
+bool Network::take_over(Fragment& fragment) {
+  Peer& its = peer(fragment.rank);
   bool any = false;
   for (std::size_t rail = 0; rail < its.cards.size(); ++rail) any = any || its.alive(rail);
   if (!any) return false;
   count(Counter::rail_failover);
-  flights_.heard_of(piece.rank);
+  flights_.heard_of(fragment.rank);
   const std::lock_guard guard(retry_lock_);
-  retries_.push_back(&piece);
+  retries_.push_back(&fragment);
   return true;
 }
 
 bool Network::retry() {
-  std::vector<Piece*> waiting;
+  std::vector<Fragment*> waiting;
   {
     const std::lock_guard guard(retry_lock_);
     if (retries_.empty()) return false;
     waiting.swap(retries_);
   }
   bool moved = false;
-  for (Piece* const piece : waiting) {
-    const std::size_t rail = next_rail(peer(piece->rank));
-    const transport::Local local = local_for(*piece, rail);
-    transport::Work work = work_for(*piece, rail);
+  for (Fragment* const fragment : waiting) {
+    const std::size_t rail = next_rail(peer(fragment->rank));
+    const transport::Local local = fragment->local(rail);
+    transport::Work work = fragment->work(rail);
     work.pieces = {&local, 1};
     std::size_t posted = 0;
-    const rma_status_t status = rails_[rail].post(piece->rank, {&work, 1}, &posted);
+    const rma_status_t status = rails_[rail].post(fragment->rank, {&work, 1}, &posted);
     if (posted != 0) {
-      count(bytes_of_rail(rail), piece->span.bytes);
+      count(bytes_of_rail(rail), fragment->span.bytes);
       moved = true;
       continue;
     }
-    if (status != RMA_ERR_STATE) rail_failed(piece->rank, rail);
-    if (status != RMA_ERR_STATE && !take_over(*piece)) {
-      close(*piece, status);
+    if (status != RMA_ERR_STATE) rail_failed(fragment->rank, rail);
+    if (status != RMA_ERR_STATE && !take_over(*fragment)) {
+      close(*fragment, status);
       moved = true;
     } else if (status == RMA_ERR_STATE) {
       const std::lock_guard guard(retry_lock_);
-      retries_.push_back(piece);
+      retries_.push_back(fragment);
     }
   }
   return moved;

@@ -12,7 +12,7 @@ namespace rma {
 Status Network::read_raw(int rank, std::byte* to, std::uintptr_t address, const RailKeys& keys,
                          std::size_t bytes) {
   Peer& its = peer(rank);
-  Parts parts(rank);
+  Batch batch(rank);
   Status status;
   while (bytes > 0 && status.ok()) {
     const Span span = {.direction = Direction::read,
@@ -20,23 +20,23 @@ Status Network::read_raw(int rank, std::byte* to, std::uintptr_t address, const 
                        .local = to,
                        .bytes = std::min<std::size_t>(bytes, settings_.bounce_bytes),
                        .remote_keys = keys};
-    status = bounce(parts, its, span);
+    status = bounce(batch, its, span);
     address += span.bytes;
     to += span.bytes;
     bytes -= span.bytes;
   }
-  if (Status posted = flush(parts); status.ok()) status = std::move(posted);
-  if (parts.operation() == RMA_REQUEST_NULL) return status;
-  Status finished = flights_.finish(parts.take_operation());
+  if (Status posted = flush(batch); status.ok()) status = std::move(posted);
+  if (batch.operation() == RMA_REQUEST_NULL) return status;
+  Status finished = flights_.finish(batch.take_operation());
   return status.ok() ? std::move(finished) : std::move(status);
 }
 
 Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
   Peer* its = nullptr;
   if (Status status = start(rank, &its); !status.ok()) return status;
-  Parts parts(rank);
+  Batch batch(rank);
   const auto address = reinterpret_cast<std::uintptr_t>(flag);
-  DirectoryReader reader(*this, parts, its->memory->place().keys);
+  DirectoryReader reader(*this, batch, its->memory->place().keys);
   auto range = its->memory->find(address, sizeof value, reader);
   if (!range.ok()) return std::move(range).status();
   // Data may have been lost with a rail that has failed, and the flag must not go another way as if that had
@@ -55,13 +55,13 @@ Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
                      .remote_keys = range->keys};
   Status status;
   if (span.bytes <= inline_bytes_) {
-    status = put_inline(parts, rail, span);
+    status = put_inline(batch, rail, span);
   } else {
-    auto buffer = take_buffer(parts, rails_.buffers());
+    auto buffer = take_buffer(batch, rails_.buffers());
     if (!buffer.ok()) return std::move(buffer).status();
-    status = bounce_one(parts, *its, rail, span, buffer.value());
+    status = bounce_one(batch, *its, rail, span, buffer.value());
   }
-  return status.ok() ? flush(parts) : std::move(status);
+  return status.ok() ? flush(batch) : std::move(status);
 }
 
 Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
@@ -72,14 +72,14 @@ Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target,
   std::size_t rail = 0;
   if (Status status = rail_for_atomics(*its, rank, &rail); !status.ok()) return status;
   const auto address = reinterpret_cast<std::uintptr_t>(target);
-  Parts parts(rank);
-  DirectoryReader reader(*this, parts, its->memory->place().keys);
+  Batch batch(rank);
+  DirectoryReader reader(*this, batch, its->memory->place().keys);
   auto range = its->memory->find(address, sizeof *target, reader);
   if (!range.ok()) return std::move(range).status();
 
-  auto word = take_buffer(parts, rails_.words());
+  auto word = take_buffer(batch, rails_.words());
   if (!word.ok()) return std::move(word).status();
-  if (Status status = open(parts); !status.ok()) {
+  if (Status status = open(batch); !status.ok()) {
     rails_.words()->give(word.value());
     return status;
   }
@@ -90,19 +90,19 @@ Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target,
                      .bytes = sizeof before,
                      .remote_keys = range->keys,
                      .local_keys = rails_.words()->registered().local};
-  Piece& piece = new_piece(*its, rank, span, parts.operation());
-  piece.pool = rails_.words();
-  piece.buffer = word.value();
-  piece.copy_to = reinterpret_cast<std::byte*>(&before);
-  const transport::Work work = work_for(piece, rail);
-  const transport::Local local = local_for(piece, rail);
+  Fragment& fragment = new_fragment(*its, rank, span, batch.operation());
+  fragment.pool = rails_.words();
+  fragment.buffer = word.value();
+  fragment.copy_to = reinterpret_cast<std::byte*>(&before);
+  const transport::Work work = fragment.work(rail);
+  const transport::Local local = fragment.local(rail);
   rma_status_t status = RMA_SUCCESS;
   flights_.wait_until(rank, [&] {  // for room in the device's queue
     status = rails_[rail].post_atomic(rank, op, work.remote, operand, compare, local, work.cookie);
     return status != RMA_ERR_STATE;
   });
-  if (status != RMA_SUCCESS) close(piece, status);
-  const Status finished = flights_.finish(parts.take_operation());
+  if (status != RMA_SUCCESS) close(fragment, status);
+  const Status finished = flights_.finish(batch.take_operation());
   if (!finished.ok()) return Status(finished.code(), explain(finished.code(), rank));
   return before;
 }
