@@ -170,7 +170,7 @@ class World {
     for (Company& company : companies_) at(company.rank).flights.add(company);
     for (const int other : {kAttacker, kHonest}) {
       std::size_t rail = 0;
-      demand(at(other).network->reach(kVictim, &rail).ok(), "no connection");
+      demand(at(other).network->requests().reach(kVictim, &rail).ok(), "no connection");
     }
   }
   ~World() {
