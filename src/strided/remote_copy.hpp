@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-#include "core/copy_fallback.hpp"
-#include "core/flights.hpp"
-#include "core/job.hpp"
+#include "core/completion/flights.hpp"
+#include "core/job/job.hpp"
+#include "core/network/copy_fallback.hpp"
 #include "helper_thread/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/connection_manager.hpp"
 #include "core/network/fragment_pool.hpp"
 #include "core/network/peer.hpp"

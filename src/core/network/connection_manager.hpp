@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/network_card.hpp"
 #include "core/network/peer.hpp"
 #include "fabric/rails.hpp"

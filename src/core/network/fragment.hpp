@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/requests.hpp"
+#include "core/completion/requests.hpp"
 #include "fabric/registrar.hpp"
 #include "fabric/registration_cache.hpp"
 #include "transport/transport.hpp"

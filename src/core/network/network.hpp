@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "core/copy_fallback.hpp"
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/batch.hpp"
+#include "core/network/copy_fallback.hpp"
 #include "core/network/network_card.hpp"
 #include "core/network/own_memory.hpp"
 #include "core/network/request_order.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/batch.hpp"
 #include "core/network/bounce_copy.hpp"
 #include "core/network/peer.hpp"

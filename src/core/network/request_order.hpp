@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/connection_manager.hpp"
 #include "core/network/posting.hpp"
 #include "util/status.hpp"

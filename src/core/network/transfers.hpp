@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/copy_fallback.hpp"
 #include "core/network/batch.hpp"
 #include "core/network/bounce_copy.hpp"
+#include "core/network/copy_fallback.hpp"
 #include "core/network/inline_put.hpp"
 #include "core/network/own_memory.hpp"
 #include "core/network/posting.hpp"

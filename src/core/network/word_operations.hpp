@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/bounce_copy.hpp"
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"

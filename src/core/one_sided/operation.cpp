@@ -1,6 +1,6 @@
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 
-#include "core/copy.hpp"
+#include "core/one_sided/copy.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {

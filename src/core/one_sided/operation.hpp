@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 #include "core/network/batch.hpp"
+#include "core/one_sided/device.hpp"
 #include "util/status.hpp"
 
 namespace rma {
