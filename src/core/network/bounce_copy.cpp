@@ -10,11 +10,11 @@ namespace rma {
 
 using transport::Direction;
 
-Status BounceCopy::post(Batch& batch, Peer& peer, Span span) {
+Status BounceCopy::post(Batch& batch, Peer& peer, Span& span) {
   while (span.bytes > 0) {
     auto buffer = take_buffer(batch, rails_.buffers());
     if (!buffer.ok()) return std::move(buffer).status();
-    const Span part = span.split(std::min(span.bytes, rails_.buffers()->bytes()));
+    Span part = span.split(std::min(span.bytes, rails_.buffers()->bytes()));
     std::size_t rail = 0;
     Status ready = connections_.primary(peer, &rail);
     if (ready.ok() && part.direction == Direction::read) ready = posting_.open(batch);
@@ -27,7 +27,7 @@ Status BounceCopy::post(Batch& batch, Peer& peer, Span span) {
   return {};
 }
 
-Status BounceCopy::post_one(Batch& batch, Peer& peer, std::size_t rail, Span span, std::byte* buffer) {
+Status BounceCopy::post_one(Batch& batch, Peer& peer, std::size_t rail, Span& span, std::byte* buffer) {
   count(Counter::rdma_bounced);
   std::byte* const program = std::exchange(span.local, buffer);
   span.local_keys = rails_.buffers()->registered().local;

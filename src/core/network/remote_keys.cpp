@@ -48,15 +48,16 @@ Status RemoteKeys::read(Peer& peer, std::byte* to, std::uintptr_t address, std::
   Batch batch(peer.rank);
   Status status;
   while (bytes > 0 && status.ok()) {
-    const Span span = {.direction = transport::Direction::read,
-                       .remote = address,
-                       .local = to,
-                       .bytes = std::min(bytes, read_bytes_),
-                       .remote_keys = peer.memory->place().keys};
+    const std::size_t part = std::min(bytes, read_bytes_);
+    Span span = {.direction = transport::Direction::read,
+                 .remote = address,
+                 .local = to,
+                 .bytes = part,
+                 .remote_keys = peer.memory->place().keys};
     status = bounce_.post(batch, peer, span);
-    address += span.bytes;
-    to += span.bytes;
-    bytes -= span.bytes;
+    address += part;
+    to += part;
+    bytes -= part;
   }
   if (Status posted = posting_.flush(batch); status.ok()) status = std::move(posted);
   if (batch.operation() == RMA_REQUEST_NULL) return status;

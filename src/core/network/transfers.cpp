@@ -41,11 +41,11 @@ Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t rem
   Peer* peer = nullptr;
   if (Status status = requests_.start_transfer(batch.rank(), &peer); !status.ok()) return status;
   const auto post_part = [&](const RemoteRange& range) {
-    const Span span = {.direction = direction,
-                       .remote = remote,
-                       .local = local,
-                       .bytes = range.bytes,
-                       .remote_keys = range.keys};
+    Span span = {.direction = direction,
+                 .remote = remote,
+                 .local = local,
+                 .bytes = range.bytes,
+                 .remote_keys = range.keys};
     remote += span.bytes;
     local += span.bytes;
     return post(batch, *peer, span);
@@ -69,7 +69,7 @@ Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t rem
   return {};
 }
 
-Status Transfers::post(Batch& batch, Peer& peer, Span span) {
+Status Transfers::post(Batch& batch, Peer& peer, Span& span) {
   if (span.direction == Direction::write && inline_put_.fits(span.bytes)) {
     std::size_t rail = 0;
     if (Status status = connections_.primary(peer, &rail); !status.ok()) return status;

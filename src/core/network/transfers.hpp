@@ -48,8 +48,8 @@ class Transfers {
  private:
   [[nodiscard]] Status transfer(Batch& batch, transport::Direction direction, std::uintptr_t remote,
                                 std::byte* local, std::size_t bytes);
-  /// Chooses the protocol of a transfer whose remote memory lies in one registration.
-  [[nodiscard]] Status post(Batch& batch, Peer& peer, Span span);
+  /// Chooses the protocol of a transfer whose remote memory lies in one registration. Uses `span` up.
+  [[nodiscard]] Status post(Batch& batch, Peer& peer, Span& span);
   /// Lets the copy fallback move what the devices do not reach. Returns `refused` if it cannot.
   [[nodiscard]] Status fall_back_to_copy(Batch& batch, transport::Direction direction, std::uintptr_t remote,
                                          std::byte* local, std::size_t bytes, Status refused);

@@ -37,11 +37,11 @@ Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int ra
     if (Status status = flights_.fence(rank); !status.ok()) return status;
   }
   count(Counter::put_rdma);
-  const Span span = {.direction = Direction::write,
-                     .remote = address,
-                     .local = reinterpret_cast<std::byte*>(&value),
-                     .bytes = sizeof value,
-                     .remote_keys = range->keys};
+  Span span = {.direction = Direction::write,
+               .remote = address,
+               .local = reinterpret_cast<std::byte*>(&value),
+               .bytes = sizeof value,
+               .remote_keys = range->keys};
   Status status;
   if (inline_put_.fits(span.bytes)) {
     status = inline_put_.post(batch, rail, span);

@@ -5,7 +5,7 @@
 
 namespace rma {
 
-Status ZeroCopy::post(Batch& batch, Peer& peer, Span span, const std::shared_ptr<Use>& use) {
+Status ZeroCopy::post(Batch& batch, Peer& peer, Span& span, const std::shared_ptr<Use>& use) {
   constexpr std::size_t kPage = 4096;
   std::size_t most = settings_.piece_bytes;
   bool divided = false;
@@ -36,7 +36,7 @@ Status ZeroCopy::post(Batch& batch, Peer& peer, Span span, const std::shared_ptr
   return {};
 }
 
-Status ZeroCopy::register_and_post(Batch& batch, Peer& peer, Span span) {
+Status ZeroCopy::register_and_post(Batch& batch, Peer& peer, Span& span) {
   const bool pipeline = settings_.local_buffers == LocalBufferSetting::pipeline;
   while (span.bytes > 0) {
     Span part =

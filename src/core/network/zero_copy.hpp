@@ -30,12 +30,12 @@ class ZeroCopy {
         posting_(posting),
         bounce_(bounce) {}
 
-  /// Adds a transfer whose local memory is registered (Span::local_keys) to the batch. `use`, unless null,
-  /// keeps it registered until the last fragment is complete.
-  [[nodiscard]] Status post(Batch& batch, Peer& peer, Span span, const std::shared_ptr<Use>& use);
+  /// Adds a transfer whose local memory is registered (Span::local_keys) to the batch, and uses `span` up.
+  /// `use`, unless null, keeps the memory registered until the last fragment is complete.
+  [[nodiscard]] Status post(Batch& batch, Peer& peer, Span& span, const std::shared_ptr<Use>& use);
   /// Registers the local memory and posts the transfer: in one part, kept by the cache, or
-  /// (RMA_LOCAL_BUFFERS=pipeline) part by part. Copies a part that cannot be registered.
-  [[nodiscard]] Status register_and_post(Batch& batch, Peer& peer, Span span);
+  /// (RMA_LOCAL_BUFFERS=pipeline) part by part. Copies a part that cannot be registered. Uses `span` up.
+  [[nodiscard]] Status register_and_post(Batch& batch, Peer& peer, Span& span);
 
  private:
   const Settings& settings_;
