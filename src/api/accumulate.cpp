@@ -4,7 +4,7 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "atomics/types.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 
 namespace rma {
 namespace {

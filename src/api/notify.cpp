@@ -4,7 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
 
 namespace rma {

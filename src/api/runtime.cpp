@@ -67,7 +67,7 @@ Status start_helper(Runtime& runtime) {
       std::make_unique<RemoteMutexes>(job.rank(), settings, flights, network, channel, client, server);
   runtime.accumulator->set_remote(runtime.remote_atomics.get());
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, flights, network, channel, client, server);
-  network.set_assistant(&runtime.noncontiguous->remote_copy());
+  network.set_copy_fallback(&runtime.noncontiguous->remote_copy());
   runtime.helper = std::make_unique<HelperThread>(channel, flights, job.rails()->service(), spins);
   return runtime.helper->start();
 }

@@ -5,8 +5,8 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
-#include "core/copy.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/copy.hpp"
+#include "core/one_sided/operation.hpp"
 #include "rma/direct.h"
 
 namespace rma {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "atomics/remote_atomics.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "atomics/kernels.hpp"
 #include "atomics/stripe_locks.hpp"
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -1,7 +1,7 @@
 #include "atomics/atomic.hpp"
 
 #include "atomics/remote_atomics.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
 
 namespace rma {

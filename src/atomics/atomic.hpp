@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "atomics/accumulate.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 #include "util/statistics.hpp"
 #include "util/status.hpp"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 #include "util/status.hpp"
 #include "util/wait.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "core/copy.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/copy.hpp"
+#include "core/one_sided/operation.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "rma/rma.h"
 #include "util/status.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "atomics/accumulate.hpp"
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/network.hpp"
 #include "helper_thread/layout.hpp"
 #include "helper_thread/rpc_client.hpp"

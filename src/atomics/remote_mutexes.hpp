@@ -12,7 +12,7 @@
 
 #include "atomics/mutexes.hpp"
 #include "channel/channel.hpp"
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/network.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"

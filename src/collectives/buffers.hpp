@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 
 namespace rma {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "util/status.hpp"
 #include "util/wait.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 #include "util/status.hpp"
 #include "util/text.hpp"
 

@@ -18,8 +18,8 @@
 #include "collectives/meeting.hpp"
 #include "collectives/roster.hpp"
 #include "collectives/turns.hpp"
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "util/handle.hpp"
 #include "util/status.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "collectives/team.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 #include "util/status.hpp"
 
 // Memory that the members of a team allocate together.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "channel/channel.hpp"
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "transport/service_thread.hpp"
 #include "util/status.hpp"
 

@@ -77,7 +77,7 @@ bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
 void RpcClient::close(Request& request, rma_status_t status, std::span<const std::byte> body) {
   if (request.answered) status = request.answered(status, body);
   if (request.buffer != nullptr) pool_->give(request.buffer);
-  if (request.operation == RMA_REQUEST_NULL) network_.loose_request(request.rank, -1);
+  if (request.operation == RMA_REQUEST_NULL) network_.requests().request_ended(request.rank);
   flights_.end(request.rank, request.operation, status);
 }
 
@@ -99,10 +99,11 @@ Status RpcClient::unsent(rma_status_t status, int rank) const {
 }
 
 Status RpcClient::reach(int rank, std::size_t* rail) {
-  if (Status status = network_.reach(rank, rail); !status.ok()) return status;
+  if (Status status = network_.requests().reach(rank, rail); !status.ok()) return status;
   if (const rma_status_t status = channel_.open(rank, rail); status != RMA_SUCCESS)
     return unsent(status, rank);
-  return network_.settle(rank);
+  network_.requests().settle(rank);
+  return {};
 }
 
 Status RpcClient::ask(Request request) {
@@ -136,7 +137,7 @@ Status RpcClient::ask(Request request) {
   if (operation != RMA_REQUEST_NULL) {
     flights_.add_part(operation);
   } else {
-    network_.loose_request(rank, 1);
+    network_.requests().request_begins(rank);
   }
   rma_status_t status = send(header, view, rail);
   if (status == RMA_ERR_STATE) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "channel/channel.hpp"
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/network.hpp"
 #include "fabric/bounce_pool.hpp"
 #include "helper_thread/wire.hpp"

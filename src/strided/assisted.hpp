@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "channel/channel.hpp"
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/network.hpp"
 #include "helper_thread/layout.hpp"
 #include "strided/chunks.hpp"

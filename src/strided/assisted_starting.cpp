@@ -26,14 +26,14 @@ Status Assisted::start(const Transfer& transfer) {
   };
   if (lost_already()) return {RMA_ERR_PEER_LOST, network_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
   std::size_t rail = 0;
-  if (Status status = network_.reach(transfer.rank, &rail); !status.ok()) return status;
+  if (Status status = network_.requests().reach(transfer.rank, &rail); !status.ok()) return status;
   // Scatters and gathers go by the rail that tells of them.
   if (const rma_status_t open = channel_.open(transfer.rank, &rail); open != RMA_SUCCESS) {
     return {open, network_.explain(open, transfer.rank)};
   }
-  if (Status status = network_.settle(transfer.rank); !status.ok()) return status;
+  network_.requests().settle(transfer.rank);
   // The devices move the data while requests that came before may still be waiting to be served.
-  network_.settle_requests(transfer.rank);
+  network_.requests().settle_requests(transfer.rank);
   // What one message has room to describe is one transfer; a long list becomes several.
   const std::size_t room = channel_.max_body() - sizeof(Header);
   std::vector<Range> parts;

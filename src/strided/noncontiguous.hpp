@@ -4,9 +4,9 @@
 #include <functional>
 #include <memory>
 
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 #include "core/network/network.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 #include "helper_thread/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-#include "core/assistant.hpp"
-#include "core/flights.hpp"
-#include "core/job.hpp"
+#include "core/completion/flights.hpp"
+#include "core/job/job.hpp"
+#include "core/network/copy_fallback.hpp"
 #include "helper_thread/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
@@ -14,7 +14,7 @@ namespace rma {
 /// Puts and gets that copy: the data is packed into a message or a registered buffer, and the other side's
 /// helper unpacks it, or the other way round. Serves others' such requests to this process's memory, and
 /// reaches memory of others that is not registered.
-class RemoteCopy final : public Assistant {
+class RemoteCopy final : public CopyFallback {
  public:
   /// Registers handlers with `server`. The arguments outlive this.
   RemoteCopy(const Job& job, Flights& flights, RpcClient& client, RpcServer& server);

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/copy.hpp"
+#include "core/one_sided/copy.hpp"
 #include "strided/shape.hpp"
 
 // Copy loops between mapped memory. Segments of the usual small sizes are loads and stores in registers; the

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "atomics/accumulate.hpp"
-#include "core/device.hpp"
-#include "core/job.hpp"
-#include "core/operation.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
+#include "core/one_sided/operation.hpp"
 #include "strided/shape.hpp"
 #include "strided/ways.hpp"
 #include "util/status.hpp"

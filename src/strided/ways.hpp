@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "strided/noncontiguous.hpp"
 
 namespace rma {

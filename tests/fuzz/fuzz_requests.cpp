@@ -14,8 +14,8 @@
 #include "atomics/accumulate.hpp"
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "helper_thread/helper_thread.hpp"
 #include "helper_thread/pieces.hpp"
 #include "helper_thread/rpc_client.hpp"
@@ -170,7 +170,7 @@ class World {
     for (Company& company : companies_) at(company.rank).flights.add(company);
     for (const int other : {kAttacker, kHonest}) {
       std::size_t rail = 0;
-      demand(at(other).network->reach(kVictim, &rail).ok(), "no connection");
+      demand(at(other).network->requests().reach(kVictim, &rail).ok(), "no connection");
     }
   }
   ~World() {

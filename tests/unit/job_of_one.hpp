@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "atomics/accumulate.hpp"
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "loopback/loopback_transport.hpp"
 
 namespace rma {

@@ -1,199 +1,94 @@
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <deque>
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "core/assistant.hpp"
-#include "core/flights.hpp"
-#include "core/network/piece.hpp"
-#include "core/network/remote_memory.hpp"
-#include "fabric/bounce_pool.hpp"
+#include "core/completion/flights.hpp"
+#include "core/network/batch.hpp"
+#include "core/network/copy_fallback.hpp"
+#include "core/network/network_card.hpp"
+#include "core/network/own_memory.hpp"
+#include "core/network/request_order.hpp"
 #include "fabric/rails.hpp"
 #include "fabric/registration_cache.hpp"
 #include "util/settings.hpp"
 
 namespace rma {
 
-/// What the network has to know of a rank before it can talk to it.
-struct NetworkCard {
-  struct Rail {
-    std::string name;
-    std::vector<std::byte> card;  ///< the transport's
-  };
-  std::vector<Rail> rails;
-  DirectoryPlace directory;
-};
-
-/// Memory of ranks that is reached over the network's devices: puts, gets and atomics as RDMA. Thread-safe.
+/// Reaches memory of ranks over the network's devices: puts, gets and atomics as RDMA. Thread-safe. This class
+/// owns the parts of the network and passes calls on to them:
+/// - ConnectionManager: connections and failover.
+/// - RemoteKeys, with RemoteMemory: what the ranks' region directories say.
+/// - Transfers: chooses the protocol of a put or get. The protocols are InlinePut, BounceCopy and ZeroCopy.
+/// - WordOperations: flags and atomics.
+/// - Posting and Completions: batches of work requests on their way to the devices, and fragments of transfers
+///   from their posting to their completion.
+/// - RequestOrder: the order between transfers and requests by messages.
 ///
-/// Order, of blocking operations to one rank: everything that returns before it is complete (small puts,
-/// whose data is in the request or in a bounce buffer) goes over the rank's *primary* rail, whose queue pair
-/// keeps the order. What is divided among the rails waits for those first, and is complete when it returns.
-/// When the primary rail fails, the next one takes over after everything on the failed one has ended.
+/// Order of blocking operations to one rank: small puts return before they are complete, because their data is
+/// in the work request or in a bounce buffer. They all go over the rank's *primary* rail, whose queue pair
+/// keeps the order. A transfer that is divided among the rails first waits for them, and is complete when it
+/// returns. If the primary rail fails, the next one takes over after everything on the failed one has ended.
 class Network final : public Mover {
  public:
-  using CardSource = std::function<Result<NetworkCard>(int rank)>;
-  /// The registration of this process's heap that an address lies in.
-  using OwnMemory = std::function<std::optional<Registered>(const std::byte* address)>;
+  using CardSource = NetworkCardSource;
 
   /// `flights` and `rails` outlive the network.
   Network(const Settings& settings, Flights& flights, Rails& rails, int ranks, CardSource cards,
           OwnMemory own_memory);
   ~Network() override;
 
-  /// Transfers of one operation to one rank that are being issued, by one thread. What is put into it is
-  /// posted by flush() at the latest, until when the memory of the program stays as it is.
-  class Parts;
-
-  /// Whether put() and get() find all of `rank`'s [address, address + bytes); their errors.
+  /// Returns whether put() and get() find all of `rank`'s [address, address + bytes); their errors.
   [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);
 
-  /// Moves [src, src + bytes) to `dst` of the parts' rank, or the other way round; nothing when part of the
-  /// rank's side is out of reach. Where the devices do not reach it, the assistant does. RMA_ERR_ADDRESS,
-  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. What fails later is the operation's, or the
-  /// next fence's where it belongs to none.
-  [[nodiscard]] Status put(Parts& parts, void* dst, const void* src, std::size_t bytes);
-  [[nodiscard]] Status get(Parts& parts, void* dst, const void* src, std::size_t bytes);
-  [[nodiscard]] Status flush(Parts& parts);
-  /// Gives the parts an operation if they have none. RMA_ERR_NO_MEMORY.
-  [[nodiscard]] Status open(Parts& parts);
+  /// Moves [src, src + bytes) to `dst` of the batch's rank, or the other way round; nothing if part of the
+  /// rank's memory is out of reach. The copy fallback moves what the devices do not reach. RMA_ERR_ADDRESS,
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. The batch's operation reports later failures,
+  /// or the next fence those of transfers that belong to no operation.
+  [[nodiscard]] Status put(Batch& batch, void* dst, const void* src, std::size_t bytes);
+  [[nodiscard]] Status get(Batch& batch, void* dst, const void* src, std::size_t bytes);
+  /// Posts what is in the batch.
+  [[nodiscard]] Status flush(Batch& batch);
+  /// Gives the batch an operation if it has none. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Status open(Batch& batch);
 
   /// Stores `value` to the aligned `flag` of `rank` after everything that this thread has put there.
   [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
-
-  /// RMA_FETCH_ADD or RMA_COMPARE_SWAP, by the rank's device, on an aligned word of 8 bytes; returns the
-  /// value before.
+  /// Executes RMA_FETCH_ADD or RMA_COMPARE_SWAP on an aligned word of 8 bytes, by the rank's device. Returns
+  /// the value before.
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);
 
-  /// For requests to `rank` by messages. reach() connects, and says which rail they take. settle() waits
-  /// until all that was put there is there: a message overtakes nothing. loose_request() counts those whose
-  /// call has returned (+1) and that are over (-1): transfers wait for them, and what else a request's
-  /// execution does not keep in order, by settle_requests().
-  [[nodiscard]] Status reach(int rank, std::size_t* rail);
-  [[nodiscard]] Status settle(int rank);
-  void loose_request(int rank, int change);
-  void settle_requests(int rank);
+  /// For folders that send requests to ranks by messages.
+  [[nodiscard]] RequestOrder& requests();
 
-  /// Whether one registration of `rank` holds all of [address, address + bytes).
+  /// Returns whether one registration of `rank` holds all of [address, address + bytes).
   [[nodiscard]] bool registered(std::uintptr_t address, std::size_t bytes, int rank);
-  /// Registers memory of this process for one use; where RMA_LOCAL_BUFFERS says that buffers are copied, not.
+  /// Registers memory of this process for one use. RMA_ERR_UNSUPPORTED if RMA_LOCAL_BUFFERS says that such
+  /// memory is copied.
   [[nodiscard]] Result<RegistrationCache::Use> register_local(std::byte* address, std::size_t bytes);
 
-  /// Before the first transfer: who reaches memory that is not registered. `assistant` outlives the network's
-  /// use; null for nobody.
-  void set_assistant(Assistant* assistant) { assistant_ = assistant; }
+  /// Sets what reaches memory that is not registered. Called before the first transfer. `fallback` outlives the
+  /// network's use; null if such memory is out of reach.
+  void set_copy_fallback(CopyFallback* fallback);
 
-  /// Whether `rank` still answers: RMA_ERR_PEER_LOST when its device does not know it any more, or nothing
-  /// comes back.
+  /// Returns whether `rank` still answers: RMA_ERR_PEER_LOST if its device does not know this process any
+  /// more, or nothing comes back.
   [[nodiscard]] Status probe(int rank);
-
-  [[nodiscard]] const Rails& rails() const { return rails_; }
-  [[nodiscard]] const Settings& settings() const { return settings_; }
-  /// Why the registration cache is off; empty when it is on.
-  [[nodiscard]] const std::string& why_no_cache() const { return cache_->why_off(); }
 
   bool progress() override;
   void flush(int rank) override;
   void give_up(int rank) override;
   void arm() override;
-  [[nodiscard]] std::span<const int> event_fds() const override { return event_fds_; }
+  [[nodiscard]] std::span<const int> event_fds() const override;
   [[nodiscard]] std::string explain(rma_status_t code, int rank) const override;
 
  private:
-  struct Peer;
-  class DirectoryReader;
-  using Direction = transport::Direction;
-
-  [[nodiscard]] Status connect(int rank, Peer** connected);
-  /// connect(), and waits for loose requests.
-  [[nodiscard]] Status start(int rank, Peer** connected);
-  [[nodiscard]] Status match(Peer& peer, int rank, const NetworkCard& card);
-  [[nodiscard]] Status connect_rail(Peer& peer, int rank, std::size_t rail);
-  /// The first rail that connects, or is connected, of those that have not failed.
-  [[nodiscard]] Status connect_any(Peer& peer, int rank, std::size_t* rail);
-  [[nodiscard]] Status rail_for_atomics(Peer& peer, int rank, std::size_t* rail);
-  /// The rail for what must keep its order. RMA_ERR_PEER_LOST when none is left.
-  [[nodiscard]] Status primary(Peer& peer, int rank, std::size_t* rail);
-  void rail_failed(int rank, std::size_t rail);
-  [[nodiscard]] std::size_t live_rails(Peer& peer, int rank);
-  [[nodiscard]] static std::size_t next_rail(Peer& peer);
-
-  [[nodiscard]] Status transfer(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
-                                std::size_t bytes);
-  /// The registrations that all of the rank's [address, address + bytes) lies in, in order.
-  [[nodiscard]] Status find(Parts& parts, Peer& peer, std::uintptr_t address, std::size_t bytes,
-                            std::vector<RemoteRange>& ranges);
-  [[nodiscard]] Status assisted(Parts& parts, Direction direction, std::uintptr_t remote, std::byte* local,
-                                std::size_t bytes, Status refused);
-  [[nodiscard]] Status transfer_within(Parts& parts, Peer& peer, const Span& span);
-  [[nodiscard]] Status put_inline(Parts& parts, std::size_t rail, const Span& span);
-  [[nodiscard]] Status bounce(Parts& parts, Peer& peer, Span span);
-  [[nodiscard]] Status bounce_one(Parts& parts, Peer& peer, std::size_t rail, Span part, std::byte* buffer);
-  [[nodiscard]] Status fly(Parts& parts, Peer& peer, Span span,
-                           const std::shared_ptr<RegistrationCache::Use>& use);
-  [[nodiscard]] Status fly_by_strategy(Parts& parts, Peer& peer, Span span);
-  [[nodiscard]] Status add(Parts& parts, std::size_t rail, const transport::Work& work,
-                           const transport::Local& local);
-  [[nodiscard]] Result<std::byte*> take_buffer(Parts& parts, BouncePool* pool);
-  [[nodiscard]] rma_status_t post(int rank, std::size_t rail, std::span<const transport::Work> work,
-                                  std::size_t* posted);
-  [[nodiscard]] Piece& new_piece(Peer& peer, int rank, const Span& span, rma_request_t operation);
-  [[nodiscard]] Status drain(Parts& parts, Peer& peer);
-  [[nodiscard]] Status read_raw(int rank, std::byte* to, std::uintptr_t address, const RailKeys& keys,
-                                std::size_t bytes);
-  [[nodiscard]] static transport::Work work_for(Piece& piece, std::size_t rail);
-  [[nodiscard]] static transport::Local local_for(const Piece& piece, std::size_t rail);
-  void post_nothing(Peer& peer, int rank, std::size_t rail, rma_request_t operation);
-  void ended(std::size_t rail, const transport::Completion& completion);
-  void close(Piece& piece, rma_status_t status);
-  [[nodiscard]] bool take_over(Piece& piece);
-  [[nodiscard]] bool retry();
-  [[nodiscard]] Peer& peer(int rank);
-  [[nodiscard]] Status lost(int rank) const { return {RMA_ERR_PEER_LOST, explain(RMA_ERR_PEER_LOST, rank)}; }
-
-  const Settings settings_;
-  Flights& flights_;
-  Rails& rails_;
-  const CardSource cards_;
-  const OwnMemory own_memory_;
-  const std::uint32_t inline_bytes_;
-  std::vector<int> event_fds_;
-  std::unique_ptr<RegistrationCache> cache_;
-  PiecePool pieces_;
-  Assistant* assistant_ = nullptr;
-  std::unique_ptr<Peer[]> peers_;  // NOLINT(modernize-avoid-c-arrays): of a type that is known elsewhere
-  std::mutex retry_lock_;
-  std::vector<Piece*> retries_;  ///< pieces for another rail; guarded by retry_lock_
-};
-
-class Network::Parts {
- public:
-  explicit Parts(int rank) : rank_(rank) {}
-
-  /// The operation that waits for them: RMA_REQUEST_NULL while nothing has to be waited for.
-  [[nodiscard]] rma_request_t operation() const { return operation_; }
-  /// The operation is the caller's to end.
-  [[nodiscard]] rma_request_t take_operation() { return std::exchange(operation_, RMA_REQUEST_NULL); }
-
- private:
-  friend class Network;
-  static constexpr std::size_t kMost = 8;
-
-  const int rank_;
-  rma_request_t operation_ = RMA_REQUEST_NULL;
-  std::size_t rail_ = 0;
-  std::size_t count_ = 0;
-  std::array<transport::Work, kMost> work_;    ///< the first count_ are to be posted
-  std::array<transport::Local, kMost> local_;  ///< one for each of them
+  struct Components;
+  const std::unique_ptr<Components> components_;
 };
 
 }  // namespace rma

@@ -1,58 +1,49 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "core/network/network.hpp"
+#include "core/network/remote_memory.hpp"
 #include "fabric/rail_match.hpp"
 
 namespace rma {
 
-/// What the network knows of one rank.
-struct Network::Peer {
-  std::mutex lock;                            ///< of connecting, and of changing the primary rail
-  std::atomic<bool> ready = false;            ///< stored with release when what follows is filled in
+/// What the network knows of one rank. Each member is written by the class that its comment names, and read by
+/// the others.
+struct Peer {
+  int rank = -1;
+
+  // ConnectionManager: the rails to the rank.
+  std::mutex lock;                  ///< held to connect a rail and to change the primary rail
+  std::atomic<bool> ready = false;  ///< everything up to `memory` is filled in, one rail is connected
   std::vector<std::vector<std::byte>> cards;  ///< per rail of this process; none where the rank has no match
-  RailMatch rails;
+  RailMatch match;
   std::uint32_t unmatched = 0;  ///< rails that the rank has none for, as bits
   std::unique_ptr<RemoteMemory> memory;
   std::atomic<std::uint32_t> connected = 0;  ///< rails, as bits
   std::atomic<std::uint32_t> dead = 0;       ///< rails that failed or have no match, as bits
   std::atomic<std::size_t> primary_rail = 0;
-  std::atomic<std::size_t> next_rail = 0;         ///< for the next part of a divided transfer
-  std::atomic<std::uint32_t> loose = 0;           ///< pieces under way of puts that have returned
-  std::atomic<std::uint32_t> loose_requests = 0;  ///< messages under way whose calls have returned
-  std::atomic<bool> trailing = false;             ///< unreported puts may be under way
+  std::atomic<std::size_t> next_rail = 0;  ///< for the next fragment of a divided transfer
 
-  /// A rail has failed.
+  // Posting and Completions: puts whose call has returned.
+  std::atomic<std::uint32_t> unacknowledged = 0;  ///< fragments of such puts that are under way
+  std::atomic<bool> unsignaled = false;           ///< unsignaled puts may be under way
+
+  // RequestOrder: requests by messages whose call has returned.
+  std::atomic<std::uint32_t> unacknowledged_requests = 0;
+
+  /// Whether a rail has failed.
   [[nodiscard]] bool failed() const { return (dead.load(std::memory_order_acquire) & ~unmatched) != 0; }
+  /// Whether `rail` is connected and has not failed. The loads pair with the changes of ConnectionManager.
   [[nodiscard]] bool alive(std::size_t rail) const {
     const std::uint32_t bit = 1U << rail;
     return (connected.load(std::memory_order_acquire) & bit) != 0 &&
            (dead.load(std::memory_order_acquire) & bit) == 0;
   }
-};
-
-inline Network::Peer& Network::peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
-
-/// Reads a rank's directory over its primary rail, after what `parts` has not posted yet: that may hold the
-/// very buffers that reading waits for.
-class Network::DirectoryReader final : public RemoteMemory::Reader {
- public:
-  DirectoryReader(Network& network, Parts& parts, const RailKeys& keys)
-      : network_(network), parts_(parts), keys_(keys) {}
-  [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) override {
-    if (Status status = network_.flush(parts_); !status.ok()) return status;
-    return network_.read_raw(parts_.rank_, to, address, keys_, bytes);
-  }
-
- private:
-  Network& network_;
-  Parts& parts_;
-  const RailKeys& keys_;
 };
 
 }  // namespace rma

@@ -1,58 +1,101 @@
-// How the network's transfers are handed to the devices, and what happens when they end.
+#include "core/network/posting.hpp"
 
-#include <algorithm>
-#include <cstring>
-
-#include "core/network/network.hpp"
-#include "core/network/peer.hpp"
-#include "util/log.hpp"
+#include "core/network/rail_statistics.hpp"
 #include "util/statistics.hpp"
-#include "util/text.hpp"
 
 namespace rma {
-namespace {
 
-constexpr std::uint32_t kAllRails = (1U << kMaxRails) - 1;
-
-Counter bytes_of_rail(std::size_t rail) {
-  return static_cast<Counter>(static_cast<std::size_t>(Counter::rdma_bytes_rail0) + rail);
+Status Posting::open(Batch& batch) {
+  if (batch.operation() == RMA_REQUEST_NULL) batch.set_operation(flights_.open(batch.rank()));
+  if (batch.operation() != RMA_REQUEST_NULL) return {};
+  return Flights::too_many();
 }
 
-Piece& piece_of(transport::Cookie cookie) {
-  return *reinterpret_cast<Piece*>(cookie);  // NOLINT(performance-no-int-to-ptr): as work_for() made it
-}
-
-}  // namespace
-
-transport::Work Network::work_for(Piece& piece, std::size_t rail) {
-  return {.direction = piece.span.direction,
-          .remote = {.address = piece.span.remote, .key = piece.span.remote_keys[rail]},
-          .pieces = {},
-          .cookie = reinterpret_cast<std::uintptr_t>(&piece),
-          .flags = {}};
-}
-
-transport::Local Network::local_for(const Piece& piece, std::size_t rail) {
-  return {.address = piece.span.local, .bytes = piece.span.bytes, .key = piece.span.local_keys[rail]};
-}
-
-Status Network::add(Parts& parts, std::size_t rail, const transport::Work& work,
+Status Posting::add(Batch& batch, std::size_t rail, const transport::Work& work,
                     const transport::Local& local) {
-  if (parts.count_ == Parts::kMost || (parts.count_ > 0 && parts.rail_ != rail)) {
-    if (Status status = flush(parts); !status.ok()) {
-      if (work.cookie != 0) close(piece_of(work.cookie), status.code());
+  if (!batch.has_room(rail)) {
+    if (Status status = flush(batch); !status.ok()) {
+      if (work.cookie != 0) completions_.end(Fragment::of(work.cookie), status.code());
       return status;
     }
   }
-  parts.rail_ = rail;
-  parts.local_[parts.count_] = local;
-  parts.work_[parts.count_] = work;
-  parts.work_[parts.count_].pieces = {&parts.local_[parts.count_], 1};
-  ++parts.count_;
+  batch.add(rail, work, local);
   return {};
 }
 
-rma_status_t Network::post(int rank, std::size_t rail, std::span<const transport::Work> work,
+Status Posting::flush(Batch& batch) {
+  const std::span<const transport::Work> work = batch.take();
+  if (work.empty()) return {};
+  std::size_t posted = 0;
+  const rma_status_t status = post(batch.rank(), batch.rail(), work, &posted);
+  std::size_t bytes = 0;
+  bool unsignaled = false;
+  for (const transport::Work& one : work.first(posted)) {
+    bytes += one.pieces[0].bytes;
+    unsignaled = unsignaled || one.flags.unsignaled;
+  }
+  count_rail_bytes(batch.rail(), bytes);
+  Peer& peer = connections_.peer(batch.rank());
+  if (unsignaled) {
+    peer.unsignaled.store(true, std::memory_order_release);  // pairs with the load in drain()
+    flights_.issued(batch.rank());
+  }
+  if (status == RMA_SUCCESS) return {};
+  connections_.rail_failed(peer, batch.rail());
+  bool unposted = false;
+  for (const transport::Work& one : work.subspan(posted)) {
+    if (one.cookie == 0) {
+      unposted = true;
+    } else {
+      completions_.end_unposted(Fragment::of(one.cookie), status);
+    }
+  }
+  // The failure of a fragment is reported by its operation or the fence. An unsignaled put has neither.
+  if (!unposted) return {};
+  return {status, connections_.explain(status, batch.rank())};
+}
+
+void Posting::flush_unsignaled(Peer& peer) {
+  std::size_t rail = 0;
+  // If no rail is left, what was lost with the last one has been reported as it ended.
+  if (!connections_.primary(peer, &rail).ok()) return;
+  // The flush is counted before `unsignaled` is cleared. So drain() of another thread, which reads them in the
+  // opposite order, sees one or the other.
+  peer.unacknowledged.fetch_add(1, std::memory_order_acq_rel);
+  peer.unsignaled.store(false, std::memory_order_release);  // pairs with the load in drain()
+  post_empty_write(peer, rail, RMA_REQUEST_NULL);
+  peer.unacknowledged.fetch_sub(1, std::memory_order_release);  // the write is counted by itself now
+}
+
+void Posting::drain(Peer& peer) {
+  // The first load pairs with flush() and flush_unsignaled(), the others with Completions::end().
+  if (peer.unsignaled.load(std::memory_order_acquire)) flush_unsignaled(peer);
+  if (peer.unacknowledged.load(std::memory_order_acquire) == 0) return;
+  count(Counter::drain);
+  flights_.wait_until(peer.rank, [&] { return peer.unacknowledged.load(std::memory_order_acquire) == 0; });
+}
+
+Status Posting::probe(Peer& peer) {
+  std::size_t rail = 0;
+  if (Status status = connections_.primary(peer, &rail); !status.ok()) return status;
+  const rma_request_t operation = flights_.open(peer.rank);
+  if (operation == RMA_REQUEST_NULL) return {};  // so many are open that the rank will be heard of
+  post_empty_write(peer, rail, operation);
+  return flights_.finish(operation);
+}
+
+void Posting::post_empty_write(Peer& peer, std::size_t rail, rma_request_t operation) {
+  Fragment& fragment = completions_.begin(peer, {.direction = transport::Direction::write}, operation);
+  // It has no data. A queue pair completes in order, so when it is complete, all work before it is.
+  const transport::Work empty = fragment.work(rail);
+  std::size_t posted = 0;
+  if (const rma_status_t status = post(peer.rank, rail, {&empty, 1}, &posted); posted == 0) {
+    connections_.rail_failed(peer, rail);
+    completions_.end(fragment, status);
+  }
+}
+
+rma_status_t Posting::post(int rank, std::size_t rail, std::span<const transport::Work> work,
                            std::size_t* posted) {
   transport::Transport& transport = rails_[rail];
   rma_status_t status = transport.post(rank, work, posted);
@@ -64,178 +107,6 @@ rma_status_t Network::post(int rank, std::size_t rail, std::span<const transport
     return status != RMA_ERR_STATE;
   });
   return status;
-}
-
-Status Network::flush(Parts& parts) {
-  const std::span<const transport::Work> work(parts.work_.data(), std::exchange(parts.count_, 0));
-  if (work.empty()) return {};
-  std::size_t posted = 0;
-  rma_status_t status = post(parts.rank_, parts.rail_, work, &posted);
-  std::size_t bytes = 0;
-  bool unreported = false;
-  for (const transport::Work& one : work.first(posted)) {
-    bytes += one.pieces[0].bytes;
-    unreported = unreported || one.flags.unsignaled;
-  }
-  count(bytes_of_rail(parts.rail_), bytes);
-  if (unreported) {
-    peer(parts.rank_).trailing.store(true, std::memory_order_release);
-    flights_.issued(parts.rank_);
-  }
-  if (status == RMA_SUCCESS) return {};
-  rail_failed(parts.rank_, parts.rail_);
-  bool unsent = false;
-  for (const transport::Work& one : work.subspan(posted)) {
-    if (one.cookie == 0) {
-      unsent = true;
-    } else if (Piece& piece = piece_of(one.cookie); !piece.movable || !take_over(piece)) {
-      close(piece, status);
-    }
-  }
-  // A piece's failure is its operation's, or the fence's. Only what has none is to be told here.
-  if (!unsent) return {};
-  return {status, explain(status, parts.rank_)};
-}
-
-void Network::flush(int rank) {
-  Peer& its = peer(rank);
-  std::size_t rail = 0;
-  if (!primary(its, rank, &rail).ok()) return;  // what was lost with it has been reported as it ended
-  // Counted before `trailing` is cleared: another thread's drain() sees one or the other.
-  its.loose.fetch_add(1, std::memory_order_acq_rel);
-  its.trailing.store(false, std::memory_order_release);
-  post_nothing(its, rank, rail, RMA_REQUEST_NULL);
-  its.loose.fetch_sub(1, std::memory_order_release);
-}
-
-Status Network::probe(int rank) {
-  Peer* its = nullptr;
-  if (Status status = connect(rank, &its); !status.ok()) return status;
-  std::size_t rail = 0;
-  if (Status status = primary(*its, rank, &rail); !status.ok()) return status;
-  const rma_request_t operation = flights_.open(rank);
-  if (operation == RMA_REQUEST_NULL) return {};  // so many are open that the rank will be heard of
-  post_nothing(*its, rank, rail, operation);
-  return flights_.finish(operation);
-}
-
-void Network::post_nothing(Peer& its, int rank, std::size_t rail, rma_request_t operation) {
-  Piece& piece = new_piece(its, rank, {.direction = Direction::write}, operation);
-  // Behind all others on its queue pair, and nobody's data: when it is over, so are they.
-  const transport::Work nothing = work_for(piece, rail);
-  std::size_t posted = 0;
-  if (const rma_status_t status = post(rank, rail, {&nothing, 1}, &posted); posted == 0) {
-    rail_failed(rank, rail);
-    close(piece, status);
-  }
-}
-
-bool Network::progress() {
-  std::array<transport::Completion, 32> completions;
-  bool found = false;
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
-    const std::size_t filled = rails_[rail].poll(completions);
-    for (std::size_t i = 0; i < filled; ++i) ended(rail, completions[i]);
-    found = found || filled != 0;
-  }
-  return retry() || found;
-}
-
-void Network::ended(std::size_t rail, const transport::Completion& completion) {
-  const auto [cookie, rank, status, bytes] = completion;
-  if (status != RMA_SUCCESS) rail_failed(rank, rail);
-  if (cookie == 0) {
-    flights_.failed(rank, status);
-    flights_.heard_of(rank);
-    return;
-  }
-  Piece& piece = piece_of(cookie);
-  if (status == RMA_ERR_PEER_LOST && piece.movable && take_over(piece)) return;
-  close(piece, status);
-}
-
-void Network::close(Piece& piece, rma_status_t status) {
-  if (status == RMA_SUCCESS && piece.copy_to != nullptr) {
-    std::memcpy(piece.copy_to, piece.buffer, piece.span.bytes);
-  }
-  if (piece.buffer != nullptr) piece.pool->give(piece.buffer);
-  const int rank = piece.rank;
-  const rma_request_t operation = piece.operation;
-  pieces_.give(piece);  // and with it the registration: the memory is the program's again from here on
-  if (operation == RMA_REQUEST_NULL) peer(rank).loose.fetch_sub(1, std::memory_order_release);
-  flights_.end(rank, operation, status);
-}
-
-bool Network::take_over(Piece& piece) {
-  Peer& its = peer(piece.rank);
-  bool any = false;
-  for (std::size_t rail = 0; rail < its.cards.size(); ++rail) any = any || its.alive(rail);
-  if (!any) return false;
-  count(Counter::rail_failover);
-  flights_.heard_of(piece.rank);
-  const std::lock_guard guard(retry_lock_);
-  retries_.push_back(&piece);
-  return true;
-}
-
-bool Network::retry() {
-  std::vector<Piece*> waiting;
-  {
-    const std::lock_guard guard(retry_lock_);
-    if (retries_.empty()) return false;
-    waiting.swap(retries_);
-  }
-  bool moved = false;
-  for (Piece* const piece : waiting) {
-    const std::size_t rail = next_rail(peer(piece->rank));
-    const transport::Local local = local_for(*piece, rail);
-    transport::Work work = work_for(*piece, rail);
-    work.pieces = {&local, 1};
-    std::size_t posted = 0;
-    const rma_status_t status = rails_[rail].post(piece->rank, {&work, 1}, &posted);
-    if (posted != 0) {
-      count(bytes_of_rail(rail), piece->span.bytes);
-      moved = true;
-      continue;
-    }
-    if (status != RMA_ERR_STATE) rail_failed(piece->rank, rail);
-    if (status != RMA_ERR_STATE && !take_over(*piece)) {
-      close(*piece, status);
-      moved = true;
-    } else if (status == RMA_ERR_STATE) {
-      const std::lock_guard guard(retry_lock_);
-      retries_.push_back(piece);
-    }
-  }
-  return moved;
-}
-
-void Network::give_up(int rank) {
-  Peer& its = peer(rank);
-  if (its.dead.fetch_or(kAllRails, std::memory_order_acq_rel) == kAllRails) return;
-  count(Counter::peer_lost);
-  log(LogLevel::warn, explain(RMA_ERR_PEER_LOST, rank));
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) rails_[rail].fail(rank);
-}
-
-void Network::arm() {
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) static_cast<void>(rails_[rail].arm());
-}
-
-std::string Network::explain(rma_status_t code, int rank) const {
-  switch (code) {
-    case RMA_ERR_PEER_LOST:
-      return text("rank {} is gone, or nothing was heard of it for up to {} s (RMA_PEER_TIMEOUT)", rank,
-                  settings_.peer_timeout);
-    case RMA_ERR_ADDRESS:
-      return text(
-          "rank {} refused access to part of its memory: it is neither in its heap nor registered there "
-          "(rma_malloc, rma_malloc_local, rma_register), or was freed or unregistered while it was in use",
-          rank);
-    default:
-      return text("a transfer with rank {} over the network failed (status {})", rank,
-                  static_cast<int>(code));
-  }
 }
 
 }  // namespace rma

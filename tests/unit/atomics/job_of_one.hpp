@@ -12,8 +12,8 @@
 
 #include "atomics/accumulate.hpp"
 #include "atomics/stripe_locks.hpp"
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/device.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "util/settings.hpp"
 

@@ -1,6 +1,6 @@
 // Copies between mapped memory: every byte of the block, and none beside it.
 
-#include "core/copy.hpp"
+#include "core/one_sided/copy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>

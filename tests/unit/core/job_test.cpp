@@ -1,4 +1,4 @@
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "../job_of_one.hpp"
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 
 namespace rma {
 namespace {

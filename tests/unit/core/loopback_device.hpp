@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/device.hpp"
+#include "core/one_sided/device.hpp"
 #include "loopback/loopback_transport.hpp"
 
 namespace rma {

@@ -122,10 +122,10 @@ TEST_F(NetworkTest, FullQueuesAndTakenBuffersAreWaitedFor) {
   for (std::size_t i = 0; i < 60; ++i) ASSERT_TRUE(put(i * 8, outside.data() + i * 8, 8).ok());
   for (std::size_t i = 0; i < 60; ++i)
     ASSERT_TRUE(put(1024 + i * 200, outside.data() + 1024 + i * 200, 200).ok());
-  ASSERT_TRUE(blocking([&](Network::Parts& parts) {
+  ASSERT_TRUE(blocking([&](Batch& batch) {
                 for (std::size_t i = 0; i < 60; ++i) {
                   const std::size_t at = 20'000 + i * 100;
-                  Status status = network->put(parts, theirs.data() + at, outside.data() + at, 100);
+                  Status status = network->put(batch, theirs.data() + at, outside.data() + at, 100);
                   if (!status.ok()) return status;
                 }
                 return Status();
@@ -140,10 +140,10 @@ TEST_F(NetworkTest, FullQueuesAndTakenBuffersAreWaitedFor) {
 TEST_F(NetworkTest, ManyPartsToRegisteredMemoryDoNotWaitForTheirOwnBuffers) {
   open(1);
   fill(outside.data(), kExtent, 2);
-  ASSERT_TRUE(blocking([&](Network::Parts& parts) {
+  ASSERT_TRUE(blocking([&](Batch& batch) {
                 for (std::size_t i = 0; i < 20; ++i) {
                   const std::size_t at = i * 100;
-                  Status status = network->put(parts, theirs.data() + kUser + at, outside.data() + at, 100);
+                  Status status = network->put(batch, theirs.data() + kUser + at, outside.data() + at, 100);
                   if (!status.ok()) return status;
                 }
                 return Status();
@@ -167,7 +167,7 @@ TEST_F(NetworkTest, RefusedRegistrationsOnlyMakeItCopy) {
 TEST_F(NetworkTest, WhereNothingIsReachableSaysWhy) {
   open(1);
   std::byte byte = {};
-  EXPECT_EQ(blocking([&](Network::Parts& parts) { return network->put(parts, &byte, &byte, 1); }).code(),
+  EXPECT_EQ(blocking([&](Batch& batch) { return network->put(batch, &byte, &byte, 1); }).code(),
             RMA_ERR_ADDRESS);
   EXPECT_EQ(put(kTheirs, &byte, 1).code(), RMA_ERR_ADDRESS) << "one past the end";
   EXPECT_EQ(put(kTheirs - 1, own.data(), 2).code(), RMA_ERR_ADDRESS) << "and across it";

@@ -134,29 +134,27 @@ class NetworkWorld : public testing::Test {
   }
 
   /// A blocking operation of any parts.
-  [[nodiscard]] Status blocking(const std::function<Status(Network::Parts&)>& issue) {
-    Network::Parts parts(1);
-    Status status = issue(parts);
-    Status flushed = network->flush(parts);
+  [[nodiscard]] Status blocking(const std::function<Status(Batch&)>& issue) {
+    Batch batch(1);
+    Status status = issue(batch);
+    Status flushed = network->flush(batch);
     if (status.ok()) status = std::move(flushed);
-    if (parts.operation() == RMA_REQUEST_NULL) return status;
-    Status finished = flights.finish(parts.take_operation());
+    if (batch.operation() == RMA_REQUEST_NULL) return status;
+    Status finished = flights.finish(batch.take_operation());
     return status.ok() ? std::move(finished) : std::move(status);
   }
   [[nodiscard]] Status put(std::size_t to, const void* from, std::size_t bytes) {
-    return blocking(
-        [&](Network::Parts& parts) { return network->put(parts, theirs.data() + to, from, bytes); });
+    return blocking([&](Batch& batch) { return network->put(batch, theirs.data() + to, from, bytes); });
   }
   [[nodiscard]] Status get(void* to, std::size_t from, std::size_t bytes) {
-    return blocking(
-        [&](Network::Parts& parts) { return network->get(parts, to, theirs.data() + from, bytes); });
+    return blocking([&](Batch& batch) { return network->get(batch, to, theirs.data() + from, bytes); });
   }
   /// A put that the next fence waits for.
   [[nodiscard]] Status leave_put(std::size_t to, const void* from, std::size_t bytes) {
-    Network::Parts parts(1);
-    Status status = network->put(parts, theirs.data() + to, from, bytes);
-    Status flushed = network->flush(parts);
-    if (parts.operation() != RMA_REQUEST_NULL) flights.leave(parts.take_operation());
+    Batch batch(1);
+    Status status = network->put(batch, theirs.data() + to, from, bytes);
+    Status flushed = network->flush(batch);
+    if (batch.operation() != RMA_REQUEST_NULL) flights.leave(batch.take_operation());
     return status.ok() ? std::move(flushed) : std::move(status);
   }
 

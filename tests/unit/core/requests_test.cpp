@@ -1,4 +1,4 @@
-#include "core/requests.hpp"
+#include "core/completion/requests.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/user_regions.hpp"
+#include "core/job/user_regions.hpp"
 
 #include <array>
 #include <vector>

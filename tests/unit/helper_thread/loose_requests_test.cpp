@@ -79,10 +79,10 @@ TEST_F(LooseRequests, AreOverBeforeATransferBegins) {
   const auto outcome = ask(0, 1, RequestKind::accumulate, random_bytes(1, 3000), 0);
   EXPECT_EQ(outcome->answers, 0);
   const std::uint64_t before = total_counts()[static_cast<std::size_t>(Counter::drain)];
-  at(0).network->settle_requests(1);
+  at(0).network->requests().settle_requests(1);
   EXPECT_EQ(outcome->answers, 1);
   EXPECT_EQ(total_counts()[static_cast<std::size_t>(Counter::drain)], before + 1);
-  at(0).network->settle_requests(1);
+  at(0).network->requests().settle_requests(1);
   EXPECT_EQ(total_counts()[static_cast<std::size_t>(Counter::drain)], before + 1);
 }
 

@@ -1,6 +1,6 @@
-#include "core/operation.hpp"
+#include "core/one_sided/operation.hpp"
 
-#include "core/copy.hpp"
+#include "core/one_sided/copy.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
@@ -19,25 +19,25 @@ Status check_reachable(const Job& job, Device& device, const void* address, std:
 }
 
 Operation::~Operation() {
-  if (parts_) {
-    static_cast<void>(device_.network()->flush(*parts_).ok());
-    flying_ = parts_->take_operation();
+  if (batch_) {
+    static_cast<void>(device_.network()->flush(*batch_).ok());
+    pending_ = batch_->take_operation();
   }
-  if (flying_ != RMA_REQUEST_NULL) static_cast<void>(device_.flights().finish(flying_).ok());
+  if (pending_ != RMA_REQUEST_NULL) static_cast<void>(device_.flights().finish(pending_).ok());
 }
 
-Network::Parts& Operation::parts() { return parts_ ? *parts_ : parts_.emplace(rank_); }
+Batch& Operation::batch() { return batch_ ? *batch_ : batch_.emplace(rank_); }
 
 Status Operation::open() {
-  if (flying_ == RMA_REQUEST_NULL) flying_ = device_.flights().open(rank_);
-  if (flying_ == RMA_REQUEST_NULL) return Flights::too_many();
+  if (pending_ == RMA_REQUEST_NULL) pending_ = device_.flights().open(rank_);
+  if (pending_ == RMA_REQUEST_NULL) return Flights::too_many();
   return {};
 }
 
 Result<rma_request_t> Operation::network_operation() {
-  Network::Parts& flying = parts();
-  if (Status status = device_.network()->open(flying); !status.ok()) return status;
-  return flying.operation();
+  Batch& posted = batch();
+  if (Status status = device_.network()->open(posted); !status.ok()) return status;
+  return posted.operation();
 }
 
 Status Operation::put(void* dst, const void* src, std::size_t bytes) {
@@ -46,12 +46,12 @@ Status Operation::put(void* dst, const void* src, std::size_t bytes) {
     copy_bytes(path.here, src, bytes);
     return {};
   }
-  if (path.kind == Path::Kind::network) return device_.network()->put(parts(), dst, src, bytes);
+  if (path.kind == Path::Kind::network) return device_.network()->put(batch(), dst, src, bytes);
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
   if (Status status = open(); !status.ok()) return status;
   count(Counter::put_cma);
   device_.write(
-      flying_, {.address = reinterpret_cast<std::uintptr_t>(dst), .key = 0},
+      pending_, {.address = reinterpret_cast<std::uintptr_t>(dst), .key = 0},
       {.address = const_cast<std::byte*>(static_cast<const std::byte*>(src)), .bytes = bytes, .key = 0});
   return {};
 }
@@ -62,23 +62,23 @@ Status Operation::get(void* dst, const void* src, std::size_t bytes) {
     copy_bytes(dst, path.here, bytes);
     return {};
   }
-  if (path.kind == Path::Kind::network) return device_.network()->get(parts(), dst, src, bytes);
+  if (path.kind == Path::Kind::network) return device_.network()->get(batch(), dst, src, bytes);
   if (path.kind == Path::Kind::none) return Job::unreachable(src, bytes, rank_);
   if (Status status = open(); !status.ok()) return status;
   count(Counter::get_cma);
-  device_.read(flying_, {.address = static_cast<std::byte*>(dst), .bytes = bytes, .key = 0},
+  device_.read(pending_, {.address = static_cast<std::byte*>(dst), .bytes = bytes, .key = 0},
                {.address = reinterpret_cast<std::uintptr_t>(src), .key = 0});
   return {};
 }
 
 Status Operation::end(const Ending& ending) {
-  if (parts_) {
-    // What fails here is told at once; the destructor waits for what flies all the same.
-    if (Status status = device_.network()->flush(*parts_); !status.ok()) return status;
-    flying_ = parts_->take_operation();
+  if (batch_) {
+    // What fails here is told at once; the destructor waits for the posted parts all the same.
+    if (Status status = device_.network()->flush(*batch_); !status.ok()) return status;
+    pending_ = batch_->take_operation();
   }
-  if (flying_ == RMA_REQUEST_NULL) return complete(ending);
-  const rma_request_t operation = std::exchange(flying_, RMA_REQUEST_NULL);
+  if (pending_ == RMA_REQUEST_NULL) return complete(ending);
+  const rma_request_t operation = std::exchange(pending_, RMA_REQUEST_NULL);
   switch (ending.kind) {
     case Ending::Kind::blocking:
       return device_.flights().finish(operation);

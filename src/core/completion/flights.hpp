@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/requests.hpp"
+#include "core/completion/requests.hpp"
 #include "util/status.hpp"
 #include "util/wait.hpp"
 

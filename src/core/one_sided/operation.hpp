@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/device.hpp"
-#include "core/job.hpp"
+#include "core/job/job.hpp"
+#include "core/network/batch.hpp"
+#include "core/one_sided/device.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -35,7 +36,7 @@ inline Status complete(const Ending& ending, Status status = {}) {
                                      int rank);
 
 /// One put or get on its way, of any number of contiguous parts to one rank, each by whatever path its memory
-/// has. What is mapped is copied at once; other parts fly until end(). Used by one thread.
+/// has. What is mapped is copied at once; other parts are on their way until end(). Used by one thread.
 class Operation {
  public:
   Operation(Job& job, Device& device, int rank) : job_(job), device_(device), rank_(rank) {}
@@ -44,7 +45,7 @@ class Operation {
   Operation& operator=(const Operation&) = delete;
 
   /// Moves one part. RMA_ERR_ADDRESS when the rank's side of it is neither allocated nor registered; the
-  /// operation is then to be ended by being destroyed, which waits for the parts that fly.
+  /// operation is then to be ended by being destroyed, which waits for the parts on their way.
   [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(void* dst, const void* src, std::size_t bytes);
 
@@ -58,13 +59,13 @@ class Operation {
   /// The device's operation, opened for the first part that needs one. RMA_ERR_NO_MEMORY when too many are
   /// open.
   [[nodiscard]] Status open();
-  [[nodiscard]] Network::Parts& parts();
+  [[nodiscard]] Batch& batch();
 
   Job& job_;
   Device& device_;
   const int rank_;
-  rma_request_t flying_ = RMA_REQUEST_NULL;
-  std::optional<Network::Parts> parts_;  ///< of a rank of another host
+  rma_request_t pending_ = RMA_REQUEST_NULL;
+  std::optional<Batch> batch_;  ///< of a rank of another host
 };
 
 }  // namespace rma

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/flights.hpp"
+#include "core/completion/flights.hpp"
 #include "transport/transport.hpp"
 
 namespace rma {

@@ -1,4 +1,4 @@
-#include "core/foreign_memory.hpp"
+#include "core/one_sided/foreign_memory.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/job.hpp"
+#include "core/job/job.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>

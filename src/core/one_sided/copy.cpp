@@ -1,4 +1,4 @@
-#include "core/copy.hpp"
+#include "core/one_sided/copy.hpp"
 
 namespace rma {
 

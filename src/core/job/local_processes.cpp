@@ -1,4 +1,4 @@
-#include "core/local_processes.hpp"
+#include "core/job/local_processes.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

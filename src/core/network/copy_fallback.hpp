@@ -9,14 +9,14 @@
 
 namespace rma {
 
-/// Whoever reaches memory that no network device does, because its owner could not register it: a folder
-/// above, which the network is told of.
-class Assistant {
+/// Reaches memory of other ranks that no network device reaches, because its owner could not register it: the
+/// owner's processor copies. A folder above implements this and hands it to the network.
+class CopyFallback {
  public:
-  Assistant() = default;
-  Assistant(const Assistant&) = delete;
-  Assistant& operator=(const Assistant&) = delete;
-  virtual ~Assistant() = default;
+  CopyFallback() = default;
+  CopyFallback(const CopyFallback&) = delete;
+  CopyFallback& operator=(const CopyFallback&) = delete;
+  virtual ~CopyFallback() = default;
 
   /// Moves `bytes` between `local` and `rank`'s `remote`, as parts of `operation`. Returns when a write's
   /// source may be reused.

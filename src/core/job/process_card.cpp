@@ -1,4 +1,4 @@
-#include "core/process_card.hpp"
+#include "core/job/process_card.hpp"
 
 #include <cstring>
 #include <limits>

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "core/local_processes.hpp"
-#include "core/network/network.hpp"
-#include "core/process_card.hpp"
-#include "core/user_regions.hpp"
+#include "core/job/local_processes.hpp"
+#include "core/job/process_card.hpp"
+#include "core/job/user_regions.hpp"
+#include "core/network/network_card.hpp"
 #include "fabric/rails.hpp"
 #include "malloc/allocator.hpp"
 #include "malloc/backing.hpp"

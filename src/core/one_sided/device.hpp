@@ -3,9 +3,9 @@
 #include <chrono>
 #include <memory>
 
-#include "core/flights.hpp"
-#include "core/foreign_memory.hpp"
+#include "core/completion/flights.hpp"
 #include "core/network/network.hpp"
+#include "core/one_sided/foreign_memory.hpp"
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 

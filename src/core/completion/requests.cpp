@@ -1,4 +1,4 @@
-#include "core/requests.hpp"
+#include "core/completion/requests.hpp"
 
 namespace rma {
 namespace {

@@ -1,0 +1,58 @@
+#include "core/network/bounce_copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "util/statistics.hpp"
+
+namespace rma {
+
+using transport::Direction;
+
+Status BounceCopy::post(Batch& batch, Peer& peer, Span& span) {
+  while (span.bytes > 0) {
+    auto buffer = take_buffer(batch, rails_.buffers());
+    if (!buffer.ok()) return std::move(buffer).status();
+    Span part = span.split(std::min(span.bytes, rails_.buffers()->bytes()));
+    std::size_t rail = 0;
+    Status ready = connections_.primary(peer, &rail);
+    if (ready.ok() && part.direction == Direction::read) ready = posting_.open(batch);
+    if (!ready.ok()) {
+      rails_.buffers()->give(buffer.value());
+      return ready;
+    }
+    if (Status status = post_one(batch, peer, rail, part, buffer.value()); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status BounceCopy::post_one(Batch& batch, Peer& peer, std::size_t rail, Span& span, std::byte* buffer) {
+  count(Counter::rdma_bounced);
+  std::byte* const program = std::exchange(span.local, buffer);
+  span.local_keys = rails_.buffers()->registered().local;
+  const bool write = span.direction == Direction::write;
+  if (write) std::memcpy(buffer, program, span.bytes);
+  Fragment& fragment = completions_.begin(peer, span, write ? RMA_REQUEST_NULL : batch.operation());
+  fragment.pool = rails_.buffers();
+  fragment.buffer = buffer;
+  fragment.copy_to = write ? nullptr : program;
+  fragment.movable = !write;  // a put that has returned is not repeated: others may have seen its effect
+  return posting_.add(batch, rail, fragment);
+}
+
+Result<std::byte*> BounceCopy::take_buffer(Batch& batch, BouncePool* pool) {
+  if (pool == nullptr) {
+    return Status(
+        RMA_ERR_NO_MEMORY,
+        "no memory can be registered with the network: raise the limit of locked memory (ulimit -l)");
+  }
+  std::byte* buffer = pool->take();
+  if (buffer != nullptr) return buffer;
+  // The batch may hold the other buffers, so it is posted before this thread waits for them.
+  if (Status status = posting_.flush(batch); !status.ok()) return status;
+  flights_.wait_until(batch.rank(), [&] { return (buffer = pool->take()) != nullptr; });
+  return buffer;
+}
+
+}  // namespace rma

@@ -1,0 +1,110 @@
+#include "core/network/completions.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "core/network/rail_statistics.hpp"
+#include "fabric/bounce_pool.hpp"
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Fragment& Completions::begin(Peer& peer, const Span& span, rma_request_t operation) {
+  Fragment& fragment = fragments_.take();
+  fragment = {.rank = peer.rank, .span = span, .operation = operation};
+  flights_.begin(peer.rank);
+  if (operation != RMA_REQUEST_NULL) {
+    flights_.add_part(operation);
+  } else {
+    peer.unacknowledged.fetch_add(1, std::memory_order_relaxed);
+  }
+  return fragment;
+}
+
+void Completions::end(Fragment& fragment, rma_status_t status) {
+  if (status == RMA_SUCCESS && fragment.copy_to != nullptr) {
+    std::memcpy(fragment.copy_to, fragment.buffer, fragment.span.bytes);
+  }
+  if (fragment.buffer != nullptr) fragment.pool->give(fragment.buffer);
+  const int rank = fragment.rank;
+  const rma_request_t operation = fragment.operation;
+  fragments_.give(
+      fragment);  // ends the use of a registration: from here on the memory is the program's again
+  if (operation == RMA_REQUEST_NULL) {
+    connections_.peer(rank).unacknowledged.fetch_sub(1, std::memory_order_release);  // pairs with drain()
+  }
+  flights_.end(rank, operation, status);
+}
+
+void Completions::end_unposted(Fragment& fragment, rma_status_t status) {
+  if (!queue_retry(fragment)) end(fragment, status);
+}
+
+bool Completions::progress() {
+  std::array<transport::Completion, 32> completions;
+  bool found = false;
+  for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
+    const std::size_t filled = rails_[rail].poll(completions);
+    for (std::size_t i = 0; i < filled; ++i) take_in(rail, completions[i]);
+    found = found || filled != 0;
+  }
+  return post_retries() || found;
+}
+
+void Completions::take_in(std::size_t rail, const transport::Completion& completion) {
+  const auto [cookie, rank, status, bytes] = completion;
+  if (status != RMA_SUCCESS) connections_.rail_failed(connections_.peer(rank), rail);
+  if (cookie == 0) {
+    flights_.failed(rank, status);
+    flights_.heard_of(rank);
+    return;
+  }
+  Fragment& fragment = Fragment::of(cookie);
+  if (status == RMA_ERR_PEER_LOST && queue_retry(fragment)) return;
+  end(fragment, status);
+}
+
+bool Completions::queue_retry(Fragment& fragment) {
+  if (!fragment.movable || !ConnectionManager::any_alive(connections_.peer(fragment.rank))) return false;
+  count(Counter::rail_failover);
+  flights_.heard_of(fragment.rank);
+  const std::lock_guard guard(retry_lock_);
+  retries_.push_back(&fragment);
+  return true;
+}
+
+bool Completions::post_retries() {
+  std::vector<Fragment*> waiting;
+  {
+    const std::lock_guard guard(retry_lock_);
+    if (retries_.empty()) return false;
+    waiting.swap(retries_);
+  }
+  bool progressed = false;
+  for (Fragment* const fragment : waiting) {
+    Peer& peer = connections_.peer(fragment->rank);
+    const std::size_t rail = ConnectionManager::next_rail(peer);
+    const transport::Local local = fragment->local(rail);
+    transport::Work work = fragment->work(rail);
+    work.pieces = {&local, 1};
+    const std::size_t bytes = fragment->span.bytes;
+    std::size_t posted = 0;
+    const rma_status_t status = rails_[rail].post(peer.rank, {&work, 1}, &posted);
+    if (posted != 0) {
+      count_rail_bytes(rail, bytes);
+      progressed = true;
+    } else if (status == RMA_ERR_STATE) {  // the device's queue is full
+      const std::lock_guard guard(retry_lock_);
+      retries_.push_back(fragment);
+    } else {
+      connections_.rail_failed(peer, rail);
+      if (!queue_retry(*fragment)) {
+        end(*fragment, status);
+        progressed = true;
+      }
+    }
+  }
+  return progressed;
+}
+
+}  // namespace rma

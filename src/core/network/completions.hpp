@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "core/completion/flights.hpp"
+#include "core/network/connection_manager.hpp"
+#include "core/network/fragment_pool.hpp"
+#include "core/network/peer.hpp"
+#include "fabric/rails.hpp"
+
+namespace rma {
+
+/// The fragments that are under way. Takes in the completions of the devices, ends each fragment by its
+/// completion, and posts a fragment again on another rail if its rail has failed and nobody can have seen its
+/// effect. Thread-safe; one thread at a time calls progress().
+class Completions {
+ public:
+  Completions(Flights& flights, Rails& rails, ConnectionManager& connections)
+      : flights_(flights), rails_(rails), connections_(connections) {}
+
+  /// Begins a fragment of `operation`, or of a put that will have returned (RMA_REQUEST_NULL). The caller adds
+  /// what the fragment needs and posts it. Each fragment is ended once.
+  [[nodiscard]] Fragment& begin(Peer& peer, const Span& span, rma_request_t operation);
+  /// Ends a fragment. A failure is reported by its operation, or by the next fence if it has none.
+  void end(Fragment& fragment, rma_status_t status);
+  /// Deals with a fragment that its rail did not take: posts it on another rail, or ends it.
+  void end_unposted(Fragment& fragment, rma_status_t status);
+
+  /// Takes in completions. Returns whether there were any, or anything was posted again.
+  bool progress();
+
+ private:
+  void take_in(std::size_t rail, const transport::Completion& completion);
+  /// Queues the fragment to be posted again. Returns false if it may not be, or no rail is left.
+  [[nodiscard]] bool queue_retry(Fragment& fragment);
+  [[nodiscard]] bool post_retries();
+
+  Flights& flights_;
+  Rails& rails_;
+  ConnectionManager& connections_;
+  FragmentPool fragments_;
+  std::mutex retry_lock_;
+  std::vector<Fragment*> retries_;  ///< fragments for another rail; guarded by retry_lock_
+};
+
+}  // namespace rma

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/completion/requests.hpp"
+#include "fabric/registrar.hpp"
+#include "fabric/registration_cache.hpp"
+#include "transport/transport.hpp"
+
+namespace rma {
+
+class BouncePool;
+
+/// A contiguous transfer between this process's memory and a part of a rank's memory that lies in one
+/// registration.
+struct Span {
+  transport::Direction direction = transport::Direction::write;
+  std::uintptr_t remote = 0;
+  std::byte* local = nullptr;
+  std::size_t bytes = 0;
+  RailKeys remote_keys = {};
+  RailKeys local_keys = {};  ///< valid if the local part is registered
+
+  /// Takes the first `count` bytes off this span and returns them.
+  [[nodiscard]] Span split(std::size_t count) {
+    Span first = *this;
+    first.bytes = count;
+    remote += count;
+    local += count;
+    bytes -= count;
+    return first;
+  }
+};
+
+/// A fragment of a transfer: one signaled work request, from before it is posted until its completion. Says
+/// what the completion has to do, and holds what the request needs until then.
+struct Fragment {
+  int rank = -1;
+  Span span = {};
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< that this is part of; null for a put that has returned
+  BouncePool* pool = nullptr;                  ///< that `buffer` goes back to
+  std::byte* buffer = nullptr;
+  std::byte* copy_to = nullptr;                           ///< where a get's data goes from the buffer
+  std::shared_ptr<RegistrationCache::Use> use = nullptr;  ///< the local memory's registration
+  bool movable = false;  ///< may be posted again on another rail: nobody can have seen its effect yet
+
+  [[nodiscard]] transport::Cookie cookie() { return reinterpret_cast<std::uintptr_t>(this); }
+  [[nodiscard]] static Fragment& of(transport::Cookie cookie) {
+    return *reinterpret_cast<Fragment*>(cookie);  // NOLINT(performance-no-int-to-ptr): as cookie() made it
+  }
+
+  /// The work request for `rail`, except for its local part.
+  [[nodiscard]] transport::Work work(std::size_t rail) {
+    return {.direction = span.direction,
+            .remote = {.address = span.remote, .key = span.remote_keys[rail]},
+            .pieces = {},
+            .cookie = cookie(),
+            .flags = {}};
+  }
+  [[nodiscard]] transport::Local local(std::size_t rail) const {
+    return {.address = span.local, .bytes = span.bytes, .key = span.local_keys[rail]};
+  }
+};
+
+}  // namespace rma

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/network/remote_memory.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// What the network has to know of a rank before it can talk to it.
+struct NetworkCard {
+  struct Rail {
+    std::string name;
+    std::vector<std::byte> card;  ///< the transport's
+  };
+  std::vector<Rail> rails;
+  DirectoryPlace directory;
+};
+
+/// Returns the card of a rank.
+using NetworkCardSource = std::function<Result<NetworkCard>(int rank)>;
+
+}  // namespace rma

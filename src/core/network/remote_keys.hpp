@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/completion/flights.hpp"
+#include "core/network/batch.hpp"
+#include "core/network/bounce_copy.hpp"
+#include "core/network/peer.hpp"
+#include "core/network/posting.hpp"
+#include "core/network/remote_memory.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Finds the remote keys of other ranks' memory. What RemoteMemory does not know of a rank yet, this reads
+/// from the rank's directory by RDMA. Thread-safe.
+class RemoteKeys {
+ public:
+  /// `read_bytes`: a directory is read by reads of this size.
+  RemoteKeys(Flights& flights, Posting& posting, BounceCopy& bounce, std::size_t read_bytes)
+      : flights_(flights), posting_(posting), bounce_(bounce), read_bytes_(read_bytes) {}
+
+  /// Returns the registration that `address` lies in. Reading the directory posts the batch first, because
+  /// that may hold the very buffers that reading waits for. The errors are those of RemoteMemory::find() and
+  /// of reading.
+  [[nodiscard]] Result<RemoteRange> find(Batch& batch, Peer& peer, std::uintptr_t address, std::size_t bytes);
+  /// Appends to `ranges` the registrations that all of [address, address + bytes) lies in, in order.
+  [[nodiscard]] Status find_all(Batch& batch, Peer& peer, std::uintptr_t address, std::size_t bytes,
+                                std::vector<RemoteRange>& ranges);
+
+ private:
+  class DirectoryReader;
+
+  /// Reads [address, address + bytes) of the rank and waits for it.
+  [[nodiscard]] Status read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes);
+
+  Flights& flights_;
+  Posting& posting_;
+  BounceCopy& bounce_;
+  const std::size_t read_bytes_;
+};
+
+}  // namespace rma

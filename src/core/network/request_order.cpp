@@ -1,0 +1,29 @@
+#include "core/network/request_order.hpp"
+
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Status RequestOrder::reach(int rank, std::size_t* rail) {
+  Peer* peer = nullptr;
+  if (Status status = connections_.connect(rank, &peer); !status.ok()) return status;
+  return connections_.primary(*peer, rail);
+}
+
+void RequestOrder::request_begins(int rank) {
+  connections_.peer(rank).unacknowledged_requests.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void RequestOrder::request_ended(int rank) {
+  // Pairs with settle_requests(): what the request has done happens before the transfer that waited for it.
+  connections_.peer(rank).unacknowledged_requests.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+void RequestOrder::wait_for_requests(Peer& peer) {
+  count(Counter::drain);
+  flights_.wait_until(peer.rank, [&] {
+    return peer.unacknowledged_requests.load(std::memory_order_acquire) == 0;  // pairs with request_ended()
+  });
+}
+
+}  // namespace rma

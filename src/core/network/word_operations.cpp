@@ -1,0 +1,98 @@
+#include "core/network/word_operations.hpp"
+
+#include <utility>
+
+#include "util/statistics.hpp"
+
+namespace rma {
+
+using transport::Direction;
+
+WordOperations::WordOperations(Flights& flights, Rails& rails, RequestOrder& requests,
+                               ConnectionManager& connections, RemoteKeys& keys, Completions& completions,
+                               Posting& posting, InlinePut& inline_put, BounceCopy& bounce)
+    : flights_(flights),
+      rails_(rails),
+      requests_(requests),
+      connections_(connections),
+      keys_(keys),
+      completions_(completions),
+      posting_(posting),
+      inline_put_(inline_put),
+      bounce_(bounce) {}
+
+Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
+  Peer* peer = nullptr;
+  if (Status status = requests_.start_transfer(rank, &peer); !status.ok()) return status;
+  Batch batch(rank);
+  const auto address = reinterpret_cast<std::uintptr_t>(flag);
+  auto range = keys_.find(batch, *peer, address, sizeof value);
+  if (!range.ok()) return std::move(range).status();
+  // If a rail has failed, data may have been lost with it, and the flag must not say over another rail that
+  // the data has arrived. So the flag goes over the rail that was chosen before the fence: if that one fails
+  // from here on, the flag is lost with it.
+  std::size_t rail = 0;
+  if (Status status = connections_.primary(*peer, &rail); !status.ok()) return status;
+  if (peer->failed()) {
+    if (Status status = flights_.fence(rank); !status.ok()) return status;
+  }
+  count(Counter::put_rdma);
+  Span span = {.direction = Direction::write,
+               .remote = address,
+               .local = reinterpret_cast<std::byte*>(&value),
+               .bytes = sizeof value,
+               .remote_keys = range->keys};
+  Status status;
+  if (inline_put_.fits(span.bytes)) {
+    status = inline_put_.post(batch, rail, span);
+  } else {
+    auto buffer = bounce_.take_buffer(batch, rails_.buffers());
+    if (!buffer.ok()) return std::move(buffer).status();
+    status = bounce_.post_one(batch, *peer, rail, span, buffer.value());
+  }
+  return status.ok() ? posting_.flush(batch) : std::move(status);
+}
+
+Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
+                                             std::uint64_t compare, int rank) {
+  count(Counter::atomic_rdma);
+  Peer* peer = nullptr;
+  if (Status status = requests_.start_transfer(rank, &peer); !status.ok()) return status;
+  std::size_t rail = 0;
+  if (Status status = connections_.rail_for_atomics(*peer, &rail); !status.ok()) return status;
+  const auto address = reinterpret_cast<std::uintptr_t>(target);
+  Batch batch(rank);
+  auto range = keys_.find(batch, *peer, address, sizeof *target);
+  if (!range.ok()) return std::move(range).status();
+
+  auto word = bounce_.take_buffer(batch, rails_.words());
+  if (!word.ok()) return std::move(word).status();
+  if (Status status = posting_.open(batch); !status.ok()) {
+    rails_.words()->give(word.value());
+    return status;
+  }
+  std::uint64_t before = 0;
+  const Span span = {.direction = Direction::read,
+                     .remote = address,
+                     .local = word.value(),
+                     .bytes = sizeof before,
+                     .remote_keys = range->keys,
+                     .local_keys = rails_.words()->registered().local};
+  Fragment& fragment = completions_.begin(*peer, span, batch.operation());
+  fragment.pool = rails_.words();
+  fragment.buffer = word.value();
+  fragment.copy_to = reinterpret_cast<std::byte*>(&before);
+  const transport::Work work = fragment.work(rail);
+  const transport::Local local = fragment.local(rail);
+  rma_status_t status = RMA_SUCCESS;
+  flights_.wait_until(rank, [&] {  // for room in the device's queue
+    status = rails_[rail].post_atomic(rank, op, work.remote, operand, compare, local, work.cookie);
+    return status != RMA_ERR_STATE;
+  });
+  if (status != RMA_SUCCESS) completions_.end(fragment, status);
+  const Status finished = flights_.finish(batch.take_operation());
+  if (!finished.ok()) return Status(finished.code(), connections_.explain(finished.code(), rank));
+  return before;
+}
+
+}  // namespace rma

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/completion/flights.hpp"
+#include "core/network/bounce_copy.hpp"
+#include "core/network/completions.hpp"
+#include "core/network/connection_manager.hpp"
+#include "core/network/inline_put.hpp"
+#include "core/network/posting.hpp"
+#include "core/network/remote_keys.hpp"
+#include "core/network/request_order.hpp"
+#include "fabric/rails.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// Operations on single words of 8 bytes: flags behind data, and the devices' atomics. Thread-safe.
+class WordOperations {
+ public:
+  /// All of these outlive this object.
+  WordOperations(Flights& flights, Rails& rails, RequestOrder& requests, ConnectionManager& connections,
+                 RemoteKeys& keys, Completions& completions, Posting& posting, InlinePut& inline_put,
+                 BounceCopy& bounce);
+
+  /// See Network.
+  [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
+  [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
+                                             std::uint64_t compare, int rank);
+
+ private:
+  Flights& flights_;
+  Rails& rails_;
+  RequestOrder& requests_;
+  ConnectionManager& connections_;
+  RemoteKeys& keys_;
+  Completions& completions_;
+  Posting& posting_;
+  InlinePut& inline_put_;
+  BounceCopy& bounce_;
+};
+
+}  // namespace rma
