@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "transport/shm/shm_transport.hpp"
+#include "util/bytes_of.hpp"
 
 namespace rma::transport {
-
-inline std::span<const std::byte> bytes_of(const ShmCard& card) { return std::as_bytes(std::span(&card, 1)); }
 
 /// One end: a transport with message buffers, and what has arrived in them.
 class ShmEnd {
