@@ -1,4 +1,4 @@
-// How a transfer starts, at the side that asks for it.
+// Starts a transfer, at its initiator.
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,10 @@
 namespace rma {
 namespace {
 
-/// A chunk has so many bytes at most.
+/// The maximum size of a chunk.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10U;
-/// A list that takes more questions than this goes another way: they would wait for credits all at once.
+/// A list that needs more messages than this takes another protocol, because the messages would all
+/// wait for credits.
 constexpr std::size_t kMostParts = 256;
 
 }  // namespace
@@ -28,14 +29,14 @@ Status Assisted::start(const Transfer& transfer) {
   Network& network = helper_.network();
   std::size_t rail = 0;
   if (Status status = network.reach(transfer.rank, &rail); !status.ok()) return status;
-  // Scatters and gathers go by the rail that tells of them.
+  // Scatters and gathers use the rail of the messages that announce them.
   if (const rma_status_t open = helper_.channel().open(transfer.rank, &rail); open != RMA_SUCCESS) {
     return {open, helper_.explain(open, transfer.rank)};
   }
   if (Status status = network.settle(transfer.rank); !status.ok()) return status;
-  // The devices move the data while requests that came before may still be waiting to be served.
+  // The devices move the data, while the target's helper may still have to serve earlier requests.
   network.settle_requests(transfer.rank);
-  // What one message has room to describe is one transfer; a long list becomes several.
+  // A message has room for a part of the layout. So a long list becomes several transfers.
   const std::size_t room = helper_.channel().max_body() - sizeof(Header);
   std::vector<Range> parts;
   std::size_t from = 0;

@@ -9,12 +9,12 @@
 
 namespace rma {
 
-/// Puts and gets that copy: the data is packed into a message or a registered buffer, and the other side's
-/// helper unpacks it, or the other way round. Serves others' such requests to this process's memory, and
-/// reaches memory of others that is not registered.
+/// Puts and gets by copies. A put packs the data into a message or a registered buffer, and the target's
+/// helper unpacks it; a get works the other way round. This is also the path to remote memory that is not
+/// registered. The class also serves such requests of other ranks.
 class RemoteCopy final : public Assistant {
  public:
-  /// Before the helper starts. `job` and `helper` outlive this.
+  /// Made before the helper starts. `job` and `helper` outlive this.
   RemoteCopy(const Job& job, Helper& helper);
 
   [[nodiscard]] Status move(transport::Direction direction, int rank, std::uintptr_t remote, std::byte* local,
