@@ -35,7 +35,7 @@ struct VectorShape {
  * memory of this process; `offset`s are bytes into `rank`'s arena.
  *
  *  - The constructor takes main's arguments and joins the job. leave(code) leaves it and returns the
- *    exit code; it may not return if the library's shutdown is not reliable. allocate is collective
+ *    exit code; it does not return if the library's shutdown is not reliable. allocate is collective
  *    and called once.
  *  - put returns when the data is visible at the target.
  *  - After sync, all ranks see everything that was issued before.
