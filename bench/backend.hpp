@@ -1,6 +1,6 @@
 /**
  * @file backend.hpp
- * What a measured library must offer: the one contract between the suites and librma, MPI and OpenSHMEM.
+ * The contract between the suites and the measured libraries: librma, MPI and OpenSHMEM.
  *
  * A backend is a class; the suites are templates over it, so that a backend's operations are compiled into
  * the timed loops and an operation of ten nanoseconds is not measured through a virtual call. Every process
@@ -31,14 +31,14 @@ struct VectorShape {
 };
 
 /**
- * What the harness itself needs: processes that share an arena. Local pointers are any memory of this
- * process; `offset`s are bytes into `rank`'s arena.
+ * The functions that the harness itself needs: processes that share an arena. Local pointers point to any
+ * memory of this process; `offset`s are bytes into `rank`'s arena.
  *
- *  - constructing one from main's arguments joins the job; leave(code) ends it and gives the exit code (or
- *    does not return, where a library's own shutdown is not to be trusted). allocate is collective and called
- *    once.
+ *  - The constructor takes main's arguments and joins the job. leave(code) leaves it and returns the
+ *    exit code; it does not return if the library's shutdown is not reliable. allocate is collective
+ *    and called once.
  *  - put returns when the data is visible at the target.
- *  - sync: everything issued before is visible to everyone after.
+ *  - After sync, all ranks see everything that was issued before.
  */
 template <typename B>
 concept Member = requires(B& backend, std::size_t offset, const void* src, std::size_t bytes, int rank) {
@@ -53,7 +53,7 @@ concept Member = requires(B& backend, std::size_t offset, const void* src, std::
 };
 
 /**
- * What the suites of every library need besides.
+ * The functions that the suites of every library need besides.
  *
  *  - put, put_strided, put_vector, accumulate return when the data is visible at the target (put and flush);
  *    get, get_strided, get_vector when it has arrived here. put_nbi only starts; flush(rank) completes it
@@ -61,12 +61,12 @@ concept Member = requires(B& backend, std::size_t offset, const void* src, std::
  *  - `strided_forms(shape)`, `vector_forms()`: a library that can express a noncontiguous transfer in several
  *    ways (a derived datatype, a loop of contiguous puts) names them here; each is measured and the best one
  *    counts. `form` is an index into it.
- *  - plan_strided and plan_vector do what a program does once for a shape it uses often. `local` is the start
- *    of the local side; the remote side starts at `offset`.
+ *  - plan_strided and plan_vector do the work that a program does once for a shape that it uses often.
+ *    `local` is the start of the local side; the remote side starts at `offset`.
  *  - allreduce sums `count` doubles; both buffers are offsets into the caller's own arena.
  *  - notify writes data, then `value` to the 8-byte word at `flag`; wait_notify waits until the word at
  *    `flag` of the caller's own arena holds `value`.
- *  - barrier is what is measured; sync is the harness's own.
+ *  - barrier is measured; sync is for the harness.
  */
 template <typename B>
 concept Backend = Member<B> &&
@@ -99,8 +99,8 @@ concept HasInline8 = requires(B& backend, std::size_t offset, std::uint64_t valu
   { backend.get8(offset, rank) } -> std::same_as<std::uint64_t>;
 };
 
-/** A backend that shows where a rank's arena is mapped here (null: it is not), so that memcpy on the very
- * same pages, the control, can stand beside a transfer. */
+/** A backend that returns where a rank's arena is mapped here (null: it is not). The suites can then measure
+ * memcpy on the same pages as the control of a transfer. */
 template <typename B>
 concept HasMapped = requires(B& backend, std::size_t offset, std::size_t bytes, int rank) {
   { backend.mapped(offset, bytes, rank) } -> std::same_as<char*>;

@@ -1,8 +1,8 @@
 /**
  * @file cache_line.cpp
  * cache-line: the control of the comparison. Two processes, each bound to a processor of its own, bounce one
- * flag; half a round trip is what the machine takes to carry a cache line from one to the other, with no
- * library at all.
+ * flag. Half a round trip is the time that the machine needs to carry a cache line from one processor to the
+ * other, without any library.
  */
 #include <sched.h>
 #include <sys/mman.h>
@@ -29,7 +29,7 @@ namespace {
 using Flag = std::atomic<std::uint64_t>;
 constexpr std::uint64_t kStop = ~std::uint64_t{0};
 
-/** Processors that this process may use. */
+/** Returns the processors that this process may use. */
 std::vector<std::size_t> allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -65,7 +65,7 @@ void echo(Flag& flag) {
   }
 }
 
-/** One-way times in nanoseconds; each sample is the mean over `rounds` round trips. */
+/** Returns one-way times in nanoseconds. Each sample is the mean over `rounds` round trips. */
 std::vector<double> bounce(Flag& flag, int samples, std::size_t rounds) {
   std::uint64_t value = 0;
   std::vector<double> times;
@@ -108,13 +108,13 @@ int main(int argc, char** argv) {
   void* const shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return fail("cannot map a shared page");
   Flag& flag = *new (shared) Flag(0);
-  // The child inherits its binding, so that nothing can fail there while this process waits for its answer.
+  // The child inherits its binding. So no call can fail there while this process waits for its answer.
   if (!bind_to(cpus[1])) return fail("cannot bind to the second processor");
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) return fail("cannot start the second process");
   if (child == 0) {
-    // Ends with its parent, whatever ends that one; it may already be gone when this is asked for.
+    // The child ends when its parent ends. The parent may have ended before this call.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == parent) echo(flag);
     _exit(0);

@@ -5,10 +5,10 @@
 # and goals mean.
 #
 # usage: bench/compare.sh [--rounds N] [--json FILE] [--build DIR] [--suite LIST]
-#   --rounds N    how often everything runs; the table has the medians over the rounds (default 5)
+#   --rounds N    the number of rounds; the table has the medians over the rounds (default 5)
 #   --json FILE   write the table as JSON too
 #   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
-#   --suite LIST  only these, separated by commas: suites of rma-bench --list, and `armci`, all of armci-bench
+#   --suite LIST  only these suites, separated by commas: those of rma-bench --list, and `armci`, all of armci-bench
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -58,7 +58,7 @@ peers=$build/peers
 mkdir -p "$peers"
 flags=(-std=c++20 -O3 -DNDEBUG -Ibench -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
 harness=(bench/harness/*.cpp)
-# build_peer NAME COMPILER SOURCE [FLAG...]: builds what is older than any of its sources.
+# build_peer NAME COMPILER SOURCE [FLAG...]: builds a peer if it is older than any of its sources.
 build_peer() {
   local name=$1 compiler=$2 source=$3
   shift 3
@@ -81,16 +81,17 @@ results=$build/compare
 rm -rf "$results"
 mkdir -p "$results"
 
-# run NAME RANKS SUITES OUTPUT [OPTION...]: one program, its results in OUTPUT.json and what it says in OUTPUT.log. A
-# peer that fails is run again, and in the end leaves its column empty; ours may not fail.
+# run NAME RANKS SUITES OUTPUT [OPTION...]: runs one program, with its results in OUTPUT.json and its messages in
+# OUTPUT.log. A peer that fails runs again; if it fails every time, its column stays empty. librma's own program
+# must not fail.
 run() {
   case $1 in
     rma | armci) run_once "$@" ;;
     *) attempt "compare: $1 with $2 ranks" run_once "$@" || true ;;
   esac
 }
-# run_once NAME RANKS SUITES OUTPUT [OPTION...]: fails without results.
-# Ranks that fit on the machine are bound; more than that may move, and Open MPI's yield the processor.
+# run_once NAME RANKS SUITES OUTPUT [OPTION...]: runs it once. Fails if there are no results.
+# If every rank has a processor, ranks are bound. If not, they may move, and Open MPI's ranks yield.
 run_once() {
   local name=$1 ranks=$2 suite=$3 output=$4
   shift 4
@@ -118,7 +119,7 @@ run_once() {
   local code=0
   timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" > "$output.log" 2>&1 < /dev/null || code=$?
   [ $code != 0 ] || return 0
-  # Wrong data (3) leaves out those rows.
+  # After wrong data (exit code 3) those rows are missing.
   if [ $code = 3 ] && [ "$name" != armci ]; then
     grep -h 'wrong data' "$output.log" >&2 || true
     return 0
@@ -128,7 +129,7 @@ run_once() {
   return 1
 }
 
-# chosen SUITE...: those of them that were asked for, separated by commas.
+# chosen SUITE...: prints the selected ones of these suites, separated by commas.
 chosen() {
   local suite list=()
   for suite in "$@"; do
@@ -144,7 +145,8 @@ groups=$(chosen barrier allreduce)
 idle=$(chosen idle)
 armci=$(chosen armci)
 transfers=put,get,accumulate,rmw,fence,client
-# Ranks that share processors: a sample must be longer than the scheduler's turns, or it has one rank's at a time.
+# If ranks share processors, a sample must be longer than the scheduler's time slices. Otherwise it measures one rank
+# at a time.
 shared=(--repetitions 5 --batch 10000)
 [ -n "$pairs$idle$armci" ] || fail "--suite $suites names no suite; see rma-bench --list"
 
@@ -158,18 +160,18 @@ for ((round = 1; round <= rounds; ++round)); do
       run $name 2 "$transfers,lock,malloc" "$folder/$name-2"
     done
     for name in armci armci-openmpi armci-mpich; do
-      # MPICH's ranks never yield: where they share processors, an operation takes 20 ms.
+      # MPICH's ranks never yield. If they share processors, an operation takes 20 ms.
       [ "$name" != armci-mpich ] || [ "$(nproc)" -ge 8 ] || continue
       run $name 8 "$transfers,lock,malloc" "$folder/$name-8" "${shared[@]}"
     done
   fi
   for name in rma openmpi mpich openshmem; do
     [ -z "$pairs" ] || run $name 2 "$pairs" "$folder/$name-2"
-    # More ranks than processors: what each sample costs is set by the scheduler, so fewer of them do.
+    # With more ranks than processors, the scheduler decides the time of each sample, so fewer samples are enough.
     for ranks in 4 16; do
       [ -z "$groups" ] || run $name $ranks "$groups" "$folder/$name-$ranks" --repetitions 5
     done
-    # Takes ten seconds whatever happens, and does not scatter.
+    # This suite always takes ten seconds, and its results do not vary.
     for ranks in 2 16; do
       [ -z "$idle" ] || [ "$round" -gt 1 ] || run $name $ranks idle "$folder/$name-idle-$ranks"
     done

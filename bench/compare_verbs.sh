@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares librma between hosts with the network device itself, as Debian's perftest measures it, in one boot of the
-# emulated cluster (scripts/cluster.sh): round by round, first one and then the other, since only ratios between
-# figures of one boot mean anything there. docs/benchmarks.md says what the rows and goals mean.
+# Compares librma between hosts with the network device itself, as Debian's perftest measures it. All runs are in one
+# boot of the emulated cluster (scripts/cluster.sh), because only ratios between figures of one boot are meaningful
+# there. Each round runs both in turn. docs/benchmarks.md says what the rows and goals mean.
 #
 # usage: bench/compare_verbs.sh [--quick] [--json FILE] [--hosts 1|2] [--rounds N] [--parts LIST] [--build DIR]
 #   --quick       one short round of everything: shows that it works, measures nothing
@@ -58,7 +58,7 @@ results=$build/compare-verbs
 rm -rf "$results"
 mkdir -p "$results"
 
-# 64 ranks need more memory than the cluster gives a host by itself.
+# 64 ranks need more memory than a host of the cluster has by default.
 status=0
 scripts/cluster.sh --hosts "$hosts" --rails 2 --cpus "$cpus" --memory 4096 --timeout 14400 --results "$results" \
   --script "$PWD/bench/compare_verbs_rounds.sh" "$build/bin/network-bench" "$quick" "$rounds" "$parts" "$ranks" "$uses" ||

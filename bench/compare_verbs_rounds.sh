@@ -9,7 +9,7 @@ iterations=200 megabytes=6 buffer=8M
 if [ "$quick" = 1 ]; then
   iterations=20 megabytes=1 buffer=1M
 fi
-# Both ends on one host: the ranks must not notice.
+# Both ends are on one host. The ranks must not use shared memory.
 placement=(-n 1)
 if [ "$CLUSTER_HOSTS" = 1 ]; then
   placement=(-n 2 --env RMA_SHM=off)
@@ -20,9 +20,9 @@ peer=node$CLUSTER_HOSTS
 
 wanted() { case ,$parts, in *,"$1",*) ;; *) return 1 ;; esac }
 
-# perftest OUTPUT PROGRAM OPTION...: one run, its server on the other host; succeeds when there is a table. It asks again
-# for what is not answered after as long as librma does by default (4.096 us * 2^18): by its own 67 ms it would do so
-# while large reads are on the way.
+# perftest OUTPUT PROGRAM OPTION...: runs the program once, with its server on the other host. Succeeds if there is a
+# table. Requests are repeated after librma's default timeout (4.096 us * 2^18), because perftest's own 67 ms would
+# repeat them while large reads are under way.
 perftest() {
   local output=$1 server good=0
   shift
@@ -44,9 +44,9 @@ perftest() {
   rm -f "$output"
   return 1
 }
-# raw OUTPUT PROGRAM OPTION...: perftest, as often as it takes within reason.
+# raw OUTPUT PROGRAM OPTION...: runs perftest until it succeeds, within the limit of attempts.
 raw() { attempt "compare_verbs: ${*:2}" perftest "$@" || true; }
-# ours OUTPUT SETTING... -- OPTION...: network-bench, between the same hosts.
+# ours OUTPUT SETTING... -- OPTION...: runs network-bench between the same hosts.
 ours() {
   local output=$1 settings=()
   shift
@@ -71,11 +71,12 @@ latencies() {
 bandwidths() {
   local bytes
   for bytes in 65536 1048576; do
-    # perftest wants five at least.
+    # perftest needs at least five iterations.
     local count=$((megabytes * 1048576 / bytes))
     [ $count -ge 5 ] || count=5
     raw "$1/put-bandwidth-$bytes.raw" ib_write_bw -d rxe0 -s $bytes -n $count
-    # As many reads at once as librma's connections have. With its own 128, Soft-RoCE sends most answers twice.
+    # Allow as many reads at once as librma's connections do. With perftest's own 128, Soft-RoCE sends
+    # most answers twice.
     raw "$1/get-bandwidth-$bytes.raw" ib_read_bw -d rxe0 -s $bytes -n $count -o 16
   done
 }
@@ -86,7 +87,8 @@ for ((round = 1; round <= rounds; ++round)); do
   mkdir -p "$folder"
   if wanted raw; then
     latencies "$folder"
-    # perftest polls without end. So do the ranks here: 2000 polls are shorter than what an emulated network takes.
+    # perftest always polls. So the ranks poll here too; 2000 polls are shorter than an operation of
+    # an emulated network.
     ours "$folder/latency" RMA_DEVICES=rxe0 RMA_SPIN=1000000 -- --mode latency --iterations $iterations
     bandwidths "$folder"
     ours "$folder/bandwidth" RMA_DEVICES=rxe0 -- --mode bandwidth --megabytes $megabytes
@@ -97,7 +99,7 @@ for ((round = 1; round <= rounds; ++round)); do
       --label '2 rails: '
   fi
   if wanted reuse; then
-    # Many uses of a buffer take long, and say the same every time.
+    # Rows with many uses of a buffer take long and do not vary.
     [ $round -eq 1 ] || uses=$(tr , '\n' <<< "$uses" | awk '$1 < 50' | paste -sd ,)
     [ -n "$uses" ] || continue
     for strategy in register cache pipeline bounce; do

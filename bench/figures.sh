@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures what the paper's figures show, in one boot of the emulated cluster (scripts/cluster.sh), and draws them: of
-# each a JSON and an SVG, named after the paper's. Prints a table of the ratios that have goals. docs/benchmarks.md says
-# what they mean.
+# Makes the measurements of the paper's figures in one boot of the emulated cluster (scripts/cluster.sh), and draws the
+# figures. Each gives a JSON and an SVG, named after the paper's. Prints a table of the ratios that have goals.
+# docs/benchmarks.md explains them.
 #
 # usage: bench/figures.sh [--out DIR] [--quick] [--rounds N] [--build DIR] [--cpus C]
 #   --out DIR     where the figures go (default: BUILD/figures); what was measured is kept in DIR/rounds

@@ -12,7 +12,7 @@ fi
 . "$(dirname "${BASH_SOURCE[0]}")/attempts.sh"
 bytes=$(numfmt --from=iec -d , --field=- <<< "$sizes")
 
-# raw_once OUTPUT: the device itself, by the same measurements.
+# raw_once OUTPUT: makes the same measurements with the device itself.
 raw_once() {
   local output=$1 target
   set -- timeout 900 "$bin/raw-verbs" --device rxe0 --repetitions 1 --sizes "$bytes"
@@ -29,7 +29,7 @@ raw_once() {
   return 1
 }
 raw() { attempt 'figures: raw-verbs' raw_once "$1" || true; }
-# ours OUTPUT SETTING OPTION...: figures-bench, one rank on each host.
+# ours OUTPUT SETTING OPTION...: runs figures-bench with one rank on each host.
 ours() {
   local output=$1 setting=$2
   shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, configures one of CMakePresets.json's builds and builds it: with progress on a terminal,
-# silently in a pipe unless it fails.
+# Installs missing packages, configures one of the builds of CMakePresets.json and builds it. Shows progress on a
+# terminal; in a pipe it prints output only after a failure.
 #
 # usage: scripts/build.sh [PRESET [TARGET...]]     (release by default, into build/; everything by default)
 set -euo pipefail
@@ -17,7 +17,7 @@ shift || true
 [ $# -gt 0 ] || set -- all
 scripts/setup.sh build
 
-# Runs a command and shows what it prints only where someone watches, or when it fails.
+# Runs a command. Shows its output only on a terminal, or if it fails.
 quietly() {
   if [ -t 1 ]; then
     "$@"
@@ -26,7 +26,7 @@ quietly() {
   local log
   log=$(mktemp)
   if ! "$@" > "$log" 2>&1; then
-    # The compilers' words first: with two jobs at once they need not be near the end.
+    # Print the compilers' messages first, because with two jobs at once they may not be near the end.
     grep -E -A 12 'error:|Error |FAILED:' "$log" | head -n 60 || true
     echo "... the last lines of '$*':"
     tail -n 40 "$log"
@@ -36,7 +36,8 @@ quietly() {
   rm -f "$log"
 }
 
-# Passed every time, so that a build directory outlives the compiler cache it was first configured with.
+# The launcher is passed every time, so that a build directory stays valid if the compiler cache is
+# installed or removed.
 launcher=$(command -v ccache || true)
 echo "build: preset $preset, targets: $*"
 quietly cmake --preset "$preset" -D CMAKE_C_COMPILER_LAUNCHER="$launcher" -D CMAKE_CXX_COMPILER_LAUNCHER="$launcher"

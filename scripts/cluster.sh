@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Boots a cluster of emulated hosts with real kernel RDMA devices (Soft-RoCE) on this machine, runs a job over all of
-# them, shows its output as it comes and returns its exit code. Nothing is left behind. docs/cluster.md tells more.
+# Boots a cluster of emulated hosts with real kernel RDMA devices (Soft-RoCE) on this machine, and runs a job over
+# all of them. Shows the job's output as it comes and returns its exit code. Leaves nothing behind. docs/cluster.md
+# has the details.
 #
 # usage: scripts/cluster.sh [OPTION...] -- PROG [ARG...]           one job, by mpirun
 #        scripts/cluster.sh [OPTION...] --script FILE [ARG...]     a script on host 1, which has the commands
@@ -87,7 +88,7 @@ for program in qemu-system-x86_64 busybox cpio modprobe sshd ssh-keygen rdma mpi
     impossible "$program is missing here; '$root/scripts/setup.sh cluster' installs what is needed"
 done
 available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
-# A host's memory is taken as it is touched; this much is used by booting and a small job.
+# A host takes memory when it touches it. Booting and a small job use this much.
 needed=$((hosts * 400))
 [ "$available" -ge "$needed" ] || impossible "$hosts hosts need $needed MB of memory, and $available MB are available"
 
@@ -141,8 +142,8 @@ ssh-keygen -q -t ed25519 -N '' -f "$share/key"
 } > "$share/job"
 
 # --- boot ------------------------------------------------------------------------------------------------------------
-# Hardware acceleration where it works: some machines have a /dev/kvm that fails, or never gets anywhere. So the kernel
-# is booted with it once, to its end (without an init it panics, which ends the emulator), and the answer is kept.
+# Uses hardware acceleration if it works. Some machines have a /dev/kvm that fails or hangs. So a test boots the kernel
+# with it once (without an init the kernel panics, which ends the emulator), and the result is kept.
 accelerated() {
   local answer
   answer=$cache/kvm-$(cat /proc/sys/kernel/random/boot_id)
@@ -157,7 +158,7 @@ accelerated() {
 accelerator=(-accel tcg,thread=multi -cpu max)
 ! accelerated 2> /dev/null || accelerator=(-accel kvm -cpu host)
 
-# Where the emulators and the kernel's command line take paths, these have a meaning.
+# These characters have a meaning in the paths of the emulators and of the kernel's command line.
 case $root$work$results in
   *[[:space:],]*) fail "cannot work where paths have spaces or commas in them: $root, $work, $results" ;;
 esac
@@ -167,7 +168,7 @@ if [ -n "$results" ]; then
     -device virtio-9p-pci,fsdev=results,mount_tag=results)
 fi
 
-# start NODE OPTION...: an emulated host. It ends with this script, however that ends.
+# start NODE OPTION...: starts an emulated host. It ends with this script, also if the script is killed.
 start() {
   local node=$1
   shift
@@ -180,20 +181,21 @@ start() {
     "${exports[@]}" "$@" < /dev/null > "$work/emulator$node" 2>&1 &
   pids+=($!)
 }
-# card NODE NETWORK: a network card; the networks are 0 (control) and the rails 1 and 2. Its ring is as long as it can
-# be, so that a host that is late seldom makes the others wait. event_idx=off: with it, after some 100000 packets at
-# full speed, a host that waited for room to send was not told of it any more, and was mute until it ended.
+# card NODE NETWORK: prints the options of a network card. The networks are 0 (control) and the rails 1 and 2. The
+# card's ring has the maximum length, so that a slow host rarely makes the others wait. event_idx is off because of a
+# fault: with it, after some 100000 packets at full speed, a host that waited for room to send got no event any more,
+# and sent nothing until it ended.
 card() {
   echo -device "virtio-net-pci,netdev=n$2,mac=52:54:00:00:0$2:0$1,rx_queue_size=1024,event_idx=off,romfile="
 }
-# cable NETWORK NODE ID: the end at host 1 of the cable to another host.
+# cable NETWORK NODE ID: prints the options of host 1's end of the cable to another host.
 cable() {
   echo -netdev "stream,id=$3,server=on,addr.type=unix,addr.path=$work/wire$1.$2"
 }
 
-# Two hosts have a cable for each network. More have a switch in host 1's emulator: one port for its own card, one cable
-# to each other host. The switch lets packets overtake others when a card takes none for a while, which RDMA mends as if
-# packets were lost, so only two hosts are fit for measuring bandwidth.
+# Two hosts have a cable for each network. More hosts have a switch in host 1's emulator, with one port for its own card
+# and one cable to each other host. If a card takes no packets for a while, the switch lets packets overtake others.
+# RDMA then recovers as from lost packets. So bandwidth can be measured between two hosts only.
 networks=$(seq 0 "$rails")
 options=()
 for network in $networks; do
@@ -230,7 +232,7 @@ for ((i = 2; i <= hosts; i++)); do
   start "$i" "${options[@]}"
 done
 
-# what_failed NODE: the end of what a host said.
+# what_failed NODE: prints the end of a host's output.
 what_failed() {
   tail -n 15 "$work/emulator$1" "$work/console$1" 2> /dev/null | tr -d '\r' >&2
 }

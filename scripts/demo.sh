@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Shows the library at work: installs what is missing, builds into build/ (programs in build/bin), and multiplies two
-# matrices across four processes that fetch each other's blocks with one-sided gets, verified. Then come two sizes of
-# the NAS benchmark MG, whose processes put the faces of their grids into each other's, verified as well.
+# Demonstrates the library. Installs missing packages and builds into build/ (programs in build/bin). Then multiplies
+# two matrices with four processes, which fetch each other's blocks by one-sided gets, and verifies the result. Then
+# runs two sizes of the NAS benchmark MG, whose processes put the faces of their grids into each other's grids, and
+# verifies these too.
 #
 # usage: scripts/demo.sh [-n RANKS] [OPTION...]
 #   -n RANKS   how many processes (4); MG takes the power of two below if it is none

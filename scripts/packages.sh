@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The one list of Debian packages that this project needs, by group. Everything else that needs the list asks here.
+# Prints the Debian packages that this project needs, by group. This is the only list of them.
 #
 # usage: scripts/packages.sh [GROUP...]
 #   build    to build the library, its programs and its tests (the default)
-#   ci       what .ci/run needs besides
+#   ci       the additional packages of .ci/run
 #   cluster  to run scripts/cluster.sh and the tests that use it
-#   peers    the libraries that bench/compare.sh measures against, and what bench/figures.sh draws with
+#   peers    the libraries that bench/compare.sh measures, and the program with which bench/figures.sh draws
 set -euo pipefail
 
 build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes sure that the Debian packages of the named groups are installed. As root it installs what is missing;
-# otherwise it prints the one line that does, and fails. Where nothing is missing it touches nothing. Services that come
-# with a package (the cluster's ssh and Slurm servers) are not started on this machine.
+# Makes sure that the Debian packages of the named groups are installed. As root it installs missing packages. Otherwise
+# it prints the command that installs them, and fails. If none is missing it changes nothing. It does not start the
+# services of a package (the cluster's ssh and Slurm servers) on this machine.
 #
 # usage: scripts/setup.sh [GROUP...]     (the groups of scripts/packages.sh; the default is build)
 set -euo pipefail
@@ -36,7 +36,7 @@ echo "setup: installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# Debian asks this program before it starts a service. A machine that has one of its own keeps it.
+# Debian calls this program before it starts a service. A machine that has its own program keeps it.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
   trap 'rm -f "$log" $policy' EXIT

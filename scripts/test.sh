@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Passes every test: installs what is missing, builds into build/, runs them and ends with ctest's summary.
+# Runs every test: installs missing packages, builds into build/, runs the tests and ends with ctest's summary.
 #
 # usage: scripts/test.sh [OPTION...]     (the options are ctest's)
 #   -L unit        the tests of one process, a folder of src each
 #   -L multi       several ranks under rmarun
-#   -L cluster     jobs over emulated hosts with RDMA devices; skipped where there can be none
+#   -L cluster     jobs over emulated hosts with RDMA devices; skipped if emulation is not possible
 #   -LE package    all but the test that installs the library and builds against it
 #   -R NAME        the tests whose name matches
 #   -N             only list them
@@ -19,7 +19,7 @@ case ${1:-} in
 esac
 
 scripts/build.sh release
-# Without these packages the tests of several hosts say what is missing, and count as skipped.
+# Without these packages the tests of several hosts print what is missing, and count as skipped.
 scripts/setup.sh cluster || echo 'test: the tests of several hosts will be skipped'
 # A test of several ranks counts as two processors (its PROCESSORS property), so on a small machine it runs alone.
 exec ctest --preset release --parallel "$(nproc)" --no-tests=error "$@" < /dev/null

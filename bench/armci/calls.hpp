@@ -1,6 +1,6 @@
 /**
  * @file calls.hpp
- * What moves no data, or little: read-modify-write, mutexes, fences, collective memory.
+ * Calls that move little or no data: read-modify-write, mutexes, fences, collective memory.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace rma::bench {
 
-/** A word of this rank's own arena, which others change by ARMCI's calls. */
+/** Loads a word of this rank's own arena, which others change by ARMCI's calls. */
 inline long load_long(const ArmciMember& member, std::size_t offset) {
   return std::atomic_ref<long>(*reinterpret_cast<long*>(member.local() + offset))
       .load(std::memory_order_acquire);
 }
 
-/** Collective: every rank's counter becomes 0. */
+/** Sets every rank's counter to 0. Collective. */
 inline void clear_counter(ArmciMember& member) {
   member.sync();
   std::atomic_ref<long>(*reinterpret_cast<long*>(member.local() + Arena::kCounter))
@@ -26,7 +26,7 @@ inline void clear_counter(ArmciMember& member) {
   member.sync();
 }
 
-inline constexpr long kTrials = 20;  ///< how often something is done once, to see that it is right
+inline constexpr long kTrials = 20;  ///< how often an operation is tried to check its result
 
 inline void fetch_add_one(const ArmciMember& member, int rank) {
   long old = 0;
@@ -36,7 +36,7 @@ inline void fetch_add_one(const ArmciMember& member, int rank) {
 inline void rmw_suite(ArmciMeasure& measure) {
   ArmciMember& member = measure.backend();
   const std::string ranks = " " + ranks_text(member.size());
-  // Every rank counts at one rank: at `place` there is the sum, elsewhere nothing.
+  // Every rank adds at one rank: `place` holds the sum there, and no other word changes.
   const auto counts = [&](int place) {
     clear_counter(member);
     for (long i = 0; i < kTrials; ++i) fetch_add_one(member, place);
@@ -58,8 +58,8 @@ inline void lock_suite(ArmciMeasure& measure) {
   ArmciMember& member = measure.backend();
   const std::string ranks = " " + ranks_text(member.size());
   ARMCI_Create_mutexes(1);
-  // A sum that only a mutex keeps right: read here, written there. Often enough for all ranks to be at it at
-  // once.
+  // Only the mutex keeps this sum right, because it is read and then written. There are enough rounds for all
+  // ranks to run at once.
   constexpr long kTurns = 2000;
   const auto excludes = [&](int place) {
     clear_counter(member);
@@ -67,7 +67,7 @@ inline void lock_suite(ArmciMeasure& measure) {
       ARMCI_Lock(0, place);
       long value = 0;
       ARMCI_Get(member.at(Arena::kCounter, place), &value, sizeof value, place);
-      std::this_thread::yield();  // an invitation to the others
+      std::this_thread::yield();  // lets the others run
       ++value;
       ARMCI_Put(&value, member.at(Arena::kCounter, place), sizeof value, place);
       ARMCI_Fence(place);
@@ -94,9 +94,9 @@ inline void lock_suite(ArmciMeasure& measure) {
   ARMCI_Destroy_mutexes();
 }
 
-/** Puts a word to the next rank, fences, then tells it by an atomic: whether the rank before had its word
- * seen here by then. Every rank looks for the news by ARMCI's own calls, since some libraries do nothing
- * without. */
+/** Puts a word to the next rank, fences, and then notifies it by an atomic. Returns whether the word of the
+ * rank before was visible here at its notification. Every rank polls by ARMCI's own calls, because some
+ * libraries make no progress otherwise. */
 inline bool fence_is_seen(ArmciMember& member, bool all) {
   const int next = member.next();
   *reinterpret_cast<long*>(member.local() + Arena::kData) = 0;
@@ -142,7 +142,7 @@ inline void fence_suite(ArmciMeasure& measure) {
   }
 }
 
-/** Whether new memory holds what another rank puts there. Collective. */
+/** Returns whether new memory holds the data that another rank puts there. Collective. */
 inline bool memory_is_right(const ArmciMember& member, std::size_t bytes) {
   std::vector<void*> bases(static_cast<std::size_t>(member.size()));
   if (ARMCI_Malloc(bases.data(), static_cast<armci_size_t>(bytes)) != 0) return false;
@@ -177,7 +177,7 @@ inline void malloc_suite(ArmciMeasure& measure) {
   };
   row("malloc and free", 4096, false);
   row("malloc and free", std::size_t{1} << 20, false);
-  // Some libraries leave it to the first use to find pages.
+  // Some libraries take pages at first use only.
   row("malloc, touch and free", std::size_t{1} << 20, true);
 }
 

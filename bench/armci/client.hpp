@@ -1,8 +1,8 @@
 /**
  * @file client.hpp
- * What a large client of ARMCI issues, by the counts of an NWChem profile: for 385 puts of 10 B to 10 KB
- * there are 428 accumulates of about 10 KB, 55 nonblocking gets and 1.5 read-modify-writes. Each moves a
- * patch between a small buffer and a large matrix at some other rank.
+ * The operations of a large client of ARMCI, with the counts of an NWChem profile: for 385 puts of 10 B to 10
+ * KB there are 428 accumulates of about 10 KB, 55 nonblocking gets and 1.5 read-modify-writes. Each moves a
+ * patch between a small buffer and a large matrix at another rank.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace rma::bench {
 
-/** The matrix: its rows lie no power of two apart, as those of most programs. */
+/** The matrix. As in most programs, the distance of its rows is not a power of two. */
 inline constexpr std::size_t kMatrixRows = 512;
 inline constexpr std::size_t kMatrixColumns = 1036;
 inline constexpr std::size_t kMatrixWords = kMatrixRows * kMatrixColumns;
@@ -30,10 +30,10 @@ struct ClientOp {
   int rank;
   std::size_t rows;
   std::size_t columns;
-  std::size_t first;  ///< place of the patch's corner in the matrix, in words
+  std::size_t first;  ///< offset of the patch's corner in the matrix, in words
 };
 
-/** How many of each kind one pass has. */
+/** The number of operations of each kind in one pass. */
 struct ClientCounts {
   std::size_t puts;
   std::size_t accumulates;
@@ -41,11 +41,11 @@ struct ClientCounts {
   std::size_t rmws;
 };
 
-/** One pass of a rank, in an order and of shapes that are the same for every library. */
+/** Returns the operations of one pass of a rank. Their order and shapes are the same for every library. */
 inline std::vector<ClientOp> client_ops(const ClientCounts& counts, int me, int ranks) {
   using Kind = ClientOp::Kind;
   std::mt19937_64 random(static_cast<std::uint64_t>(me) + 1);
-  // The standard's distributions may differ from library to library; this does not.
+  // The standard's distributions differ between implementations; this one does not.
   const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
   std::vector<ClientOp> ops;
   const auto add = [&](Kind kind, std::size_t count) {
@@ -53,7 +53,7 @@ inline std::vector<ClientOp> client_ops(const ClientCounts& counts, int me, int 
       ClientOp op{kind, (me + 1 + static_cast<int>(below(static_cast<std::size_t>(ranks) - 1))) % ranks, 1, 1,
                   0};
       if (kind == Kind::put) {
-        // 16 B to 10 KB, each power of two as often as any other.
+        // 16 B to 10 KB; each power of two is equally frequent.
         op.rows = std::size_t{1} << (1 + below(5));
         op.columns = std::size_t{1} << below(6);
       } else {
@@ -85,14 +85,14 @@ class Client {
 
   [[nodiscard]] std::size_t size() const { return ops_.size(); }
 
-  /** The pass, until all of it is complete. */
+  /** Executes the pass until all of it is complete. */
   void operator()() {
     for (const ClientOp& op : ops_) run(op);
     ARMCI_AllFence();
   }
 
-  /** One pass by this rank alone against the same on a model: whether every get brought what the model has,
-   * and all matrices are right afterwards. They must hold zeros. */
+  /** Executes one pass by this rank alone, and the same on a model. Returns whether every get brought the
+   * model's data, and all matrices are right afterwards. They must hold zeros before. */
   bool is_right() {
     std::vector<std::vector<double>> model(static_cast<std::size_t>(member_.size()),
                                            std::vector<double>(kMatrixWords));
@@ -141,7 +141,7 @@ class Client {
     }
   }
 
-  /** What `run` does, on a rank's matrix here; false where a get brought something else. */
+  /** Does on a model of a rank's matrix what `run` does. Returns false if a get brought other data. */
   bool apply(const ClientOp& op, std::vector<double>& matrix) const {
     const auto* const source = reinterpret_cast<const double*>(source_.data());
     const auto* const target = reinterpret_cast<const double*>(target_.data());

@@ -1,6 +1,6 @@
 /**
  * @file main.cpp
- * armci-bench: the measurements on ARMCI, ours or, compiled by compare.sh, another one.
+ * armci-bench: the measurements on librma's ARMCI, or on another ARMCI if compare.sh compiles it.
  */
 #include "armci/calls.hpp"
 #include "armci/client.hpp"

@@ -1,11 +1,11 @@
 /**
  * @file member.hpp
- * A process of an ARMCI job. One source for every ARMCI: armci.h and nothing else is called, in the words
- * that all of them know.
+ * A process of an ARMCI job. The same source serves every ARMCI: it calls only functions of armci.h that all
+ * of them have.
  */
 #pragma once
 
-// ARMCI-MPI's header has no C++ in it. An MPI's header comes with it, where the library stands beside one.
+// ARMCI-MPI's header is not made for C++. It includes an MPI's header if the library uses an MPI.
 extern "C" {
 #include <armci.h>
 #include <message.h>
@@ -16,7 +16,7 @@ extern "C" {
 
 #include "harness/program.hpp"
 
-// Which ARMCI this is, in the results: -DRMA_BENCH_ARMCI=... on the command line.
+// The name of this ARMCI in the results: -DRMA_BENCH_ARMCI=... on the command line.
 #ifndef RMA_BENCH_ARMCI
 #define RMA_BENCH_ARMCI "rma"
 #endif
@@ -59,11 +59,11 @@ class ArmciMember {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] char* local() const { return at(0, rank_); }
-  /** How operations call a place in a rank's arena. */
+  /** Returns the address of an offset in a rank's arena. */
   [[nodiscard]] char* at(std::size_t offset, int rank) const {
     return static_cast<char*>(bases_[static_cast<std::size_t>(rank)]) + offset;
   }
-  /** The rank that this one measures transfers with. */
+  /** Returns the rank with which this one measures transfers. */
   [[nodiscard]] int next() const { return (rank_ + 1) % size_; }
 
   void sync() { ARMCI_Barrier(); }
@@ -81,11 +81,12 @@ class ArmciMember {
 
 using ArmciMeasure = Measure<ArmciMember>;
 
-/** Whether this rank carries out operations: with two ranks one measures while the other waits, as in every
- * other suite; more than two all do, since a job that shares its processors is what they are for. */
+/** Returns whether this rank executes operations. With two ranks one measures while the other waits, as in
+ * every other suite. With more than two ranks all of them do, because such a run measures a job whose
+ * ranks share processors. */
 inline bool acts(const ArmciMember& member) { return member.size() > 2 || member.rank() == 0; }
 
-/** Measures op(i), which those ranks call that act. */
+/** Measures op(i), which the acting ranks call. */
 template <typename Op>
 void measure_acting(ArmciMeasure& measure, RowName name, Op&& op, std::size_t operations = 1) {
   if (measure.backend().size() > 2) {

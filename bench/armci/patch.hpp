@@ -1,6 +1,6 @@
 /**
  * @file patch.hpp
- * The data of a transfer: what is written to it beforehand, and whether it is right afterwards.
+ * The data of a transfer: fills it before the transfer and checks it afterwards.
  */
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace rma::bench {
 
-/** A contiguous transfer is one of one segment. */
+/** Returns the shape of a contiguous transfer: one segment. */
 inline StridedShape contiguous(std::size_t bytes) { return {1, bytes, bytes}; }
-/** Segments with gaps as long as they are. */
+/** Returns the shape of segments with gaps of the same length. */
 inline StridedShape two_dimensional(std::size_t segments, std::size_t segment_bytes) {
   return {segments, segment_bytes, 2 * segment_bytes};
 }
@@ -26,10 +26,10 @@ inline std::string patch_text(const StridedShape& shape) {
   return shape.segments == 1 ? size_text(shape.segment_bytes) : strided_text(shape);
 }
 
-/** From the first byte of the first segment to the last gap's end. */
+/** Returns the distance from the first byte of the first segment to the end of the last gap. */
 inline std::size_t span_bytes(const StridedShape& shape) { return shape.segments * shape.stride; }
 
-/** What stands at place `i`: small whole numbers, so that sums are exact, and never slow. */
+/** Returns the value at place `i`: small whole numbers, so that sums are exact and no denormals occur. */
 inline double pattern(std::size_t i) { return static_cast<double>(i % 1021 + 1); }
 
 inline void fill_pattern(char* memory, std::size_t bytes) {
@@ -41,7 +41,8 @@ inline void fill_value(char* memory, std::size_t bytes, double value) {
   std::fill_n(reinterpret_cast<double*>(memory), bytes / sizeof(double), value);
 }
 
-/** Whether the segments of `shape` hold `base + factor * pattern`, and the gaps between them `outside`. */
+/** Returns whether the segments of `shape` hold `base + factor * pattern`, and the gaps
+ * between them `outside`. */
 inline bool holds(const char* memory, const StridedShape& shape, double outside, double base, double factor) {
   const auto* const words = reinterpret_cast<const double*>(memory);
   for (std::size_t i = 0; i < span_bytes(shape) / sizeof(double); ++i) {

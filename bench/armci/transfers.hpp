@@ -12,11 +12,11 @@
 namespace rma::bench {
 
 inline constexpr std::array<std::size_t, 5> kArmciSizes = {8, 512, 8192, 65536, 4194304};
-/** Segments and their bytes. */
+/** Numbers of segments, and their sizes in bytes. */
 inline constexpr std::array<std::array<std::size_t, 2>, 5> kArmciShapes = {
     {{4, 8}, {16, 64}, {32, 256}, {128, 512}, {1024, 4096}}};
 static_assert(Arena::kData + 2 * kArmciShapes.back()[0] * kArmciShapes.back()[1] <= Arena::kLargeBytes);
-/** Up to here a strided transfer is a small one, as those that clients issue most. */
+/** Strided transfers of up to this size count as small. Clients issue mostly such transfers. */
 inline constexpr std::size_t kSmallPatch = 10240;
 
 enum class Kind { put, get, accumulate };
@@ -25,8 +25,8 @@ inline const char* kind_text(Kind kind) {
   return kind == Kind::put ? "put" : kind == Kind::get ? "get" : "accumulate";
 }
 
-/** One transfer between private memory and the arena of the next rank: armci.h's arguments, made beforehand.
- */
+/** One transfer between private memory and the arena of the next rank, with prepared
+ * arguments for armci.h. */
 class Transfer {
  public:
   Transfer(const ArmciMember& member, Kind kind, const StridedShape& shape, char* local)
@@ -38,7 +38,7 @@ class Transfer {
         stride_(static_cast<int>(shape.stride)),
         counts_{static_cast<int>(shape.segment_bytes), static_cast<int>(shape.segments)} {}
 
-  /** Until it is complete: the data visible at the target, or here. */
+  /** Executes the transfer until the data is visible at its destination. */
   void operator()() {
     switch (kind_) {
       case Kind::put:
@@ -81,7 +81,8 @@ class Transfer {
   double scale_ = kScale;
 };
 
-/** Does the transfer once; whether the memory that it changed, and only that, is right. Collective. */
+/** Executes the transfer once. Returns whether it changed the right memory, and no other, to the
+ * right data. Collective. */
 inline bool transfer_is_right(ArmciMember& member, Kind kind, const StridedShape& shape, char* local) {
   constexpr double kBase = 3.0;
   char* const arena = member.local() + Arena::kData;

@@ -10,7 +10,7 @@
 
 #include "suites/all.hpp"
 
-// Which MPI this is, in the results: -DRMA_BENCH_MPI=... on the command line.
+// The name of this MPI in the results: -DRMA_BENCH_MPI=... on the command line.
 #ifndef RMA_BENCH_MPI
 #define RMA_BENCH_MPI "mpi"
 #endif
@@ -18,7 +18,7 @@
 namespace rma::bench {
 namespace {
 
-/** An MPI datatype, freed at its end. */
+/** An MPI datatype, which the destructor frees. */
 class Datatype {
  public:
   explicit Datatype(MPI_Datatype type) : type_(type) { MPI_Type_commit(&type_); }
@@ -38,7 +38,7 @@ class Datatype {
 /** Errors end the job: MPI_ERRORS_ARE_FATAL is the default of both communicators and windows. */
 class MpiBackend {
  public:
-  /** Strided and vector transfers are the same thing once described. */
+  /** A strided or vector transfer. Both are the same once they are described. */
   struct Noncontiguous {
     Datatype type;
     std::vector<std::size_t> offsets;
@@ -70,7 +70,7 @@ class MpiBackend {
   }
 
   void allocate(std::size_t bytes) {
-    // What a program that wants speed would promise.
+    // The hints that a program would give for speed.
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "same_size", "true");
@@ -162,7 +162,8 @@ class MpiBackend {
     MPI_Allreduce(mine_ + src, mine_ + dst, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
 
-  /** Faster than the standard's letter allows (the flag is a plain put), which favours this peer. */
+  /** Notifies by a plain put of the flag. This is faster than the standard guarantees to work, and so
+   * favours this peer. */
   void notify(std::size_t dst, const void* src, std::size_t bytes, std::size_t flag, std::uint64_t value,
               int rank) {
     put(dst, src, bytes, rank);
@@ -170,7 +171,8 @@ class MpiBackend {
   }
   void wait_notify(std::size_t flag, std::uint64_t value) {
     std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(mine_ + flag));
-    // Acquire pairs with the flush between the two puts of notify. Now and then the library is let in.
+    // Acquire pairs with the flush between the two puts of notify. Calls the library from time to time,
+    // for its progress.
     for (unsigned spins = 1; word.load(std::memory_order_acquire) != value; ++spins) {
       if (spins % 1024 != 0) continue;
       int pending = 0;

@@ -29,7 +29,8 @@ class ShmemBackend {
   enum Form : std::size_t { kLoop, kElements };
 
   static const char* name() { return "openshmem"; }
-  /** A loop of contiguous transfers; shmem_iput and shmem_iget where the segments are single words. */
+  /** The forms are a loop of contiguous transfers and, for segments of single words,
+   * shmem_iput and shmem_iget. */
   static std::vector<const char*> strided_forms(const StridedShape& shape) {
     if (shape.segment_bytes == sizeof(std::uint64_t)) return {"loop", "iput"};
     return {"loop"};
@@ -53,8 +54,8 @@ class ShmemBackend {
 
   void allocate(std::size_t bytes) {
     mine_ = static_cast<char*>(shmem_align(4096, bytes));
-    // What the reductions of OpenSHMEM 1.4 want: work and synchronization arrays, two of each, used in turn,
-    // so that a call never meets one that a slower member still reads.
+    // The work and synchronization arrays of OpenSHMEM 1.4's reductions. There are two of each, which are
+    // used in turn, so that no call uses an array that a slower member still reads.
     for (Scratch& scratch : scratch_) {
       scratch.work = static_cast<double*>(shmem_malloc(kWorkElements * sizeof(double)));
       scratch.sync = static_cast<long*>(shmem_malloc(_SHMEM_REDUCE_SYNC_SIZE * sizeof(long)));

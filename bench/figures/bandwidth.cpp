@@ -27,12 +27,12 @@ void measure_idle_target(const Job& job, const std::string& suite, const std::ve
   job.world.barrier();
 }
 
-/** The words by which rank 0 and a computing rank 1 know of each other. */
+/** The words through which rank 0 and a computing rank 1 communicate. */
 class Signals {
  public:
   explicit Signals(const Job& job) : words_(job.world, 2) {}
 
-  /** Rank 1, before the barrier that both pass. */
+  /** Called by rank 1, before the barrier that both pass. */
   void reset() const {
     words_.local()[0] = static_cast<std::uint64_t>(Phase::quiet);
     words_.local()[1] = 0;

@@ -57,8 +57,8 @@ double Buffers::bandwidth(const Case& each, double at_least_ns, std::size_t wind
 }
 
 std::vector<Case> contiguous_cases(const FiguresOptions& options) {
-  // No protocol but the direct one is asked for contiguous data in memory that a device reaches. Half of it
-  // a cache line further away is as good as contiguous, and all of them move it.
+  // Contiguous data in registered memory always takes the direct protocol. If its second half lies a cache
+  // line further away, it is nearly contiguous, and every protocol can move it.
   constexpr std::size_t kLine = 64;
   std::vector<Case> cases;
   for (const std::size_t bytes : options.sizes) {
@@ -86,7 +86,7 @@ std::vector<Case> strided_cases(const FiguresOptions& options) {
                        .named = segment});
     }
   }
-  // What it is held against.
+  // The reference that the protocols are compared with.
   for (const bool put : {true, false}) {
     cases.push_back({.put = put,
                      .layout = "whole",

@@ -11,7 +11,7 @@
 namespace rma::bench {
 namespace {
 
-/** What one thread did in one phase. */
+/** The work of one thread in one phase. */
 struct Share {
   double steps = 0;
   double ns = 0;
@@ -24,7 +24,8 @@ struct Shares {
 };
 
 Phase load(const std::uint64_t& word) {
-  // A network device writes the word: acquire keeps what follows behind it, as for another thread's store.
+  // A network device writes the word. Acquire orders the following accesses after this load, as for
+  // another thread's store.
   auto& shared = const_cast<std::uint64_t&>(word);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   return static_cast<Phase>(std::atomic_ref<std::uint64_t>(shared).load(std::memory_order_acquire));
 }
@@ -59,7 +60,8 @@ std::size_t processors() {
 }  // namespace
 
 void compute_step() {
-  // Each number needs the one before, and the compiler cannot know them: it takes as long as it takes.
+  // Each number depends on the one before, and the compiler cannot know them. So nothing
+  // shortens the computation.
   std::uint64_t number = 0x9e3779b97f4a7c15;
   for (int i = 0; i < 256; ++i) {
     number = number * 0x5851f42d4c957f2d + 1;
@@ -87,7 +89,7 @@ ComputeRates compute_until_end(const std::uint64_t& phase, std::uint64_t& runnin
     threads.reserve(shares.size());
     for (Shares& mine : shares) {
       threads.emplace_back([&] {
-        // Release: who sees `running` knows that every thread is there.
+        // Release: a reader that sees `running` knows that every thread runs.
         if (started.fetch_add(1, std::memory_order_acq_rel) + 1 == shares.size()) {
           std::atomic_ref<std::uint64_t>(running).store(1, std::memory_order_release);
         }

@@ -1,7 +1,7 @@
 /**
  * @file compute.hpp
- * Computation to measure against communication: a known amount of it beside one transfer, and a target that
- * does nothing else.
+ * Computation for measurements with communication: a known amount beside one transfer, and a target
+ * that only computes.
  */
 #pragma once
 
@@ -11,27 +11,27 @@
 
 namespace rma::bench {
 
-/** A fixed amount of work that uses no memory, about a microsecond of a real processor. */
+/** Does a fixed amount of work without memory accesses, about a microsecond on a real processor. */
 void compute_step();
 
 inline void compute(std::size_t steps) {
   for (std::size_t i = 0; i < steps; ++i) compute_step();
 }
 
-/** Nanoseconds of one step now, the least of several tries. */
+/** Returns the present duration of one step in nanoseconds: the least of several tries. */
 double step_ns();
 
-/** What the initiator tells a computing target, by a word in the target's memory. */
+/** The phases that the initiator tells a computing target, by a word in the target's memory. */
 enum class Phase : std::uint64_t { quiet, traffic, end };
 
-/** Steps per second that all threads of a computing target did. */
+/** The steps per second of all threads of a computing target. */
 struct ComputeRates {
   double quiet = 0;
   double traffic = 0;
 };
 
-/** Computes with as many threads as this process has processors, until `phase` says end. Sets `running` as
- * soon as all of them do. The threads only read `phase`: nothing here calls the library that is measured. */
+/** Computes with as many threads as this process has processors, until `phase` is end. Sets `running` when
+ * all of them run. The threads only read `phase` and never call the measured library. */
 ComputeRates compute_until_end(const std::uint64_t& phase, std::uint64_t& running);
 
 }  // namespace rma::bench

@@ -1,6 +1,6 @@
 /**
  * @file idle.cpp
- * Processor time of the thread that serves other ranks, while nobody asks for anything.
+ * Processor time of the thread that serves other ranks, while there are no requests.
  */
 #include <unistd.h>
 
@@ -14,11 +14,12 @@
 namespace rma::bench {
 namespace {
 
-/** As src/transport/service_thread.cpp calls it. */
+/** The name of the thread in src/transport/service_thread.cpp. */
 constexpr const char* kHelperThread = "rma-service";
 
-/** Nanoseconds that this process's helper thread has run, from the kernel's scheduler. Ends the job where
- * there is no such thread, or nothing tells: what was not measured is not little. */
+/** Returns the time that this process's helper thread has run, in nanoseconds, from the kernel's scheduler.
+ * Ends the job if there is no such thread or no such number, so that a missing measurement does not count as
+ * a small one. */
 double helper_thread_ns() {
   double all = 0;
   std::ifstream("/proc/self/schedstat") >> all;
@@ -38,7 +39,7 @@ double helper_thread_ns() {
 void measure_idle(const Job& job) {
   const std::vector<Case> cases = strided_cases(job.options);
   const Buffers buffers(job, cases);
-  // So that there has been something to serve, on both sides of a connection.
+  // Both sides of a connection must have served something.
   if (job.initiator()) buffers.move(cases.front());
   job.world.barrier();
   const double begin = helper_thread_ns();

@@ -1,6 +1,6 @@
 /**
  * @file job.hpp
- * What the modes of figures-bench share: options, the job, and the memory between which data moves.
+ * The common parts of figures-bench's modes: the options, the job, and the memory of the transfers.
  */
 #pragma once
 
@@ -17,11 +17,11 @@ namespace rma::bench {
 struct FiguresOptions {
   std::vector<std::string> modes;
   std::string json;
-  std::string form;               ///< tells this run's rows from those of other settings
+  std::string form;               ///< distinguishes this run's rows from those of other settings
   std::size_t repetitions = 5;    ///< samples of each row
-  std::size_t iterations = 200;   ///< of a latency
+  std::size_t iterations = 200;   ///< operations of a latency sample
   std::size_t window = kWindow;   ///< transfers of a bandwidth under way at once
-  std::size_t idle_seconds = 10;  ///< how long mode idle lets the helper be
+  std::size_t idle_seconds = 10;  ///< how long mode idle leaves the helper alone
   std::size_t total = std::size_t{256} << 10;
   std::size_t segment = std::size_t{4} << 10;
   std::vector<std::size_t> sizes = {std::size_t{16} << 10, std::size_t{64} << 10, std::size_t{256} << 10,
@@ -29,7 +29,7 @@ struct FiguresOptions {
   std::vector<std::size_t> segments = {
       128, 512, std::size_t{1} << 10, std::size_t{4} << 10, std::size_t{16} << 10, std::size_t{64} << 10};
   bool cold = false;
-  bool copied = false;  ///< contiguous data in two halves, which the copying protocols move
+  bool copied = false;  ///< contiguous data consists of two halves, so that the copying protocols move it
 };
 
 /** The job, as every mode needs it. Rank 0 keeps the rows. */
@@ -46,30 +46,32 @@ class Buffers {
  public:
   Buffers(const Job& job, const std::vector<Case>& cases);
   [[nodiscard]] rma::Request start(const Case& each) const;
-  /** Until the data is there, or here. */
+  /** Waits until the data is at its destination. */
   static void finish(const Case& each, rma::Request& request);
   void move(const Case& each) const;
-  /** MiB/s of a stream of them. */
+  /** Returns the bandwidth of a stream of transfers in MiB/s. */
   [[nodiscard]] double bandwidth(const Case& each, double at_least_ns, std::size_t window) const;
 
  private:
   rma::SharedArray<std::byte> memory_;
 };
 
-/** Contiguous transfers by size, put and get; strided ones of one total by the segment's size. */
+/** Returns the cases: contiguous puts and gets by size, and strided ones of one total size by the size
+ * of the segment. */
 std::vector<Case> contiguous_cases(const FiguresOptions& options);
 std::vector<Case> strided_cases(const FiguresOptions& options);
 
-/** Bandwidth of streams of transfers, the target idle. */
+/** Measures the bandwidth of streams of transfers with an idle target. */
 void measure_contiguous(const Job& job);
 void measure_strided(const Job& job);
-/** The same, the target idle and computing in turn; and how fast it computes. */
+/** Measures the same with a target that is idle and that computes, in turn, and how fast
+ * the target computes. */
 void measure_tolerance(const Job& job);
-/** How much of a nonblocking transfer computation hides. */
+/** Measures how much of a nonblocking transfer computation hides. */
 void measure_overlaps(const Job& job);
-/** Latency of read-modify-write, by whoever RMA_ATOMIC_DOMAIN names. */
+/** Measures the latency of read-modify-write by the unit that RMA_ATOMIC_DOMAIN selects. */
 void measure_rmw(const Job& job);
-/** Processor time of the library's threads while nothing happens. */
+/** Measures the processor time of the library's threads while nothing happens. */
 void measure_idle(const Job& job);
 
 }  // namespace rma::bench

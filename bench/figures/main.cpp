@@ -1,7 +1,7 @@
 /**
  * @file main.cpp
- * figures-bench: what the paper's figures show, between ranks 0 and 1 on two hosts. bench/figures.sh runs it
- * with every protocol.
+ * figures-bench: the measurements of the paper's figures, between ranks 0 and 1 on two hosts.
+ * bench/figures.sh runs it with every protocol.
  */
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -49,7 +49,7 @@ void run_modes(const FiguresOptions& options, int& exit_code) {
   }
 }
 
-/** Says what is wrong with sizes that no transfer can have; empty when nothing is. */
+/** Returns a text that says which sizes are invalid; empty if none is. */
 std::string refuse(const FiguresOptions& options) {
   const auto zero = [](std::size_t size) { return size == 0; };
   if (options.segment == 0 || std::any_of(options.segments.begin(), options.segments.end(), zero))

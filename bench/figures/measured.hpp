@@ -1,6 +1,6 @@
 /**
  * @file measured.hpp
- * The measurements that the library and the bare device have in common, so that both are measured alike.
+ * The measurements of both the library and the bare device, so that both are measured alike.
  */
 #pragma once
 
@@ -18,14 +18,14 @@
 
 namespace rma::bench {
 
-/** One transfer: of all bytes in one piece, or in segments, each followed by a gap. */
+/** One transfer: all bytes in one piece, or in segments that are each followed by a gap. */
 struct Case {
   bool put = false;
   std::string layout;  ///< contiguous, halves or strided
   std::size_t bytes = 0;
-  std::size_t segment = 0;  ///< equal to bytes: contiguous
+  std::size_t segment = 0;  ///< contiguous if equal to `bytes`
   std::size_t gap = 0;
-  std::size_t named = 0;  ///< the size that the row's name has
+  std::size_t named = 0;  ///< the size in the row's name
 };
 
 std::string row_name(const Case& each, const std::string& quantity);
@@ -35,7 +35,7 @@ class Samples {
  public:
   explicit Samples(std::string suite) : suite_(std::move(suite)) {}
   void add(const std::string& row, const std::string& unit, std::size_t bytes, double value);
-  /** Moves everything into rows of `report`, with the form that tells protocols apart. */
+  /** Moves all samples into rows of `report`. `form` distinguishes the protocols. */
   void give(Report& report, const std::string& form);
 
  private:
@@ -49,9 +49,9 @@ class Samples {
   std::vector<Row> rows_;
 };
 
-/** How the target that computes lets itself be told and asked. */
+/** The durations of the phases of a computing target. */
 constexpr double kQuietNs = 100e6;    ///< how long the target computes without traffic
-constexpr double kTrafficNs = 200e6;  ///< how long transfers go on at least
+constexpr double kTrafficNs = 200e6;  ///< how long transfers last at least
 constexpr std::size_t kMebi = std::size_t{1} << 20;
 
 /** How many transfers of a bandwidth are under way at once, unless an option says otherwise. */
@@ -90,10 +90,10 @@ double busy_bandwidth(Running&& running, Tell&& tell, Measure&& measure) {
   return result;
 }
 
-/** A sample of overlap lasts only as long as three transfers, so a repetition takes several of them. */
+/** A sample of overlap lasts only as long as three transfers. So a repetition takes several samples. */
 inline constexpr std::size_t kOverlapsPerRepetition = 9;
 
-/** One sample of overlap: a transfer alone, as much computation alone, and both at once. */
+/** Takes one sample of overlap: a transfer alone, as much computation alone, and both at once. */
 template <typename Start, typename Finish>
 void measure_overlap(const Case& each, Samples& samples, CacheScrubber* scrubber, Start&& start,
                      Finish&& finish) {

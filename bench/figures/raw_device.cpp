@@ -154,7 +154,7 @@ void RawDevice::connect(const Card& peer) {
           "queue pair to RTR");
   change = {};
   change.qp_state = IBV_QPS_RTS;
-  change.timeout = 18;  // as the library's connections
+  change.timeout = 18;  // the same as for the library's connections
   change.retry_cnt = 7;
   change.rnr_retry = 7;
   change.max_rd_atomic = 16;

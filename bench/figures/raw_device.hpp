@@ -12,10 +12,10 @@
 
 namespace rma::bench {
 
-/** A TCP connection between the two sides, for what they must know of each other. */
+/** A TCP connection between the two sides, over which they exchange the data to connect. */
 class Wire {
  public:
-  /** Waits for one peer when `host` is empty, else connects to it, asking again until it is there. */
+  /** Connects to `host`, and tries again until the peer is there. If `host` is empty, waits for one peer. */
   Wire(const std::string& host, int port);
   ~Wire();
   Wire(const Wire&) = delete;
@@ -23,14 +23,14 @@ class Wire {
 
   void send(const void* data, std::size_t bytes) const;
   void receive(void* data, std::size_t bytes) const;
-  /** Both sides come here. */
+  /** Returns when both sides have called it. */
   void meet() const;
 
  private:
   int socket_ = -1;
 };
 
-/** Ends the program, saying what failed and why, unless `good`. */
+/** Unless `good`, prints what failed and why, and ends the program. */
 void require(bool good, const char* what);
 
 class RawDevice {
@@ -45,7 +45,7 @@ class RawDevice {
   [[nodiscard]] std::byte* memory() const { return memory_; }
   /** Posts one RDMA write or read between the same offsets of both buffers. */
   void start(bool put, std::size_t offset, std::size_t bytes) const;
-  /** Polls until the oldest is complete. */
+  /** Polls until the oldest request is complete. */
   void finish() const;
 
  private:

@@ -18,10 +18,10 @@
 namespace rma::bench {
 namespace {
 
-constexpr std::size_t kPage = 4096;  ///< the words of a computing target; the data is behind them
+constexpr std::size_t kPage = 4096;  ///< the words of a computing target; the data follows
 constexpr std::size_t kPhase = 0;
 constexpr std::size_t kRunning = 64;
-constexpr std::size_t kTold = 128;  ///< the initiator's own, before it writes it to kPhase
+constexpr std::size_t kTold = 128;  ///< the initiator's local copy, which it writes to kPhase
 
 struct RawOptions {
   std::string device = "rxe0";
@@ -87,7 +87,7 @@ class Pair {
     device_.start(each.put, kPage, each.bytes);
     device_.finish();
   }
-  /** The device completes requests in the order of posting: none needs a name. */
+  /** The device completes requests in the order of posting, so they need no names. */
   double stream(const Case& each) {
     return bandwidth(
         each.bytes, kTrafficNs, options_.window,

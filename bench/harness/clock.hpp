@@ -10,14 +10,14 @@
 
 namespace rma::bench {
 
-/** Nanoseconds of the monotonic clock. */
+/** Returns the time of the monotonic clock in nanoseconds. */
 inline double now_ns() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-/** Nanoseconds that `count` calls of `op(i)` take. */
+/** Returns the duration of `count` calls of `op(i)` in nanoseconds. */
 template <typename Op>
 double time_batch(std::size_t count, Op&& op) {
   const double start = now_ns();
@@ -35,7 +35,7 @@ class CacheScrubber {
   }
 
  private:
-  // Twice the last-level cache of common servers. What the system reports is of no use in a virtual machine.
+  // Twice the last-level cache of common servers. A virtual machine's report of cache sizes is not reliable.
   static constexpr std::size_t kBytes = std::size_t{64} << 20;
   static constexpr std::size_t kLine = 64;
   std::vector<char> memory_;

@@ -1,7 +1,7 @@
 /**
  * @file measure.hpp
- * The one way in which everything is measured: warm up, find how many operations fill a sample, take samples,
- * keep median and spread. Every rank calls the same functions in the same order; rank 0 keeps the rows.
+ * The method of all measurements: warm up, find how many operations fill a sample, take samples, keep median
+ * and spread. Every rank calls the same functions in the same order; rank 0 keeps the rows.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace rma::bench {
 
-/** Where things lie in every rank's arena. */
+/** The layout of every rank's arena. */
 struct Arena {
   static constexpr std::size_t kAgreed = 0;       ///< the word rank 0 shares with the others
   static constexpr std::size_t kGathered = 4096;  ///< one word per rank, read at rank 0
@@ -43,11 +43,11 @@ class Measure {
   [[nodiscard]] B& backend() { return backend_; }
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const Report& report() const { return report_; }
-  /** Whom rank 0 talks to, and rank 0 for everyone else. */
+  /** Returns the rank that rank 0 communicates with; rank 0 for all others. */
   [[nodiscard]] int partner() const { return backend_.rank() == 0 ? 1 : 0; }
 
-  /** Rank 0 calls op(i) again and again, and each stands for `operations` of them; the others wait meanwhile.
-   * The row is nanoseconds per operation. */
+  /** Rank 0 calls op(i) repeatedly while the others wait. Each call counts as `operations` operations. The
+   * row is in nanoseconds per operation. */
   template <typename Op>
   void alone(RowName name, Op&& op, std::size_t operations = 1) {
     backend_.sync();
@@ -62,8 +62,8 @@ class Measure {
     backend_.sync();
   }
 
-  /** As alone(), and as row "NAME memcpy" a control: the two take their samples in turn, so that a
-   * disturbance of the machine meets both. */
+  /** Measures as alone() does, and also a control in the row "NAME memcpy". The two take their samples in
+   * turn, so that a disturbance of the machine affects both. */
   template <typename Op, typename Control>
   void alone_beside(const RowName& name, Op&& op, Control&& control) {
     backend_.sync();
@@ -84,9 +84,9 @@ class Measure {
     backend_.sync();
   }
 
-  /** All ranks call op(i) at the same time, equally often; a sample is from the first one's start to the last
-   * one's end, since ranks that share processors may run one after the other. The row as above. On one host.
-   */
+  /** All ranks call op(i) at the same time, equally often. A sample lasts from the first rank's start to the
+   * last rank's end, because ranks that share processors may run one after the other. The row is as above.
+   * For one host only. */
   template <typename Op>
   void together(RowName name, Op&& op, std::size_t operations = 1) {
     std::size_t count = 1;
@@ -102,8 +102,8 @@ class Measure {
     record(std::move(name), "ns", std::move(samples));
   }
 
-  /** Rank 0 calls op(i) once for each i below `count` after its caches were emptied, so that each call must
-   * touch memory of its own. */
+  /** Rank 0 empties its caches and then calls op(i) once for each i below `count`. Each call must touch
+   * memory of its own. */
   template <typename Op>
   void cold(RowName name, std::size_t count, Op&& op) {
     backend_.sync();
@@ -125,8 +125,8 @@ class Measure {
     report_.rows.push_back({std::move(name), std::move(unit), summarize(std::move(samples))});
   }
 
-  /** Whether all ranks found the row's data right. Where not, rank 0 says so, and the row is not to be
-   * measured. Collective. */
+  /** Returns whether all ranks found the row's data right. If not, rank 0 prints a message, and the row must
+   * not be measured. Collective. */
   bool agree(const RowName& name, bool right) {
     const bool all = slowest(right ? 0.0 : 1.0) == 0.0;
     if (!all) {
@@ -135,10 +135,10 @@ class Measure {
     }
     return all;
   }
-  /** How many rows were found wrong. */
+  /** Returns the number of rows with wrong data. */
   [[nodiscard]] int wrong() const { return wrong_; }
 
-  /** The largest of the values that the ranks give, the same everywhere. Collective. */
+  /** Returns the largest of the ranks' values, on all ranks. Collective. */
   double slowest(double mine) {
     const auto bits = static_cast<std::uint64_t>(mine);
     const auto rank = static_cast<std::size_t>(backend_.rank());
@@ -163,7 +163,7 @@ class Measure {
     return elapsed >= static_cast<double>(options_.batch.count());
   }
 
-  /** How many calls of op(i) fill a sample. Finding out is the warm-up. */
+  /** Returns how many calls of op(i) fill a sample. The search serves as the warm-up. */
   template <typename Op>
   [[nodiscard]] std::size_t enough(Op& op) const {
     std::size_t count = 1;
@@ -175,8 +175,8 @@ class Measure {
     return count;
   }
 
-  /** How many operations to try after `count` took `elapsed`: enough to fill a sample, at most ten times
-   * more, since the first ones are slow. Every rank comes to the same answer. */
+  /** Returns how many operations to try after `count` operations took `elapsed`: enough to fill a sample, but
+   * at most ten times more, because the first ones are slow. Every rank computes the same number. */
   [[nodiscard]] std::size_t more(std::size_t count, double elapsed) const {
     const double factor = 1.2 * static_cast<double>(options_.batch.count()) / std::max(elapsed, 1.0);
     return std::max(count + 1,
@@ -194,7 +194,7 @@ class Measure {
     return end - (kLate - slowest(kLate - start));
   }
 
-  /** A word of this rank's own arena. The sync before made it visible. */
+  /** Loads a word of this rank's own arena. The sync before made it visible. */
   [[nodiscard]] std::uint64_t load(std::size_t offset) {
     auto* const word = reinterpret_cast<std::uint64_t*>(backend_.local() + offset);
     return std::atomic_ref<std::uint64_t>(*word).load(std::memory_order_acquire);

@@ -19,17 +19,18 @@ struct Options {
   std::chrono::nanoseconds batch{400'000};      ///< the least time one sample lasts
   std::chrono::milliseconds idle_wait{10'000};  ///< how long the idle suite lets a rank wait
 
-  /** True when `suite` was asked for. */
+  /** Returns whether `suite` was selected. */
   [[nodiscard]] bool wants(const std::string& suite) const;
 };
 
-/** A suite as --suite and --list know it. */
+/** The name of a suite, as in --suite and --list. */
 struct SuiteName {
   std::string name;
   std::string about;
 };
 
-/** What parsing led to: options, or an exit code after --help or an error (its text is already printed). */
+/** The result of parsing: the options, or an exit code after --help or an error, whose text
+ * is already printed. */
 struct Parsed {
   Options options;
   bool leave = false;

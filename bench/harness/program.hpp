@@ -1,6 +1,6 @@
 /**
  * @file program.hpp
- * What every measuring program does: read the options, join the job, measure, print.
+ * The main function of every measuring program: it reads the options, joins the job, measures and prints.
  */
 #pragma once
 
@@ -18,13 +18,13 @@ template <Member B>
 struct Suite {
   SuiteName name;
   void (*run)(Measure<B>&);
-  std::size_t arena = Arena::kBytes;  ///< what it needs of every rank's memory
+  std::size_t arena = Arena::kBytes;  ///< bytes that it needs of every rank's memory
 };
 
-/** Exit code of a program that found wrong data: those rows were not measured. */
+/** The exit code of a program that found wrong data. It did not measure those rows. */
 inline constexpr int kWrongData = 3;
 
-/** Options are read before the job is joined: --help needs no launcher. */
+/** Reads the options before it joins the job, so that --help needs no launcher. */
 template <Member B>
 int run_program(int argc, char** argv, const std::vector<Suite<B>>& suites) {
   std::vector<SuiteName> names;

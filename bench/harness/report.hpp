@@ -1,7 +1,6 @@
 /**
  * @file report.hpp
- * The results of one run: rows with median and spread, as a table for people and as JSON for
- * compare_table.py.
+ * The results of one run: rows with median and spread, as a table to read and as JSON for compare_table.py.
  */
 #pragma once
 
@@ -13,12 +12,12 @@
 
 namespace rma::bench {
 
-/** What is measured: the same name in every program, since rows are joined by it. */
+/** The name of a row. It is the same in every program, because rows are joined by it. */
 struct RowName {
   std::string suite;
   std::string row;
-  std::string form;       ///< which way of saying it, where a library has several; else empty
-  std::size_t bytes = 0;  ///< moved by one operation, from which the bandwidth is derived; 0: none
+  std::string form;       ///< the form of the operation, if the library has several; else empty
+  std::size_t bytes = 0;  ///< bytes that one operation moves, for the bandwidth; 0: none
 };
 
 struct Row {
@@ -33,7 +32,7 @@ struct Report {
   int ranks = 0;
   std::vector<Row> rows;
 
-  /** A table on standard output. */
+  /** Prints a table to standard output. */
   void print() const;
   /** {"backend", "ranks", "rows": [{"suite", "row", "form", "unit", "bytes", "median", "min", "q1", "q3",
    *  "samples"}]} into `file`, or standard output for "-". False when it cannot be written. */

@@ -9,7 +9,7 @@
 
 namespace rma::bench {
 
-/** The five numbers of a sample that this project prints; all in the sample's unit. */
+/** The five numbers that describe samples, in the samples' unit. */
 struct Spread {
   double median = 0;
   double min = 0;

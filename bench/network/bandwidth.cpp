@@ -1,7 +1,7 @@
 /**
  * @file bandwidth.cpp
- * Bandwidth by size, with as many operations under way as the library holds (RMA_QP_DEPTH: 127, and perftest
- * 128), and how busy the two hosts were meanwhile.
+ * Bandwidth by size, and how busy the two hosts were meanwhile. As many operations are under way as the
+ * library allows (RMA_QP_DEPTH: 127; perftest has 128).
  */
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMebi = std::size_t{1} << 20;
 constexpr std::size_t kPage = 4096;
 
-/** What this host's processors have done since it started, in the kernel's ticks. */
+/** The times of this host's processors since it started, in the kernel's ticks. */
 struct HostTime {
   std::uint64_t busy = 0;
   std::uint64_t all = 0;
@@ -43,7 +43,8 @@ struct HostTime {
   }
 };
 
-/** `count` calls of op, completed together; the row is MiB/s, as perftest's average. */
+/** Calls op `count` times and completes the operations together. The row is in MiB/s, as
+ * perftest's average is. */
 template <typename Op>
 void measure(const Job& job, const SharedMemory& memory, const char* call, std::size_t bytes, Op&& op) {
   const std::string row = std::string(call) + " bandwidth " + size_text(bytes);
@@ -77,7 +78,7 @@ void measure_bandwidth(const Job& job) {
   char* const here = memory.mine() + kPage;
   char* const there = memory.of(1) + kPage;
   std::fill_n(here, most, '\1');
-  // Connects, and makes the pages on both sides.
+  // Connects, and touches the pages on both sides.
   check(rma_barrier(rma_team_world()));
   if (job.rank == 0) check(rma_put(there, here, most, 1));
   for (const std::size_t bytes : job.options.sizes) {

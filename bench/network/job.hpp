@@ -1,6 +1,6 @@
 /**
  * @file job.hpp
- * What the parts of network-bench share: the job, options, and how failures and rows are handled.
+ * The common parts of network-bench: the job, the options, and the handling of failures and rows.
  */
 #pragma once
 
@@ -17,15 +17,15 @@ namespace rma::bench {
 struct NetworkOptions {
   std::vector<std::string> modes;
   std::string json;
-  std::string meet;              ///< file by which the ranks of one host meet in mode `memory`
+  std::string meet;              ///< file through which the ranks of one host synchronize in mode `memory`
   std::size_t iterations = 300;  ///< of a latency
   std::size_t megabytes = 16;    ///< that one bandwidth moves
   std::vector<std::size_t> sizes = {std::size_t{64} << 10,
-                                    std::size_t{1} << 20};  ///< of a transfer, for bandwidth
+                                    std::size_t{1} << 20};  ///< size of a transfer, for bandwidth
   std::vector<std::size_t> uses = {1, 2, 5, 10};
   std::size_t buffer = std::size_t{8} << 20;  ///< bytes of a buffer in mode `reuse`
-  std::size_t buffers = 1;                    ///< how many of them are used, one after the other
-  std::string label;                          ///< goes before each row's name
+  std::size_t buffers = 1;                    ///< how many buffers are used, one after the other
+  std::string label;                          ///< the prefix of each row's name
 };
 
 /** The job, as every mode needs it. Rank 0 keeps the rows. */
@@ -39,10 +39,11 @@ struct Job {
               std::vector<double> samples) const;
 };
 
-/** Ends the job when `status` is a failure: a measurement of failing calls would be worthless. */
+/** Ends the job if `status` is a failure, because a measurement of failing calls would be worthless. */
 void check(rma_status_t status);
 
-/** As many bytes in every rank's heap; where they are, by rank. Freed by the destructor. Collective. */
+/** The same number of bytes in every rank's heap. The constructor and the destructor, which frees
+ * them, are collective. */
 class SharedMemory {
  public:
   SharedMemory(std::size_t bytes, int ranks);
@@ -58,15 +59,16 @@ class SharedMemory {
   void* mine_ = nullptr;
 };
 
-/** One 8-byte word at a time between ranks 0 and 1, in the patterns of ib_write_lat, ib_read_lat and
- * ib_atomic_lat. */
+/** Measures transfers of one 8-byte word at a time between ranks 0 and 1, in the patterns of ib_write_lat,
+ * ib_read_lat and ib_atomic_lat. */
 void measure_latency(const Job& job);
-/** Puts and gets by rank 0, as ib_write_bw and ib_read_bw do them; and how busy the hosts of ranks 0 and 1
- * were. */
+/** Measures puts and gets by rank 0, as ib_write_bw and ib_read_bw make them, and how busy the hosts of ranks
+ * 0 and 1 were. */
 void measure_bandwidth(const Job& job);
-/** Puts from buffers outside the heap, each used several times. */
+/** Measures puts from buffers outside the heap, each of which is used several times. */
 void measure_reuse(const Job& job);
-/** Memory of every rank: after the start, with one connection each, with connections to all. One host. */
+/** Measures the memory of every rank: after the start, with one connection each, and with connections to all.
+ * For one host only. */
 void measure_memory(const Job& job);
 
 }  // namespace rma::bench

@@ -20,7 +20,7 @@ std::uint64_t* word(char* base, std::size_t offset) {
   return reinterpret_cast<std::uint64_t*>(base + offset);
 }
 
-/** A put and the wait for the other's, there and back: ib_write_lat polls memory too, without any pause. */
+/** Each rank puts and then waits for the other's put. ib_write_lat polls memory too, without any pause. */
 void put_latency(const Job& job, const SharedMemory& memory) {
   const std::atomic_ref<std::uint64_t> mine(*word(memory.mine(), kPing));
   mine.store(0, std::memory_order_relaxed);
@@ -47,7 +47,7 @@ void measure_latency(const Job& job) {
   const SharedMemory memory(kBytes, job.size);
   put_latency(job, memory);
   if (job.rank == 0) {
-    // Into the heap: ib_read_lat and ib_atomic_lat bring results to registered memory too.
+    // The destination is in the heap, because ib_read_lat and ib_atomic_lat use registered memory too.
     std::uint64_t* const here = word(memory.mine(), kRead);
     job.record("latency", "get latency 8 B", "ns", 8,
                time_each(job.options.iterations, kWarmUp,

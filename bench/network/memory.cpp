@@ -1,7 +1,7 @@
 /**
  * @file memory.cpp
- * What each rank's memory is, by its connections. The ranks meet in a file of their host's and not by the
- * library, whose own collective calls would connect them.
+ * The memory of each rank by the number of its connections. The ranks synchronize through a file of their
+ * host and not by the library, whose collective calls would connect them.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -47,10 +47,11 @@ class Meeting {
   }
   [[nodiscard]] Board& board() const { return *board_; }
 
-  /** All ranks come here. Gives the processor away: there are many more ranks than processors. */
+  /** Returns when all ranks have called it. Yields the processor, because there are many more
+   * ranks than processors. */
   void meet() {
     target_ += ranks_;
-    // Release: what this rank stored before is seen by who sees it arrived.
+    // Release: a rank that sees this arrival also sees this rank's earlier stores.
     board_->arrived.fetch_add(1, std::memory_order_acq_rel);
     while (board_->arrived.load(std::memory_order_acquire) < target_) usleep(10'000);
   }
@@ -61,7 +62,7 @@ class Meeting {
   Board* board_ = nullptr;
 };
 
-/** Pss and Rss of this process in KiB. */
+/** Reads Pss and Rss of this process in KiB. */
 void read_memory(std::atomic<std::uint64_t>* figures) {
   std::ifstream file("/proc/self/smaps_rollup");
   std::string name;
@@ -76,7 +77,7 @@ void read_memory(std::atomic<std::uint64_t>* figures) {
   }
 }
 
-/** What the host's kernel holds, in KiB: most of a queue pair is its own. */
+/** Returns the memory of the host's kernel in KiB. The kernel holds most of a queue pair. */
 double kernel_memory() {
   std::ifstream file("/proc/meminfo");
   std::string name;

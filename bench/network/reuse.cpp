@@ -1,6 +1,6 @@
 /**
  * @file reuse.cpp
- * Bandwidth by how often a buffer outside the heap is used: what registering it costs.
+ * Bandwidth by how often a buffer outside the heap is used. This shows the cost of its registration.
  */
 #include <sys/mman.h>
 
@@ -16,7 +16,7 @@
 namespace rma::bench {
 namespace {
 
-/** Memory that the library has never seen, with its pages. */
+/** Memory that the library has never seen, whose pages exist. */
 class FreshBuffer {
  public:
   explicit FreshBuffer(std::size_t bytes)
@@ -45,7 +45,7 @@ void measure_reuse(const Job& job) {
   const SharedMemory memory(bytes, job.size);
   if (job.rank == 0) {
     std::memset(memory.mine(), 1, bytes);
-    check(rma_put(memory.of(1), memory.mine(), bytes, 1));  // connects, and makes the target's pages
+    check(rma_put(memory.of(1), memory.mine(), bytes, 1));  // connects, and touches the target's pages
     for (const std::size_t uses : job.options.uses) {
       std::vector<double> samples;
       for (std::size_t i = 0; i < job.options.buffers; ++i) {

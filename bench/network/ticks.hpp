@@ -1,7 +1,7 @@
 /**
  * @file ticks.hpp
- * Times of single operations by the processor's counter, as perftest takes them: a system's clock may cost as
- * much as what is to be timed, where it is no reading of that counter.
+ * Times of single operations by the processor's counter, as perftest takes them. If the system's clock does
+ * not read that counter, it may cost as much as the operation itself.
  */
 #pragma once
 
@@ -24,7 +24,8 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-/** Nanoseconds of each of `count` calls of op(i), after `warm_up` that are not timed. */
+/** Returns the durations of `count` calls of op(i) in nanoseconds, after `warm_up` calls that
+ * are not timed. */
 template <typename Op>
 std::vector<double> time_each(std::size_t count, std::size_t warm_up, Op&& op) {
   for (std::size_t i = 0; i < warm_up; ++i) op(i);

@@ -18,7 +18,7 @@ void accumulate_suite(Measure<B>& measure) {
     constexpr std::size_t kMost = 8192;
     const LocalBuffer source(kMost * sizeof(double));
     const double* const src = source.doubles(kMost);
-    // The target starts as zeros too: the time of an addition may depend on what is added.
+    // The target starts with zeros too, because the time of an addition may depend on the operands.
     std::fill_n(backend.local() + Arena::kData, kMost * sizeof(double), '\0');
     for (const std::size_t count : {std::size_t{1}, std::size_t{64}, kMost}) {
       const std::string text = std::to_string(count) + (count == 1 ? " double" : " doubles");
@@ -41,14 +41,14 @@ void fetch_add_suite(Measure<B>& measure) {
                    [&](std::size_t) { backend.fetch_add(Arena::kCounter, 1, 0); });
 }
 
-/** Reads one word of each cache line of `bytes` bytes of this rank's own arena, as whoever was notified
- * would. */
+/** Reads one word of each cache line of `bytes` bytes of this rank's own arena, as a program would
+ * after a notification. */
 inline void read_lines(const char* data, std::size_t bytes) {
   constexpr std::size_t kLine = 64;
   for (std::size_t i = 0; i < bytes; i += kLine) *reinterpret_cast<const volatile std::uint64_t*>(data + i);
 }
 
-/** Ranks 0 and 1 answer each other's notifications and read what came; half the round trip is one way. */
+/** Ranks 0 and 1 answer each other's notifications and read the data. Half a round trip is one way. */
 template <Backend B>
 void notify_suite(Measure<B>& measure) {
   B& backend = measure.backend();
@@ -72,7 +72,7 @@ void notify_suite(Measure<B>& measure) {
         },
         2);
   };
-  // The small one shares the flag's cache line, as a program that cares would have it.
+  // The small data share the flag's cache line, as in a program that is tuned.
   ping_pong({"notify", "notify one way", "", 8}, Arena::kFlag + 8);
   ping_pong({"notify", "notify one way 4 KiB", "", 4096}, Arena::kData);
 }

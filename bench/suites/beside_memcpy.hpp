@@ -1,7 +1,6 @@
 /**
  * @file beside_memcpy.hpp
- * The control beside a transfer within one host: memcpy on the same pages, which is as fast as the memory
- * goes.
+ * The control of a transfer within one host: memcpy on the same pages, which is as fast as the memory allows.
  */
 #pragma once
 
@@ -12,15 +11,14 @@
 
 namespace rma::bench {
 
-/** memcpy of a size that the compiler does not know, as the library gets it. */
+/** Calls memcpy with a size that the compiler does not know, as in the library. */
 inline void copy_opaquely(char* dst, const char* src, std::size_t bytes) {
   asm volatile("" : "+r"(bytes));
   std::memcpy(dst, src, bytes);
 }
 
-/** Measures op(i) as alone() does. Where the backend shows its partner's arena, `copy(there)` stands beside
- * it: it moves the same bytes by memcpy, between this rank's memory and the arena's data as they are mapped
- * here. */
+/** Measures op(i) as alone() does. If the backend has mapped its partner's arena, also measures
+ * `copy(there)`, which moves the same bytes by memcpy between this rank's memory and the mapped arena. */
 template <Backend B, typename Op, typename Copy>
 void alone_beside_memcpy(Measure<B>& measure, RowName name, Op&& op, Copy&& copy) {
   if constexpr (HasMapped<B>) {

@@ -1,6 +1,6 @@
 /**
  * @file buffers.hpp
- * What the suites share: private memory for the local side, and how sizes are written.
+ * Helpers of the suites: private memory for the local side, and texts of sizes.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace rma::bench {
 
-/** Page-aligned private memory, touched. */
+/** Page-aligned private memory whose pages exist. */
 class LocalBuffer {
  public:
   explicit LocalBuffer(std::size_t bytes)
@@ -21,7 +21,7 @@ class LocalBuffer {
     std::memset(data_.get(), 1, bytes);
   }
   [[nodiscard]] char* data() const { return data_.get(); }
-  /** As `count` doubles, zero. */
+  /** Returns the memory as `count` doubles, which are zero. */
   [[nodiscard]] double* doubles(std::size_t count) const {
     auto* const first = new (data_.get()) double[count];
     std::fill_n(first, count, 0.0);

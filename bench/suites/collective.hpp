@@ -1,6 +1,6 @@
 /**
  * @file collective.hpp
- * Barrier and allreduce by ranks, and what a waiting rank costs.
+ * Barrier and allreduce by the number of ranks, and the processor time of a waiting rank.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ void allreduce_suite(Measure<B>& measure) {
   }
 }
 
-/** Processor time of this process with all its threads, in nanoseconds. */
+/** Returns the processor time of this process with all its threads, in nanoseconds. */
 inline double cpu_ns() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -44,7 +44,7 @@ inline double cpu_ns() {
   return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
-/** Rank 0 comes to a barrier late; the row is the most processor time that another rank used until then. */
+/** Rank 0 enters a barrier late. The row is the maximum processor time that another rank used until then. */
 template <Backend B>
 void idle_suite(Measure<B>& measure) {
   B& backend = measure.backend();

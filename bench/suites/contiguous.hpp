@@ -14,14 +14,14 @@ namespace rma::bench {
 
 inline constexpr std::array<std::size_t, 8> kSizes = {8, 64, 512, 4096, 32768, 65536, 1048576, 4194304};
 
-/** Cold transfers: each of `count` operations has its own place, `stride` bytes from the last. */
+/** Cold transfers: each of `count` operations has its own place, `stride` bytes after the last one. */
 struct ColdShape {
   std::size_t bytes;
   std::size_t count;
   std::size_t stride;
 };
-// The stride of the small ones is more than a page, and no power of two, so that they do not share cache
-// sets.
+// The stride of the small ones is more than a page and not a power of two, so that they do not
+// share cache sets.
 inline constexpr std::array<ColdShape, 2> kColdShapes = {{{8, 2048, 4160}, {65536, 128, 65536}}};
 static_assert(Arena::kData + 2048 * 4160 <= Arena::kLargeBytes &&
               Arena::kData + 128 * 65536 <= Arena::kLargeBytes);
@@ -75,7 +75,7 @@ void get_suite(Measure<B>& measure) {
   }
 }
 
-/** How many messages are under way before they are completed together. */
+/** The number of messages under way before they are completed together. */
 inline constexpr std::size_t kRateWindow = 64;
 
 template <Backend B>

@@ -24,7 +24,7 @@ inline constexpr std::array<StridedShape, 4> kStridedShapes = {{
     {16, 4096, 8192},
 }};
 
-/** "1024 x 8 B stride 64 B"; where the stride is twice the segment it goes without saying. */
+/** Returns a text such as "1024 x 8 B stride 64 B". The stride is left out if it is twice the segment. */
 inline std::string strided_text(const StridedShape& shape) {
   std::string text = std::to_string(shape.segments) + " x " + size_text(shape.segment_bytes);
   if (shape.stride != 2 * shape.segment_bytes) text += " stride " + size_text(shape.stride);
@@ -58,7 +58,8 @@ void strided_suite(Measure<B>& measure) {
   }
 }
 
-/** `segments` pieces in a fixed random order, each in a slot of eight times 8 bytes or twice its size. */
+/** Returns `segments` pieces in a fixed random order. Each has a slot of 64 bytes or of twice its size,
+ * whichever is larger. */
 inline VectorShape shuffled_vector(std::size_t segments, std::size_t segment_bytes) {
   const std::size_t slot = std::max<std::size_t>(64, 2 * segment_bytes);
   VectorShape shape;

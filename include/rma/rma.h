@@ -20,6 +20,9 @@
  *  - Besides the errors named at a call, each call may return RMA_ERR_NOT_INITIALIZED. A call that reaches
  *    another rank may also return RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY (no buffer is left, or too many
  *    operations are open at once) and RMA_ERR_UNSUPPORTED (no path leads to that memory; the text says why).
+ *    If that rank is on another host, the call may also return RMA_ERR_STATE: the target registered and
+ *    unregistered memory all the time, and this process could not read an unchanged list of its regions in
+ *    1000 attempts.
  *  - A call returns RMA_ERR_NO_MEMORY when the process has no memory left for the call's own bookkeeping. The
  *    call has then undone everything that it had begun. If the call is collective, the other members fail
  *    with the same code.
@@ -33,6 +36,10 @@
  *    one exception; see there.)
  *  - Calls are thread-safe unless they are marked "collective". A collective call is made by one thread of
  *    each member of the team, and all members make their collective calls in the same order.
+ *  - A collective call that refuses an argument (a null pointer, an invalid handle, a bad size or alignment)
+ *    returns at once, and this process does not take part. The other members wait until this process makes
+ *    the call with valid arguments, or until it ends (RMA_ERR_PEER_LOST). The only exception is rma_free,
+ *    which takes part even if `mine` is wrong.
  *  - Blocking operations from one process to the same target take effect in program order. Nonblocking
  *    operations are unordered until they have been waited for or fenced.
  */
@@ -106,7 +113,7 @@ typedef enum rma_atomic_op RMA_ENUM {
   RMA_AND = 3,
   RMA_OR = 4,
   RMA_XOR = 5,
-  RMA_SET = 6,  /**< stores the operand; the old value is not returned */
+  RMA_SET = 6,  /**< stores the operand, as RMA_SWAP does; for a caller that does not need the old value */
   RMA_FETCH = 7 /**< reads the value and ignores the operand */
 } rma_atomic_op_t;
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Prepares what an emulated host boots: a Debian kernel and an initramfs, both kept in a cache directory.
+# Prepares the Debian kernel and the initramfs that an emulated host boots. Both are kept in a cache directory.
 #
 # usage: scripts/cluster/kernel.sh CACHE-DIR     prints "KERNEL-FILE INITRAMFS-FILE"
 #
 # The kernel package is downloaded once, by apt-get, and unpacked into the cache; nothing is installed. The initramfs is
-# made again when its recipe (this file, initramfs-init) changes. Several may run at once. Exits with 77 where there is
-# neither a cached kernel nor a way to get one.
+# made again when its recipe (this file, initramfs-init) changes. Several instances may run at once. Exits with 77 if
+# there is neither a cached kernel nor a way to get one.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=$1
 PATH=$PATH:/usr/sbin:/sbin
 
-# In the order of what they are for: the host's files, output, the network, RDMA, and packet loss.
+# The modules in the order of their purposes: the host's files, output, the network, RDMA, and packet loss.
 modules='virtio_pci 9p 9pnet_virtio overlay virtio_console virtio_net crc32_generic rdma_rxe ib_uverbs rdma_ucm sch_netem'
 
 mkdir -p "$cache"
@@ -61,7 +61,7 @@ if [ ! -f "$initramfs" ]; then
     basename "$file"
   done > "$root/modules/order"
   (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) > "$work/initramfs"
-  # Those of older recipes; not at once, for another checkout may be about to boot one.
+  # Removes those of older recipes. Not at once, because another checkout may be about to boot one.
   find "$cache" -name "initramfs-*" -mtime +0 -delete
   mv "$work/initramfs" "$initramfs"
 fi

@@ -12,7 +12,7 @@ Status bad_rank(int rank, int size) {
 Status null_argument(const char* argument) { return {RMA_ERR_ARGUMENT, text("{} is null", argument)}; }
 
 Status overflow(const void* address, std::size_t bytes) {
-  return {RMA_ERR_SIZE, text("{} bytes at {} end past the last address", bytes, address)};
+  return {RMA_ERR_SIZE, text("{} bytes at {} reach beyond the last address", bytes, address)};
 }
 
 Status misaligned(const void* address, std::size_t alignment) {
@@ -26,11 +26,11 @@ Status check_type(rma_type_t type) {
 
 Status no_team(rma_team_t handle) {
   return {RMA_ERR_ARGUMENT,
-          text("{} is not a team of this process, or not any more", static_cast<const void*>(handle))};
+          text("{} is not a team of this process, or was freed", static_cast<const void*>(handle))};
 }
 
 Status no_member(int team_rank, int size) {
-  return {RMA_ERR_RANK, text("there is no team rank {}: this team's are 0 .. {}", team_rank, size - 1)};
+  return {RMA_ERR_RANK, text("there is no team rank {}: the team has 0 .. {}", team_rank, size - 1)};
 }
 
 Status check_accumulate(const Runtime& runtime, const void* dst, const void* src, std::size_t count,
@@ -38,7 +38,7 @@ Status check_accumulate(const Runtime& runtime, const void* dst, const void* src
   if (Status status = check_type(type); !status.ok()) return status;
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, type_size(type), &bytes)) {
-    return {RMA_ERR_SIZE, text("{} elements of {} bytes are more than any memory", count, type_size(type))};
+    return {RMA_ERR_SIZE, text("{} elements of {} bytes overflow a size", count, type_size(type))};
   }
   Status status = check_transfer(runtime, dst, src, bytes, rank);
   if (status.ok() && count > 0) status = check_aligned(dst, type_alignment(type));
@@ -70,11 +70,12 @@ Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t co
   for (std::size_t i = 0; i < count; ++i) {
     if (iov[i].segments == 0 || iov[i].bytes == 0) continue;
     if (iov[i].dst == nullptr || iov[i].src == nullptr) {
-      return {RMA_ERR_ARGUMENT, text("descriptor {} has {} segments and a null list", i, iov[i].segments)};
+      return {RMA_ERR_ARGUMENT,
+              text("descriptor {} has {} segments and a null dst or src", i, iov[i].segments)};
     }
     if (iov[i].segments > std::numeric_limits<std::size_t>::max() / iov[i].bytes) {
-      return {RMA_ERR_SIZE, text("descriptor {}: {} segments of {} bytes are more than any memory", i,
-                                 iov[i].segments, iov[i].bytes)};
+      return {RMA_ERR_SIZE, text("descriptor {}: {} segments of {} bytes overflow a size", i, iov[i].segments,
+                                 iov[i].bytes)};
     }
   }
   return {};

@@ -16,8 +16,7 @@ Status check_reduce(rma_type_t type, rma_reduction_t op, const void* dst, const 
   if (Status status = check_reduction(type, op); !status.ok()) return status;
   if (elements == 0) return {};
   if (elements > std::numeric_limits<std::size_t>::max() / type_size(type)) {
-    return {RMA_ERR_SIZE,
-            text("{} elements of {} bytes are more than any memory", elements, type_size(type))};
+    return {RMA_ERR_SIZE, text("{} elements of {} bytes overflow a size", elements, type_size(type))};
   }
   const std::size_t bytes = elements * type_size(type);
   if (receives) {
@@ -88,8 +87,7 @@ rma_status_t rma_allgather(rma_team_t team, void* dst, const void* src, size_t b
     if (bytes == 0) return {};
     const auto size = static_cast<std::size_t>(members->size());
     if (bytes > std::numeric_limits<std::size_t>::max() / size) {
-      return {RMA_ERR_SIZE,
-              rma::text("{} bytes from each of {} members are more than any memory", bytes, size)};
+      return {RMA_ERR_SIZE, rma::text("{} bytes from each of {} members overflow a size", bytes, size)};
     }
     if (Status status = rma::check_range(dst, bytes * size, "dst"); !status.ok()) return status;
     if (Status status = rma::check_range(src, bytes, "src"); !status.ok()) return status;

@@ -15,7 +15,7 @@ bool over(rma_request_t request) { return request == RMA_REQUEST_NULL || request
 
 Status check_request(const Runtime& runtime, rma_request_t request) {
   if (over(request) || runtime.device->flights().known(request)) return {};
-  return {RMA_ERR_ARGUMENT, text("{:#x} is not a request, or has been waited for already", request)};
+  return {RMA_ERR_ARGUMENT, text("{:#x} is not a valid request, or was already waited for", request)};
 }
 
 /// Waits for a request and makes it null. Checks it (again): of a handle that stands twice in a list, the

@@ -72,10 +72,10 @@ rma_status_t fail(std::string_view call, const std::exception& thrown) noexcept 
 
 rma_status_t fail_without_runtime(std::string_view call) noexcept {
   if (in_forked_child()) {
-    keep(call, "a forked child is no member of the job that its parent had joined");
+    keep(call, "a forked child is not a member of the job that its parent had joined");
     return RMA_ERR_STATE;
   }
-  keep(call, "not between rma_init and rma_finalize");
+  keep(call, "the process is in no job: it may make this call only between rma_init and rma_finalize");
   return RMA_ERR_NOT_INITIALIZED;
 }
 

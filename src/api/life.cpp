@@ -42,10 +42,11 @@ Status start(const rma_bootstrap_t* given) {
 Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
   if (Status status = check_not_null(bootstrap, "bootstrap"); !status.ok()) return status;
   if (bootstrap->allgather == nullptr || bootstrap->barrier == nullptr) {
-    return {RMA_ERR_ARGUMENT, "bootstrap lacks allgather or barrier"};
+    return {RMA_ERR_ARGUMENT, "allgather or barrier of the bootstrap is null"};
   }
   if (bootstrap->rank >= 0 && bootstrap->rank < bootstrap->size) return {};
-  return {RMA_ERR_RANK, text("rank {} of {}", bootstrap->rank, bootstrap->size)};
+  return {RMA_ERR_RANK,
+          text("the bootstrap has rank {} in a job of {} processes", bootstrap->rank, bootstrap->size)};
 }
 
 /// Every rank arrives before any memory goes away. Whatever failed, the runtime is gone afterwards.
@@ -87,7 +88,7 @@ rma_status_t rma_init_with(const rma_bootstrap_t* bootstrap) try {
   if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
   const std::lock_guard guard(rma::life_lock);
   Status status = rma::check_bootstrap(bootstrap);
-  if (status.ok() && rma::nesting > 0) status = {RMA_ERR_STATE, "the job has begun already, by rma_init"};
+  if (status.ok() && rma::nesting > 0) status = {RMA_ERR_STATE, "this process has already joined a job"};
   if (status.ok()) status = rma::start(bootstrap);
   if (!status.ok()) return rma::fail(__func__, status);
   ++rma::nesting;

@@ -89,8 +89,8 @@ rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here) {
     *here = runtime.job->direct(address, bytes, rank);
     if (*here != nullptr) return {};
     return {RMA_ERR_ADDRESS,
-            rma::text("{} bytes at {} are not in the heap of rank {}, or that is not mapped here", bytes,
-                      address, rank)};
+            rma::text("{} bytes at {} are not in the heap of rank {}, or this process has not mapped it",
+                      bytes, address, rank)};
   });
 }
 

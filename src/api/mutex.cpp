@@ -17,8 +17,8 @@ namespace {
 Result<MutexHolder*> find(Runtime& runtime, rma_mutexes_t mutexes) {
   MutexHolder* const holder = runtime.mutexes.find(mutexes);
   if (holder != nullptr) return holder;
-  return Status(RMA_ERR_ARGUMENT,
-                text("{} is not a set of mutexes of this process", static_cast<const void*>(mutexes)));
+  return Status(RMA_ERR_ARGUMENT, text("{} is not a set of mutexes of this process, or was destroyed",
+                                       static_cast<const void*>(mutexes)));
 }
 
 Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mutexes) {
@@ -56,7 +56,7 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
 /// All members learn whether all may go on, so that they destroy together or not at all.
 Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
   Team* const found = runtime.teams->find(holder.team);
-  if (found == nullptr) return {RMA_ERR_STATE, "the team of these mutexes was freed before them"};
+  if (found == nullptr) return {RMA_ERR_STATE, "the team of these mutexes was freed before the mutexes"};
   Team& team = *found;
   if (Status status = barrier(team); !status.ok()) return status;  // nobody locks or unlocks any more
   Status idle = holder.set->check_idle();

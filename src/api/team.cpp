@@ -21,7 +21,8 @@ rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
     if (Status status = rma::check_not_null(ranks, "ranks"); !status.ok()) return status;
-    if (count <= 0) return {RMA_ERR_ARGUMENT, rma::text("a team of {} ranks", count)};
+    if (count <= 0)
+      return {RMA_ERR_ARGUMENT, rma::text("the list has {} ranks: a team needs at least one", count)};
     auto made = runtime.teams->create({ranks, static_cast<std::size_t>(count)});
     if (!made.ok()) return std::move(made).status();
     *team = made.value()->handle();

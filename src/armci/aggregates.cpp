@@ -1,4 +1,4 @@
-// Handles that gather small transfers.
+// Aggregate handles, which gather small transfers.
 
 #include "armci/aggregates.hpp"
 
@@ -9,13 +9,13 @@
 namespace rma::armci {
 namespace {
 
-/// So many pieces are carried out before the handle is waited for.
+/// A handle that has gathered this many transfers executes them at once.
 constexpr std::size_t kPieces = 1024;
 
 }  // namespace
 
 Aggregates::Gathered* Aggregates::find(const armci_hdl_t* handle) {
-  // A handle that was never initialized may hold any number: the entry knows its handle.
+  // A handle that was never initialized may contain any number. So the entry also records its handle.
   const auto found = aggregates_.find(handle->aggregate);
   return found != aggregates_.end() && found->second.handle == handle ? &found->second.gathered : nullptr;
 }

@@ -10,25 +10,27 @@
 
 namespace rma::armci {
 
-/// What handles gather: contiguous puts, or gets, of one process, to be carried out by one vector transfer.
-/// Of a process on another host: a list costs more than the copies to memory that is mapped. Thread-safe.
+/// The aggregate handles. Each gathers contiguous puts to, or gets from, one process, and executes them as
+/// one vector transfer. Only transfers to processes of other hosts are gathered, because a list costs more
+/// than copies to mapped memory. Thread-safe.
 class Aggregates {
  public:
   enum class Kind { put, get };
 
-  /// The handle gathers from now on; does nothing where it does already.
+  /// Makes the handle gather. Does nothing if it already does.
   void open(armci_hdl_t* handle);
-  /// Carries out what the handle has gathered; it gathers no more.
+  /// Executes what the handle has gathered. It does not gather any more.
   void close(armci_hdl_t* handle);
 
-  /// Some handle gathers. Where none does, no handle is looked at.
+  /// Returns whether any handle gathers. If none does, callers look at no handle.
   [[nodiscard]] bool any() const { return open_.load(std::memory_order_relaxed) != 0; }
-  /// Adds a piece to what the handle has gathered, and returns true; false where it does not gather. Pieces
-  /// of another kind or process are carried out first.
+  /// Adds a transfer to those that the handle has gathered. Returns false if the handle does not gather.
+  /// Transfers of another kind or process are executed first.
   [[nodiscard]] bool add(const armci_hdl_t* handle, Kind kind, void* src, void* dst, std::size_t bytes,
                          int process);
 
-  /// Carries out what this one has gathered, if it does; all have gathered.
+  /// carry_out() executes what the handle has gathered, if it gathers; carry_out_all() does so
+  /// for all handles.
   void carry_out(const armci_hdl_t* handle) {
     if (any()) [[unlikely]]
       carry_out_this(handle);
@@ -36,7 +38,7 @@ class Aggregates {
   void carry_out_all();
 
  private:
-  /// Pieces of one size, one behind the other.
+  /// Consecutive transfers of one size.
   struct Run {
     std::size_t bytes;
     std::size_t first;
@@ -59,9 +61,9 @@ class Aggregates {
   static void carry_out(Gathered& gathered);
 
   std::atomic<std::size_t> open_ = 0;  ///< size of `aggregates_`
-  std::mutex lock_;                    ///< of what follows
+  std::mutex lock_;                    ///< guards the members below
   unsigned long last_ = 0;
-  std::map<unsigned long, Aggregate> aggregates_;  ///< by the number that the handle has
+  std::map<unsigned long, Aggregate> aggregates_;  ///< by the handle's number
 };
 
 }  // namespace rma::armci

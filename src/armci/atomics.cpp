@@ -9,7 +9,7 @@
 namespace rma::armci {
 namespace {
 
-/// `old` and `operand` may be the same place.
+/// Executes a 32-bit atomic. `old` may be the address of the operand.
 int update32(rma_atomic_op_t op, void* old, void* target, int operand, int process, const char* call) {
   return result(rma_atomic32(op, static_cast<std::uint32_t*>(target), static_cast<std::uint32_t>(operand), 0,
                              static_cast<std::uint32_t*>(old), process),
@@ -22,10 +22,10 @@ int update64(rma_atomic_op_t op, void* old, void* target, long operand, int proc
                 call);
 }
 
-/// The set of mutexes; the job ends where there is none, or no such mutex.
+/// Returns the set of mutexes. Ends the job if there is no set, or no such mutex.
 rma_mutexes_t mutexes(int mutex, const char* call) {
   State& now = state(call);
-  if (now.mutexes == nullptr) die(call, "there are no mutexes: ARMCI_Create_mutexes makes them");
+  if (now.mutexes == nullptr) die(call, "there are no mutexes: call ARMCI_Create_mutexes first");
   if (mutex < 0) die(call, fmt::format("there is no mutex {}", mutex));
   return now.mutexes;
 }
@@ -60,14 +60,14 @@ int PARMCI_Rmw(int op, void* ploc, void* prem, int extra, int proc) {
 int PARMCI_Create_mutexes(int count) {
   State& now = state(__func__);
   if (count < 0) return rma::armci::kBadSize;
-  if (now.mutexes != nullptr) die(__func__, "there are mutexes already: ARMCI_Destroy_mutexes ends them");
+  if (now.mutexes != nullptr) die(__func__, "there are mutexes already: call ARMCI_Destroy_mutexes first");
   return result(rma_mutexes_create(rma_team_world(), static_cast<std::size_t>(count), &now.mutexes),
                 __func__);
 }
 
 int PARMCI_Destroy_mutexes(void) {
   State& now = state(__func__);
-  if (now.mutexes == nullptr) die(__func__, "there are no mutexes: ARMCI_Create_mutexes makes them");
+  if (now.mutexes == nullptr) die(__func__, "there are no mutexes: call ARMCI_Create_mutexes first");
   return result(rma_mutexes_destroy(&now.mutexes), __func__);
 }
 

@@ -1,4 +1,4 @@
-// What goes wrong.
+// Error texts, and the end of the job after an error.
 
 #include "armci/errors.hpp"
 
@@ -15,7 +15,7 @@
 namespace rma::armci {
 namespace {
 
-/// The name that programs know a call by.
+/// Returns the name by which programs know a call.
 std::string weak_name(std::string_view call) {
   if (call.starts_with("PARMCI_") || call.starts_with("parmci_")) call.remove_prefix(1);
   return std::string(call);
@@ -34,7 +34,8 @@ constexpr std::array kNames = {Name{"rma_malloc_local", "ARMCI_Malloc_local"},
                                Name{"rma_init", "ARMCI_Init"},
                                Name{"rma_finalize", "ARMCI_Finalize"}};
 
-/// What the runtime says, without the name of its call in front, and with ARMCI's names in it.
+/// Returns the runtime's text without the name of its call in front, and with ARMCI's names in place
+/// of the runtime's.
 std::string own_words(std::string_view text) {
   const auto word_length = [&text] { return std::min(text.find_first_not_of(kNameLetters), text.size()); };
   if (text.starts_with("rma_") && text.substr(word_length()).starts_with(": ")) {
@@ -51,7 +52,7 @@ std::string own_words(std::string_view text) {
   return words;
 }
 
-/// Of the process that prints it.
+/// Returns the rank of this process, as a part of an error text.
 std::string rank_text() {
   const Place place = this_place();
   return place.size > 0 ? fmt::format("rank {}: ", place.rank) : std::string();
@@ -91,7 +92,7 @@ int failure(rma_status_t status, const char* call) {
 
 namespace {
 
-/// As programs end by themselves: with their own text and number.
+/// Ends the job for a program that asks for it, with the program's text and number.
 [[noreturn]] void end_by_program(const char* call, const char* text, const std::string& numbers, int code) {
   // An exit code has 8 bits, and 0 would call the job a success.
   const int exit_code = (code & 0xff) != 0 ? code : EXIT_FAILURE;

@@ -1,4 +1,4 @@
-// Groups: a team of the runtime each.
+// Groups. Each has a team of the runtime.
 
 #include "armci/groups.hpp"
 
@@ -61,9 +61,11 @@ rma_team_t team_of(const Group& group, const char* call) {
 
 namespace {
 
-/// The group of `count` members of `parent`, called by their group ranks there; none at all is a group too.
+/// Makes the group of `count` members of `parent`, which `members` lists by their group ranks there. `count`
+/// may be 0.
 Group make(int count, const int* members, const Group& parent, const char* call) {
-  if (count < 0 || (count > 0 && members == nullptr)) die(call, fmt::format("a group of {} members", count));
+  if (count < 0 || (count > 0 && members == nullptr))
+    die(call, fmt::format("the number of members, {}, is negative, or the list is a null pointer", count));
   Group group;
   for (int i = 0; i < count; ++i) {
     if (members[i] < 0 || members[i] >= parent.size()) {

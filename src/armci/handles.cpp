@@ -103,7 +103,7 @@ int PARMCI_WaitProc(int proc) {
 
 }  // extern "C"
 
-// In armci.h, a macro hides the name of the function.
+// A macro in armci.h hides the name of the function.
 #undef ARMCI_INIT_HANDLE
 RMA_ARMCI(INIT_HANDLE);
 RMA_ARMCI(Wait);

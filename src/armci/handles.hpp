@@ -11,22 +11,22 @@
 
 namespace rma::armci {
 
-/// The nonblocking operations with handles that were still under way when their calls returned. A handle has
-/// the operation's number; where the table has no such operation (any more), there is nothing to wait for. So
-/// a handle may be waited for again, may be used for the next operation without, and may hold anything.
-/// Thread-safe.
+/// The nonblocking operations with handles that were still under way when their calls returned. A handle
+/// contains the operation's number. If the table has no operation with this number, there is nothing to wait
+/// for. So a program may wait for a handle again, may use it for the next operation without a wait, and a
+/// handle may contain anything. Thread-safe.
 class Handles {
  public:
-  /// Takes an operation in; returns its number, which is not 0. An operation so old that its place is needed
-  /// is waited for.
+  /// Adds an operation and returns its number, which is not 0. If an old operation occupies the new one's
+  /// place, waits for the old one.
   [[nodiscard]] unsigned long add(rma_request_t request, int process);
-  /// Waits for an operation.
+  /// Waits for the operation with this number.
   void wait(unsigned long number);
-  /// Whether there is nothing left to wait for.
+  /// Returns whether the operation is complete.
   [[nodiscard]] bool test(unsigned long number);
-  /// Waits for all, with what was gathered.
+  /// Executes what handles have gathered, and waits for all operations.
   void wait_all();
-  /// Waits for all to a process.
+  /// Waits for all operations to `process`.
   void wait_process(int process);
 
   Aggregates aggregates;
@@ -45,10 +45,11 @@ class Handles {
 
   std::mutex lock_;
   unsigned long last_ = 0;
-  std::array<Operation, kOperations> operations_;  ///< each at its number's place
+  std::array<Operation, kOperations> operations_;  ///< an operation's place is its number modulo the size
 };
 
-/// What a nonblocking call with a handle returns, after the runtime has begun (or refused) the operation.
+/// Return the result of a nonblocking call with a handle, after the runtime has begun or
+/// refused the operation.
 [[nodiscard]] int keep(armci_hdl_t* handle, rma_request_t request, int process, const char* call);
 [[nodiscard]] inline int begun(armci_hdl_t* handle, rma_status_t status, rma_request_t request, int process,
                                const char* call) {

@@ -1,4 +1,4 @@
-// Beginning and end.
+// The beginning and the end of the job.
 
 #include <mutex>
 #include <numeric>
@@ -14,7 +14,7 @@
 namespace rma::armci {
 namespace {
 
-std::mutex life_lock;  // of counting in `nesting`, and of making and ending the state
+std::mutex life_lock;  // guards changes of `nesting`, and making and ending the state
 constinit std::atomic<int> nesting = 0;
 constinit std::atomic<Place> remembered = Place{};
 constinit std::atomic<State*> current = nullptr;
@@ -28,14 +28,14 @@ Group everyone() {
   return world;
 }
 
-/// Collective.
+/// Opens the mailbox. Collective.
 std::unique_ptr<Mailbox> open_mailbox() {
   auto made = Mailbox::create(rma_team_world());
   require(made.status(), "ARMCI_Init");
   return std::move(made).value();
 }
 
-/// With the lock.
+/// Begins the job. The caller holds life_lock.
 void begin(const Beginning& beginning, const char* call) {
   require(beginning.join(), call);
   Group world = everyone();
@@ -44,7 +44,7 @@ void begin(const Beginning& beginning, const char* call) {
   current.store(new State(std::move(world)), std::memory_order_release);  // pairs with the load in state()
 }
 
-/// With the lock.
+/// Ends the job. The caller holds life_lock.
 void end() {
   State* const ending = current.load(std::memory_order_acquire);
   ending->handles.wait_all();
@@ -118,7 +118,7 @@ extern "C" {
 
 int PARMCI_Init(void) { return PARMCI_Init_args(nullptr, nullptr); }
 
-// Calls may be made by several threads anyway.
+// The requested thread level is ignored, because several threads may always make calls.
 int PARMCI_Init_thread(int /*requested*/) { return PARMCI_Init(); }
 
 int PARMCI_Initialized(void) { return rma::armci::nesting.load(std::memory_order_acquire) != 0 ? 1 : 0; }

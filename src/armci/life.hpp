@@ -7,22 +7,22 @@
 
 namespace rma::armci {
 
-/// How a flavour begins.
+/// How a flavour (ARMCI without an MPI, or beside one) begins.
 struct Beginning {
-  std::function<rma_status_t()> join;  ///< joins the job
-  std::function<void(Group& world)>
-      prepare;                            ///< adds to the group of all processes what the flavour has for it
-  std::function<void()> confirm = [] {};  ///< ends the job where the one that messages began is another
+  std::function<rma_status_t()> join;         ///< joins the job
+  std::function<void(Group& world)> prepare;  ///< adds the flavour's data to the group of all processes
+  std::function<void()> confirm = [] {};      ///< ends the job if messages began another one
 };
 
-/// One ARMCI_Init. The first one begins, unless messages have; the job ends where that fails.
+/// Performs one ARMCI_Init. The first one begins the job, unless messages have begun it. Ends the job
+/// if that fails.
 void init(const Beginning& beginning, const char* call);
 
-/// For messages before ARMCI_Init or after ARMCI_Finalize: begins without counting as an ARMCI_Init.
+/// Begins the job for messages before ARMCI_Init or after ARMCI_Finalize. Does not count as an ARMCI_Init.
 void init_messages(const Beginning& beginning, const char* call);
 
-/// Ends what init_messages() has begun and no ARMCI_Init has taken over. Collective, as is the last
-/// ARMCI_Finalize, which ends it too.
+/// Ends a job that init_messages() has begun, unless an ARMCI_Init has taken it over. Collective, as the last
+/// ARMCI_Finalize is, which ends it too.
 void finalize_messages();
 
 }  // namespace rma::armci

@@ -11,14 +11,14 @@
 namespace rma::armci {
 namespace {
 
-/// Eager nodes are of two pages, so that a client's messages of some kilobytes are waited for by nobody.
-/// There are 64 KiB of them once a process sends, and at most 16 MiB.
+/// An eager node has two pages, so that no sender waits for the receive of a message of a few kilobytes. A
+/// process allocates 64 KiB of them when it first sends, and at most 16 MiB.
 constexpr std::size_t kEagerBytes = 8192 - offsetof(Node, front);
 constexpr std::size_t kEagerAtOnce = 8;
 constexpr std::size_t kEagerMost = 2048;
-/// Large nodes are for messages of up to that size, and for pieces. There are so many that sender and
-/// receiver copy at the same time, each so large that what it costs to tell of it does not count, and so
-/// small that its payload is still in a cache when the receiver copies it.
+/// Large nodes are for messages of up to this size, and for pieces. There are enough of them that sender and
+/// receiver copy at the same time. Each is large enough to make the cost of a push negligible, and small
+/// enough that its payload is still in a cache when the receiver copies it.
 constexpr std::size_t kLargeBytes = 65536 - offsetof(Node, front);
 constexpr std::size_t kLargeNodes = 4;
 
@@ -43,12 +43,12 @@ Result<std::unique_ptr<Mailbox>> Mailbox::create(rma_team_t team) {
   int size = 0;
   if (Status status = outcome(rma_team_info(team, &member, &size)); !status.ok()) return status;
   if (static_cast<std::uint64_t>(size) > kMostMembers) {
-    return Status(RMA_ERR_SIZE, fmt::format("{} processes are more than the {} that can send messages", size,
+    return Status(RMA_ERR_SIZE, fmt::format("the job has {} processes, and at most {} can use messages", size,
                                             kMostMembers));
   }
   std::vector<void*> addresses(static_cast<std::size_t>(size));
   void* mine = nullptr;
-  // A line of its own: others write there all the time.
+  // The inbox has a cache line of its own, because others write there all the time.
   Status status = outcome(rma_malloc(team, alignof(Node), alignof(Node), addresses.data(), &mine));
   if (!status.ok()) return status;
   auto* const inbox = static_cast<std::uint64_t*>(mine);
@@ -74,19 +74,20 @@ Mailbox::Mailbox(rma_team_t team, int member, std::vector<Peer> peers, std::uint
       large_nodes_(kLargeBytes, kLargeNodes, kLargeNodes) {}
 
 Status Mailbox::close() {
-  // Implies a barrier: after it nobody reads this member's nodes or writes to its inbox any more.
+  // rma_free performs a barrier. After it nobody reads this member's nodes or writes to its inbox any more.
   return outcome(rma_free(team_, inbox_));
 }
 
 Status Mailbox::check_member(int member) const {
   if (member >= 0 && static_cast<std::size_t>(member) < peers_.size()) return {};
-  return {RMA_ERR_RANK, fmt::format("there is no process {}: there are 0 .. {}", member, peers_.size() - 1)};
+  return {RMA_ERR_RANK,
+          fmt::format("there is no process {}: the job has 0 .. {}", member, peers_.size() - 1)};
 }
 
 // ---- Nodes on their way
 
 Status Mailbox::push(NodeRef ref, std::uint64_t* next, int owner, int to) {
-  // Most often nothing else is on the list.
+  // Start with the most frequent case: the list is empty.
   std::uint64_t below = 0;
   while (true) {
     Status status;
@@ -97,7 +98,7 @@ Status Mailbox::push(NodeRef ref, std::uint64_t* next, int owner, int to) {
     }
     std::uint64_t found = 0;
     if (status.ok()) {
-      // Makes the node visible to who takes the list, and wakes it.
+      // Makes the node visible to the process that takes the list, and wakes it.
       status = outcome(rma_atomic64(RMA_COMPARE_SWAP, peer(to).inbox, ref, below, &found, peer(to).rank));
     }
     if (!status.ok() || found == below) return status;
@@ -132,7 +133,7 @@ Status Mailbox::take_in() {
                              peer(node_member(ref)).rank));
     ref = arrival.node.next;
   }
-  // The list has the latest on top.
+  // The latest node is first on the list, so deliver in reverse order.
   for (auto arrival = arrivals_.rbegin(); status.ok() && arrival != arrivals_.rend(); ++arrival) {
     status = deliver(*arrival);
   }
@@ -185,11 +186,11 @@ Status Mailbox::send(Label label, std::span<const std::byte> data, int to) {
 }
 
 Status Mailbox::send_self(Label label, std::span<const std::byte> data) {
-  // No receive is under way: it would be this thread's.
+  // No receive is under way, because only this thread could have made it.
   Message message = {.label = label, .source = member_, .bytes = data.size(), .payload = {}, .kept = {}};
   message.payload = std::make_unique_for_overwrite<std::byte[]>(data.size());
   std::copy(data.begin(), data.end(), message.payload.get());
-  // What others sent this member before comes first.
+  // Messages that others sent to this member before come first.
   if (Status status = take_in(); !status.ok()) return status;
   messages_.push_back(std::move(message));
   return {};
@@ -293,7 +294,7 @@ Status Mailbox::deliver(const Arrival& arrival) {
 }
 
 Status Mailbox::deliver_piece(const Arrival& arrival) {
-  // Only sent to a receive that has matched and waits for it.
+  // A sender sends pieces only to a receive that has matched and waits for them.
   const Node& node = arrival.node;
   if (Status status = read(posted_->room.data() + node.offset, arrival); !status.ok()) return status;
   posted_->got += node.bytes;

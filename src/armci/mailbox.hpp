@@ -14,7 +14,7 @@
 
 namespace rma::armci {
 
-/// What tells messages of one source apart: the client's tags, and the library's own messages.
+/// Separates the client's messages from the library's own.
 enum class MessageSpace : std::uint32_t { client, library };
 struct Label {
   MessageSpace space = MessageSpace::client;
@@ -22,56 +22,57 @@ struct Label {
   bool operator==(const Label&) const = default;
 };
 
-/// Two-sided messages between the members of a team, over one-sided operations: blocking, matched by source
-/// and label, in the order of sending for each source and label.
+/// Two-sided messages between the members of a team, over one-sided operations. Sends and receives block. A
+/// receive matches by source and label, and gets messages of one source and label in the order of sending.
 ///
-/// What is sent is a *node* (message_nodes.hpp) in the sender's heap. The sender pushes it onto the list in
-/// the receiver's *inbox*, a word; the receiver takes the whole list, and what is in the nodes is read from
-/// there. When done with a node the receiver pushes it onto the list of its owner. So each process waits for
-/// its own inbox only, whatever it waits for, and each wait takes in everything that has come:
-///  - eager messages, whose nodes go home at once;
-///  - nodes of longer ones, which the receiver keeps until a receive matches. Then it reads the message from
-///    the node, or from where its sender has it if that is in the heap, and returns the node. Or it returns
-///    the node first, and the sender then sends the message in pieces;
-///  - pieces, for the one receive that asked for them;
-///  - nodes of its own that come home.
+/// A message travels as a *node* (message_nodes.hpp) in the sender's heap. The sender pushes the node onto a
+/// list whose head is the receiver's *inbox*, one word. The receiver takes the whole list and reads the nodes
+/// from the senders' heaps. When it has finished with a node, it pushes the node onto the list of the node's
+/// owner. So each process waits at its own inbox only, and each wait takes in everything that has come:
+///  - eager messages, whose nodes return to their owner at once;
+///  - nodes of longer messages, which the receiver keeps until a receive matches. Then it reads the message
+///    from the node, or from the sender's buffer if that is in the heap, and returns the node. Or else it
+///    returns the node first, and the sender then sends the message in pieces;
+///  - pieces for the one receive that asked for them;
+///  - the process's own nodes that others return.
 ///
-/// Why nobody waits in vain: a sender out of nodes waits for receivers that wait for something themselves,
-/// and so take in eager messages, or are busy elsewhere. A sender of an announced message waits for its
-/// receive, and one of pieces for a receiver that is in that receive. As with MPI, two that both send long
-/// messages before they receive wait for each other.
+/// Why no process waits for ever. A sender without free nodes waits for receivers. A receiver either waits
+/// itself, and so takes in eager messages, or computes. A sender of an announced message waits for its
+/// receive. A sender of pieces waits for a receiver that is in that receive. As with MPI, two processes that
+/// both send long messages before they receive wait for each other.
 ///
-/// Memory does not depend on the number of members, but for one address of each. Used by one thread at a
-/// time.
+/// The memory does not depend on the number of members, except for one address per member. Only one thread at
+/// a time may use a mailbox.
 class Mailbox {
  public:
-  /// What a receive got.
+  /// The result of a receive.
   struct Received {
     std::size_t bytes = 0;
     int source = 0;
   };
   static constexpr int kAnySource = -1;
 
-  /// Collective over `team`, which outlives it. RMA_ERR_NO_MEMORY.
+  /// Makes a mailbox. Collective over `team`, which outlives it. RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Mailbox>> create(rma_team_t team);
 
-  /// Ends it: collective over the team, which nobody sends to any more. Messages never received are gone.
+  /// Closes the mailbox. Collective over the team, to which nobody sends any more. Messages that were never
+  /// received are lost.
   [[nodiscard]] Status close();
 
-  /// Sends to member `to`; returns when `data` may be reused. A message to oneself is copied, however long.
-  /// RMA_ERR_RANK, RMA_ERR_NO_MEMORY, and what transfers report.
+  /// Sends a message to member `to`. Returns when `data` may be reused. A message to this process itself is
+  /// copied, whatever its length. RMA_ERR_RANK, RMA_ERR_NO_MEMORY, and the errors of transfers.
   [[nodiscard]] Status send(Label label, std::span<const std::byte> data, int to);
 
-  /// Waits for the first message of `label` from member `from`, or from any, that no receive has had.
-  /// RMA_ERR_RANK; RMA_ERR_SIZE when it is longer than `room`; and what transfers report.
+  /// Waits for the first message with `label` from member `from`, or from any member, that no receive has
+  /// taken. RMA_ERR_RANK; RMA_ERR_SIZE if the message is longer than `room`; and the errors of transfers.
   [[nodiscard]] Result<Received> receive(Label label, std::span<std::byte> room, int from);
 
  private:
   struct Peer {
     int rank = 0;                    ///< of the world team
-    std::uint64_t* inbox = nullptr;  ///< its own address
+    std::uint64_t* inbox = nullptr;  ///< the inbox's address at its owner
   };
-  /// A node of another member that came.
+  /// A node that came from another member.
   struct Arrival {
     NodeRef ref = 0;
     Node node;
@@ -79,7 +80,7 @@ class Mailbox {
     [[nodiscard]] int source() const { return node_member(ref); }
     [[nodiscard]] Label label() const { return {.space = MessageSpace{node.space}, .tag = node.tag}; }
   };
-  /// A message that no receive has had yet: copied here, or its node.
+  /// A message that no receive has taken yet: a copy of it, or its node.
   struct Message {
     Label label;
     int source = 0;
@@ -94,13 +95,13 @@ class Mailbox {
     std::span<std::byte> room;
     bool matched = false;
     Received received = {};
-    std::size_t got = 0;  ///< bytes of it that are here
+    std::size_t got = 0;  ///< bytes of the message that have arrived
 
     [[nodiscard]] bool wants(Label offered, int source) const {
       return !matched && offered == label && (from == kAnySource || from == source);
     }
     [[nodiscard]] bool complete() const { return matched && got == received.bytes; }
-    /// RMA_ERR_SIZE when there is not enough room.
+    /// Matches a message. RMA_ERR_SIZE if there is not enough room.
     [[nodiscard]] Status match(int source, std::size_t bytes);
   };
 
@@ -109,19 +110,20 @@ class Mailbox {
   [[nodiscard]] Status check_member(int member) const;
   [[nodiscard]] const Peer& peer(int member) const { return peers_[static_cast<std::size_t>(member)]; }
 
-  /// Pushes a node that `owner` has, whose `next` is at that address there, onto the list of `to`.
+  /// Pushes a node of `owner` onto the list of `to`. `next` is the address of the node's member `next`
+  /// at its owner.
   [[nodiscard]] Status push(NodeRef ref, std::uint64_t* next, int owner, int to);
   [[nodiscard]] Status push_own(Node* node, int to);
   [[nodiscard]] Status return_home(NodeRef ref);
   void came_home(Node* node);
 
-  /// Takes in all that has come.
+  /// Takes in all nodes that have come.
   [[nodiscard]] Status take_in();
-  /// Takes in what comes until `condition()`.
+  /// Takes in nodes until `condition()` returns true.
   template <typename Condition>
   [[nodiscard]] Status wait(const Condition& condition);
 
-  /// A free node; waits for one.
+  /// Returns a free node. Waits for one if there is none.
   [[nodiscard]] Result<Node*> take_node(NodePool& pool);
   [[nodiscard]] Status send_self(Label label, std::span<const std::byte> data);
   [[nodiscard]] Status send_in_node(NodePool& pool, Node::Kind kind, Label label,
@@ -131,9 +133,9 @@ class Mailbox {
 
   [[nodiscard]] Status deliver(const Arrival& arrival);
   [[nodiscard]] Status deliver_piece(const Arrival& arrival);
-  /// Keeps a message that no receive wants yet.
+  /// Keeps a message that matches no receive yet.
   [[nodiscard]] Status keep(const Arrival& arrival);
-  /// Gives a message to the receive under way.
+  /// accept(): gives a message to the receive under way.
   [[nodiscard]] Status accept(const Arrival& arrival);
   [[nodiscard]] Status accept(const Message& message);
   /// Reads the node's payload.
@@ -146,9 +148,9 @@ class Mailbox {
   NodePool eager_nodes_;
   NodePool large_nodes_;
   std::list<Message> messages_;    ///< in the order of arrival
-  std::vector<Arrival> arrivals_;  ///< of one take_in(), kept for its memory
+  std::vector<Arrival> arrivals_;  ///< used by take_in(); a member so that its memory is reused
   Posted* posted_ = nullptr;
-  const Node* away_ = nullptr;  ///< an announcement, until it comes home
+  const Node* away_ = nullptr;  ///< the node of an announced message, until the receiver returns it
 };
 
 }  // namespace rma::armci

@@ -1,4 +1,4 @@
-// Memory that others reach.
+// Memory that other processes can access.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,8 @@
 namespace rma::armci {
 namespace {
 
-/// Running out of memory is for the program to see; the runtime tells all members alike.
+/// Allocates for a group. The program sees a lack of memory as the result of the call. The runtime returns
+/// the same result to all members.
 int allocate(void** addresses, armci_size_t bytes, const Group& group, const char* call) {
   if (addresses == nullptr) return kNullArgument;
   const auto size = static_cast<std::size_t>(bytes);
@@ -67,9 +68,9 @@ void* PARMCI_Malloc_local(armci_size_t bytes) {
 int PARMCI_Free_local(void* address) { return rma::armci::result(rma_free_local(address), __func__); }
 
 void PARMCI_Memget(size_t bytes, armci_meminfo_t* memory, int flags) {
-  if (memory == nullptr) die(__func__, "the description is a null pointer");
-  if (bytes == 0) die(__func__, "0 bytes");
-  if (flags != 0) die(__func__, fmt::format("there are no flags {}", flags));
+  if (memory == nullptr) die(__func__, "the pointer to the armci_meminfo_t is null");
+  if (bytes == 0) die(__func__, "the size is 0 bytes");
+  if (flags != 0) die(__func__, fmt::format("the flags are {}: they must be 0", flags));
   void* const address = PARMCI_Malloc_local(static_cast<armci_size_t>(bytes));
   if (address == nullptr) die(__func__, rma_last_error());
   *memory = {};
@@ -79,14 +80,14 @@ void PARMCI_Memget(size_t bytes, armci_meminfo_t* memory, int flags) {
 }
 
 void* PARMCI_Memat(armci_meminfo_t* memory, long offset) {
-  if (memory == nullptr) die(__func__, "the description is a null pointer");
+  if (memory == nullptr) die(__func__, "the pointer to the armci_meminfo_t is null");
   return memory->armci_addr + offset;
 }
 
 void PARMCI_Memdt(armci_meminfo_t* /*memory*/, long /*offset*/) {}
 
 void PARMCI_Memctl(armci_meminfo_t* memory) {
-  if (memory == nullptr) die(__func__, "the description is a null pointer");
+  if (memory == nullptr) die(__func__, "the pointer to the armci_meminfo_t is null");
   if (memory->cpid == rma_rank()) rma::armci::require(rma_free_local(memory->addr), __func__);
   memory->armci_addr = memory->addr = nullptr;
 }

@@ -20,13 +20,13 @@ namespace rma::armci {
 namespace {
 
 std::size_t length(int len, const char* call) {
-  if (len < 0) die(call, fmt::format("a length of {}", len));
+  if (len < 0) die(call, fmt::format("the length {} is negative", len));
   return static_cast<std::size_t>(len);
 }
 
-/// Place of `process` in the list; -1 where it is not in it.
+/// Returns the index of `process` in the list; -1 if it is not in the list.
 int place_of(int process, const std::vector<int>& processes) {
-  // Most often it is the group of all.
+  // Start with the most frequent case: the list has all processes.
   if (process >= 0 && static_cast<std::size_t>(process) < processes.size() &&
       processes[static_cast<std::size_t>(process)] == process) {
     return process;
@@ -35,7 +35,7 @@ int place_of(int process, const std::vector<int>& processes) {
   return found == processes.end() ? -1 : static_cast<int>(found - processes.begin());
 }
 
-/// A root that is no master hands its data to the first one, which then is the root.
+/// A root that is not a master sends its data to the first master, which then acts as the root.
 void hand_to_first_master(void* buffer, std::size_t bytes, int root, int first, const char* call) {
   constexpr Label kLabel = {.space = MessageSpace::library, .tag = SCOPE_MASTERS};
   Mailbox& mailbox = *state(call).mailbox;
@@ -44,7 +44,7 @@ void hand_to_first_master(void* buffer, std::size_t bytes, int root, int first, 
   if (first == rma_rank()) require(mailbox.receive(kLabel, {data, bytes}, root).status(), call);
 }
 
-/// What a member says for a selection.
+/// A member's contribution to a selection.
 struct Offer {
   std::uint64_t contributes = 0;
   std::array<std::byte, 8> number = {};
@@ -107,7 +107,7 @@ void combine(Group& group, int scope, void* x, int n, const char* op, int type, 
   const Operator meant = Operator::of(op, type, call);
   const rma_team_t team = scope_team(group, scope, call);
   if (team == nullptr || count == 0) return;
-  if (x == nullptr) die(call, fmt::format("{} elements at a null pointer", n));
+  if (x == nullptr) die(call, fmt::format("the pointer to {} elements is null", n));
   meant.apply(x, count);
   require(receivers == Receivers::all ? rma_allreduce(team, x, x, count, meant.type, meant.reduction)
                                       : rma_reduce(team, x, x, count, meant.type, meant.reduction, 0),
@@ -121,12 +121,12 @@ void select(Group& group, int scope, void* x, int n, const char* op, int type, b
   const Operator meant = Operator::of(op, type, call);
   if ((meant.reduction != RMA_MIN && meant.reduction != RMA_MAX) ||
       meant.prepare != Operator::Prepare::nothing) {
-    die(call, "selects by \"min\" or \"max\" only");
+    die(call, "the operator must be \"min\" or \"max\"");
   }
   const rma_team_t team = scope_team(group, scope, call);
   if (team == nullptr || bytes == 0) return;
   if (x == nullptr || bytes < bytes_of(element)) {
-    die(call, fmt::format("{} bytes at {} do not begin with a number", bytes, x));
+    die(call, fmt::format("{} bytes at {} hold no element of the type", bytes, x));
   }
   Offer mine = {.contributes = contribute ? 1U : 0U, .number = {}};
   std::memcpy(mine.number.data(), x, bytes_of(element));

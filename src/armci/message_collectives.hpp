@@ -1,15 +1,15 @@
 #pragma once
 
-// What the collective functions of message.h do, on any group and scope. `call` names the function.
+// The collective functions of message.h, for any group and scope. `call` is the name of the function.
 
 namespace rma::armci {
 
 struct Group;
 
-/// `root` is a process.
+/// `root` is a process number.
 void broadcast(Group& group, int scope, void* buffer, int len, int root, const char* call);
 
-/// Who gets the result of a global operation.
+/// Says which processes get the result of a global operation.
 enum class Receivers { all, first };
 void combine(Group& group, int scope, void* x, int n, const char* op, int type, Receivers receivers,
              const char* call);

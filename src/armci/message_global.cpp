@@ -1,4 +1,4 @@
-// Barriers, broadcasts and global operations of message.h, each by its group and scope.
+// The barriers, broadcasts and global operations of message.h, with their groups and scopes.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace rma::armci {
 namespace {
 
-/// A root that is given as a rank of the default group.
+/// Returns the process of a root that is given as a rank of the default group.
 int process_of(const Group& group, int root, const char* call) {
   if (root < 0 || root >= group.size()) {
     die(call, fmt::format("there is no root {} in a group of {}", root, group.size()));
@@ -20,7 +20,7 @@ int process_of(const Group& group, int root, const char* call) {
   return group.ranks[static_cast<std::size_t>(root)];
 }
 
-/// The default group, and the one of a handle, which armci_msg_init is enough for.
+/// Return the default group, and the group of a handle. They work after armci_msg_init alone.
 Group& message_group(const char* call) {
   message_state(call);
   return default_group(call);
@@ -82,8 +82,8 @@ void armci_msg_clus_brdcst(void* buffer, int len) {
 void armci_grp_clus_brdcst(void* buffer, int len, int first, int count, ARMCI_Group* group) {
   const Group& all = message_group(group, __func__);
   if (first < 0 || count < 1 || first > all.size() - count || len < 0) {
-    rma::armci::die(__func__, fmt::format("{} bytes to {} members from {} on in a group of {}", len, count,
-                                          first, all.size()));
+    rma::armci::die(__func__, fmt::format("cannot send {} bytes to {} members from {} on in a group of {}",
+                                          len, count, first, all.size()));
   }
   if (all.rank < first || all.rank >= first + count) return;
   rma_team_t team = nullptr;

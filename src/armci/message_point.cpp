@@ -1,4 +1,4 @@
-// The rest of message.h: two-sided messages, the tree, who and how many, the clock.
+// The rest of message.h: two-sided messages, the tree, the ranks and sizes, the clock.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,8 @@ namespace rma::armci {
 namespace {
 
 std::size_t checked_length(const void* buffer, int len, const char* call) {
-  if (len < 0 || (buffer == nullptr && len > 0)) die(call, fmt::format("{} bytes at {}", len, buffer));
+  if (len < 0 || (buffer == nullptr && len > 0))
+    die(call, fmt::format("there is no buffer of {} bytes at {}", len, buffer));
   return static_cast<std::size_t>(len);
 }
 
@@ -56,7 +57,7 @@ void armci_msg_snd(int tag, void* buffer, int len, int to) {
 }
 
 void armci_msg_rcv(int tag, void* buffer, int buflen, int* msglen, int from) {
-  // A negative process is no way to say "any" here.
+  // A negative process does not mean "any" here.
   if (from < 0) die(__func__, fmt::format("there is no process {}", from));
   rma::armci::receive(tag, buffer, buflen, msglen, from, __func__);
 }

@@ -1,4 +1,4 @@
-// Beside an MPI: the job's processes are a communicator's, and find each other by it.
+// ARMCI beside an MPI: the processes of the job are those of a communicator, and find each other by it.
 
 #include "armci/mpi_comm.hpp"
 
@@ -26,12 +26,12 @@ struct Comm {
 
 namespace {
 
-/// A copy of the communicator that ARMCI is initialized on, so that what the library sends never meets what
-/// the program does; and the copy's ranks are the processes' numbers.
+/// A duplicate of the communicator on which ARMCI is initialized, so that the library's messages never match
+/// the program's. Its ranks are the processes' numbers.
 MPI_Comm everyone = MPI_COMM_NULL;
 
-/// The communicator that armci_msg_init or armci_msg_init_comm named last: messages begin the job on it where
-/// ARMCI_Init has not. A copy, but of the world.
+/// The communicator that armci_msg_init or armci_msg_init_comm named last. Messages begin the job on it if
+/// ARMCI_Init has not begun it. It is a duplicate, unless it is MPI_COMM_WORLD.
 MPI_Comm named = MPI_COMM_NULL;
 
 bool mpi_runs() {
@@ -42,8 +42,8 @@ bool mpi_runs() {
   return begun != 0 && ended == 0;
 }
 
-/// A program that ends well and knows nothing of the MPI under it has nothing to end it with. One that fails
-/// must not wait for the others in there.
+/// Finalizes the MPI for a program that exits successfully and did not initialize the MPI itself. A program
+/// that fails must not wait for the others in MPI_Finalize.
 void end_mpi(int exit_code, void* /*unused*/) {
   if (exit_code == 0 && mpi_runs()) MPI_Finalize();
 }
@@ -53,11 +53,11 @@ int allgather(void* /*context*/, const void* mine, void* all, std::size_t bytes)
   return MPI_Allgather(mine, size, MPI_BYTE, all, size, MPI_BYTE, everyone);
 }
 
-/// Where the program has ended MPI before ARMCI, all have met in that.
+/// If the program has finalized MPI before ARMCI, all processes have met in MPI_Finalize.
 int barrier(void* /*context*/) { return mpi_runs() ? MPI_Barrier(everyone) : 0; }
 
-/// Waits until the launcher has read what this process has written to it, for a tenth of a second at most:
-/// MPICH's drops the rest when a process aborts, and so the text that says why.
+/// Waits until the launcher has read this process's output, for a tenth of a second at most. MPICH's launcher
+/// drops unread output when a process aborts, and with it the error text.
 void let_launcher_read(int stream) {
   struct stat status = {};
   if (fstat(stream, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
@@ -68,9 +68,9 @@ void let_launcher_read(int stream) {
   }
 }
 
-/// Of all processes that the MPI has started, not of `everyone`: for any other communicator than its world
-/// MPICH tells each member by a message, and waits until those have been taken, which a process that sleeps
-/// outside MPI never does. For its world it asks the launcher.
+/// Aborts all processes that the MPI has started, not only those of `everyone`. For MPI_COMM_WORLD MPICH asks
+/// the launcher. For any other communicator MPICH sends a message to each member and waits until it is
+/// received, and a process that sleeps outside MPI never receives it.
 void abort_job(void* /*context*/, int exit_code) {
   if (!mpi_runs()) return;
   let_launcher_read(STDOUT_FILENO);
@@ -78,7 +78,7 @@ void abort_job(void* /*context*/, int exit_code) {
   MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
-/// Makes MPI ready where the program has not.
+/// Initializes MPI if the program has not.
 void start_mpi(int* argc, char*** argv) {
   int begun = 0;
   MPI_Initialized(&begun);
@@ -90,8 +90,8 @@ void start_mpi(int* argc, char*** argv) {
   on_exit(end_mpi, nullptr);
 }
 
-/// Joins the job of `comm`'s processes: the runtime's start, carried by a copy of that communicator. Where
-/// the program has begun the runtime itself, the job is that one, of as many processes.
+/// Joins the job of `comm`'s processes. The runtime starts over a duplicate of that communicator. If the
+/// program has initialized the runtime itself, that job must have the same processes.
 rma_status_t join(MPI_Comm comm) {
   if (!mpi_runs()) die("ARMCI_Init", "MPI is not initialized, or was finalized");
   MPI_Comm_dup(comm, &everyone);
@@ -103,19 +103,22 @@ rma_status_t join(MPI_Comm comm) {
   bootstrap.abort = abort_job;
   if (rma_initialized() == 0) return rma_init_with(&bootstrap);
   if (rma_rank() != bootstrap.rank || rma_size() != bootstrap.size) {
-    die("ARMCI_Init", fmt::format("rma_init has made this rank {} of {}, the communicator has it as {} of {}",
-                                  rma_rank(), rma_size(), bootstrap.rank, bootstrap.size));
+    die("ARMCI_Init",
+        fmt::format("this process is rank {} of {} by rma_init, but {} of {} in the communicator", rma_rank(),
+                    rma_size(), bootstrap.rank, bootstrap.size));
   }
   return rma_init();
 }
 
-/// Messages may have begun the job on a communicator; it cannot be left for another one.
+/// Checks that `comm` has the processes of the communicator on which messages may have begun the job. The job
+/// cannot change its communicator.
 void confirm(MPI_Comm comm) {
   int relation = MPI_UNEQUAL;
   MPI_Comm_compare(comm, everyone, &relation);
   if (relation == MPI_IDENT || relation == MPI_CONGRUENT) return;
   die("ARMCI_Init",
-      "messages have begun the job on another communicator: armci_msg_init_comm before them names this one");
+      "messages have begun the job on another communicator: call armci_msg_init_comm with this one before "
+      "them");
 }
 
 Beginning beginning(MPI_Comm comm) {
@@ -124,7 +127,7 @@ Beginning beginning(MPI_Comm comm) {
           .confirm = [comm] { confirm(comm); }};
 }
 
-/// Before ARMCI_Init; from then on the communicator is chosen.
+/// Names the communicator before ARMCI_Init. After it the choice is fixed.
 void name(MPI_Comm comm, bool copy) {
   if (PARMCI_Initialized() != 0) return;
   if (named != MPI_COMM_NULL && named != MPI_COMM_WORLD) MPI_Comm_free(&named);
@@ -144,7 +147,7 @@ void begin_messages(const char* call) {
 }
 
 void end_processes(int exit_code, const std::string& text) {
-  // rma_abort would end this process only, and some launchers give the job a code of their own then.
+  // rma_abort would end only this process, and some launchers would then return an exit code of their own.
   if (mpi_runs()) {
     std::fprintf(stderr, "%s\n", text.c_str());
     abort_job(nullptr, exit_code);
@@ -158,7 +161,7 @@ void open_comm(Group& group) {
   MPI_Group members = MPI_GROUP_NULL;
   MPI_Comm_group(everyone, &all);
   MPI_Group_incl(all, group.size(), group.ranks.data(), &members);
-  // The members' lowest process as the tag: others make groups at the same time.
+  // The tag is the first member's process, because other groups may be made at the same time.
   MPI_Comm comm = MPI_COMM_NULL;
   const int made = MPI_Comm_create_group(everyone, members, group.ranks.front(), &comm);
   MPI_Group_free(&members);

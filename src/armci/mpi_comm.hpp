@@ -4,20 +4,22 @@
 
 #include "armci/groups.hpp"
 
-// What differs between the flavours: no_mpi.cpp does nothing for a group, mpi_comm.cpp makes a communicator.
+// The functions that differ between the flavours: no_mpi.cpp does nothing for a group, mpi_comm.cpp
+// makes a communicator.
 
 namespace rma::armci {
 
-/// Gives a new group what its members need. Collective over them.
+/// Gives a new group its communicator. Collective over its members.
 void open_comm(Group& group);
-/// Ends it. That of all processes, after the runtime, which leaves by it; where the program has the runtime
-/// go on, it stays.
+/// Frees a group's communicator. That of all processes is freed after the runtime has left the job by it. If
+/// the program keeps the runtime running, it stays.
 void close_comm(Group& group);
 
-/// Begins the job for messages by init_messages(); ends the process where armci_msg_init was not called.
+/// Begins the job for messages by init_messages(). Ends the process if armci_msg_init was not called.
 void begin_messages(const char* call);
 
-/// Prints a text and ends this process where the runtime does not run, and the others where an MPI does that.
+/// Prints a text and ends this process while the runtime does not run. Ends the others as well if an MPI
+/// can do so.
 [[noreturn]] void end_processes(int exit_code, const std::string& text);
 
 }  // namespace rma::armci

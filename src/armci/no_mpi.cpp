@@ -1,4 +1,4 @@
-// Without an MPI: the launcher says which processes there are.
+// ARMCI without an MPI: the processes of the job come from the launcher.
 
 #include <cstdlib>
 #include <mutex>
@@ -13,8 +13,8 @@ namespace rma::armci {
 
 namespace {
 
-std::mutex message_life_lock;  // of the next
-bool joined = false;           // by armci_msg_init
+std::mutex message_life_lock;  // guards `joined`
+bool joined = false;           // armci_msg_init has joined the job
 
 bool has_joined() {
   const std::lock_guard guard(message_life_lock);

@@ -5,22 +5,25 @@
 
 namespace rma::armci {
 
-/// How often each process notified each other. `arrived` lies in the heap, where the others write.
+/// Counts how often each process has notified each other one. The counters lie in the heap, where the other
+/// processes write them.
 class Notifications {
  public:
-  /// Collective, as is close().
+  /// Collective, as close() is.
   Notifications();
   void close();
 
-  /// Tells `process`, behind all that was put there; returns how often it was told.
+  /// Notifies `process`. The notification arrives after all earlier puts there. Returns how often this
+  /// process has notified it.
   int tell(int process);
-  /// Waits for the next of `process`; `*waited` is how often that was done. Returns how often it has told.
+  /// Waits for the next notification of `process`. Stores the number of such waits into `*waited`, which may
+  /// be null. Returns how often `process` has notified this one.
   int wait(int process, int* waited);
 
  private:
-  std::vector<void*> arrived_;  ///< each process's counters, by process: its own addresses
+  std::vector<void*> arrived_;  ///< each process's counters, by process; addresses of their owners
   std::vector<int> told_;       ///< by process
-  std::vector<int> waited_;     ///< likewise
+  std::vector<int> waited_;     ///< by process
 
   [[nodiscard]] std::uint64_t* arrived(int at, int from) const {
     return static_cast<std::uint64_t*>(arrived_[static_cast<std::size_t>(at)]) + from;

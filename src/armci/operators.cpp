@@ -25,7 +25,7 @@ struct Named {
   bool integers_only;
 };
 
-/// Names that others begin with stand behind them.
+/// A name that another name begins with stands after that one.
 constexpr std::array kOperators = {
     Named{"+", RMA_SUM, Prepare::nothing, false},       Named{"*", RMA_PROD, Prepare::nothing, false},
     Named{"max", RMA_MAX, Prepare::nothing, false},     Named{"min", RMA_MIN, Prepare::nothing, false},
@@ -37,7 +37,7 @@ constexpr std::array kOperators = {
     Named{"bor", RMA_BOR, Prepare::nothing, true},
 };
 
-/// Looks at no byte behind the name, and at none behind the string's end.
+/// Reads no byte after the name, and none after the string's end.
 bool begins_with(const char* text, std::string_view name) {
   for (const char letter : name) {
     if (*text++ != letter) return false;
@@ -45,7 +45,7 @@ bool begins_with(const char* text, std::string_view name) {
   return true;
 }
 
-/// As much of a string that may have no end as an operator's name can be long.
+/// Returns the start of a string that may have no end, as long as an operator's name can be.
 std::string shown(const char* text) {
   std::string start;
   while (start.size() < 6 && std::isgraph(static_cast<unsigned char>(*text)) != 0) start += *text++;
@@ -58,7 +58,7 @@ void prepare(std::span<T> elements, Prepare how) {
     if (how == Prepare::truth) {
       element = element != 0 ? T{1} : T{0};
     } else if constexpr (std::is_integral_v<T>) {
-      // Of the least integer there is no absolute value; it stays, as it would by the processor's own.
+      // The least integer has no absolute value. It stays unchanged, as the processor's negation leaves it.
       using Unsigned = std::make_unsigned_t<T>;
       if (element < 0) element = static_cast<T>(Unsigned{0} - static_cast<Unsigned>(element));
     } else {
@@ -100,7 +100,7 @@ Operator Operator::of(const char* name, int type, const char* call) {
     }
     return {.reduction = named.reduction, .prepare = named.prepare, .type = element};
   }
-  die(call, fmt::format("there is no operator \"{}\": message.h names them", shown(name)));
+  die(call, fmt::format("there is no operator \"{}\": message.h lists them", shown(name)));
 }
 
 void Operator::apply(void* elements, std::size_t count) const {

@@ -17,8 +17,8 @@ void PARMCI_AllFence(void) { require(rma_fence_all(), __func__); }
 
 void PARMCI_GroupFence(ARMCI_Group* /*group*/) { PARMCI_AllFence(); }
 
-// Memory is the processor's own: there is nothing but the order to keep, of what others have completed and
-// what the program does next.
+// The memory is coherent. So only the order between completed operations of other processes and the program's
+// next accesses must be kept.
 void PARMCI_Access_begin(void* /*address*/) { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 void PARMCI_Access_end(void* /*address*/) { std::atomic_thread_fence(std::memory_order_seq_cst); }

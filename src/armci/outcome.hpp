@@ -6,14 +6,14 @@
 
 namespace rma::armci {
 
-/// What a call of the C interface returned, with its text.
+/// Returns the Status of a call of the C interface, with its error text.
 [[nodiscard]] inline Status outcome(rma_status_t code) {
   if (code == RMA_SUCCESS) [[likely]]
     return {};
   return {code, rma_last_error()};
 }
 
-/// Ends the job with the failure's text, unless it is success.
+/// Ends the job with the failure's text. Does nothing for success.
 inline void require(const Status& status, const char* call) {
   if (!status.ok()) [[unlikely]]
     die(call, status.text());

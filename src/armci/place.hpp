@@ -2,16 +2,17 @@
 
 namespace rma::armci {
 
-/// This process among those of the job.
+/// The place of this process in the job.
 struct Place {
   int rank = -1;
-  int size = 0;  ///< 0: not known
+  int size = 0;  ///< 0: unknown
 };
 
-/// In the job that runs, else in the one that armci_msg_init or the last ARMCI_Init spoke of.
+/// Returns the place in the running job. If none runs, returns the place in the job of armci_msg_init or of
+/// the last ARMCI_Init.
 [[nodiscard]] Place this_place();
 
-/// What this_place() says while no job runs.
+/// Sets the place that this_place() returns while no job runs.
 void remember_place(Place place);
 
 }  // namespace rma::armci

@@ -8,27 +8,27 @@ namespace rma::armci {
 
 struct Group;
 
-/// The part of a group that a scope means.
+/// The part of a group that a scope selects.
 struct ScopePart {
-  std::vector<int> processes;  ///< in the group's order; empty as long as nobody asked
-  rma_team_t team = nullptr;   ///< null where this process is not among them, or has not asked
+  std::vector<int> processes;  ///< in the group's order; empty until first use
+  rma_team_t team = nullptr;   ///< null if this process is not among them, and until first use
 };
 
-/// The parts of a group that are not all of it, found and made when they are first used: by a collective call
-/// over the part, so by all of its members.
+/// The parts of a group for the scopes other than SCOPE_ALL. They are made at first use. The first use is a
+/// collective call over the part, so all of its members take part.
 struct ScopeParts {
   ScopePart node;
   ScopePart masters;
 };
 
-/// SCOPE_ALL, SCOPE_NODE or SCOPE_MASTERS; the job ends for anything else.
+/// Returns the processes of SCOPE_ALL, SCOPE_NODE or SCOPE_MASTERS. Ends the job for any other scope.
 [[nodiscard]] const std::vector<int>& scope_processes(Group& group, int scope, const char* call);
 
-/// The team of a scope; null where this process is not among its members. The job ends where it is not in the
-/// group.
+/// Returns the team of a scope; null if this process is not among its members. Ends the job if it is not
+/// in the group.
 [[nodiscard]] rma_team_t scope_team(Group& group, int scope, const char* call);
 
-/// Before a group is freed: collective over its members.
+/// Frees the teams of a group's scopes, before the group is freed. Collective over its members.
 void close_scopes(Group& group);
 
 }  // namespace rma::armci

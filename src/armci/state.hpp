@@ -10,7 +10,8 @@
 
 namespace rma::armci {
 
-/// What exists between the first ARMCI_Init and the last ARMCI_Finalize. The runtime knows all else.
+/// The state of ARMCI between the first ARMCI_Init and the last ARMCI_Finalize. Everything else is
+/// in the runtime.
 struct State {
   explicit State(Group world);
 
@@ -22,11 +23,11 @@ struct State {
   rma_mutexes_t mutexes = nullptr;  ///< null unless ARMCI_Create_mutexes was called
 };
 
-/// The state; the job ends where there is none, because ARMCI is not initialized. `call` names who asks.
+/// Returns the state. Ends the job if ARMCI is not initialized. `call` is the name of the caller.
 [[nodiscard]] State& state(const char* call);
 
-/// The same for a call of message.h, of which armci_msg_init is enough: the first one begins the job, and so
-/// waits for all processes to call one, or ARMCI_Init.
+/// Returns the state for a call of message.h, which needs only armci_msg_init. The first such call begins the
+/// job, and so waits until all processes call such a function or ARMCI_Init.
 State& message_state(const char* call);
 
 }  // namespace rma::armci

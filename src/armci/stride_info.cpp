@@ -1,4 +1,4 @@
-// The segments of strided memory, one by one, for programs that pack and unpack.
+// Enumerates the segments of strided memory, for programs that pack and unpack.
 
 #include <algorithm>
 #include <cstring>

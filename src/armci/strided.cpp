@@ -1,4 +1,4 @@
-// Strided put, get and accumulate. The runtime has the same form of a shape, in wider numbers.
+// Strided put, get and accumulate. The runtime describes shapes in the same form, with wider numbers.
 
 #include <array>
 
@@ -10,7 +10,8 @@
 namespace rma::armci {
 namespace {
 
-/// A shape in the runtime's numbers. A negative count becomes one that it refuses, as more than any memory.
+/// A shape with the runtime's number types. A negative count becomes a huge one, which the runtime refuses
+/// because the extent overflows.
 class Shape {
  public:
   Shape(const int* src_strides, const int* dst_strides, const int* counts, int levels) : levels_(levels) {
@@ -22,7 +23,7 @@ class Shape {
     }
   }
 
-  /// What is wrong with the arguments of the constructor: 0 for nothing.
+  /// Checks the arguments of the constructor. Returns 0 or the result of the call.
   static int check(const int* src_strides, const int* dst_strides, const int* counts, int levels) {
     if (levels < 0 || levels > ARMCI_MAX_STRIDE_LEVEL) [[unlikely]]
       return kBadLevels;
@@ -36,14 +37,14 @@ class Shape {
   [[nodiscard]] int levels() const { return levels_; }
 
  private:
-  // Only as much as the levels need is written.
+  // Only the entries of existing levels are written.
   std::array<ptrdiff_t, ARMCI_MAX_STRIDE_LEVEL> dst_strides_;
   std::array<ptrdiff_t, ARMCI_MAX_STRIDE_LEVEL> src_strides_;
   std::array<std::size_t, ARMCI_MAX_STRIDE_LEVEL + 1> counts_;
   int levels_;
 };
 
-/// Runs `body(const Shape&)`, which returns what the call returns, where there is a shape.
+/// Checks the arguments and calls `body(const Shape&)`, which returns the result of the call.
 template <typename Body>
 [[gnu::always_inline]] inline int with_shape(const int* src_strides, const int* dst_strides,
                                              const int* counts, int levels, const Body& body) {
@@ -107,7 +108,7 @@ int PARMCI_PutS_flag_dir(void* src, int src_strides[], void* dst, int dst_stride
 
 int PARMCI_NbPutS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
                   int proc, armci_hdl_t* handle) {
-  // Contiguous, and so for a handle that gathers.
+  // The transfer is contiguous, so an aggregate handle may gather it.
   if (levels == 0 && counts != nullptr) return PARMCI_NbPut(src, dst, counts[0], proc, handle);
   return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
     if (handle == nullptr) {

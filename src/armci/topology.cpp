@@ -1,4 +1,4 @@
-// Who is on which host.
+// The distribution of processes over hosts.
 
 #include "armci/topology.hpp"
 
@@ -20,7 +20,7 @@ Topology::Topology() {
   }
   std::vector<int> lowest_of(static_cast<std::size_t>(size));
   require(rma_allgather(rma_team_world(), lowest_of.data(), &lowest, sizeof lowest), "ARMCI_Init");
-  std::map<int, int> hosts;  // by lowest process
+  std::map<int, int> hosts;  // host number by lowest process
   for (int process = 0; process < size; ++process) {
     const auto [host, is_new] =
         hosts.emplace(lowest_of[static_cast<std::size_t>(process)], static_cast<int>(hosts.size()));
@@ -68,7 +68,7 @@ int armci_domain_id(armci_domain_t /*domain*/, int proc) { return topology(__fun
 int armci_domain_my_id(armci_domain_t /*domain*/) { return topology(__func__).host_of(rma_rank()); }
 
 int armci_domain_nprocs(armci_domain_t domain, int id) {
-  // As the original: a negative number is one's own host.
+  // As in the original ARMCI, a negative number means the caller's own host.
   const int host = id < 0 ? armci_domain_my_id(domain) : id;
   return static_cast<int>(topology(__func__).processes(host).size());
 }

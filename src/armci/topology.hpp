@@ -4,16 +4,16 @@
 
 namespace rma::armci {
 
-/// Which process is on which host. Hosts are numbered by their lowest processes. Collective when made; the
-/// same on all processes.
+/// Knows which process is on which host. Hosts are numbered in the order of their lowest processes. The
+/// constructor is collective, and the result is the same on all processes.
 class Topology {
  public:
   Topology();
 
   [[nodiscard]] int hosts() const { return static_cast<int>(processes_.size()); }
-  /// -1 where there is no such process.
+  /// Returns the host of a process; -1 if there is no such process.
   [[nodiscard]] int host_of(int process) const;
-  /// The processes of a host, ascending; none where there is no such host.
+  /// Returns the processes of a host, ascending; an empty list if there is no such host.
   [[nodiscard]] const std::vector<int>& processes(int host) const;
 
  private:

@@ -11,25 +11,26 @@
 namespace rma::armci {
 namespace {
 
-/// A negative size becomes one that the runtime refuses, as more than any memory.
+/// A negative size becomes a huge one, which the runtime refuses because the end of the range overflows.
 std::size_t size_of(int bytes) { return static_cast<std::size_t>(bytes); }
 
-/// The runtime sees what was gathered only later, when nobody looks at what is returned any more.
+/// Checks a transfer that is gathered. The runtime sees it only later, when no call returns its
+/// status any more.
 int check(const void* src, const void* dst, int bytes, int process) {
   if (bytes < 0) return kBadSize;
   if (process < 0 || process >= rma_size()) return kBadProcess;
   return bytes > 0 && (src == nullptr || dst == nullptr) ? kNullArgument : 0;
 }
 
-/// rma_same_host(), inlined: a call would cost more than gathering may.
+/// An inlined rma_same_host(). A call would cost more than gathering may cost.
 bool mapped(int process) {
   const auto rank = static_cast<std::size_t>(static_cast<unsigned>(process));
   return rank < rma_direct.count && rma_direct.peers[rank].bytes != 0;
 }
 
-/// What the call returns where some handle gathers, and this one may; nothing where it does not. A process of
-/// this host is served at once, whatever the handle does; the handle is left as it is, since it may have the
-/// number of another operation.
+/// Gathers the transfer if `handle` gathers, and returns the result of the call; returns no value if the
+/// transfer was not gathered. A transfer to a process of this host is executed at once, even if the handle
+/// gathers. The handle then stays as it is, because it may contain the number of another operation.
 std::optional<int> gathered(const armci_hdl_t* handle, Aggregates::Kind kind, void* src, void* dst, int bytes,
                             int process, const char* call) {
   Aggregates& aggregates = state(call).handles.aggregates;
@@ -46,7 +47,7 @@ std::optional<int> gathered(const armci_hdl_t* handle, Aggregates::Kind kind, vo
   return std::nullopt;
 }
 
-/// The number of elements; nothing where `bytes` is none of them.
+/// Computes the number of elements. Returns false if `bytes` is not a multiple of their size.
 bool elements_of(int bytes, rma_type_t type, std::size_t& elements) {
   elements = size_of(bytes) / type_size(type);
   return bytes >= 0 && size_of(bytes) % type_size(type) == 0;

@@ -11,7 +11,7 @@
 
 namespace rma::armci {
 
-/// The runtime's type for an ARMCI_ACC_ constant; the job ends for any other number.
+/// Returns the runtime's type for an ARMCI_ACC_ constant. Ends the job for any other number.
 [[nodiscard]] inline rma_type_t type_of(int type, const char* call) {
   constexpr std::array kTypes = {RMA_INT,           RMA_DOUBLE,         RMA_FLOAT,
                                  RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE, RMA_LONG};
@@ -21,7 +21,7 @@ namespace rma::armci {
   return kTypes[index];
 }
 
-/// Bytes of one element.
+/// Returns the size of one element in bytes.
 [[nodiscard]] inline std::size_t type_size(rma_type_t type) {
   constexpr std::array<std::size_t, 7> kSizes = {sizeof(int),       sizeof(long),   sizeof(long long),
                                                  sizeof(float),     sizeof(double), 2 * sizeof(float),

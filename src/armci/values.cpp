@@ -1,5 +1,5 @@
-// Put and get of single values. A value does not outlive the call, so a nonblocking put of one is over when
-// it returns.
+// Put and get of single values. A value does not outlive the call, so a nonblocking put of a value is
+// complete when it returns.
 
 #include "armci/alias.hpp"
 #include "armci/errors.hpp"

@@ -13,7 +13,8 @@
 namespace rma::armci {
 namespace {
 
-/// The runtime's descriptors. A negative size becomes one that it refuses, as more than any memory.
+/// The descriptors for the runtime. A negative size becomes a huge one, which the runtime refuses
+/// because it overflows.
 class List {
  public:
   List(const armci_giov_t* list, int count) : count_(static_cast<std::size_t>(count)) {
@@ -30,7 +31,7 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
-  /// What is wrong with the arguments of the constructor: 0 for nothing.
+  /// Checks the arguments of the constructor. Returns 0 or the result of the call.
   static int check(const armci_giov_t* list, int count) {
     if (count < 0) return kBadSize;
     if (count > 0 && list == nullptr) return kNullArgument;
@@ -46,18 +47,19 @@ class List {
  private:
   std::size_t count_;
   const rma_iov_t* data_;
-  std::array<rma_iov_t, 8> few_;  // only as many as there are are written
+  std::array<rma_iov_t, 8> few_;  // only the used entries are written
   std::vector<rma_iov_t> many_;
 };
 
-/// Runs `body(const List&)`, which returns what the call returns, where there is a list.
+/// Checks the arguments and calls `body(const List&)`, which returns the result of the call.
 template <typename Body>
 int with_list(const armci_giov_t* list, int count, const Body& body) {
   if (const int refused = List::check(list, count); refused != 0) return refused;
   return body(List(list, count));
 }
 
-/// Pieces that are nowhere are what a list gets whose two numbers stand in the other order.
+/// Ends the job for an invalid address. A program that fills in the two numbers of an armci_giov_t in the
+/// wrong order produces such addresses, so the text names this cause.
 void check_addresses(rma_status_t status, const char* call) {
   if (status != RMA_ERR_ADDRESS) [[likely]]
     return;
@@ -67,7 +69,7 @@ void check_addresses(rma_status_t status, const char* call) {
                   rma_last_error()));
 }
 
-/// As result() and begun().
+/// list_result() and list_begun() do what result() and begun() do, after check_addresses().
 int list_result(rma_status_t status, const char* call) {
   check_addresses(status, call);
   return result(status, call);

@@ -32,7 +32,7 @@ Accumulation::Accumulation(Accumulator& accumulator, rma_type_t type, const void
     : accumulator_(accumulator),
       rank_(rank),
       kernel_(type, scale),
-      // Locks that are not mapped are not taken either: add() refuses.
+      // If the rank's locks are not mapped, any others do here: add() returns an error before it takes one.
       cursor_(accumulator.locks(accumulator.job().mapped(rank) ? rank : accumulator.job().rank()),
               accumulator.job().wait_policy()) {}
 
@@ -49,8 +49,8 @@ Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, st
       Status status = access(address, piece, [&](std::byte* here) { kernel_.run(here, src, piece); });
       if (!status.ok()) return status;
     } else {
-      // A complex element across the border of two stripes. Its parts are sums of their own, so each is added
-      // under its own lock.
+      // A complex element lies across the border of two stripes. Its two parts are separate sums, so each is
+      // added under its own lock.
       piece = element;
       std::array<std::byte, Kernel::kMostElementBytes> product = {};
       kernel_.product(product.data(), src);
@@ -75,7 +75,7 @@ void Accumulation::add_stripes(std::byte* here, std::uintptr_t address, const st
         work(here + (piece - address));
         return {};
       });
-  static_cast<void>(added);  // nothing in it fails
+  static_cast<void>(added);  // add_pieces() cannot fail here
 }
 
 Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {

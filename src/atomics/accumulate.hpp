@@ -13,28 +13,31 @@ namespace rma {
 
 class RemoteAtomics;
 
-/// Accumulates, to any rank's memory, as a job's processes share them: the locks over a rank's addresses lie
-/// in that rank's memory. Whoever initiates takes them and does the arithmetic; the target takes no part.
-/// Where the memory is not mapped, the target's helper does (RemoteAtomics). Thread-safe.
+/// Accumulates into any rank's memory. The locks over a rank's addresses lie in that rank's memory. If the
+/// memory is mapped, the initiator takes the locks and does the arithmetic, and the target takes no part. If
+/// it is not mapped, the target's helper does both (RemoteAtomics). Thread-safe.
 class Accumulator {
  public:
-  /// Sets the locks over this process's memory aside. Before Job::connect(); both must outlive the result.
+  /// Sets aside the locks over this process's memory. Called before Job::connect(). `job` and `device` must
+  /// outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<Accumulator>> create(Job& job, Device& device);
 
-  /// dst[i] += scale * src[i] for `bytes` bytes of elements, each atomic with respect to all other
-  /// accumulates. `type` is valid, `bytes` a multiple of its size, `dst` aligned to its type_alignment(), and
-  /// `scale` null or one element. RMA_ERR_ADDRESS; RMA_ERR_UNSUPPORTED for a rank that no helper reaches;
-  /// RMA_ERR_PEER_LOST and what else the device reports.
+  /// Performs dst[i] += scale * src[i] for `bytes` bytes of elements. The update of each element is
+  /// atomic with respect to all other accumulates. `type` is valid, `bytes` is a multiple of its
+  /// size, `dst` is aligned to its type_alignment(), and `scale` is null or one element.
+  /// RMA_ERR_ADDRESS; RMA_ERR_UNSUPPORTED for a rank that no helper reaches; RMA_ERR_PEER_LOST and
+  /// the other errors of the device.
   [[nodiscard]] Status accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
                                   const void* scale, int rank);
 
-  /// Before the first accumulate: who executes those to ranks that are not mapped here. Null for nobody.
+  /// Sets the object that executes accumulates to ranks that are not mapped here; null for none. Called
+  /// before the first accumulate.
   void set_remote(RemoteAtomics* remote) { remote_ = remote; }
   [[nodiscard]] RemoteAtomics* remote() const { return remote_; }
 
   [[nodiscard]] Job& job() const { return job_; }
   [[nodiscard]] Device& device() const { return device_; }
-  /// The locks over the memory of `rank`, mapped here.
+  /// Returns the locks over the memory of `rank`, which is mapped here.
   [[nodiscard]] StripeLocks& locks(int rank) const {
     return *reinterpret_cast<StripeLocks*>(job_.service(Service::accumulate, rank).data());
   }
@@ -47,18 +50,19 @@ class Accumulator {
   RemoteAtomics* remote_ = nullptr;
 };
 
-/// One accumulate of any number of contiguous pieces to one rank. Keeps a lock from piece to piece, so it is
-/// to be used in one go, by one thread, and destroyed at once.
+/// One accumulate of any number of contiguous pieces to one rank. It keeps a lock from piece to piece. So one
+/// thread uses it without a pause and then destroys it at once.
 class Accumulation {
  public:
   Accumulation(Accumulator& accumulator, rma_type_t type, const void* scale, int rank);
   Accumulation(const Accumulation&) = delete;
   Accumulation& operator=(const Accumulation&) = delete;
 
-  /// Accumulates one piece; arguments and errors as Accumulator::accumulate.
+  /// Accumulates one piece. The arguments and errors are those of Accumulator::accumulate.
   [[nodiscard]] Status add(void* dst, const void* src, std::size_t bytes);
 
-  /// add() of memory known to be mapped, at `here`. Inlined: short pieces in long rows cost little besides.
+  /// Does the same for memory that is mapped at `here`. It is inlined, because a short piece costs little
+  /// apart from the call.
   void add_mapped(std::byte* here, const void* dst, const void* src, std::size_t bytes) {
     const auto address = reinterpret_cast<std::uintptr_t>(dst);
     const auto* const from = static_cast<const std::byte*>(src);
@@ -68,10 +72,11 @@ class Accumulation {
   }
 
  private:
-  /// add_mapped() of what does not lie in one stripe.
+  /// Does the same for a piece that does not lie in one stripe.
   void add_stripes(std::byte* here, std::uintptr_t address, const std::byte* src, std::size_t bytes);
-  /// Adds [src, src + bytes) to the target's `address` in pieces that lie under one lock each, holding it.
-  /// `access(address, bytes, work)` gives `work` those bytes to change.
+  /// Adds [src, src + bytes) to the target's `address`. Divides it into parts that lie under one lock
+  /// each, and holds that lock. `access(address, bytes, work)` gives the target's bytes to `work`,
+  /// which changes them.
   template <typename Access>
   [[nodiscard]] Status add_pieces(std::uintptr_t address, const std::byte* src, std::size_t bytes,
                                   const Access& access);

@@ -67,7 +67,8 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
     default:
       before = network.atomic(RMA_FETCH_ADD, target, 0, 0, rank);
       while (before.ok() && op != RMA_FETCH) {
-        // Devices have no other operations: the result is computed here, and stored if nothing came between.
+        // Devices have no other operations. So the result is computed here, and stored if the word has
+        // not changed since.
         const std::uint64_t expected = before.value();
         const std::uint64_t after = atomic_result(op, expected, operand, compare);
         before = network.atomic(RMA_COMPARE_SWAP, target, after, expected, rank);
@@ -75,7 +76,8 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
       }
   }
   if (before.status().code() == RMA_ERR_UNSUPPORTED && accumulator.remote() != nullptr) {
-    // Not registered, so no device changes it, and its owner's processor does.
+    // The word is not registered, so no device changes it, and its owner's processor may
+    // execute the operation.
     const auto address = reinterpret_cast<std::uintptr_t>(target);
     RemoteAtomics& remote = *accumulator.remote();
     if (rank == accumulator.job().rank() && accumulator.job().given_out(address, sizeof *target)) {
@@ -92,7 +94,7 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
 
 Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint32_t* target,
                         std::uint32_t operand, std::uint32_t compare, std::uint32_t* old, int rank) {
-  // No device executes these, so the processor's are atomic with respect to all others.
+  // No device executes 4-byte atomics, so the processor's are atomic with respect to all others.
   std::byte* const here = accumulator.job().direct(target, sizeof *target, rank);
   if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
   const std::uint32_t before = apply_atomic(op, reinterpret_cast<std::uint32_t*>(here), operand, compare);

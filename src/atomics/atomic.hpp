@@ -10,10 +10,10 @@
 
 namespace rma {
 
-/// One of the operations of rma.h.
+/// Returns whether `op` is an operation of rma.h.
 constexpr bool valid_atomic(rma_atomic_op_t op) { return op >= RMA_FETCH_ADD && op <= RMA_FETCH; }
 
-/// What a (valid) operation stores in place of `before`.
+/// Returns the value that a (valid) operation stores in place of `before`.
 template <typename Word>
 constexpr Word atomic_result(rma_atomic_op_t op, Word before, Word operand, Word compare) {
   switch (op) {
@@ -36,9 +36,9 @@ constexpr Word atomic_result(rma_atomic_op_t op, Word before, Word operand, Word
   return before;
 }
 
-/// Does a (valid) operation on an aligned word that is mapped at `here`, by the processor's own atomics, and
-/// returns the value before. Sequentially consistent, and except for RMA_FETCH always a read-modify-write,
-/// which is what Doorbell::ring_ordered() asks for.
+/// Executes a (valid) operation on an aligned word that is mapped at `here`, by the processor's atomics, and
+/// returns the value before. The operation is sequentially consistent. Except for RMA_FETCH it is always a
+/// read-modify-write, as Doorbell::ring_ordered() requires.
 template <typename Word>
 inline Word apply_atomic(rma_atomic_op_t op, Word* here, Word operand, Word compare) {
   static_assert(std::atomic_ref<Word>::is_always_lock_free, "processes share the word");
@@ -51,7 +51,7 @@ inline Word apply_atomic(rma_atomic_op_t op, Word* here, Word operand, Word comp
       return word.exchange(operand, std::memory_order_seq_cst);
     case RMA_COMPARE_SWAP:
       word.compare_exchange_strong(compare, operand, std::memory_order_seq_cst);
-      return compare;  // which is the value before, whether it was equal or not
+      return compare;  // this is the value before in both cases
     case RMA_AND:
       return word.fetch_and(operand, std::memory_order_seq_cst);
     case RMA_OR:
@@ -64,15 +64,17 @@ inline Word apply_atomic(rma_atomic_op_t op, Word* here, Word operand, Word comp
   return 0;
 }
 
-/// The same for a word outside the heap of `rank`: under the accumulate lock of its address, hence atomic
-/// with respect to other operations of this library, not to what the owner's program does to the word itself.
+/// Executes an operation on a word outside the heap of `rank`, under the accumulate lock of its address. So
+/// it is atomic with respect to other operations of this library, but not to accesses of the owner's program.
 /// Exists for 4 and 8 bytes.
 template <typename Word>
 [[nodiscard]] Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand,
                                     Word compare, Word* old, int rank);
 
-/// The same where the network's device executes it, for every word of every rank; where it does not, as with
-/// 4 bytes, the rank's helper. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED for a rank that no helper reaches.
+/// Executes an operation in a job whose atomics the network device executes, for every word of every rank. A
+/// word of 8 bytes that the device cannot access is updated by its owner's processor. A word of 4 bytes is
+/// updated by this processor if it is mapped here, else by the rank's helper. RMA_ERR_PEER_LOST;
+/// RMA_ERR_UNSUPPORTED for a rank that no helper reaches.
 [[nodiscard]] Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint64_t* target,
                                       std::uint64_t operand, std::uint64_t compare, std::uint64_t* old,
                                       int rank);
@@ -80,8 +82,8 @@ template <typename Word>
                                       std::uint32_t operand, std::uint32_t compare, std::uint32_t* old,
                                       int rank);
 
-/// One (valid) operation on an aligned word of `rank`'s memory; `*old` (may be null) is the value before.
-/// Wakes whoever waits for the word. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
+/// Executes a (valid) operation on an aligned word of `rank`'s memory. Stores the value before into `*old`,
+/// unless `old` is null. Wakes threads that wait for the word. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
 template <typename Word>
 [[nodiscard]] inline Status atomic_update(Accumulator& accumulator, rma_atomic_op_t op, Word* target,
                                           Word operand, Word compare, Word* old, int rank) {

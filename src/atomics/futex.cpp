@@ -12,7 +12,7 @@
 namespace rma {
 namespace {
 
-// Without FUTEX_PRIVATE_FLAG: the word lies in memory that processes share.
+// The call is made without FUTEX_PRIVATE_FLAG, because the word lies in memory that processes share.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* until,
            std::uint32_t sleepers) {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, until, nullptr,

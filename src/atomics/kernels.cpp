@@ -8,7 +8,8 @@
 namespace rma {
 namespace {
 
-/// The user's elements, of whatever declared type and alignment. Compiles to plain loads and stores.
+/// Loads and stores elements of the user, of any declared type and alignment. They compile to plain
+/// loads and stores.
 template <typename T>
 T load(const std::byte* at) {
   T value;
@@ -20,7 +21,7 @@ void store(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof value);
 }
 
-// The loops below are written for the compiler to make vector code of: no branches, no calls.
+// The loops below have no branches and no calls, so that the compiler turns them into vector code.
 
 template <typename T>
 [[gnu::always_inline]] inline void add_loop(std::byte* dst, const std::byte* src, std::size_t count) {
@@ -48,8 +49,8 @@ void add_scaled(std::byte* dst, const std::byte* src, std::size_t count, const s
 }
 
 #if defined(__x86_64__)
-// The same for processors with vectors twice as long. Not with fused multiplication: results do not depend on
-// the processor.
+// The same loops for processors with vectors twice as long. They do not use fused multiplication, so that
+// results do not depend on the processor.
 
 template <typename T>
 [[gnu::target("avx2")]] void add_avx2(std::byte* dst, const std::byte* src, std::size_t count,
@@ -96,7 +97,7 @@ void add_scaled_complex(std::byte* dst, const std::byte* src, std::size_t count,
   }
 }
 
-/// `scale` points to the number 1, of a type with real or complex parts of type T.
+/// Returns whether `scale` points to the number 1, of type T or of a complex type with parts of type T.
 template <typename T>
 bool is_one(const std::byte* scale, bool complex) {
   return load<T>(scale) == T{1} && (!complex || load<T>(scale + sizeof(T)) == T{0});
@@ -119,7 +120,7 @@ Kernel::Kernel(rma_type_t type, const void* scale)
       function_ = add_scaled_complex<T>;
     }
   };
-  switch (type) {  // integers as unsigned ones of the same size, which wrap
+  switch (type) {  // integers are added as unsigned ones of the same size, which wrap around
     case RMA_INT:
       choose(static_cast<unsigned>(0));
       break;
@@ -142,7 +143,7 @@ Kernel::Kernel(rma_type_t type, const void* scale)
 }
 
 void Kernel::product(std::byte* dst, const std::byte* src) const {
-  // Adding to -0 changes no number, not even a 0 of either sign.
+  // Adding a number to -0 gives the number itself, also if it is 0 of either sign.
   if (part_bytes_ == sizeof(float)) {
     store(dst, -0.0F);
     store(dst + sizeof(float), -0.0F);

@@ -12,7 +12,7 @@
 namespace rma {
 namespace {
 
-/// A ticket's group of sleepers.
+/// Returns the group of sleepers of a ticket.
 std::uint32_t group(std::uint32_t ticket) { return std::uint32_t{1} << (ticket % 32); }
 
 }  // namespace
@@ -78,7 +78,7 @@ Result<void*> MutexSet::allocate(Job& job, RemoteMutexes* remote, std::size_t co
 
 void MutexSet::release(Job& job, RemoteMutexes* remote, void* address) {
   if (remote != nullptr) remote->remove(static_cast<TicketMutex*>(address));
-  // Cannot fail for what allocate() returned.
+  // This cannot fail for an address that allocate() returned.
   if (address != nullptr) static_cast<void>(job.allocator().free(MemoryKind::internal, address));
 }
 
@@ -106,7 +106,7 @@ bool MutexSet::lost(std::uint64_t holder) const {
   if (const std::uint64_t rank = (holder >> 32U) - 1; holder != 0) {
     return rank < blocks_.size() && job_.ended(static_cast<int>(rank));
   }
-  // Whose turn it is does not say who it is. With all members alive it is one that is slow.
+  // The process whose turn it is has not stored itself yet. If all members are alive, it is only slow.
   for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
     if (blocks_[rank].member && job_.ended(static_cast<int>(rank))) return true;
   }
@@ -173,7 +173,7 @@ Status MutexSet::lock_remote(const Block& block, std::size_t index, int rank) {
   const std::pair<std::uintptr_t, int> which(address, rank);
   {
     const std::lock_guard guard(held_lock_);
-    // Its place is made first: a lock that was got could not be noted otherwise.
+    // The entry is made first, because a failure to make it after the lock was taken could not be undone.
     const std::uint64_t holder = held_[which];
     if (holder == me()) return held_already(index, rank);
   }
@@ -189,7 +189,7 @@ Status MutexSet::unlock_remote(const Block& block, std::size_t index, int rank) 
     const std::lock_guard guard(held_lock_);
     const auto held = held_.find({address, rank});
     if (held == held_.end() || held->second != me()) return not_held(index, rank);
-    held->second = 0;  // the place stays: who waits for the mutex has none of its own
+    held->second = 0;  // the entry stays: a waiting thread of this process uses it
   }
   return remote_->unlock(address, rank, me());
 }

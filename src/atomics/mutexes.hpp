@@ -49,61 +49,63 @@ static_assert(sizeof(TicketMutex) == 64 && std::atomic<std::uint64_t>::is_always
 
 class RemoteMutexes;
 
-/// Mutexes created together by the members of a team, each member's in its own memory. A mutex is held by a
-/// thread: threads of one process exclude each other too. Thread-safe.
+/// Mutexes that the members of a team created together, each member's in its own memory. A thread holds a
+/// mutex, so threads of one process exclude each other too. Thread-safe.
 class MutexSet {
  public:
-  /// What a member tells the others.
+  /// The data that a member sends to the others.
   struct Member {
     int rank = -1;            ///< world rank
-    void* address = nullptr;  ///< the member's own, from allocate()
+    void* address = nullptr;  ///< the member's own address, from allocate()
     std::size_t count = 0;    ///< mutexes
   };
 
-  /// Memory for `count` mutexes of this process, free; null for 0. Ranks of other hosts reach them by
-  /// `remote`; null where there are none. RMA_ERR_NO_MEMORY, RMA_ERR_SIZE.
+  /// Allocates `count` mutexes of this process, which are free. Returns null for 0. Ranks of other hosts
+  /// reach them by `remote`, which is null if there are no such ranks. RMA_ERR_NO_MEMORY, RMA_ERR_SIZE.
   [[nodiscard]] static Result<void*> allocate(Job& job, RemoteMutexes* remote, std::size_t count);
-  /// Frees it, when no member will use it any more.
+  /// Frees the mutexes, after the last use by any member.
   static void release(Job& job, RemoteMutexes* remote, void* address);
 
   MutexSet(const Job& job, RemoteMutexes* remote, std::span<const Member> members = {});
-  /// One member more, before the set is used. Takes no memory.
+  /// Adds a member, before the set is used. Does not allocate.
   void place(const Member& member) noexcept;
 
-  /// RMA_ERR_RANK when `rank` is no member, RMA_ERR_ARGUMENT when it has no such mutex, RMA_ERR_STATE when
-  /// this thread holds it, RMA_ERR_UNSUPPORTED when it lies where no helper reaches, RMA_ERR_PEER_LOST where
-  /// it waits for a process of this host that has ended, or over the network for a rank that is lost.
+  /// Locks a mutex. RMA_ERR_RANK if `rank` is not a member, RMA_ERR_ARGUMENT if it has no such mutex,
+  /// RMA_ERR_STATE if this thread holds the mutex, RMA_ERR_UNSUPPORTED if no helper reaches the mutex.
+  /// RMA_ERR_PEER_LOST if this thread would wait for a process of this host that has ended, or for a lost
+  /// rank of another host.
   [[nodiscard]] Status lock(std::size_t index, int rank);
-  /// As lock(); RMA_ERR_STATE when this thread does not hold it.
+  /// Unlocks a mutex. The errors are those of lock(), with RMA_ERR_STATE if this thread does not hold it.
   [[nodiscard]] Status unlock(std::size_t index, int rank);
 
-  /// RMA_ERR_STATE when one of this process's own mutexes is held or waited for.
+  /// Returns RMA_ERR_STATE if one of this process's own mutexes is held or waited for.
   [[nodiscard]] Status check_idle() const;
 
  private:
   struct Block {
     bool member = false;
     std::size_t count = 0;
-    TicketMutex* mutexes = nullptr;  ///< null where not mapped here, and for a count of 0
-    std::uintptr_t address = 0;      ///< the owner's own
+    TicketMutex* mutexes = nullptr;  ///< null if not mapped here, and for a count of 0
+    std::uintptr_t address = 0;      ///< at the owner
   };
 
-  /// The block that has such a mutex.
+  /// Returns the block that contains the mutex.
   [[nodiscard]] Result<const Block*> find(std::size_t index, int rank) const;
   [[nodiscard]] static Status held_already(std::size_t index, int rank);
   [[nodiscard]] static Status not_held(std::size_t index, int rank);
   [[nodiscard]] Status lock_remote(const Block& block, std::size_t index, int rank);
   [[nodiscard]] Status unlock_remote(const Block& block, std::size_t index, int rank);
-  /// A mutex whose holder is `holder`, 0 for a member that has yet to say so, will not be unlocked.
+  /// Returns whether a mutex with this holder will never be unlocked. `holder` is 0 if the holder has not
+  /// stored itself yet.
   [[nodiscard]] bool lost(std::uint64_t holder) const;
-  /// This thread, as no other thread of the job is called.
+  /// Returns a number for this thread that no other thread of the job has.
   [[nodiscard]] std::uint64_t me() const;
 
   const Job& job_;
   RemoteMutexes* const remote_;
   std::vector<Block> blocks_;  ///< by world rank
   std::mutex held_lock_;
-  /// Of other hosts, by address and rank: which thread of this process holds them.
+  /// The mutexes of other hosts, by address and rank, with the thread of this process that holds them.
   std::map<std::pair<std::uintptr_t, int>, std::uint64_t> held_;
 };
 

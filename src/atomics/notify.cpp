@@ -25,7 +25,8 @@ Status put_notify(Job& job, Device& device, void* dst, const void* src, std::siz
     if (Status status = check_reachable(job, device, flag, sizeof *flag, rank); !status.ok()) return status;
     Operation operation(job, device, rank);
     if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
-    // What is not over yet when this returns is on the queue pair that the flag will follow on.
+    // Transfers that are still under way when end() returns are on the queue pair that the flag
+    // uses after them.
     if (Status status = operation.end({}); !status.ok()) return status;
   }
   return notify(job, device, flag, value, rank);
@@ -45,8 +46,8 @@ Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value
 }
 
 std::uint64_t read_word(const std::uint64_t* flag) {
-  // Pairs with the release in notify, in copy_bytes and in apply_atomic. The cast: C++20 has no reference to
-  // an atomic that is only read.
+  // Pairs with the release in notify, in copy_bytes and in apply_atomic. The cast is needed because
+  // std::atomic_ref of C++20 takes no const.
   return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(flag)).load(std::memory_order_acquire);
 }
 

@@ -10,10 +10,10 @@
 
 namespace rma {
 
-/// One of the comparisons of rma.h.
+/// Returns whether `compare` is a comparison of rma.h.
 constexpr bool valid_compare(rma_compare_t compare) { return compare >= RMA_EQ && compare <= RMA_GE; }
 
-/// `seen` compares so with `value`.
+/// Returns whether the comparison of `seen` with `value` is true.
 constexpr bool compare_words(std::uint64_t seen, rma_compare_t compare, std::uint64_t value) {
   switch (compare) {
     case RMA_EQ:
@@ -32,24 +32,25 @@ constexpr bool compare_words(std::uint64_t seen, rma_compare_t compare, std::uin
   return false;
 }
 
-/// Stores `value` to the aligned flag of `rank` that is mapped at `flag_here`, and wakes whoever waits for
-/// it. Whoever sees the value sees what this thread copied to mapped memory before; what went another way is
-/// to be fenced first.
+/// Stores `value` into the aligned flag of `rank` that is mapped at `flag_here`, and wakes threads that wait
+/// for it. A thread that sees the value also sees the data that this thread copied to mapped memory before.
+/// The caller first fences data that took another path.
 void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank);
 
-/// Puts [src, src + bytes) to `dst` and then stores `value` to the aligned `flag`, both in the heap of
-/// `rank`, which may be on another host; returns when the source may be reused. Whoever sees the value sees
-/// the data. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST and what else the ways there report.
+/// Puts [src, src + bytes) to `dst` and then stores `value` into the aligned `flag`, both in the memory of
+/// `rank`, which may be on another host. Returns when the source may be reused. A thread that sees the value
+/// also sees the data. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST and the other errors of transfers.
 [[nodiscard]] Status put_notify(Job& job, Device& device, void* dst, const void* src, std::size_t bytes,
                                 std::uint64_t* flag, std::uint64_t value, int rank);
 
-/// Only the flag: stored after everything that this thread has put to `rank` before.
+/// Stores only the flag, after everything that this thread has put to `rank` before.
 [[nodiscard]] Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value, int rank);
 
-/// The value of a local word now; what its writer did before is visible.
+/// Returns the present value of a local word. The writer's earlier effects are visible.
 [[nodiscard]] std::uint64_t read_word(const std::uint64_t* flag);
 
-/// Waits until the local word compares so with `value`; returns the value that did.
+/// Waits until the comparison of the local word with `value` is true. Returns the word's value that
+/// made it true.
 std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_compare_t compare,
                               std::uint64_t value);
 

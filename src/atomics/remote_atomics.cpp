@@ -14,7 +14,7 @@
 namespace rma {
 namespace {
 
-/// The body of an atomic's request: a wire format. The answer is the value before, of 8 bytes.
+/// The body of an atomic's request. This is a wire format. The answer is the value before, in 8 bytes.
 struct AtomicRequest {
   std::uint32_t op = 0;
   std::uint32_t width = 0;
@@ -24,17 +24,17 @@ struct AtomicRequest {
 };
 static_assert(sizeof(AtomicRequest) == 32);
 
-/// In front of an accumulate's pieces; a part of a layout follows, and the elements.
+/// The beginning of an accumulate's request. A part of a layout and the elements follow.
 struct AccumulateRequest {
   std::uint32_t type = 0;
-  std::uint32_t scaled = 0;  ///< 1: `scale` counts
+  std::uint32_t scaled = 0;  ///< 1: `scale` is used
   std::array<std::byte, 16> scale = {};
 };
 static_assert(sizeof(AccumulateRequest) == 24);
 
-/// What a refusal with RMA_ERR_ADDRESS says more.
+/// The answer to an accumulate that is refused with RMA_ERR_ADDRESS.
 struct AccumulateRefusal {
-  std::uint64_t address = 0;  ///< the first that may not be accumulated into
+  std::uint64_t address = 0;  ///< the first segment that is not accessible
 };
 
 Status unreachable(std::uintptr_t address, std::size_t bytes, int rank) {
@@ -94,7 +94,7 @@ Answer RemoteAtomics::serve_atomic(const Served& request) {
 
 std::uint64_t RemoteAtomics::beside_devices(rma_atomic_op_t op, std::uintptr_t target, std::uint64_t operand,
                                             std::uint64_t compare) {
-  // The owner's processor alone executes these: none sees another's atomics but through here.
+  // The owner's processor executes all atomics on such a word, so they are atomic to each other.
   auto* const word = reinterpret_cast<std::uint64_t*>(target);  // NOLINT(performance-no-int-to-ptr)
   const std::uint64_t before = apply_atomic(op, word, operand, compare);
   Job& job = accumulator_.job();
@@ -199,7 +199,7 @@ Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
   Status finished = flights_.finish(transfer.operation);
   if (!asked.ok()) return asked;
   if (finished.code() != RMA_ERR_ADDRESS) return finished;
-  // A piece that was asked for need not begin or end where the segment does.
+  // The pieces of the requests need not begin or end where the segments do.
   Layout::Segment named = {.address = remote->extent().low, .bytes = remote->extent().bytes()};
   remote->visit(0, remote->bytes(), [&](std::uintptr_t address, std::size_t bytes) {
     if (!refusal || refusal->address - address >= bytes) return true;

@@ -9,14 +9,14 @@
 namespace rma {
 namespace {
 
-/// The body of all three requests: a wire format. A lock's answer is a LockAnswer.
+/// The body of all three requests. This is a wire format. The answer to a lock is a LockAnswer.
 struct MutexRequest {
   std::uint64_t address = 0;
   std::uint64_t who = 0;  ///< the rank that asks, plus 1, in the upper half
-  std::uint64_t id = 0;   ///< of the wait, repeated when the mutex is given later
+  std::uint64_t id = 0;   ///< the id of the wait; the later message *locked* repeats it
 };
 struct LockAnswer {
-  std::uint32_t granted = 0;  ///< 1: now
+  std::uint32_t granted = 0;  ///< 1: the rank holds the mutex now
   std::uint32_t reserved = 0;
 };
 struct LockedMessage {
@@ -55,7 +55,7 @@ void RemoteMutexes::remove(TicketMutex* mutexes) {
   const std::lock_guard guard(lock_);
   const auto found = own_.find(reinterpret_cast<std::uintptr_t>(mutexes));
   if (found == own_.end()) return;
-  // Only ranks that are lost can wait still; what becomes of this memory is not theirs to touch.
+  // Only lost ranks can still be waiting here. The memory is reused, so they must not be served any more.
   waiting_.erase(waiting_.lower_bound(mutexes), waiting_.lower_bound(mutexes + found->second));
   own_.erase(found);
 }
@@ -78,8 +78,8 @@ Answer RemoteMutexes::serve_lock(const Served& request) {
   if (mutex == nullptr) return {.status = RMA_ERR_ADDRESS};
   LockAnswer answer;
   const std::uint32_t ticket = mutex->next.fetch_add(1, std::memory_order_relaxed);
-  // Said before looking, while unlock() serves the next before it looks for those who wait here, all
-  // sequentially consistent: one of the two sees the other.
+  // This thread counts the waiter first and then reads `serving`. unlock() first advances `serving` and then
+  // reads `remote`. All four steps are sequentially consistent, so one of the two sees the other.
   mutex->remote.fetch_add(1, std::memory_order_seq_cst);
   if (mutex->serving.load(std::memory_order_seq_cst) == ticket) {
     mutex->remote.fetch_sub(1, std::memory_order_relaxed);
@@ -105,7 +105,7 @@ void RemoteMutexes::serve_next(TicketMutex& mutex) {
     waiting.pop_front();
     mutex.remote.fetch_sub(1, std::memory_order_relaxed);
     if (lost_.contains(next.rank)) {
-      mutex.unlock();  // on behalf of one that is gone
+      mutex.unlock();  // on behalf of a lost rank
       continue;
     }
     mutex.holder.store(next.who, std::memory_order_relaxed);
@@ -143,7 +143,7 @@ bool RemoteMutexes::locked(const Message& message) {
   const std::lock_guard guard(lock_);
   const auto found = mine_.find(told.id);
   if (found == mine_.end() || found->second->rank != message.peer) return false;
-  // Release: what the last holder did before its unlock was answered is visible to who sees this.
+  // Release: a thread that sees this also sees the effects of the last holder before its unlock.
   found->second->over.store(true, std::memory_order_release);
   flights_.heard_of(message.peer);
   return true;
@@ -187,7 +187,8 @@ Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, st
 
 Status RemoteMutexes::wait(Wait& mine) {
   const auto over = [&mine] { return mine.over.load(std::memory_order_acquire); };
-  // Who waits for a mutex hears nothing for as long as others hold it, and so asks now and then.
+  // A waiter gets no message as long as others hold the mutex. So it checks from time to time whether the
+  // owner is still alive.
   while (!over()) {
     const auto until = std::chrono::steady_clock::now() + patience_ / 4;
     flights_.wait_until(mine.rank, [&] { return over() || std::chrono::steady_clock::now() > until; });

@@ -54,7 +54,7 @@ class RemoteMutexes {
     std::uint64_t id = 0;  ///< the waiter's own number
     std::uint64_t who = 0;
   };
-  /// A thread of this process that waits.
+  /// The wait of a thread of this process.
   struct Wait {
     int rank = -1;
     std::atomic<rma_status_t> status = RMA_SUCCESS;
@@ -66,26 +66,27 @@ class RemoteMutexes {
   [[nodiscard]] Answer serve_poke(const Served& request);
   [[nodiscard]] bool locked(const Message& message);
   void lost(int rank);
-  /// The following: with lock_ held. The own mutex at an address that was sent; null when there is none.
+  /// This function and the next are called with lock_ held. Returns this process's mutex at an address that
+  /// another rank sent; null if there is none.
   [[nodiscard]] TicketMutex* find(std::uintptr_t address) const;
-  /// Tells those whose turn has come.
+  /// Sends *locked* to the rank whose turn has come.
   void serve_next(TicketMutex& mutex);
   [[nodiscard]] Status ask(RequestKind kind, std::uintptr_t address, int rank, std::uint64_t who,
                            std::uint64_t id, std::uint32_t* granted);
   [[nodiscard]] Status wait(Wait& wait);
 
   const int rank_;
-  const std::chrono::milliseconds patience_;  ///< with an owner of which nothing is heard
+  const std::chrono::milliseconds patience_;  ///< how long the owner may be silent
   Flights& flights_;
   Network& network_;
   Channel& channel_;
   RpcClient& client_;
-  std::mutex lock_;                                     ///< of the following
-  std::map<std::uintptr_t, std::size_t> own_;           ///< mutexes from an address on
-  std::map<TicketMutex*, std::deque<Waiter>> waiting_;  ///< by ticket
+  std::mutex lock_;                                     ///< guards the members below
+  std::map<std::uintptr_t, std::size_t> own_;           ///< number of mutexes by their first address
+  std::map<TicketMutex*, std::deque<Waiter>> waiting_;  ///< in the order of their tickets
   std::set<int> lost_;
   std::uint64_t waits_ = 0;
-  std::map<std::uint64_t, std::shared_ptr<Wait>> mine_;  ///< by their ids
+  std::map<std::uint64_t, std::shared_ptr<Wait>> mine_;  ///< by the waits' ids
 };
 
 }  // namespace rma

@@ -11,8 +11,8 @@ void SharedLock::wait(const WaitPolicy& policy) {
     if (word_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
     pause_processor();
   }
-  // Whoever finds the lock free here takes it as one with sleepers: it cannot know that there are none left.
-  // Acquire pairs with the release in unlock().
+  // A thread that finds the lock free here marks it as held with sleepers, because it cannot know whether any
+  // are left. Acquire pairs with the release in unlock().
   while (word_.exchange(kHeldWithSleepers, std::memory_order_acquire) != kFree) {
     futex_wait(word_, kHeldWithSleepers);
   }

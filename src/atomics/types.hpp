@@ -6,10 +6,10 @@
 
 namespace rma {
 
-/// One of the element types of rma.h.
+/// Returns whether `type` is an element type of rma.h.
 constexpr bool valid_type(rma_type_t type) { return type >= RMA_INT && type <= RMA_COMPLEX_DOUBLE; }
 
-/// Bytes of one element of a valid type.
+/// Returns the size of one element of a valid type in bytes.
 constexpr std::size_t type_size(rma_type_t type) {
   switch (type) {
     case RMA_INT:
@@ -30,7 +30,7 @@ constexpr std::size_t type_size(rma_type_t type) {
   return 0;
 }
 
-/// What the address of an element is a multiple of: of a complex type, the size of its part.
+/// Returns the alignment of an element's address. For a complex type it is the size of a part.
 constexpr std::size_t type_alignment(rma_type_t type) {
   const bool complex = type == RMA_COMPLEX_FLOAT || type == RMA_COMPLEX_DOUBLE;
   return complex ? type_size(type) / 2 : type_size(type);

@@ -9,14 +9,14 @@
 
 namespace rma {
 
-/// A job of one process, that needs no launcher.
+/// Opens a job of one process, which needs no launcher.
 std::unique_ptr<Bootstrap> open_single_bootstrap();
 
-/// The job that the launcher's PMIx server knows.
+/// Joins the job of the launcher's PMIx server.
 Result<std::unique_ptr<Bootstrap>> open_pmix_bootstrap(int incarnation);
 
-/// The job whose processes find each other by calls of the program's (see rma_bootstrap_t), which are
-/// complete. Collective over it.
+/// Joins a job whose processes find each other by functions of the program (see rma_bootstrap_t). The caller
+/// has checked `given`. Collective over the job.
 Result<std::unique_ptr<Bootstrap>> open_given_bootstrap(const rma_bootstrap_t& given);
 
 /// Writes `text` and a newline to stderr, unbuffered and without locks, so that any thread may call it at any

@@ -16,12 +16,12 @@
 namespace rma {
 namespace {
 
-/// What processes of one host have in common, and no others: the kernel that runs, and the processes that it
-/// shows them, because they map each other's memory by their process ids.
+/// Identifies a host. Two processes share a host if they run on the same kernel and see the same process ids,
+/// because they map each other's memory by process id.
 struct HostMark {
-  std::array<char, 40> kernel = {};  ///< a random name of this boot
-  std::uint64_t processes = 0;       ///< the namespace of process ids
-  std::uint64_t unique = 0;          ///< differs from process to process, and from job to job
+  std::array<char, 40> kernel = {};  ///< the random id of this boot
+  std::uint64_t processes = 0;       ///< the number of the PID namespace
+  std::uint64_t unique = 0;          ///< different in each process and each job
 
   [[nodiscard]] bool same_host(const HostMark& other) const {
     return kernel == other.kernel && processes == other.processes;
@@ -51,7 +51,7 @@ class GivenBootstrap final : public Bootstrap {
     return {};
   }
 
-  /// The first one carries all cards to everyone: who has calls of its own has no server to ask later.
+  /// The first fence carries all cards to every process, because there is no server to ask later.
   Status fence() override {
     if (!cards_.empty()) return check(given_.barrier(given_.context), "barrier");
     const std::uint64_t mine = card_.size();

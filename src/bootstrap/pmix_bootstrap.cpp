@@ -14,7 +14,7 @@
 namespace rma {
 namespace {
 
-/// Counts as a user of the PMIx connection while it lives.
+/// Counts as a user of the PMIx connection as long as it lives.
 class Membership {
  public:
   Membership() = default;
@@ -28,7 +28,7 @@ class Membership {
   bool counted_ = true;
 };
 
-/// Owns what PMIx_Get allocated.
+/// Frees a value that PMIx_Get allocated.
 struct ValueDeleter {
   void operator()(pmix_value_t* value) const { PMIX_VALUE_RELEASE(value); }
 };
@@ -59,7 +59,7 @@ Result<int> job_size(const pmix_proc_t& job) {
   return static_cast<int>(size.data.uint32);
 }
 
-/// "0,1,5" as numbers; nothing when it is anything else.
+/// Parses a list such as "0,1,5". Returns no value for any other text.
 std::optional<std::vector<int>> parse_ranks(std::string_view text) {
   std::vector<int> ranks;
   const char* at = text.data();
@@ -99,7 +99,7 @@ class PmixBootstrap final : public Bootstrap {
   Status publish(std::span<const std::byte> card) override {
     pmix_value_t value;
     value.type = PMIX_BYTE_OBJECT;
-    // PMIx_Put copies; its interface merely lacks the const.
+    // PMIx_Put copies the bytes; its interface only lacks the const.
     value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(card.data()));
     value.data.bo.size = card.size();
     if (const auto code = PMIx_Put(PMIX_GLOBAL, key_.c_str(), &value); code != PMIX_SUCCESS) {
@@ -110,8 +110,8 @@ class PmixBootstrap final : public Bootstrap {
   }
 
   Status fence() override {
-    // Without PMIX_COLLECT_DATA: what a fence moves stays constant as the job grows, and PMIx_Get fetches the
-    // cards of those peers that are really talked to.
+    // The call is made without PMIX_COLLECT_DATA. So a fence carries the same amount of data however large
+    // the job is, and PMIx_Get later fetches the cards of those peers that this process communicates with.
     const pmix_proc_t everyone = proc_of(self_, PMIX_RANK_WILDCARD);
     if (const auto code = PMIx_Fence(&everyone, 1, nullptr, 0); code != PMIX_SUCCESS) {
       return pmix_failure("PMIx_Fence", code);

@@ -14,7 +14,7 @@ struct Connection {
   std::mutex mutex;
   pmix_proc_t self{};
   int users = 0;
-  pid_t owner = 0;  ///< the process that connected, or 0; a forked child must not speak in its parent's name
+  pid_t owner = 0;  ///< the process that connected, or 0; a forked child must not use its parent's connection
 
   Connection() = default;
   Connection(const Connection&) = delete;

@@ -47,7 +47,7 @@ void print_last_words(std::string_view text) {
   if (text.empty()) return;
   std::string line(text);
   if (line.back() != '\n') line += '\n';
-  // The process ends next; there is nobody left to tell that stderr is closed.
+  // The process ends next, so an error of this write has no consequence.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -11,13 +11,13 @@
 
 namespace rma {
 
-/// Registered buffers of one size, through which data travels whose own memory is not registered.
-/// Thread-safe.
+/// Registered buffers of one size. Data whose own memory is not registered is copied
+/// through them. Thread-safe.
 class BouncePool {
  public:
-  /// Who is to write to the buffers: this process and its device, or peers as well.
+  /// Says who writes to the buffers: only this process and its device, or peers as well.
   enum class Writers : std::uint8_t { self, peers };
-  /// RMA_ERR_NO_MEMORY when so much cannot be registered.
+  /// Makes `count` buffers of `bytes` bytes. RMA_ERR_NO_MEMORY if they cannot be allocated or registered.
   [[nodiscard]] static Result<std::unique_ptr<BouncePool>> create(Registrar& registrar, std::size_t bytes,
                                                                   std::size_t count,
                                                                   Writers writers = Writers::self);
@@ -25,7 +25,7 @@ class BouncePool {
   BouncePool(const BouncePool&) = delete;
   BouncePool& operator=(const BouncePool&) = delete;
 
-  /// Null when all are taken.
+  /// Returns null if all buffers are taken.
   [[nodiscard]] std::byte* take();
   void give(std::byte* buffer);
 

@@ -10,7 +10,7 @@
 namespace rma {
 namespace {
 
-// Documentation/admin-guide/mm/pagemap.rst of the kernel.
+// The bits are documented in the kernel's Documentation/admin-guide/mm/pagemap.rst.
 constexpr std::uint64_t kPresent = std::uint64_t{1} << 63U;
 constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62U;
 constexpr std::uint64_t kFileOrShared = std::uint64_t{1} << 61U;
@@ -42,7 +42,7 @@ bool PrivatePages::contain(const AddressSpan& span) const {
     if (got < 0 && errno == EINTR) continue;
     const std::size_t whole = got > 0 ? static_cast<std::size_t>(got) / sizeof(entries[0]) : 0;
     if (whole == 0) return false;
-    // Neither here nor swapped out: nothing is known about it.
+    // A page that is neither present nor swapped out may be anything, so the answer is no.
     if (!std::all_of(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(whole),
                      [](std::uint64_t entry) {
                        return (entry & (kPresent | kSwapped)) != 0 && (entry & kFileOrShared) == 0;

@@ -10,16 +10,17 @@ namespace rma {
 /// Tells private memory from shared memory, by /proc/self/pagemap. Thread-safe.
 class PrivatePages {
  public:
-  /// RMA_ERR_UNSUPPORTED where the file cannot be opened.
+  /// RMA_ERR_UNSUPPORTED if the file cannot be opened.
   static Result<std::unique_ptr<PrivatePages>> open();
 
   ~PrivatePages();
   PrivatePages(const PrivatePages&) = delete;
   PrivatePages& operator=(const PrivatePages&) = delete;
 
-  /// True when every page of `span`, whole pages that a device holds at this moment, is anonymous. Such a
-  /// page leaves its address only by what an UnmapWatch notices. One that others can reach, through a file
-  /// or a segment, they may also take out of that file, and nobody here is told.
+  /// Returns whether every page of `span` is anonymous. `span` consists of whole pages that a device holds
+  /// at this moment. An anonymous page leaves its address only by calls that an UnmapWatch notices. A page
+  /// of a file or of a shared memory segment can also be removed by another process, and this process gets
+  /// no event then.
   [[nodiscard]] bool contain(const AddressSpan& span) const;
 
  private:

@@ -10,21 +10,23 @@
 
 namespace rma {
 
-/// Which of a rank's rails each rail of this process talks to. Rails of the same name are in the same
-/// network: a host of which one port is down numbers its rails differently, and names them as before. Those
-/// whose names the other side does not have are paired in their order, as between hosts that name devices
-/// differently. Both sides come to the same pairs.
+/// Says which rail of another rank each rail of this process talks to. Rails of the same name are paired,
+/// because they are in the same network. (A host with one port down numbers its rails differently, but their
+/// names stay.) The remaining rails are paired in their order, for hosts that name their devices differently.
+/// Both sides compute the same pairs.
 class RailMatch {
  public:
   RailMatch() { theirs_.fill(kNone); }
   RailMatch(std::span<const std::string> mine, std::span<const std::string> theirs);
 
   [[nodiscard]] bool has(std::size_t mine) const { return theirs_[mine] != kNone; }
-  /// The rank's number for what this process calls rail `mine`, which is paired.
+  /// Returns the rank's number of the rail that is paired with this process's rail `mine`. has(mine) is true.
   [[nodiscard]] std::size_t theirs(std::size_t mine) const { return theirs_[mine]; }
-  /// This process's number for the rank's rail `theirs`; kMaxRails when it is paired with none.
+  /// Returns this process's number of the rail that is paired with the rank's rail `theirs`; kMaxRails
+  /// if none is.
   [[nodiscard]] std::size_t mine(std::size_t theirs) const;
-  /// Keys by the rank's rails, ordered by this process's; 0 where there is no pair.
+  /// Takes keys in the order of the rank's rails and returns them in the order of this process's rails; 0 for
+  /// a rail without a pair.
   [[nodiscard]] RailKeys by_mine(const RailKeys& keys) const;
 
  private:

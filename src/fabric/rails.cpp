@@ -13,7 +13,7 @@
 namespace rma {
 namespace {
 
-/// Buffers for the results of atomics: one for each that is under way at the same time.
+/// The number of buffers for the results of atomics. Each atomic under way holds one.
 constexpr std::size_t kWords = 64;
 constexpr std::size_t kWordBytes = 64;
 

@@ -9,22 +9,22 @@
 
 namespace rma {
 
-/// Network devices that one process uses together at most.
+/// The maximum number of network devices that one process uses together.
 inline constexpr std::size_t kMaxRails = 4;
 
 /// One key per rail.
 using RailKeys = std::array<transport::Key, kMaxRails>;
 
-/// Memory that the network's devices may read and write.
+/// Memory that is registered with the network devices, so that they may read and write it.
 struct Registered {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
-  RailKeys local = {};   ///< local descriptors
-  RailKeys remote = {};  ///< remote keys, by the owner's rails; 0 where a rail does not reach it
+  RailKeys local = {};   ///< the local key of each rail
+  RailKeys remote = {};  ///< the remote key of each rail, which peers use
 };
 
-/// Whoever can register memory with the network's devices; the allocator and the registration cache are
-/// handed one, so that they need to know no device. Thread-safe.
+/// Registers memory with the network devices. The allocator and the registration cache are given a Registrar,
+/// so that they need not know the devices. Thread-safe.
 class Registrar {
  public:
   Registrar() = default;
@@ -32,15 +32,16 @@ class Registrar {
   Registrar& operator=(const Registrar&) = delete;
   virtual ~Registrar() = default;
 
-  /// Zeroed pages that add() takes and that peers may write to then: any, unless the network wants them to
-  /// come from somewhere. RMA_ERR_NO_MEMORY.
+  /// Returns zeroed pages that peers may write to after add(). This version maps private memory; a network
+  /// that needs special memory overrides it. RMA_ERR_NO_MEMORY.
   [[nodiscard]] virtual Result<std::byte*> take_peer_memory(std::size_t bytes);
   virtual void give_peer_memory(std::byte* memory, std::size_t bytes);
 
-  /// Registers [address, address + bytes) with every rail, or with none. RMA_ERR_NO_MEMORY is an ordinary
-  /// answer: a limit is reached. RMA_ERR_ADDRESS: not all of it is mapped (or it is read-only).
+  /// Registers [address, address + bytes) with every rail, or with none. RMA_ERR_NO_MEMORY if a limit
+  /// is reached, which happens in ordinary operation. RMA_ERR_ADDRESS if not all of it is mapped, or
+  /// it is read-only.
   [[nodiscard]] virtual Result<Registered> add(std::byte* address, std::size_t bytes) = 0;
-  /// Takes back one add().
+  /// Undoes one add().
   virtual void remove(const Registered& registered) = 0;
 };
 

@@ -16,9 +16,9 @@ bool contains(const AddressSpan& outer, const AddressSpan& inner) {
 
 bool overlap(const AddressSpan& a, const AddressSpan& b) { return a.begin < b.end && b.begin < a.end; }
 
-// How much more than was asked for may be registered to replace registrations that it overlaps: few large
-// ones are better than many small ones, but a program that walks over its memory with overlapping buffers
-// must not register all of it again at each step.
+// A new registration may replace registrations that it overlaps, and may grow to this multiple of the
+// request. Few large registrations are better than many small ones. But a program that walks over its memory
+// with overlapping buffers must not register all of it again at each step.
 constexpr std::size_t kMergeFactor = 2;
 
 }  // namespace
@@ -50,8 +50,8 @@ Result<RegistrationCache::Use> RegistrationCache::get(std::byte* address, std::s
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   const AddressSpan wanted{begin / page_ * page_, (begin + bytes + page_ - 1) / page_ * page_};
   if (watch_ == nullptr) return add(wanted, false);
-  // Before the lookup: whatever was unmapped before this call began is out of kept_ when it is searched.
-  // Where that cannot be known, kept_ is not used.
+  // This comes before the lookup: memory that was unmapped before this call began leaves kept_ before kept_
+  // is searched. If settle() cannot tell, kept_ is not used.
   const auto position = watch_->settle();
   if (!position) return add(wanted, false);
   Farewell farewell;
@@ -122,10 +122,11 @@ Result<RegistrationCache::Use> RegistrationCache::add(const AddressSpan& wanted,
   {
     const std::lock_guard lock(mutex_);
     busy_.splice(busy_.end(), made);
-    // From here on, notes about the entry's span are held against it; then it is watched, and only then
-    // registered. So what of it is unmapped after being registered is noted, here or in kept_, and what was
-    // unmapped before is not registered. Other threads may well unmap, and map anew, what only the merging
-    // took in: then the entry serves this one use, whose own memory is as the caller sees it.
+    // From here on, each note about the entry's span drops the entry. After this step the span is watched,
+    // and only then registered. So if a part is unmapped after it was registered, a note says so, whether the
+    // entry is in busy_ or in kept_. A part that was unmapped before is not registered. Other threads may
+    // unmap, and map anew, memory that only the merging took in. The entry then serves this one use, whose
+    // own memory is as the caller sees it.
     if (keep) begin_locked(entry, wanted, farewell);
   }
   part_with(farewell);
@@ -151,7 +152,7 @@ Result<RegistrationCache::Use> RegistrationCache::add(const AddressSpan& wanted,
 
 Status RegistrationCache::add_entry(Entries::iterator entry, const AddressSpan& wanted, bool& watched) {
   for (;;) {
-    // Only this thread changes the span; others read it under the lock. `counted` may be cleared by any.
+    // Only this thread changes the span; others read it under the lock. Any thread may clear `counted`.
     const AddressSpan span = entry->span;
     {
       const std::lock_guard lock(mutex_);
@@ -165,7 +166,7 @@ Status RegistrationCache::add_entry(Entries::iterator entry, const AddressSpan& 
     }
     if (added.status().code() == RMA_ERR_NO_MEMORY && evict_for(span.bytes())) continue;
     if (span == wanted) return std::move(added).status();
-    // What was taken in beside may be too much, or gone.
+    // The memory that the merging took in may be too much, or no longer mapped.
     const std::lock_guard lock(mutex_);
     if (entry->counted) counted_bytes_ -= span.bytes() - wanted.bytes();
     entry->span = wanted;
@@ -200,7 +201,7 @@ void RegistrationCache::use_locked(Entries::iterator entry) {
   if (entry->uses++ == 0) busy_.splice(busy_.end(), unused_, entry);
 }
 
-// Decides what to register for `wanted`, and makes room for it within the limits.
+// Decides which span to register for `wanted`, and makes room for it within the limits.
 void RegistrationCache::begin_locked(Entries::iterator entry, const AddressSpan& wanted, Farewell& farewell) {
   if (wanted.bytes() > options_.max_bytes || options_.max_entries == 0) return;
   const std::size_t most = std::min(kMergeFactor * wanted.bytes(), options_.max_bytes);
@@ -212,11 +213,11 @@ void RegistrationCache::begin_locked(Entries::iterator entry, const AddressSpan&
                            std::max(entry->span.end, other->span.end)};
     if (both.bytes() > most) continue;
     entry->span = both;
-    drop_locked(other, farewell);  // before its memory is registered again: there may be a limit on both
+    drop_locked(other, farewell);  // first, because both registrations together may exceed a limit
   }
   while (counted_entries_ >= options_.max_entries ||
          counted_bytes_ + entry->span.bytes() > options_.max_bytes) {
-    if (!evict_locked(farewell)) {  // the rest is in use
+    if (!evict_locked(farewell)) {  // the other registrations are in use
       entry->span = wanted;
       return;
     }
@@ -226,23 +227,25 @@ void RegistrationCache::begin_locked(Entries::iterator entry, const AddressSpan&
   counted_bytes_ += entry->span.bytes();
 }
 
-// Lets lookups find a counted entry that is registered.
+// Puts a counted entry that is registered into kept_, where lookups find it.
 void RegistrationCache::keep_locked(Entries::iterator entry, Farewell& farewell) {
-  // Other threads may have registered the same meanwhile.
+  // Another thread may have registered the same memory meanwhile.
   if (find_locked(entry->span)) {
     drop_locked(entry, farewell);
     return;
   }
   for (auto inner = kept_.lower_bound(entry->span.begin); inner != kept_.end();) {
     const auto other = (inner++)->second;
-    if (!contains(entry->span, other->span)) break;  // ends only grow: nor is any that follows
+    if (!contains(entry->span, other->span))
+      break;  // the ends only grow, so no later span is contained
+              // either
     drop_locked(other, farewell);
   }
   entry->node.key() = entry->span.begin;
   kept_.insert(std::move(entry->node));
 }
 
-// Lets no lookup find a counted entry any more.
+// Takes a counted entry out of kept_, so that no lookup finds it any more.
 void RegistrationCache::drop_locked(Entries::iterator entry, Farewell& farewell) {
   entry->counted = false;
   --counted_entries_;
@@ -256,7 +259,7 @@ void RegistrationCache::drop_overlapping_locked(const AddressSpan& span, Farewel
   auto it = kept_.upper_bound(span.begin);
   while (it != kept_.begin() && std::prev(it)->second->span.end > span.begin) --it;
   while (it != kept_.end() && it->first < span.end) drop_locked((it++)->second, farewell);
-  // Those being registered, which are few: one for each thread that is in add().
+  // Then the entries that are being registered. They are few: one for each thread that is in add().
   for (auto entry = busy_.begin(); entry != busy_.end(); ++entry) {
     if (entry->counted && overlap(entry->span, span)) drop_locked(entry, farewell);
   }
@@ -274,7 +277,7 @@ void RegistrationCache::invalidate_locked(std::uint64_t position, Farewell& fare
   const std::size_t before = counted_entries_;
   while (const auto span = watch_->take()) drop_overlapping_locked(*span, farewell);
   farewell.invalidated += before - counted_entries_;
-  // Another thread may be further already.
+  // Another thread may already have taken later notes.
   seen_ = std::max(seen_, position);
 }
 

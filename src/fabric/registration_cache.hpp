@@ -18,31 +18,31 @@
 namespace rma {
 
 struct RegistrationCacheOptions {
-  std::size_t max_bytes = 0;    ///< most bytes that stay registered for a next use
-  std::size_t max_entries = 0;  ///< most registrations that do
-  bool enabled = true;          ///< false: each use registers for itself
+  std::size_t max_bytes = 0;    ///< the maximum number of bytes that stay registered for later use
+  std::size_t max_entries = 0;  ///< the maximum number of registrations that stay
+  bool enabled = true;          ///< false: each use makes its own registration
 };
 
-/// Registrations of memory the program brings, kept for its next use. Thread-safe.
+/// Registrations of the program's own memory, kept for their next use. Thread-safe.
 ///
-/// A registration is kept only while its memory is certainly what it was when registered: private memory,
-/// watched by an UnmapWatch. Anything else, what the limits leave no room for, and everything where the
-/// watch is unusable, is registered for its one use.
+/// A registration is kept only while its address range certainly holds the same pages as when it was
+/// registered. That is known for private memory that an UnmapWatch watches. Other memory is registered for
+/// one use. So is memory for which the limits leave no room, and all memory if the watch does not work.
 ///
-/// Uses end in any order on any thread, and nothing here waits for one to end: what cannot be had while
-/// others are in use is an error (RMA_ERR_NO_MEMORY) and the caller copies. A registration whose memory is
-/// gone is found by no lookup any more; it ends with its last use, or when it has none, with the next get()
-/// or reclaim() of any thread.
+/// Uses end in any order on any thread, and the cache never waits for a use to end. If memory cannot be
+/// registered while others are in use, get() returns RMA_ERR_NO_MEMORY and the caller copies. Lookups do not
+/// find a registration whose memory is gone. It is deregistered when its last use ends; if it has no use, by
+/// the next get() or reclaim() of any thread.
 ///
-/// `mutex_` is the last lock of any order: with it held, nothing is allocated, freed, registered,
-/// deregistered or waited for, so that whoever holds an allocator's or a device's lock may come here.
+/// `mutex_` comes last in the order of locks. A thread that holds it does not allocate, free, register,
+/// deregister or wait. So a thread that holds an allocator's or a device's lock may call the cache.
 class RegistrationCache {
   struct Entry;
   using Entries = std::list<Entry>;
 
  public:
-  /// Keeps memory registered as long as it lives. It may end on another thread than it began on, and must
-  /// end before the cache does.
+  /// Keeps memory registered as long as it lives. It may end on another thread than it began on. It must end
+  /// before the cache does.
   class Use {
    public:
     Use() noexcept = default;
@@ -56,12 +56,12 @@ class RegistrationCache {
     Use& operator=(const Use&) = delete;
     ~Use() { release(); }
 
-    /// Ends the use now; it is empty then.
+    /// Ends the use now. The object is empty afterwards.
     void release() noexcept {
       if (RegistrationCache* cache = std::exchange(cache_, nullptr)) cache->release(entry_);
     }
     [[nodiscard]] bool empty() const noexcept { return cache_ == nullptr; }
-    /// What is registered: all that was asked for, and often more. Not to be asked of an empty use.
+    /// Returns the registered range: all that was asked for, and often more. The use must not be empty.
     [[nodiscard]] const Registered& registered() const noexcept;
 
    private:
@@ -81,37 +81,40 @@ class RegistrationCache {
   RegistrationCache(const RegistrationCache&) = delete;
   RegistrationCache& operator=(const RegistrationCache&) = delete;
 
-  /// A registration of [address, address + bytes), `bytes` above 0, all of it mapped during the call. A hit
-  /// costs one short system call and one lock. The registrar's errors; RMA_ERR_NO_MEMORY after everything
-  /// that nobody uses was given up for it.
+  /// Returns a registration of [address, address + bytes). `bytes` is above 0, and the memory stays mapped
+  /// during the call. A hit costs one short system call and one lock. Returns the registrar's errors. Before
+  /// it returns RMA_ERR_NO_MEMORY, the cache gives up registrations that are not in use and tries again.
   Result<Use> get(std::byte* address, std::size_t bytes);
 
-  /// Deregisters what was unmapped and has no use any more. get() does it by itself; this is for a thread
-  /// that has nothing else to do, so that memory a program gave back does not stay until its next get().
+  /// Deregisters memory that was unmapped and is not in use. get() does this too. A thread that has
+  /// nothing else to do calls reclaim(), so that memory that the program gave back does not stay pinned
+  /// until the next get().
   void reclaim();
 
-  /// Keeps nothing of what there is: deregisters what has no use, and the rest when its last use ends.
+  /// Empties the cache: deregisters each registration that is not in use now, and each other one when its
+  /// last use ends.
   void flush();
 
-  /// Why nothing is kept: the watch's reason, or that it was not wanted. Empty when it works.
+  /// Returns why the cache keeps nothing: the watch does not work, or the cache was not asked for. Empty
+  /// if it works.
   [[nodiscard]] const std::string& why_off() const noexcept { return why_off_; }
 
  private:
-  /// By the first address. No span in it contains another, so ends are in the order of beginnings: of the
-  /// spans that begin at or before an address, the last one reaches furthest.
+  /// Registrations by their first address. No span contains another, so the ends are in the order of the
+  /// beginnings. Of the spans that begin at or before an address, the last one therefore reaches furthest.
   using Kept = std::map<std::uintptr_t, Entries::iterator>;
 
-  /// An entry is always in one of the lists: busy_ while it is being registered or has uses, unused_ while
-  /// it is only kept, and a Farewell afterwards.
+  /// An entry is always in one of three lists: in busy_ while it is being registered or has uses, in unused_
+  /// while it is only kept, and in a Farewell afterwards.
   struct Entry {
     AddressSpan span;
     Registered registered;
     std::size_t uses = 1;
-    bool counted = false;  // against the limits: in kept_, or on its way there
-    Kept::node_type node;  // in here when not in kept_, so that neither way allocates
+    bool counted = false;  // counts against the limits: it is in kept_, or on its way there
+    Kept::node_type node;  // holds the map node while the entry is not in kept_, so that no move allocates
   };
 
-  /// What left the cache under the lock, to be deregistered and counted without it.
+  /// Entries that left the cache under the lock. They are deregistered and counted after it is released.
   struct Farewell {
     Entries entries;
     std::uint64_t evicted = 0;
@@ -142,14 +145,14 @@ class RegistrationCache {
   std::unique_ptr<UnmapWatch> watch_;  // null when off
   std::unique_ptr<PrivatePages> pages_;
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards the members below
   Kept kept_;
-  std::optional<Entries::iterator> last_;  // of kept_, found by the last lookup
+  std::optional<Entries::iterator> last_;  // the entry of kept_ that the last lookup found
   Entries busy_;
   Entries unused_;  // the least recently used first
   std::size_t counted_entries_ = 0;
   std::size_t counted_bytes_ = 0;
-  std::uint64_t seen_ = 0;  // watch_'s position up to which notes were taken
+  std::uint64_t seen_ = 0;  // notes were taken up to this position of watch_
 };
 
 inline const Registered& RegistrationCache::Use::registered() const noexcept { return entry_->registered; }

@@ -19,8 +19,8 @@
 namespace rma {
 namespace {
 
-// Yields until settle() gives up. What it waits for is one wake-up of the watching thread, so this is never
-// reached unless that, or a thread that unmaps, gets no processor; the caller then does without its cache.
+// settle() gives up after this many yields. It waits for one wake-up of the watching thread. So it gives up
+// only if that thread, or a thread that unmaps, gets no processor. The caller then does without the cache.
 constexpr int kSettleTries = 1000;
 
 Status unusable(std::string_view what, int error_number) {
@@ -28,8 +28,8 @@ Status unusable(std::string_view what, int error_number) {
                         error_number);
 }
 
-// The userfaultfds that a forked child must close: while it has one, the kernel would hold threads of the
-// parent for events that nobody reads after the parent closed its own.
+// The userfaultfds that a forked child must close. If the child kept one open after the parent had closed its
+// own, the kernel would hold threads of the parent for events that nobody reads.
 struct OpenWatches {
   std::mutex lock;
   std::vector<std::atomic<int>*> events;
@@ -88,7 +88,8 @@ Status UnmapWatch::open() {
   stop_ = ::eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0) return unusable("no eventfd", errno);
 
-  // Which runs none of the program's signal handlers: it must never wait for a lock of theirs.
+  // BackgroundThread blocks signals: this thread must run none of the program's handlers, which
+  // may take locks.
   const int failed = thread_.start("rma-unmap", thread_main, this);
   if (failed != 0) return unusable("no thread to read events", failed);
   return {};
@@ -98,14 +99,14 @@ UnmapWatch::~UnmapWatch() {
   if (::getpid() != owner_) return;
   {
     OpenWatches& all = open_watches();
-    const std::lock_guard guard(all.lock);  // nobody forks before the descriptor is closed
+    const std::lock_guard guard(all.lock);  // no thread forks before the descriptor is closed
     std::erase(all.events, &events_);
     if (thread_.running()) {
       const std::uint64_t one = 1;
       while (::write(stop_, &one, sizeof(one)) < 0 && errno == EINTR) {
       }
-      // Frees what the C library has allocated for the thread, and may so unmap: the thread has ended the
-      // watch by then.
+      // The join frees memory that the C library allocated for the thread, and so may unmap it. By then the
+      // thread has ended the watch.
       thread_.join();
     } else if (const int events = events_.load(std::memory_order_relaxed); events >= 0) {
       ::close(events);
@@ -147,7 +148,7 @@ std::optional<AddressSpan> UnmapWatch::take() {
     tail_.store(tail + 1, std::memory_order_release);
     return span;
   }
-  // A note lost after this is announced by a later sequence, so clearing here loses nothing.
+  // If a note is lost after this, a later sequence announces it, so clearing the flag here loses nothing.
   if (lost_.exchange(false, std::memory_order_acq_rel)) return kEverywhere;
   return std::nullopt;
 }
@@ -157,20 +158,21 @@ void UnmapWatch::thread_main(void* watch) {
   self->watch_loop(self->events_.load(std::memory_order_relaxed), self->stop_);
 }
 
-// From here on: no lock, no allocation, nothing but system calls on the two descriptors and the ring.
+// The functions from here on take no lock and do not allocate. They only make system calls on the two
+// descriptors and write to the ring.
 void UnmapWatch::watch_loop(int events, int stop) {
   std::array<pollfd, 2> wanted = {
       {{.fd = events, .events = POLLIN, .revents = 0}, {.fd = stop, .events = POLLIN, .revents = 0}}};
   for (;;) {
     if (::poll(wanted.data(), wanted.size(), -1) < 0) continue;  // EINTR, as of a debugger
-    // Who is held comes before who wants this to end.
+    // Threads that the kernel holds come before the request to end.
     if ((wanted[0].revents & POLLIN) != 0) {
       read_events(events);
     } else if (wanted[0].revents != 0) {
       return;  // the program closed our descriptor, which settle() sees
     } else if (wanted[1].revents != 0) {
-      // Ends the watch over every range, and lets go whoever is held since the last look. By this thread: any
-      // other could itself be held as soon as nobody reads.
+      // This ends the watch over every range, and releases the threads that were held since the last look. It
+      // must be done by this thread: any other thread could itself be held as soon as nobody reads.
       ::close(events);
       return;
     }
@@ -179,8 +181,9 @@ void UnmapWatch::watch_loop(int events, int stop) {
 
 void UnmapWatch::read_events(int events) {
   const std::uint64_t sequence = sequence_.load(std::memory_order_relaxed);
-  // Odd before the read, which lets go whoever unmapped. The fence keeps it before the loads and stores that
-  // follow, the system call's included; the claim in the header says who sees it.
+  // Odd before the read, because the read releases the thread that unmapped. The fence keeps this store
+  // before all loads and stores that follow, including those of the system call. The claim in the header says
+  // which threads see it.
   sequence_.store(sequence + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::array<uffd_msg, 16> messages;
@@ -189,7 +192,7 @@ void UnmapWatch::read_events(int events) {
   for (std::size_t i = 0; bytes > 0 && i < static_cast<std::size_t>(bytes) / sizeof(uffd_msg); ++i) {
     const uffd_msg& message = messages[i];
     if (message.event == UFFD_EVENT_REMAP) {
-      // What was at the new address had an UNMAP of its own.
+      // The memory that was at the new address had an UNMAP event of its own.
       note({message.arg.remap.from, message.arg.remap.from + message.arg.remap.len});
       any = true;
     } else if (message.event == UFFD_EVENT_UNMAP || message.event == UFFD_EVENT_REMOVE) {
@@ -197,7 +200,7 @@ void UnmapWatch::read_events(int events) {
       any = true;
     }
   }
-  // Even, and new when there is something to take. Release: pairs with the acquire of settle().
+  // Even again, and a new value if there is something to take. Release: pairs with the acquire of settle().
   sequence_.store(any ? sequence + 2 : sequence, std::memory_order_release);
 }
 
@@ -205,7 +208,7 @@ void UnmapWatch::note(const AddressSpan& span) {
   const std::uint64_t head = head_.load(std::memory_order_relaxed);
   // Acquire: pairs with the release in take(), after which the slot is free.
   if (head - tail_.load(std::memory_order_acquire) == kNotes) {
-    // Release: whoever exchanges it sees at least this, and the sequence that follows announces it.
+    // Release: take(), which exchanges it, sees at least this. The sequence that follows announces it.
     lost_.store(true, std::memory_order_release);
     return;
   }
@@ -222,8 +225,8 @@ bool UnmapWatch::noted_since_last(const AddressSpan& span) {
 }
 
 Status UnmapWatch::self_test() {
-  // By the claim in the header there is nothing to wait for: what is not noted when settle() returns never
-  // will be.
+  // By the claim in the header there is nothing to wait for: an event that is not noted when settle() returns
+  // never will be.
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t bytes = 2 * page;
   void* memory = map_anonymous(bytes);

@@ -1,4 +1,4 @@
-// Accumulate: as put, for elements of a type that can be added.
+// Accumulate. It works as put does, for elements of types that can be added.
 
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace rma::fortran {
 namespace {
 
-/// Calls one of the forms of rma_acc and rma_acc_strided; `rest` is what follows the rank.
+/// Calls one of the forms of rma_acc and rma_acc_strided. `rest` holds the arguments after the rank.
 template <typename Contiguous, typename Strided, typename... Rest>
 Status accumulate(const RemoteArray& to, const CFI_cdesc_t& from, const CFI_cdesc_t* scale,
                   Contiguous contiguous, Strided strided, Rest... rest) {

@@ -1,13 +1,13 @@
-! The ARMCI calls that Fortran programs make, as armci.h and message.h have them: one interface for each C function, by
-! its name. Addresses are type(c_ptr) (c_loc of a target, or what armci_malloc gave), a group is an integer, and
-! procedures that are functions in C are functions here. Strides and counts are lists of c_int, in bytes. Nothing is
-! behind this module but libarmci: a program links that, and librma_fortran for what the compiler makes of the module.
+! The ARMCI calls for Fortran programs, as armci.h and message.h have them: one interface for each C function, with its
+! name. Addresses are type(c_ptr): c_loc of a target, or an address from armci_malloc. A group is an integer. Functions
+! of C are functions here. Strides and counts are lists of c_int, in bytes. The module only declares the functions of
+! libarmci. A program links libarmci, and librma_fortran for the module's object code.
 module armci
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int, c_long, c_ptr
   implicit none
   private
 
-  ! Operations of armci_rmw: on c_int, and on c_long.
+  ! Operations of armci_rmw, on c_int and on c_long.
   integer(c_int), parameter, public :: &
     ARMCI_SWAP = 10, ARMCI_SWAP_LONG = 11, ARMCI_FETCH_AND_ADD = 12, ARMCI_FETCH_AND_ADD_LONG = 13
   ! Types of accumulate: c_int, c_double, c_float, c_float_complex, c_double_complex, c_long.
@@ -142,7 +142,7 @@ module armci
       integer(c_int), value :: levels, proc
     end function armci_accs
 
-    ! Nonblocking transfers, and their ends.
+    ! Nonblocking transfers, and waiting for them.
 
     integer(c_int) function armci_nbput(src, dst, bytes, proc, handle) bind(C, name='ARMCI_NbPut')
       import
@@ -254,7 +254,7 @@ module armci
       integer(c_int), value :: mutex, proc
     end subroutine armci_unlock
 
-    ! Groups, and who shares a host.
+    ! Groups, and the processes of each host.
 
     subroutine armci_group_create(count, members, group) bind(C, name='ARMCI_Group_create')
       import

@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::array<std::int64_t, CFI_MAX_RANK>;
 
-/// Elements of first : last : step; -1 when there are more than numbers reach.
+/// Returns the number of elements of first : last : step; -1 if it overflows.
 std::int64_t elements(std::int64_t first, std::int64_t last, std::int64_t step) {
   if (first != last && (first < last) != (step > 0)) return 0;
   std::int64_t way = 0;
@@ -83,7 +83,7 @@ RemoteArray RemoteArray::section(const CFI_cdesc_t* first, const CFI_cdesc_t* la
     return std::nullopt;
   };
   if (const auto problem = problem_of(step, by)) return *problem;
-  // A dimension that is walked downwards, and of which no more is said, starts at its end.
+  // A dimension with a negative step and no given bounds starts at its end.
   for (std::size_t d = 0; d < to.size(); ++d) {
     if (by[d] < 0) std::swap(from[d], to[d]);
   }
@@ -96,7 +96,7 @@ RemoteArray RemoteArray::section(const CFI_cdesc_t* first, const CFI_cdesc_t* la
     part.extent[d] = elements(from[d], to[d], by[d]);
     part.lower[d] = 1;
     part.stride[d] = 0;
-    if (part.extent[d] == 0) continue;  // an empty range has no bounds to keep to
+    if (part.extent[d] == 0) continue;  // an empty range may have any bounds
     const std::int64_t end = lower[d] + extent[d] - 1;
     const auto inside = [&](std::int64_t index) { return index >= lower[d] && index <= end; };
     if (part.extent[d] < 0 || !inside(from[d]) || !inside(from[d] + (part.extent[d] - 1) * by[d])) {

@@ -12,7 +12,7 @@
 namespace rma::fortran {
 namespace {
 
-/// A number given for a target of `bytes` bytes.
+/// Returns an operand for a target of `bytes` bytes.
 Result<std::int64_t> operand_of(const CFI_cdesc_t* given, const char* argument, std::int64_t bytes) {
   if (given == nullptr) return std::int64_t{0};
   auto value = integer(*given, argument);
@@ -24,7 +24,8 @@ Result<std::int64_t> operand_of(const CFI_cdesc_t* given, const char* argument, 
   return value;
 }
 
-/// `operand`, `compare` and `old` may be null where the operation has none, `old` where nobody asks.
+/// Executes an atomic. `operand`, `compare` and `old` may be null if the operation has none; `old` also if
+/// the caller does not need it.
 Status update(rma_atomic_op_t op, const RemoteArray& target, const CFI_cdesc_t* operand,
               const CFI_cdesc_t* compare, const CFI_cdesc_t* old) {
   if (Status status = target.check("target"); !status.ok()) return status;
@@ -42,7 +43,7 @@ Status update(rma_atomic_op_t op, const RemoteArray& target, const CFI_cdesc_t* 
   auto expected = operand_of(compare, "expected", target.element_bytes);
   if (!expected.ok()) return std::move(expected).status();
   if (old != nullptr) {
-    // Before anything is changed: a variable that could not take every value.
+    // This check comes before any change: the variable must be able to hold every value.
     const std::int64_t widest =
         wide ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int32_t>::min();
     if (Status status = store(widest, *old, "old"); !status.ok()) return status;

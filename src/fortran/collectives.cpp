@@ -1,5 +1,4 @@
-// Collectives. Their buffers arrive contiguous: the dummy arguments say so, and the compiler packs what is
-// not.
+// Collectives. Their dummy arguments are declared contiguous, so the compiler packs buffers that are not.
 
 #include <fmt/format.h>
 
@@ -13,7 +12,7 @@
 namespace rma::fortran {
 namespace {
 
-/// Elements of a contiguous array.
+/// Returns the number of elements of a contiguous array.
 Result<std::size_t> elements(const CFI_cdesc_t& array, const char* name) {
   std::size_t total = 1;
   for (int d = 0; d < array.rank; ++d) {
@@ -32,7 +31,7 @@ Status broadcast(const CFI_cdesc_t& buffer, int root, rma_team_t team) {
   return outcome(rma_broadcast(team, buffer.base_addr, count.value() * buffer.elem_len, root));
 }
 
-/// Lets `reduce(dst, src, count, type)` reduce; `src` may be null: what is in `dst`.
+/// Checks the buffers and calls `reduce(dst, src, count, type)`. If `src` is null, `dst` holds the input.
 template <typename Reduce>
 Status reduction(const CFI_cdesc_t& dst, const CFI_cdesc_t* src, const Reduce& reduce) {
   const CFI_cdesc_t& from = src != nullptr ? *src : dst;

@@ -9,15 +9,15 @@
 namespace rma::fortran {
 namespace {
 
-/// Walks over a side's dimensions, inner ones first, in pieces that its caller chooses.
+/// Walks over a side's dimensions, from the innermost to the outermost, in steps that the caller chooses.
 class Walk {
  public:
   explicit Walk(const Side& side) : side_(side) { next(); }
 
-  /// Elements left of the present dimension; 1 when there is none any more.
+  /// Returns how many elements of the present dimension are left; 1 after the last dimension.
   [[nodiscard]] std::int64_t left() const { return left_; }
   [[nodiscard]] std::int64_t stride() const { return stride_; }
-  /// Takes the inner `count` elements, which divide left(), from the present dimension.
+  /// Takes `count` elements, innermost first, from the present dimension. `count` divides left().
   void take(std::int64_t count) {
     left_ /= count;
     if (left_ == 1) {
@@ -28,7 +28,7 @@ class Walk {
   }
 
  private:
-  /// To the next dimension of more than one element.
+  /// Goes to the next dimension that has more than one element.
   void next() {
     left_ = 1;
     while (dimension_ < static_cast<std::size_t>(side_.dimensions) && left_ == 1) {
@@ -44,8 +44,8 @@ class Walk {
   std::int64_t stride_ = 0;
 };
 
-/// Adds a level outside of those that are there, or makes the outermost longer where that says the same.
-/// False when there is no room for one more.
+/// Adds an outermost level, or extends the outermost level if that means the same. Returns false if there is
+/// no room for another level.
 bool append(Levels& to, std::int64_t count, std::int64_t dst_stride, std::int64_t src_stride) {
   const auto last = static_cast<std::size_t>(to.levels);
   const std::size_t inside = to.counts[last];

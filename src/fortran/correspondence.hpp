@@ -13,9 +13,9 @@
 
 namespace rma::fortran {
 
-/// One side of a transfer, as both descriptors say it: a local array's and a remote one's.
+/// One side of a transfer. The descriptor of a local array and that of a remote one become the same form.
 struct Side {
-  const char* name;  ///< the dummy argument's
+  const char* name;  ///< the name of the dummy argument
   std::byte* base;
   std::size_t element_bytes;
   CFI_type_t type;
@@ -23,17 +23,18 @@ struct Side {
   std::array<std::int64_t, CFI_MAX_RANK> extent;
   std::array<std::int64_t, CFI_MAX_RANK> stride;  ///< bytes
 
-  /// How many there are; nothing when there are more than numbers reach.
+  /// Returns the number of elements; no value if it overflows.
   [[nodiscard]] std::optional<std::int64_t> elements() const;
-  /// "3 x 4 elements", for texts.
+  /// Returns a text such as "3 x 4 elements".
   [[nodiscard]] std::string shape() const;
 };
 
-/// RMA_ERR_ARGUMENT for an array of assumed size, or one that is not allocated.
+/// Return the side of a local or a remote array. RMA_ERR_ARGUMENT for an array of assumed size, and for one
+/// that is not allocated.
 [[nodiscard]] Result<Side> local_side(const CFI_cdesc_t& array, const char* name);
 [[nodiscard]] Result<Side> remote_side(const RemoteArray& array, const char* name);
 
-/// The arguments of rma_put_strided and its like.
+/// The arguments of rma_put_strided and the other strided calls.
 struct Levels {
   std::array<std::size_t, RMA_MAX_LEVELS + 1> counts = {};
   std::array<std::ptrdiff_t, RMA_MAX_LEVELS> dst_strides = {};
@@ -41,12 +42,13 @@ struct Levels {
   int levels = 0;  ///< 0: contiguous on both sides
 };
 
-/// Which element goes where: they correspond in array element order, whatever the two shapes are, as in an
-/// argument list or in reshape(). Dimensions of one side are cut where those of the other end; this needs the
-/// extents to divide each other (they do in shapes that are equal but for dimensions of one element).
+/// Computes the strided transfer between the two sides. Their elements correspond in array element order, as
+/// in an argument list or in reshape(); the shapes may differ. Where a dimension of one side ends, the
+/// dimension of the other side is divided. So the extents must divide each other. They do if the shapes are
+/// equal except for dimensions of one element.
 ///
-/// RMA_ERR_SIZE when the numbers of elements differ, RMA_ERR_ARGUMENT when their types do,
-/// RMA_ERR_UNSUPPORTED for shapes that cannot be cut.
+/// RMA_ERR_SIZE if the numbers of elements differ, RMA_ERR_ARGUMENT if their types differ,
+/// RMA_ERR_UNSUPPORTED if the extents do not divide each other.
 [[nodiscard]] Result<Levels> correspond(const Side& dst, const Side& src);
 
 }  // namespace rma::fortran

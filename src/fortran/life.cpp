@@ -32,7 +32,7 @@ void rma_fortran_test(rma_request_t* request, int* done, int* stat, CFI_cdesc_t*
   conclude(rma_test(request, done), {stat, errmsg});
 }
 
-/// `index` counts from 1; 0 when there is nothing to wait for.
+/// `index` counts from 1. It is 0 if there is nothing to wait for.
 void rma_fortran_wait_any(const CFI_cdesc_t* requests, int* index, int* stat, CFI_cdesc_t* errmsg) {
   const auto count = static_cast<std::size_t>(requests->dim[0].extent);
   std::size_t place = count;

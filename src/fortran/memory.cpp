@@ -1,4 +1,4 @@
-// Memory that others reach, and Fortran pointers to it.
+// Memory that other ranks can access, and Fortran pointers to it.
 
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@
 namespace rma::fortran {
 namespace {
 
-/// Where arrays of no elements are: a pointer to nothing would count as disassociated.
+/// The address of arrays without elements. A pointer to a null address would count as disassociated.
 alignas(64) std::byte nowhere;
 
-/// Lets `pointer` point to memory at `base` that is laid out like `array`.
+/// Associates `pointer` with the memory at `base`, with the layout of `array`.
 Status associate(CFI_cdesc_t& pointer, std::byte* base, const RemoteArray& array) {
   CFI_CDESC_T(CFI_MAX_RANK) room;
   auto* const target = reinterpret_cast<CFI_cdesc_t*>(&room);
@@ -36,7 +36,7 @@ Status associate(CFI_cdesc_t& pointer, std::byte* base, const RemoteArray& array
   return {RMA_ERR_ARGUMENT, fmt::format("the pointer cannot be associated: Fortran's error {}", failed)};
 }
 
-/// A pointer of another shape or type than what it shall point to.
+/// Checks that `pointer` has the number of dimensions and the type of `array`.
 Status check_pointer(const CFI_cdesc_t& pointer, const RemoteArray& array, const char* bounds) {
   if (pointer.rank != array.dimensions) {
     return {RMA_ERR_ARGUMENT, fmt::format("the pointer has {} dimensions, {} {}",
@@ -46,7 +46,7 @@ Status check_pointer(const CFI_cdesc_t& pointer, const RemoteArray& array, const
                          static_cast<std::size_t>(array.element_bytes), "the array");
 }
 
-/// What this rank wants of rma_malloc, its address still missing.
+/// Returns the array that this rank asks rma_malloc for, still without an address.
 RemoteArray wanted(const CFI_cdesc_t& pointer, const CFI_cdesc_t* upper, const CFI_cdesc_t* lower) {
   RemoteArray array = RemoteArray::contiguous(0, rma_rank(), pointer.type, pointer.elem_len, upper, lower);
   if (array.mark == RemoteArray::kArray && array.dimensions != pointer.rank) {
@@ -56,7 +56,7 @@ RemoteArray wanted(const CFI_cdesc_t& pointer, const CFI_cdesc_t* upper, const C
 }
 
 /// Allocates `mine` together with the team, and fills `parts` with all members' arrays. A member whose
-/// arguments are refused takes part all the same: the others would wait for it.
+/// arguments are refused takes part too, because the others would wait for it.
 Status allocate(rma_team_t team, RemoteArray& mine, std::vector<RemoteArray>& parts) {
   int size = 0;
   if (Status status = outcome(rma_team_info(team, nullptr, &size)); !status.ok()) return status;
@@ -70,7 +70,7 @@ Status allocate(rma_team_t team, RemoteArray& mine, std::vector<RemoteArray>& pa
     status = parts[member].check("the array").within(fmt::format("team rank {}", member));
   }
   if (status.ok()) return status;
-  // Found alike by all members, so all of them come here.
+  // All members find the same result, so all of them come here.
   if (Status freed = outcome(rma_free(team, address)); !freed.ok()) return freed;
   return status;
 }
@@ -119,7 +119,8 @@ Status free_local(RemoteArray& part) {
   return status;
 }
 
-/// Where the owner's bytes of `array`, this rank or one whose heap is mapped here, are in this process.
+/// Returns this process's address of the bytes of `array`, whose owner is this rank or one whose heap
+/// is mapped here.
 Result<std::byte*> here(const RemoteArray& array) {
   auto* const address = reinterpret_cast<std::byte*>(array.address);
   if (array.rank == rma_rank() || array.bytes() == 0) return address;

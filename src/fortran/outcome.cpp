@@ -11,8 +11,8 @@
 namespace rma::fortran {
 namespace {
 
-/// Assigns as Fortran does: cut where it is too long, blanks where it is too short. Anything but a character
-/// variable is left alone: it cannot take a text, and the failure counts more.
+/// Assigns as Fortran does: truncates a long text and pads a short one with blanks. Does nothing if the
+/// variable is not a character variable. (The caller reports the original failure, not this one.)
 void assign(CFI_cdesc_t& variable, std::string_view text) {
   if (variable.type != CFI_type_char || variable.rank != 0) return;
   const std::size_t length = std::min(text.size(), variable.elem_len);
@@ -37,7 +37,7 @@ Status outcome(rma_status_t status) {
 
 void conclude(const char* call, const Status& status, const Listener& listener) {
   if (!status.ok()) {
-    // What the runtime refused has its name already, which may be that of the form it was asked in.
+    // A text of the runtime already begins with the name of a call, which may be another form of the call.
     const bool named = status.text().starts_with("rma_");
     tell(status.code(), named ? std::string(status.text()) : fmt::format("{}: {}", call, status.text()),
          listener);

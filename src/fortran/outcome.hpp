@@ -6,21 +6,21 @@
 
 namespace rma::fortran {
 
-/// Where a Fortran caller wants to hear how its call ended: the dummy arguments `stat` and `errmsg`, either
-/// of which may be absent (null).
+/// The dummy arguments `stat` and `errmsg`, through which a Fortran caller learns how its call ended. Either
+/// may be absent (null).
 struct Listener {
   int* stat;
   CFI_cdesc_t* errmsg;
 };
 
-/// The failure of a call of the C interface that just ended in this thread, with its text; or success.
+/// Returns the Status of a call of the C interface that has just ended in this thread, with its error text.
 [[nodiscard]] Status outcome(rma_status_t status);
 
-/// Ends a Fortran call as Fortran's own statements end: `stat` becomes the code, and on failure `errmsg` the
-/// text, padded or cut. A failure that no `stat` is there to take ends the job with the text.
+/// Ends a Fortran call as Fortran's own statements end. Stores the code into `stat` and, after a failure, the
+/// text into `errmsg`, padded or truncated. If there is no `stat`, a failure ends the job with the text.
 void conclude(const char* call, const Status& status, const Listener& listener);
 
-/// conclude() for a call that does no more than one of the C interface, whose texts name themselves.
+/// Does the same for a call that only makes one call of the C interface, whose error texts name that call.
 void conclude(rma_status_t status, const Listener& listener);
 
 }  // namespace rma::fortran

@@ -1,9 +1,10 @@
-! One-sided communication in a partitioned global address space: the Fortran interface of librma. docs/using-fortran.md
-! is the way in; the modules used here document every procedure.
+! The Fortran interface of librma: one-sided communication in a partitioned global address space. Begin with
+! docs/using-fortran.md. The modules used here document every procedure.
 !
-! Every subroutine but rma_abort takes `stat` and `errmsg`, both optional: `stat` becomes RMA_SUCCESS or one of the
-! RMA_ERR_ codes, `errmsg`, a character variable, the text of a failure. A failure that no `stat` is there to take ends
-! the job with the text. (`errmsg` is declared type(*) because gfortran 12 cannot pass an optional character(len=*) on.)
+! Every subroutine except rma_abort has the optional arguments `stat` and `errmsg`. `stat` becomes RMA_SUCCESS
+! or one of the RMA_ERR_ codes. `errmsg`, a character variable, gets the text of a failure. If `stat` is absent,
+! a failure ends the job with the text. (`errmsg` is declared type(*) because gfortran 12 cannot pass an
+! optional character(len=*) on.)
 module rma
   use rma_types
   use rma_life

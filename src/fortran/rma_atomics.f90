@@ -1,8 +1,8 @@
 ! Atomic read-modify-write, and mutexes. Part of module rma.
 !
-! `target` is one integer(int32) or integer(int64) in some rank's memory, most often an rma_element. Operands are
-! integers of any kind that the target can hold; `old`, the value before, is integer(int32) or integer(int64) and at
-! least as wide as the target.
+! `target` is one integer(int32) or integer(int64) in some rank's memory, most often an rma_element. An operand is an
+! integer of any kind whose value fits the target. `old` becomes the value before the operation; it is integer(int32)
+! or integer(int64), and at least as wide as the target.
 module rma_atomics
   use, intrinsic :: iso_c_binding, only: c_int
   use rma_types
@@ -13,7 +13,7 @@ module rma_atomics
   public :: rma_mutexes_create, rma_mutexes_destroy, rma_lock, rma_unlock
 
   interface
-    ! Adds, wrapping around.
+    ! Adds the operand to the target. The result wraps around.
     subroutine rma_fetch_add(target, operand, old, stat, errmsg) bind(C, name='rma_fortran_fetch_add')
       import
       type(rma_array), intent(in) :: target
@@ -23,7 +23,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_fetch_add
 
-    ! Bitwise and.
+    ! Stores the bitwise and of the target and the operand.
     subroutine rma_fetch_and(target, operand, old, stat, errmsg) bind(C, name='rma_fortran_fetch_and')
       import
       type(rma_array), intent(in) :: target
@@ -33,7 +33,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_fetch_and
 
-    ! Bitwise or.
+    ! Stores the bitwise or of the target and the operand.
     subroutine rma_fetch_or(target, operand, old, stat, errmsg) bind(C, name='rma_fortran_fetch_or')
       import
       type(rma_array), intent(in) :: target
@@ -43,7 +43,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_fetch_or
 
-    ! Bitwise exclusive or.
+    ! Stores the bitwise exclusive or of the target and the operand.
     subroutine rma_fetch_xor(target, operand, old, stat, errmsg) bind(C, name='rma_fortran_fetch_xor')
       import
       type(rma_array), intent(in) :: target
@@ -63,7 +63,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_swap
 
-    ! Stores the operand where the value before equals `expected`; `old` tells either way.
+    ! Stores the operand if the value before equals `expected`. `old` becomes the value before in both cases.
     subroutine rma_compare_swap(target, expected, operand, old, stat, errmsg) bind(C, name='rma_fortran_compare_swap')
       import
       type(rma_array), intent(in) :: target
@@ -73,7 +73,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_compare_swap
 
-    ! Stores the operand, atomically with respect to the others.
+    ! Stores the operand, atomically with respect to the other operations.
     subroutine rma_atomic_set(target, operand, stat, errmsg) bind(C, name='rma_fortran_atomic_set')
       import
       type(rma_array), intent(in) :: target
@@ -82,7 +82,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_atomic_set
 
-    ! Reads, atomically with respect to the others.
+    ! Reads the target, atomically with respect to the other operations.
     subroutine rma_atomic_fetch(target, old, stat, errmsg) bind(C, name='rma_fortran_atomic_fetch')
       import
       type(rma_array), intent(in) :: target
@@ -91,7 +91,8 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_atomic_fetch
 
-    ! Creates `count` mutexes owned by this member (may differ by member, and be 0). Collective over `team`.
+    ! Creates a set of mutexes, `count` of them owned by this member. `count` may differ by member and may be 0.
+    ! Collective over `team`.
     subroutine rma_mutexes_create(count, mutexes, team, stat, errmsg) bind(C, name='rma_fortran_mutexes_create')
       import
       integer(c_int), value :: count
@@ -101,7 +102,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_mutexes_create
 
-    ! Destroys them. Collective over their team.
+    ! Destroys a set of mutexes. Collective over their team.
     subroutine rma_mutexes_destroy(mutexes, stat, errmsg) bind(C, name='rma_fortran_mutexes_destroy')
       import
       type(rma_mutexes), intent(inout) :: mutexes
@@ -109,7 +110,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_mutexes_destroy
 
-    ! Locks mutex `index` (from 1) of member `rank` (a world rank). First come, first served.
+    ! Locks mutex `index` (from 1) of member `rank` (a world rank). Ranks get it in the order in which they asked.
     subroutine rma_lock(mutexes, index, rank, stat, errmsg) bind(C, name='rma_fortran_lock')
       import
       type(rma_mutexes), intent(in) :: mutexes
@@ -118,7 +119,7 @@ module rma_atomics
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_lock
 
-    ! Unlocks. Everything that this process issued before is visible to the next holder.
+    ! Unlocks a mutex. The next holder sees everything that this process issued before.
     subroutine rma_unlock(mutexes, index, rank, stat, errmsg) bind(C, name='rma_fortran_unlock')
       import
       type(rma_mutexes), intent(in) :: mutexes

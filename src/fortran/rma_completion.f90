@@ -7,13 +7,13 @@ module rma_completion
   private
   public :: rma_wait, rma_test, rma_wait_any, rma_wait_all, rma_fence, rma_fence_all, rma_wait_until, rma_test_until
 
-  ! As rma_wait_until without waiting.
+  ! Makes the comparison of rma_wait_until once, without waiting.
   interface rma_test_until
     module procedure test_until_int32, test_until_int64
   end interface rma_test_until
 
   interface
-    ! Waits for one operation; `stat` is that of the operation.
+    ! Waits for one operation. `stat` becomes the operation's status.
     subroutine rma_wait(request, stat, errmsg) bind(C, name='rma_fortran_wait')
       import
       type(rma_request), intent(inout) :: request
@@ -21,7 +21,8 @@ module rma_completion
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_wait
 
-    ! Waits for one of `requests`: requests(index) is complete. `index` is 0 when there is none to wait for.
+    ! Waits until one of `requests` is complete, and sets `index` to its position. `index` is 0 if there is none
+    ! to wait for.
     subroutine rma_wait_any(requests, index, stat, errmsg) bind(C, name='rma_fortran_wait_any')
       import
       type(rma_request), contiguous, intent(inout) :: requests(:)
@@ -30,7 +31,7 @@ module rma_completion
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_wait_any
 
-    ! Waits for all of `requests`; `stat` is that of the first failure.
+    ! Waits for all of `requests`. `stat` becomes the status of the first failure.
     subroutine rma_wait_all(requests, stat, errmsg) bind(C, name='rma_fortran_wait_all')
       import
       type(rma_request), contiguous, intent(inout) :: requests(:)
@@ -38,7 +39,7 @@ module rma_completion
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_wait_all
 
-    ! Everything that this process issued to `rank` is visible there.
+    ! Waits until everything that this process issued to `rank` is visible there.
     subroutine rma_fence(rank, stat, errmsg) bind(C, name='rma_fortran_fence')
       import
       integer(c_int), value :: rank
@@ -46,15 +47,15 @@ module rma_completion
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_fence
 
-    ! rma_fence for every rank.
+    ! Performs rma_fence for every rank.
     subroutine rma_fence_all(stat, errmsg) bind(C, name='rma_fortran_fence_all')
       import
       integer(c_int), optional, intent(out) :: stat
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_fence_all
 
-    ! Waits until `flag`, a variable of this process, compares so (RMA_EQ, ...) with `value`, an integer of any kind.
-    ! A long wait sleeps. Values compare unsigned.
+    ! Waits until the comparison `compare` (RMA_EQ, ...) of `flag` with `value` is true. `flag` is a variable of this
+    ! process, `value` an integer of any kind. Both are compared as unsigned integers. A rank that waits long sleeps.
     subroutine rma_wait_until(flag, compare, value, seen, stat, errmsg) bind(C, name='rma_fortran_wait_until')
       import
       integer(c_int64_t), asynchronous, intent(inout) :: flag
@@ -86,7 +87,7 @@ module rma_completion
 
 contains
 
-  ! Whether the operation is complete.
+  ! Sets `done` to whether the operation is complete.
   subroutine rma_test(request, done, stat, errmsg)
     type(rma_request), intent(inout) :: request
     logical, intent(out) :: done

@@ -1,4 +1,4 @@
-! Joining and leaving the job, and who is who in it. Part of module rma.
+! Joining and leaving the job, and the ranks in it. Part of module rma.
 module rma_life
   use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_int, c_ptr, c_size_t
   implicit none
@@ -7,26 +7,26 @@ module rma_life
   public :: rma_strerror, rma_version
 
   interface
-    ! Joins the job. Collective over all its processes; nests.
+    ! Joins the job. Collective over all its processes. Calls nest.
     subroutine rma_init(stat, errmsg) bind(C, name='rma_fortran_init')
       import :: c_int
       integer(c_int), optional, intent(out) :: stat
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_init
 
-    ! Completes everything outstanding and leaves the job. Collective.
+    ! Completes all outstanding operations and leaves the job. Collective.
     subroutine rma_finalize(stat, errmsg) bind(C, name='rma_fortran_finalize')
       import :: c_int
       integer(c_int), optional, intent(out) :: stat
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_finalize
 
-    ! This process's rank; -1 when not initialized.
+    ! Returns this process's rank; -1 if the library is not initialized.
     pure integer(c_int) function rma_rank() bind(C, name='rma_rank')
       import :: c_int
     end function rma_rank
 
-    ! Number of processes of the job; -1 when not initialized.
+    ! Returns the number of processes of the job; -1 if the library is not initialized.
     pure integer(c_int) function rma_size() bind(C, name='rma_size')
       import :: c_int
     end function rma_size
@@ -64,25 +64,25 @@ module rma_life
 
 contains
 
-  ! Whether this process is between rma_init and rma_finalize.
+  ! Returns whether this process is between rma_init and rma_finalize.
   pure logical function rma_initialized()
     rma_initialized = c_initialized() /= 0
   end function rma_initialized
 
-  ! Whether the memory of `rank` is mapped here.
+  ! Returns whether this process has mapped the memory of `rank`.
   pure logical function rma_same_host(rank)
     integer, intent(in) :: rank
     rma_same_host = c_same_host(rank) /= 0
   end function rma_same_host
 
-  ! The name of a status code, such as 'RMA_ERR_RANK'.
+  ! Returns the name of a status code, such as 'RMA_ERR_RANK'.
   function rma_strerror(status) result(name)
     integer, intent(in) :: status
     character(len=:), allocatable :: name
     name = text_of(c_strerror(status))
   end function rma_strerror
 
-  ! 'major.minor.patch' of the library that is running.
+  ! Returns the version of the running library as 'major.minor.patch'.
   function rma_version() result(version)
     character(len=:), allocatable :: version
     version = text_of(c_version())

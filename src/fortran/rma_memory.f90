@@ -1,7 +1,7 @@
-! Memory that others reach, and pointers to it. Part of module rma.
+! Memory that other ranks can access, and pointers to it. Part of module rma.
 !
-! The generics differ in nothing but the type of the pointer, which may have any number of dimensions; each has one
-! C++ function for all types behind it.
+! The specific procedures of a generic differ only in the type of the pointer, which may have any number of dimensions.
+! One C++ function implements all of them.
 module rma_memory
   use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -11,7 +11,7 @@ module rma_memory
   public :: rma_malloc, rma_free, rma_malloc_local, rma_free_local, rma_map, rma_register, rma_unregister
   public :: rma_remote_array, rma_section, rma_element
 
-  ! Allocates an array with each member of `team` and lets `local` point to this member's. Collective.
+  ! Allocates an array on each member of `team`, and associates `local` with this member's. Collective.
   !   upper, lower  the bounds of this member's array, integers of any kind, one for each dimension; they may differ
   !                 by member. Without `lower` they start at 1.
   !   parts         becomes all members' arrays, parts(0) to parts(team size - 1).
@@ -53,8 +53,8 @@ module rma_memory
     end subroutine malloc_complex64
   end interface rma_malloc
 
-  ! Allocates an array of this rank without asking the others, lets `local` point to it, and describes it to them in
-  ! `part`. Bounds as of rma_malloc.
+  ! Allocates an array of this rank and associates `local` with it. The call is local. `part` becomes the array's
+  ! description for other ranks. The bounds are as for rma_malloc.
   interface rma_malloc_local
     subroutine malloc_local_int8(local, part, upper, lower, stat, errmsg) bind(C, name='rma_fortran_malloc_local')
       import
@@ -93,8 +93,8 @@ module rma_memory
     end subroutine malloc_local_complex64
   end interface rma_malloc_local
 
-  ! Lets `here` point to `array`, which is this rank's, or that of a rank whose memory is mapped here
-  ! (rma_same_host), for plain loads and stores. It may be a section.
+  ! Associates `here` with `array`, for plain loads and stores. `array` belongs to this rank, or to a rank whose memory
+  ! is mapped here (rma_same_host). It may be a section.
   interface rma_map
     subroutine map_int8(array, here, stat, errmsg) bind(C, name='rma_fortran_map')
       import
@@ -148,7 +148,8 @@ module rma_memory
   end interface rma_map
 
   interface
-    ! Frees what rma_malloc gave this member; pointers to it point nowhere afterwards. Collective over the same team.
+    ! Frees the array that rma_malloc allocated on this member. Pointers to it are invalid afterwards. Collective over
+    ! the same team.
     subroutine rma_free(parts, team, stat, errmsg) bind(C, name='rma_fortran_free')
       import
       type(rma_array), allocatable, intent(inout) :: parts(:)
@@ -157,7 +158,7 @@ module rma_memory
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_free
 
-    ! Frees what rma_malloc_local gave.
+    ! Frees an array that rma_malloc_local allocated.
     subroutine rma_free_local(part, stat, errmsg) bind(C, name='rma_fortran_free_local')
       import
       type(rma_array), intent(inout) :: part
@@ -165,8 +166,8 @@ module rma_memory
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_free_local
 
-    ! Makes `array`, any contiguous array of this process that has the target attribute, reachable for others until
-    ! rma_unregister, and describes it to them in `part`; its bounds start at 1 there.
+    ! Makes `array` accessible to other ranks until rma_unregister. `array` is any contiguous array of this process
+    ! that has the target attribute. `part` becomes its description for other ranks, with bounds that start at 1.
     subroutine rma_register(array, part, stat, errmsg) bind(C, name='rma_fortran_register')
       import
       type(*), dimension(..), target, asynchronous, intent(inout) :: array
@@ -182,8 +183,8 @@ module rma_memory
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_unregister
 
-    ! The array with these bounds at `address` in the memory of `rank`, contiguous, with elements like `mold`; one
-    ! element without bounds.
+    ! Returns the description of a contiguous array at `address` in the memory of `rank`, with these bounds and
+    ! elements like `mold`. Without bounds it has one element.
     type(rma_array) function rma_remote_array(address, rank, mold, upper, lower) &
       bind(C, name='rma_fortran_remote_array')
       import
@@ -193,15 +194,15 @@ module rma_memory
       type(*), dimension(..), optional, intent(in) :: upper, lower
     end function rma_remote_array
 
-    ! The section first:last:stride of an array; each is one integer for each dimension, and the whole dimension
-    ! when absent. A section outside of the array's bounds is refused by the operation that is given it.
+    ! Returns the section first:last:stride of an array. Each argument has one integer for each dimension; an absent
+    ! argument means the whole dimension. An operation refuses a section that lies outside of the array's bounds.
     type(rma_array) function rma_section(array, first, last, stride) bind(C, name='rma_fortran_section')
       import
       type(rma_array), intent(in) :: array
       type(*), dimension(..), optional, intent(in) :: first, last, stride
     end function rma_section
 
-    ! One element of an array.
+    ! Returns one element of an array.
     type(rma_array) function rma_element(array, index) bind(C, name='rma_fortran_element')
       import
       type(rma_array), intent(in) :: array

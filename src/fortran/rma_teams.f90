@@ -1,7 +1,7 @@
 ! Teams and their collectives. Part of module rma.
 !
-! `team` is the world team where it is absent. All of a team's members call its collectives, in the same order.
-! Buffers are arrays of any shape; the compiler packs those that are not contiguous.
+! If `team` is absent, it is the world team. All members of a team call its collectives, in the same order. Buffers are
+! arrays of any shape. The compiler packs those that are not contiguous.
 module rma_teams
   use, intrinsic :: iso_c_binding, only: c_int
   use rma_types
@@ -11,12 +11,12 @@ module rma_teams
   public :: rma_barrier, rma_broadcast, rma_reduce, rma_allreduce, rma_allgather
 
   interface
-    ! The team of all ranks.
+    ! Returns the team of all ranks.
     type(rma_team) function rma_team_world() bind(C, name='rma_fortran_team_world')
       import
     end function rma_team_world
 
-    ! A team of these world ranks, in that order. Called by exactly these ranks.
+    ! Creates a team of these world ranks, in that order. Exactly these ranks call it.
     subroutine rma_team_create(ranks, team, stat, errmsg) bind(C, name='rma_fortran_team_create')
       import
       integer(c_int), contiguous, intent(in) :: ranks(:)
@@ -25,8 +25,8 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_team_create
 
-    ! Members of `parent` with the same `color` form a team, ordered by `key`, then by their rank in `parent`. Those
-    ! with a negative color are in none.
+    ! Splits `parent` into teams. Members with the same `color` form a team, ordered by `key` and then by their rank in
+    ! `parent`. Members with a negative color join no team.
     subroutine rma_team_split(parent, color, key, team, stat, errmsg) bind(C, name='rma_fortran_team_split')
       import
       type(rma_team), intent(in) :: parent
@@ -36,7 +36,7 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_team_split
 
-    ! Frees a team. Collective over it.
+    ! Frees a team. Collective over the team.
     subroutine rma_team_free(team, stat, errmsg) bind(C, name='rma_fortran_team_free')
       import
       type(rma_team), intent(inout) :: team
@@ -44,7 +44,7 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_team_free
 
-    ! This process's rank in the team, from 0, and the number of members.
+    ! Sets `rank` to this process's rank in the team, from 0, and `size` to the number of members.
     subroutine rma_team_info(team, rank, size, stat, errmsg) bind(C, name='rma_fortran_team_info')
       import
       type(rma_team), intent(in) :: team
@@ -53,7 +53,7 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_team_info
 
-    ! The world rank of team rank `team_rank`.
+    ! Sets `world_rank` to the world rank of the member `team_rank`.
     subroutine rma_team_world_rank(team, team_rank, world_rank, stat, errmsg) &
       bind(C, name='rma_fortran_team_world_rank')
       import
@@ -64,7 +64,7 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_team_world_rank
 
-    ! rma_fence_all, and every member has arrived.
+    ! Performs rma_fence_all, and waits until every member has called rma_barrier.
     subroutine rma_barrier(team, stat, errmsg) bind(C, name='rma_fortran_barrier')
       import
       type(rma_team), optional, intent(in) :: team
@@ -72,7 +72,7 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_barrier
 
-    ! Copies the buffer of `root`, a team rank, to everyone's.
+    ! Copies the buffer of `root`, a team rank, to every member's buffer.
     subroutine rma_broadcast(buffer, root, team, stat, errmsg) bind(C, name='rma_fortran_broadcast')
       import
       type(*), dimension(..), contiguous, intent(inout) :: buffer
@@ -82,8 +82,8 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_broadcast
 
-    ! Combines the members' `src` element by element into the `dst` of `root`, a team rank. Without `src`, what is in
-    ! `dst`.
+    ! Combines the members' `src` element by element into the `dst` of `root`, a team rank. If `src` is absent, `dst`
+    ! is the input.
     subroutine rma_reduce(dst, src, op, root, team, stat, errmsg) bind(C, name='rma_fortran_reduce')
       import
       type(*), dimension(..), contiguous, intent(inout) :: dst
@@ -94,7 +94,7 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_reduce
 
-    ! As rma_reduce, with the result everywhere.
+    ! Reduces as rma_reduce does, and stores the result into every member's `dst`.
     subroutine rma_allreduce(dst, src, op, team, stat, errmsg) bind(C, name='rma_fortran_allreduce')
       import
       type(*), dimension(..), contiguous, intent(inout) :: dst
@@ -105,7 +105,7 @@ module rma_teams
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_allreduce
 
-    ! Gathers every member's `src`, in team-rank order, into everyone's `dst`.
+    ! Gathers every member's `src`, in the order of team ranks, into every member's `dst`.
     subroutine rma_allgather(dst, src, team, stat, errmsg) bind(C, name='rma_fortran_allgather')
       import
       type(*), dimension(..), contiguous, intent(inout) :: dst

@@ -1,9 +1,9 @@
 ! Put, get, accumulate, and put with notification. Part of module rma.
 !
-! Local arrays are of any type and shape, sections included: what they are is read from their descriptors, and
-! nothing is copied on the way. Elements correspond in array element order. `_nb` forms start an operation that ends
-! with its request, `_nbi` forms one that ends with the next fence; until then the local array belongs to the
-! operation and should have the attribute asynchronous.
+! Local arrays may have any type and shape, and may be sections. The library reads their descriptors and copies
+! nothing. Elements correspond in array element order. The `_nb` forms start an operation that ends with its request,
+! and the `_nbi` forms one that ends with the next fence. Until then the local array belongs to the operation, and
+! should have the attribute asynchronous.
 module rma_transfers
   use, intrinsic :: iso_c_binding, only: c_int
   use rma_types
@@ -65,9 +65,9 @@ module rma_transfers
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_get_nbi
 
-    ! dst = dst + scale * src, atomic element by element with respect to other accumulates. Elements are
-    ! integer(int32), integer(int64), real or complex of kinds real32 and real64; `scale` is one number of the same
-    ! type, 1 when absent.
+    ! Performs dst = dst + scale * src. The update of each element is atomic with respect to other accumulates.
+    ! Elements are integer(int32), integer(int64), or real or complex of the kinds real32 and real64. `scale` is one
+    ! number of the same type; if absent, it is 1.
     subroutine rma_acc(dst, src, scale, stat, errmsg) bind(C, name='rma_fortran_acc')
       import
       type(rma_array), intent(in) :: dst
@@ -96,8 +96,8 @@ module rma_transfers
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_acc_nbi
 
-    ! Writes `src` to `dst`, then stores `value`, an integer of any kind, in `flag`, an integer(int64) of the heap of
-    ! the same rank: whoever sees the value sees the data.
+    ! Writes `src` to `dst`, then stores `value`, an integer of any kind, into `flag`, an integer(int64) of the heap of
+    ! the same rank. A reader that sees the value also sees the data.
     subroutine rma_put_notify(dst, src, flag, value, stat, errmsg) bind(C, name='rma_fortran_put_notify')
       import
       type(rma_array), intent(in) :: dst

@@ -4,7 +4,7 @@ module rma_types
   implicit none
   private
 
-  ! What `stat` becomes.
+  ! The status codes, which calls store into `stat`.
   integer(c_int), parameter, public :: &
     RMA_SUCCESS = 0, RMA_ERR_NOT_INITIALIZED = 1, RMA_ERR_ARGUMENT = 2, RMA_ERR_RANK = 3, RMA_ERR_SIZE = 4, &
     RMA_ERR_ALIGNMENT = 5, RMA_ERR_ADDRESS = 6, RMA_ERR_NO_MEMORY = 7, RMA_ERR_SETTING = 8, RMA_ERR_LAUNCH = 9, &
@@ -17,14 +17,14 @@ module rma_types
   ! Comparisons of rma_wait_until and rma_test_until.
   integer(c_int), parameter, public :: RMA_EQ = 0, RMA_NE = 1, RMA_LT = 2, RMA_LE = 3, RMA_GT = 4, RMA_GE = 5
 
-  ! The most dimensions that an array has.
+  ! The maximum number of dimensions of an array.
   integer, parameter, public :: RMA_MAX_DIMENSIONS = 15
 
-  ! An array, or a section or an element of one, in the memory of some rank: what remote operations work on.
-  ! Made by rma_malloc, rma_malloc_local, rma_register and rma_remote_array, cut by rma_section and rma_element.
-  ! A plain value: it may be copied, and sent to other ranks (rma_allgather).
+  ! An array, or a section or an element of one, in the memory of some rank. Remote operations take it. rma_malloc,
+  ! rma_malloc_local, rma_register and rma_remote_array make it, and rma_section and rma_element select from it. It is
+  ! a plain value, which may be copied and sent to other ranks (rma_allgather).
   type, bind(C), public :: rma_array
-    integer(c_intptr_t) :: address  ! the owner's own, of the first element
+    integer(c_intptr_t) :: address  ! the owner's address of the first element
     integer(c_int32_t) :: rank      ! the owner, a rank of the world team
     integer(c_int32_t), private :: mark
     integer(c_int32_t), private :: type
@@ -35,7 +35,7 @@ module rma_types
     integer(c_int64_t), private :: stride(RMA_MAX_DIMENSIONS)
   end type rma_array
 
-  ! A nonblocking operation that is still to be waited for. One that was never started, or that was waited for,
+  ! A nonblocking operation that has not been waited for yet. A request that was never started, or that was waited for,
   ! counts as complete.
   type, bind(C), public :: rma_request
     private

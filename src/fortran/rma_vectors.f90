@@ -1,10 +1,10 @@
-! Vector transfers: elements of a remote array that are named one by one, as by vector subscripts. Part of module rma.
+! Vector transfers, which name the elements of a remote array one by one, as vector subscripts do. Part of module rma.
 !
-! `subscripts` holds integers of any kind: for an array of one dimension a list, else one column (:, i) for element i.
-! They count within the bounds of the remote array; a section starts at 1. The local array has as many elements, of any
-! shape; they correspond in array element order. Nothing is packed, but lists of 16 bytes for each element are made, and
-! both they and `subscripts` are done with when the call returns. Where a put names an element twice, it ends up with
-! the value of one of the two; an accumulate adds both. `_nb` and `_nbi` forms are as in rma_transfers.
+! `subscripts` holds integers of any kind: a list for an array of one dimension, else one column (:, i) for element i.
+! They refer to the bounds of the remote array; a section starts at 1. The local array has as many elements, in any
+! shape. The elements correspond in array element order. The library does not pack the data, but makes lists of 16
+! bytes for each element. When the call returns, the caller may reuse `subscripts`. If a put names an element twice,
+! the element gets one of the two values; an accumulate adds both. The `_nb` and `_nbi` forms are as in rma_transfers.
 module rma_vectors
   use, intrinsic :: iso_c_binding, only: c_int
   use rma_types
@@ -14,7 +14,7 @@ module rma_vectors
   public :: rma_acc_vector, rma_acc_vector_nb, rma_acc_vector_nbi
 
   interface
-    ! Writes the elements of `src` to those of `dst` that are named. Returns when `src` may be changed.
+    ! Writes the elements of `src` to the named elements of `dst`. Returns when `src` may be changed.
     subroutine rma_put_vector(dst, subscripts, src, stat, errmsg) bind(C, name='rma_fortran_put_vector')
       import
       type(rma_array), intent(in) :: dst
@@ -43,7 +43,7 @@ module rma_vectors
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_put_vector_nbi
 
-    ! Reads the elements of `src` that are named into `dst`. Returns when the data is there.
+    ! Reads the named elements of `src` into `dst`. Returns when the data is there.
     subroutine rma_get_vector(dst, src, subscripts, stat, errmsg) bind(C, name='rma_fortran_get_vector')
       import
       type(*), dimension(..), intent(inout) :: dst
@@ -72,7 +72,7 @@ module rma_vectors
       type(*), dimension(..), optional, intent(inout) :: errmsg
     end subroutine rma_get_vector_nbi
 
-    ! Adds `scale` times the elements of `src` to those of `dst` that are named, as rma_acc.
+    ! Adds `scale` times the elements of `src` to the named elements of `dst`, as rma_acc does.
     subroutine rma_acc_vector(dst, subscripts, src, scale, stat, errmsg) bind(C, name='rma_fortran_acc_vector')
       import
       type(rma_array), intent(in) :: dst

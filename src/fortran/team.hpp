@@ -4,12 +4,12 @@
 
 namespace rma::fortran {
 
-/// type(rma_team).
+/// The C++ side of type(rma_team).
 struct Team {
   rma_team_t handle;
 };
 
-/// The dummy argument `team` where it may be absent (null): the world team then.
+/// Returns the team of the dummy argument `team`, or the world team if the argument is absent (null).
 inline rma_team_t team_or_world(const Team* team) {
   return team != nullptr ? team->handle : rma_team_world();
 }

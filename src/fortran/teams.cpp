@@ -11,7 +11,7 @@ using rma::fortran::team_or_world;
 
 namespace {
 
-/// type(rma_mutexes).
+/// The C++ side of type(rma_mutexes).
 struct Mutexes {
   rma_mutexes_t handle;
 };

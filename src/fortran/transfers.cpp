@@ -1,4 +1,4 @@
-// Put, get and put with notification: a descriptor on either side becomes the levels of a strided transfer.
+// Put, get and put with notification. The descriptors of both sides become the levels of a strided transfer.
 
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace rma::fortran {
 namespace {
 
-/// Lets `transfer(dst, src, levels)` move what corresponds.
+/// Computes the levels and calls `transfer(dst, src, levels)`.
 template <typename Transfer>
 Status moved(Result<Side> dst, Result<Side> src, const Transfer& transfer) {
   if (!dst.ok()) return std::move(dst).status();
@@ -20,7 +20,7 @@ Status moved(Result<Side> dst, Result<Side> src, const Transfer& transfer) {
   return outcome(transfer(dst.value().base, src.value().base, levels.value()));
 }
 
-/// Calls the contiguous or the strided form, with what they have in common at the end.
+/// Calls the contiguous or the strided form. `rest` holds the last arguments, which both forms have.
 template <typename Contiguous, typename Strided, typename... Rest>
 auto either(Contiguous contiguous, Strided strided, Rest... rest) {
   return [=](std::byte* dst, std::byte* src, const Levels& shape) {
@@ -30,7 +30,7 @@ auto either(Contiguous contiguous, Strided strided, Rest... rest) {
   };
 }
 
-/// The flag of a put with notification.
+/// Checks the flag of a put with notification.
 Status check_flag(const RemoteArray& flag, int rank) {
   if (Status status = flag.check("flag"); !status.ok()) return status;
   if (flag.type != CFI_type_int64_t || flag.bytes() != sizeof(std::uint64_t) || flag.rank != rank) {

@@ -1,4 +1,4 @@
-// Vector transfers: elements of a remote array that subscripts name, one by one.
+// Vector transfers: subscripts name each element of a remote array.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace rma::fortran {
 namespace {
 
-/// The addresses of a vector transfer's elements; those of one side are the rank's.
+/// The addresses of a vector transfer's elements. Those of the remote side are addresses of the rank.
 struct Elements {
   std::vector<void*> remote;
   std::vector<void*> local;
@@ -22,8 +22,8 @@ struct Elements {
   int rank = 0;
 };
 
-/// How many elements `subscripts` names: one for each column, or for each number where the array has one
-/// dimension.
+/// Returns how many elements `subscripts` names: one for each column, or one for each number if the array
+/// has one dimension.
 Result<std::int64_t> named(const CFI_cdesc_t& subscripts, const RemoteArray& array, const char* name) {
   const bool list = subscripts.rank == 1 && array.dimensions == 1;
   const bool columns = subscripts.rank == 2 && subscripts.dim[0].extent == array.dimensions;
@@ -40,7 +40,7 @@ Result<std::int64_t> named(const CFI_cdesc_t& subscripts, const RemoteArray& arr
                   array.dimensions, array.dimensions, name));
 }
 
-/// Where in memory the element is that the `column`th column names.
+/// Returns the address of the element that column number `column` names.
 Result<std::intptr_t> element(const RemoteArray& array, const char* name, const CFI_cdesc_t& subscripts,
                               std::int64_t column) {
   std::intptr_t address = array.address;
@@ -63,7 +63,7 @@ Result<std::intptr_t> element(const RemoteArray& array, const char* name, const 
   return address;
 }
 
-/// The addresses of all elements of a local array, in array element order.
+/// Appends the addresses of all elements of a local array, in array element order.
 void list_elements(const Side& array, std::vector<void*>& addresses) {
   std::array<std::int64_t, CFI_MAX_RANK> at = {};
   std::byte* here = array.base;
@@ -78,7 +78,7 @@ void list_elements(const Side& array, std::vector<void*>& addresses) {
   }
 }
 
-/// Both sides' elements. The names are those of the dummy arguments.
+/// Returns the elements of both sides. The names are those of the dummy arguments.
 Result<Elements> pair_up(const RemoteArray& remote, const CFI_cdesc_t& subscripts, const CFI_cdesc_t& local,
                          const char* remote_name, const char* local_name) try {
   if (Status status = remote.check(remote_name); !status.ok()) return status;
@@ -109,7 +109,7 @@ Result<Elements> pair_up(const RemoteArray& remote, const CFI_cdesc_t& subscript
   return Status(RMA_ERR_NO_MEMORY, "no memory for the list of elements");
 }
 
-/// Calls one of the forms; `rest` is what follows the rank.
+/// Calls one of the forms. `rest` holds the arguments after the rank.
 template <typename Form, typename... Rest>
 Status put(const RemoteArray& dst, const CFI_cdesc_t& subscripts, const CFI_cdesc_t& src, Form form,
            Rest... rest) {

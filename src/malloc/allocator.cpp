@@ -10,8 +10,8 @@
 namespace rma {
 namespace {
 
-// jemalloc's largest small size class (4 KiB pages). What is larger would get an extent to itself there,
-// too.
+// The largest small size class of jemalloc with 4 KiB pages. jemalloc would give a larger block an extent of
+// its own, too.
 constexpr std::size_t kArenaMaxBytes = 14336;
 
 std::string_view name_of(MemoryKind kind) {
@@ -47,7 +47,7 @@ Result<std::unique_ptr<Allocator>> Allocator::create(Window& window, Backing& ba
 }
 
 Allocator::~Allocator() {
-  // Can only succeed: listed_ says that it is there.
+  // This cannot fail, because listed_ says that the region is in the table.
   if (listed_) {
     static_cast<void>(regions_.remove(reinterpret_cast<std::uintptr_t>(window_.base()), kRegionWindow));
   }
@@ -95,7 +95,7 @@ Status Allocator::free(MemoryKind kind, void* address) {
       return {RMA_ERR_ADDRESS, text("{} was allocated by {} and is freed as a block of {}", address,
                                     name_of(it->second.kind), name_of(kind))};
     }
-    // Out of the books before it can be allocated again.
+    // The block leaves the table of live blocks before it can be allocated again.
     block = std::move(it->second);
     blocks_.erase(it);
     bytes_in_use_ -= block.bytes;
@@ -131,7 +131,7 @@ Arena& Allocator::arena(MemoryKind kind) noexcept {
 
 Result<std::byte*> Allocator::take_extent(std::size_t bytes, std::size_t alignment) {
   if (bytes > window_.address_bytes()) {
-    // So large that rounding it up could overflow; back() would say the same.
+    // Rounding up so large a size could overflow. The text is that of Window::back().
     return Status(RMA_ERR_NO_MEMORY,
                   text("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE",
                        bytes, window_.used(), window_.limit()));

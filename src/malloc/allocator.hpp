@@ -15,7 +15,7 @@
 
 namespace rma {
 
-/// Who a block is for; it is freed as what it was allocated as.
+/// Says who a block is for. A block must be freed with the kind that it was allocated with.
 enum class MemoryKind {
   collective,  ///< rma_malloc
   local,       ///< rma_malloc_local
@@ -24,36 +24,36 @@ enum class MemoryKind {
 
 /// The allocator of the heap window. Thread-safe.
 ///
-/// Blocks of up to 14 KiB come from jemalloc, from an arena for each kind (internal shares local's) whose
-/// extents are taken from the window. Larger ones, and those aligned to more than a page, are extents of
-/// their own, so that RMA_HEAP_SIZE counts whole pages of what was asked for and not jemalloc's larger size
-/// classes. All of a block is backed before it is given out, and what is freed goes back to the system as
-/// soon as its page holds no other block.
+/// Blocks of up to 14 KiB come from jemalloc. Each kind has an arena (internal shares that of local), which
+/// takes its extents from the window. Larger blocks, and blocks aligned to more than a page, are extents of
+/// their own. RMA_HEAP_SIZE then counts whole pages of the requested size, not jemalloc's larger size
+/// classes. All of a block is backed before it is given out. Freed memory goes back to the backing as soon as
+/// its page holds no other block.
 class Allocator {
  public:
-  /// Lists the window in `regions` and manages it from its byte `reserved` on (a multiple of the backing's
-  /// granule): what is before is the caller's to back and use. All three must outlive the allocator and stay
-  /// where they are, and a window has one allocator at a time.
+  /// Lists the window in `regions` and manages it from its byte `reserved` on, which is a multiple of the
+  /// backing's granule. The caller backs and uses the bytes before. All three objects must outlive the
+  /// allocator and not move. A window has one allocator at a time.
   static Result<std::unique_ptr<Allocator>> create(Window& window, Backing& backing, RegionTable& regions,
                                                    std::size_t reserved = 0);
 
-  /// Gives back whatever is still allocated and takes the window out of the region table.
+  /// Gives back all blocks that are still allocated and removes the window from the region table.
   ~Allocator();
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
-  /// A block of `bytes` bytes (above 0) whose address is a multiple of `alignment` (a power of two). Its
-  /// contents are arbitrary. RMA_ERR_SIZE, RMA_ERR_ALIGNMENT, RMA_ERR_NO_MEMORY.
+  /// Returns a block of `bytes` bytes (above 0) whose address is a multiple of `alignment` (a power of two).
+  /// Its contents are arbitrary. RMA_ERR_SIZE, RMA_ERR_ALIGNMENT, RMA_ERR_NO_MEMORY.
   Result<std::byte*> allocate(MemoryKind kind, std::size_t bytes, std::size_t alignment);
 
-  /// Ends a block. RMA_ERR_ADDRESS, naming the address, when no live block of that kind starts there: freed
-  /// before, the middle of a block, allocated as another kind, or not this allocator's at all.
+  /// Frees a block. RMA_ERR_ADDRESS if no live block of that kind starts at `address`: it was freed before,
+  /// it is the middle of a block, it was allocated as another kind, or it is not from this allocator.
   Status free(MemoryKind kind, void* address);
 
-  /// True when [address, address + bytes) lies inside the window.
+  /// Returns whether [address, address + bytes) lies inside the window.
   [[nodiscard]] bool contains(const void* address, std::size_t bytes) const noexcept;
 
-  /// Sum of the sizes asked for of live blocks.
+  /// Returns the sum of the requested sizes of all live blocks.
   [[nodiscard]] std::size_t bytes_in_use() const;
   [[nodiscard]] std::size_t blocks_in_use() const;
 
@@ -62,7 +62,7 @@ class Allocator {
     std::size_t bytes = 0;
     MemoryKind kind = MemoryKind::internal;
     bool own_extent = false;
-    ExtentPool::Record record;  ///< to give its own extent back with
+    ExtentPool::Record record;  ///< for giving its own extent back
   };
 
   Allocator(Window& window, Backing& backing, RegionTable& regions, std::size_t reserved);
@@ -74,11 +74,11 @@ class Allocator {
   Window& window_;
   RegionTable& regions_;
   ExtentPool extents_;
-  std::unique_ptr<Arena> collective_;  // these two take from extents_
+  std::unique_ptr<Arena> collective_;  // these two arenas take from extents_
   std::unique_ptr<Arena> local_;
-  bool listed_ = false;  // in regions_
+  bool listed_ = false;  // the window is in regions_
 
-  mutable std::mutex mutex_;  // of the two below
+  mutable std::mutex mutex_;  // guards the two members below
   std::unordered_map<std::uintptr_t, Block> blocks_;
   std::size_t bytes_in_use_ = 0;
 };

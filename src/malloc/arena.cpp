@@ -16,26 +16,25 @@
 
 extern "C" {
 
-/// jemalloc's options, compiled in. No thread cache: a block that is freed must leave the window, and
-/// jemalloc's own thread caches would keep it. No retained or decaying pages for the same reason. No
-/// background threads.
+/// jemalloc's options, compiled in. No thread caches, because they would keep freed blocks, which must leave
+/// the window. No retained or decaying pages, for the same reason. No background threads.
 extern const char* librma_je_malloc_conf;
 const char* librma_je_malloc_conf =
     "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false,"
     "dss:disabled";
 
-/// jemalloc reads an environment variable of options through this. It sees none: other options would break
-/// what is said above.
+/// jemalloc reads the environment variable with its options through this function. It returns null, because
+/// other options would break the guarantees above.
 char* librma_je_secure_getenv(const char* name);
 char* librma_je_secure_getenv(const char* /*name*/) { return nullptr; }
 
-/// jemalloc takes memory for its own records through this, in aligned blocks of 2 MiB of which it touches
-/// little. Where the system gives huge pages unasked, each block would cost a process 2 MiB: so it is asked
-/// not to.
+/// jemalloc takes memory for its own records through this function, in aligned blocks of 2 MiB of which it
+/// touches little. On a system that gives out huge pages unasked, each block would cost a process 2 MiB. So
+/// this function asks the system not to.
 void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset);
 void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
   void* const mapped = mmap(address, bytes, protection, flags, fd, offset);
-  // A kernel without huge pages refuses, and has none to give.
+  // A kernel without huge pages refuses. It has none to give, so the error does not matter.
   if (mapped != MAP_FAILED) static_cast<void>(madvise(mapped, bytes, MADV_NOHUGEPAGE));
   return mapped;
 }
@@ -44,33 +43,36 @@ void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags
 namespace rma {
 namespace {
 
-// MALLOCX_ARENA and MALLOCX_LG_ALIGN of jemalloc.h, which come without the renamed library's header.
+// These replace the macros MALLOCX_ARENA and MALLOCX_LG_ALIGN of jemalloc.h. The renamed library has
+// no such header.
 constexpr int kNoThreadCache = 1 << 8U;  // MALLOCX_TCACHE_NONE: (-1 + 2) << 8
 constexpr unsigned kArenaShift = 20;
 
 int arena_flags(unsigned index) { return static_cast<int>((index + 1) << kArenaShift) | kNoThreadCache; }
 
-/// What became of an allocation's extent; jemalloc itself only says that the allocation failed.
+/// The outcome of an allocation's request for an extent. jemalloc itself only says that
+/// the allocation failed.
 struct Attempt {
-  Status refused;          ///< why the pool gave none
-  std::size_t offset = 0;  ///< of the one that it gave
-  std::size_t bytes = 0;   ///< of it; 0 while there is none
+  Status refused;          ///< why the pool gave no extent
+  std::size_t offset = 0;  ///< the offset of the extent that the pool gave
+  std::size_t bytes = 0;   ///< the size of that extent; 0 while there is none
 };
-/// Of this thread, while it allocates.
+/// The attempt of this thread, while it allocates.
 constinit thread_local Attempt* attempt = nullptr;
 
 }  // namespace
 
-/// The functions that jemalloc calls, and where they find the pool: jemalloc passes the first member's
-/// address back.
+/// The functions that jemalloc calls, with a pointer to the pool. jemalloc passes them the address of the
+/// first member, so they find the pool.
 ///
-/// jemalloc asks them for the arena's own records, too. These are to lie outside the window, where no peer
-/// can write over them, so they come from where arena 0, which is not used, gets memory. They are told apart
-/// by their alignment, a huge page's: an extent for blocks is aligned to a page.
+/// jemalloc also takes the memory of the arena's own records through them. The records must lie outside the
+/// window, where no peer can overwrite them. So that memory comes from the hooks of arena 0, which is not
+/// used otherwise. Requests for records are recognized by their alignment, that of a huge page; extents for
+/// blocks are aligned to a page.
 struct Arena::Hooks {
   RmaJeExtentHooks functions;
   ExtentPool* pool;
-  RmaJeExtentHooks* system;  ///< arena 0's
+  RmaJeExtentHooks* system;  ///< the hooks of arena 0
 
   static constexpr std::size_t kRecordsAlignment = std::size_t{1} << 21U;  // --with-lg-hugepage=21
 
@@ -78,13 +80,15 @@ struct Arena::Hooks {
 
   static void* alloc(RmaJeExtentHooks* functions, void* new_address, std::size_t bytes, std::size_t alignment,
                      bool* zero, bool* commit, unsigned /*arena*/) {
-    if (new_address != nullptr) return nullptr;  // an optional wish: growing in place
+    if (new_address != nullptr)
+      return nullptr;  // jemalloc wants to grow an extent in place;
+                       // this is optional
     const Hooks& hooks = of(functions);
     if (alignment >= kRecordsAlignment) {
       return hooks.system->alloc(hooks.system, nullptr, bytes, alignment, zero, commit, 0);
     }
     ExtentPool& pool = *hooks.pool;
-    // No exception passes through jemalloc.
+    // No exception may pass through jemalloc.
     auto offset = unless_exhausted([&] { return pool.take(bytes, alignment); });
     if (!offset.ok()) {
       if (attempt != nullptr) attempt->refused = std::move(offset).status();
@@ -95,7 +99,8 @@ struct Arena::Hooks {
       attempt->bytes = bytes;
     }
     std::byte* address = pool.window().base() + offset.value();
-    // The window's granule may have been in use already, so only jemalloc's own question is answered.
+    // The granule may have been in use before, so its bytes need not be zero. They are cleared only
+    // if jemalloc asks.
     if (*zero) std::fill_n(address, bytes, std::byte{0});
     *commit = true;
     return address;
@@ -112,7 +117,7 @@ struct Arena::Hooks {
     try {
       hooks.pool->give(offset, bytes, ExtentPool::make_record());
     } catch (const std::bad_alloc&) {
-      return true;  // jemalloc then keeps the extent, for an allocation to come
+      return true;  // jemalloc then keeps the extent for a later allocation
     }
     return false;
   }
@@ -122,7 +127,7 @@ struct Arena::Hooks {
     dalloc(functions, address, bytes, committed, arena);
   }
 
-  // The pool knows no pieces, so any may be cut or joined: false is yes.
+  // The pool does not distinguish extents, so jemalloc may split and merge any. false means success.
   static bool split(RmaJeExtentHooks* /*functions*/, void* /*address*/, std::size_t /*bytes*/,
                     std::size_t /*a*/, std::size_t /*b*/, bool /*committed*/, unsigned /*arena*/) {
     return false;
@@ -137,7 +142,7 @@ Arena::Arena(ExtentPool& pool)
     : hooks_(new Hooks{{.alloc = Hooks::alloc,
                         .dalloc = Hooks::dalloc,
                         .destroy = Hooks::destroy,
-                        .commit = nullptr,  // an extent is backed from alloc to dalloc, nothing between
+                        .commit = nullptr,  // an extent is backed from alloc to dalloc
                         .decommit = nullptr,
                         .purge_lazy = nullptr,
                         .purge_forced = nullptr,
@@ -168,7 +173,7 @@ Result<std::unique_ptr<Arena>> Arena::create(ExtentPool& pool) {
 
 Arena::~Arena() {
   if (!created_) return;
-  // jemalloc gives the index to the next arena.
+  // jemalloc reuses the index for the next arena.
   std::array<char, 32> name = {};
   fmt::format_to_n(name.data(), name.size() - 1, "arena.{}.destroy", index_);
   librma_je_mallctl(name.data(), nullptr, nullptr, nullptr, 0);
@@ -182,7 +187,7 @@ Result<std::byte*> Arena::allocate(std::size_t bytes, std::size_t alignment) {
   attempt = nullptr;
   if (address != nullptr) return static_cast<std::byte*>(address);
   if (!mine.refused.ok()) return std::move(mine.refused);
-  // jemalloc had no memory to note the extent that it got, and has forgotten it.
+  // jemalloc had no memory to record the extent that it got, and has forgotten it.
   if (mine.bytes != 0) hooks_->pool->give(mine.offset, mine.bytes, ExtentPool::make_record());
   return Status(RMA_ERR_NO_MEMORY,
                 text("jemalloc has no memory for its record of a block of {} bytes", bytes));

@@ -8,21 +8,22 @@
 
 namespace rma {
 
-/// A jemalloc arena whose extents come from a pool. Thread-safe. jemalloc's own records are kept outside the
-/// window, where no peer can write over them.
+/// A jemalloc arena that takes its extents from a pool. Thread-safe. jemalloc's own records lie outside the
+/// window, where no peer can overwrite them.
 class Arena {
  public:
-  /// `pool` must outlive the arena. RMA_ERR_NO_MEMORY when jemalloc cannot make one.
+  /// `pool` must outlive the arena. RMA_ERR_NO_MEMORY if jemalloc cannot make an arena.
   static Result<std::unique_ptr<Arena>> create(ExtentPool& pool);
 
-  /// Gives all extents back to the pool, whatever is still allocated in them.
+  /// Gives all extents back to the pool, also those with live blocks.
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// `bytes` above 0, `alignment` a power of two. Fails as the pool does.
+  /// Returns a block. `bytes` is above 0 and `alignment` is a power of two. Returns the errors of the pool;
+  /// RMA_ERR_NO_MEMORY if jemalloc has no memory for its own record.
   Result<std::byte*> allocate(std::size_t bytes, std::size_t alignment);
-  /// `address` must have come from this arena.
+  /// Frees a block that this arena returned.
   void free(std::byte* address);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace rma {
 
-/// What puts memory behind the window's addresses, in granules. Called by one thread at a time.
+/// Puts memory behind the window's addresses, in granules. One thread at a time calls it.
 class Backing {
  public:
   Backing() = default;
@@ -14,12 +14,12 @@ class Backing {
   Backing& operator=(const Backing&) = delete;
   virtual ~Backing() = default;
 
-  /// What offsets and sizes are multiples of: itself a multiple of the window's granule.
+  /// Offsets and sizes are multiples of this number of bytes. It is a multiple of the window's granule.
   [[nodiscard]] virtual std::size_t granule() const = 0;
-  /// Takes memory for [offset, offset + bytes), which nobody uses. RMA_ERR_NO_MEMORY, and nobody may touch
-  /// it.
+  /// Takes memory for [offset, offset + bytes), which is not in use. RMA_ERR_NO_MEMORY; then nobody may
+  /// touch the range.
   [[nodiscard]] virtual Status back(std::size_t offset, std::size_t bytes) = 0;
-  /// Nobody uses [offset, offset + bytes) any more. Does not fail.
+  /// Takes [offset, offset + bytes) back: it is not in use any more. Does not fail.
   virtual void release(std::size_t offset, std::size_t bytes) = 0;
 };
 

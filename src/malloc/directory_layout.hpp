@@ -7,7 +7,7 @@
 
 namespace rma {
 
-/// Where things are in a directory of regions, in 64-bit words; region_table.hpp has the picture.
+/// The layout of a directory of regions, in 64-bit words. region_table.hpp has the picture.
 namespace directory {
 
 inline constexpr std::size_t kHeaderWords = 8;      // the version, alone in its cache line
@@ -26,13 +26,13 @@ constexpr std::size_t copy_words(std::size_t capacity) { return kCopyHeaderWords
 constexpr std::size_t bytes_for(std::size_t capacity) {
   return (kHeaderWords + 2 * copy_words(capacity)) * sizeof(std::uint64_t);
 }
-/// The largest capacity whose directory fits; 0 for too little memory.
+/// Returns the largest capacity whose directory fits into `bytes` bytes; 0 if none does.
 constexpr std::size_t capacity_of(std::size_t bytes) {
   const std::size_t words = bytes / sizeof(std::uint64_t);
   const std::size_t fixed = kHeaderWords + 2 * kCopyHeaderWords;
   return words < fixed ? 0 : (words - fixed) / (2 * kEntryWords);
 }
-/// The first word of copy 0 or 1.
+/// Returns the index of the first word of the copy that is current in this version.
 constexpr std::size_t copy_at(std::uint64_t version, std::size_t capacity) {
   return kHeaderWords + (version & 1U) * copy_words(capacity);
 }

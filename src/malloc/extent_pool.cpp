@@ -24,7 +24,7 @@ ExtentPool::Record ExtentPool::make_record() {
 Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
   const std::lock_guard lock(mutex_);
   const auto base = reinterpret_cast<std::uintptr_t>(window_.base());
-  // Best fit, lowest address first. Only alignments above a page make it look at more than one range.
+  // Best fit, lowest address first. The loop looks at more than one range only for alignments above a page.
   for (auto it = size_and_begin_.lower_bound({bytes, 0}); it != size_and_begin_.end(); ++it) {
     const auto [size, begin] = *it;
     const std::size_t skipped = (alignment - (base + begin) % alignment) % alignment;
@@ -32,7 +32,7 @@ Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
     const Range free{begin, begin + size};
     const Range part{begin + skipped, begin + skipped + bytes};
     const Range fresh = granules(part, free);
-    // Of the two ranges that may be left one is noted where `free` was.
+    // Up to two free ranges remain. One of them reuses the record of `free`.
     Record more = free.begin < part.begin ? make_record() : Record();
     if (fresh.begin < fresh.end) {
       if (Status status = backing_.back(fresh.begin, fresh.end - fresh.begin); !status.ok()) return status;
@@ -70,8 +70,8 @@ void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record) noex
   insert(free, std::move(record));
 }
 
-// The granules that `part` touches and that lie wholly in `free`, which contains it: those that nobody else
-// has a byte of. Empty when begin >= end.
+// Returns the granules that `part` touches and that lie wholly in `free`, which contains `part`: nobody else
+// has a byte of them. The result is empty if begin >= end.
 ExtentPool::Range ExtentPool::granules(Range part, Range free) const noexcept {
   return {std::max(round_down(part.begin, granule_), round_up(free.begin, granule_)),
           std::min(round_up(part.end, granule_), round_down(free.end, granule_))};

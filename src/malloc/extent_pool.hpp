@@ -12,21 +12,22 @@
 
 namespace rma {
 
-/// Hands out extents: ranges of the window's addresses that are backed. Thread-safe.
+/// Hands out extents, which are backed ranges of the window's addresses. Thread-safe.
 ///
-/// Knows free ranges only, so what was taken in one piece may come back in several, or joined with its
-/// neighbour. The backing has a granule exactly while some byte of it is taken; that is why the lock is held
-/// while the system gives memory: a neighbour in the same granule must not be handed out before it is there.
+/// The pool records free ranges only. So an extent may come back in several pieces, or joined with its
+/// neighbour. A granule is backed exactly while some byte of it is taken. The lock is therefore held
+/// while the system gives memory: a neighbour in the same granule must not be handed out before the
+/// memory is there.
 class ExtentPool {
  public:
-  /// What sizes and offsets of extents are multiples of. A granule is a multiple of it.
+  /// Sizes and offsets of extents are multiples of this number of bytes. A granule is a multiple of it, too.
   static constexpr std::size_t kPage = 4096;
 
-  /// Manages [reserved, window.address_bytes()); `backing`, of this window, puts memory there.
+  /// Manages [reserved, window.address_bytes()). `backing` puts memory there and belongs to this window.
   ExtentPool(Window& window, Backing& backing, std::size_t reserved);
 
-  /// The memory in which the pool notes one free range. What is given back brings some, so that giving back
-  /// cannot fail; who must not fail then makes it when he takes.
+  /// The memory in which the pool records one free range. give() takes a Record, so that it need not allocate
+  /// and cannot fail. A caller that must not fail in give() makes the Record when it takes the extent.
   class Record {
    public:
     Record() = default;
@@ -38,10 +39,10 @@ class ExtentPool {
   };
   [[nodiscard]] static Record make_record();
 
-  /// The offset of `bytes` bytes (a multiple of kPage, above 0), itself a multiple of `alignment` (a power of
-  /// two) as an address. RMA_ERR_NO_MEMORY.
+  /// Returns the offset of an extent of `bytes` bytes (a multiple of kPage, above 0). Its address is a
+  /// multiple of `alignment` (a power of two). RMA_ERR_NO_MEMORY.
   Result<std::size_t> take(std::size_t bytes, std::size_t alignment);
-  /// [offset, offset + bytes), all of it taken before.
+  /// Gives [offset, offset + bytes) back. All of it was taken before.
   void give(std::size_t offset, std::size_t bytes, Record record) noexcept;
 
   [[nodiscard]] Window& window() const noexcept { return window_; }
@@ -54,14 +55,14 @@ class ExtentPool {
 
   [[nodiscard]] Range granules(Range part, Range free) const noexcept;
   void insert(Range range, Record record) noexcept;
-  /// What it was noted in.
+  /// Removes a free range and returns its record.
   Record erase(Range range) noexcept;
 
   Window& window_;
   Backing& backing_;
   const std::size_t granule_;
   std::mutex mutex_;
-  // The free ranges, none empty and no two adjacent, by offset and by size.
+  // The free ranges, by offset and by size. None is empty, and no two are adjacent.
   std::map<std::size_t, std::size_t> end_by_begin_;
   std::set<std::pair<std::size_t, std::size_t>> size_and_begin_;
 };

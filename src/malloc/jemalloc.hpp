@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-// The few functions of jemalloc that the library uses, by the names that cmake/jemalloc.cmake gives them, and
-// the types of jemalloc 5 that they take. This copy is private to the library: the program's malloc, or its
-// own jemalloc, is not touched.
+// The few functions of jemalloc that the library uses, under the names that cmake/jemalloc.cmake gives them,
+// and the types of jemalloc 5 that they take. This copy of jemalloc is private to the library. It does not
+// affect the program's malloc, nor a jemalloc of the program's own.
 
 extern "C" {
 

@@ -13,8 +13,8 @@ namespace {
 auto order(const Region& region) { return std::tuple(region.base, region.bytes, region.flags); }
 bool before(const Region& a, const Region& b) { return order(a) < order(b); }
 
-// Release: a reader that sees this word of the version after the next also sees that the version moved,
-// because the store to the version came before. Pairs with the acquire in region_view.cpp, read_word().
+// Release: a copy is rewritten only after the version has moved away from it. So a reader that sees a word of
+// the rewriting also sees that the version has moved. Pairs with the acquire in region_view.cpp, read_word().
 void write_word(std::uint64_t& word, std::uint64_t value) {
   std::atomic_ref(word).store(value, std::memory_order_release);
 }
@@ -79,7 +79,8 @@ std::size_t RegionTable::size() const {
   return regions_.size();
 }
 
-// Writes the table to the copy that nobody who knows the current version reads, then makes it current.
+// Writes the table to the copy that is not current, which no reader of the current version reads. Then makes
+// that copy current.
 void RegionTable::publish() {
   auto* words = reinterpret_cast<std::uint64_t*>(directory_.data());
   const std::uint64_t next = version_ + 1;
@@ -100,7 +101,8 @@ void RegionTable::publish() {
   }
   write_word(words[copy], regions_.size());
   version_ = next;
-  // Release: whoever reads this version sees the whole copy. Pairs with the acquire in RegionView::version().
+  // Release: a reader that sees this version sees the whole copy. Pairs with the
+  // acquire in RegionView::version().
   std::atomic_ref(words[0]).store(next, std::memory_order_release);
 }
 

@@ -13,23 +13,23 @@
 
 namespace rma {
 
-/// Where a region comes from; what Region::flags is made of.
+/// The bits of Region::flags, which say where a region comes from.
 enum RegionFlag : std::uint32_t {
-  kRegionWindow = 1U << 0U,   ///< the heap window: mapped by every process of the owner's host
+  kRegionWindow = 1U << 0U,   ///< the heap window, which every process of the owner's host maps
   kRegionForeign = 1U << 1U,  ///< memory of the owner that the user registered
   kRegionExtent = 1U << 2U    ///< part of the heap window that is registered with the network's devices
 };
 
-/// Memory of one process that others may reach.
+/// A range of a process's memory that other ranks may access.
 struct Region {
   std::uintptr_t base = 0;  ///< in the owner's address space
   std::size_t bytes = 0;
-  std::uint64_t generation = 0;  ///< differs for every region that a table ever held
+  std::uint64_t generation = 0;  ///< unique among all regions that the table ever held
   std::uint32_t flags = 0;       ///< RegionFlag
-  std::uint32_t count = 0;       ///< how often it was added and not removed; only the owner knows it
-  RailKeys keys = {};            ///< remote keys; 0 where a rail does not reach it
+  std::uint32_t count = 0;       ///< the number of adds that were not removed; only the owner knows it
+  RailKeys keys = {};            ///< remote keys; 0 if the rail does not reach the region
 
-  /// True when [address, address + length) lies inside; no overflow makes it so.
+  /// Returns whether [address, address + length) lies inside. The computation cannot overflow.
   [[nodiscard]] bool covers(std::uintptr_t address, std::size_t length) const noexcept {
     return address >= base && length <= bytes && address - base <= bytes - length;
   }
@@ -50,21 +50,23 @@ struct Region {
 /// The owner's side of the directory of regions. Thread-safe.
 class RegionTable {
  public:
-  /// Bytes of a directory of up to `capacity` regions (the setting RMA_MAX_REGIONS).
+  /// Returns the size in bytes of a directory of up to `capacity` regions (the setting RMA_MAX_REGIONS).
   static std::size_t directory_bytes(std::size_t capacity);
 
-  /// Starts with no region. `directory` is zeroed memory that outlives the table, 64-byte aligned, of
-  /// directory_bytes(capacity) bytes.
+  /// Makes a table without regions. `directory` is zeroed memory of directory_bytes(capacity) bytes, aligned
+  /// to 64 bytes, that outlives the table.
   explicit RegionTable(std::span<std::byte> directory);
 
-  /// Makes [base, base + bytes) reachable. Regions may overlap; adding the same base, bytes and flags again
-  /// is counted (and the keys stay as they were). RMA_ERR_SIZE for 0 bytes or an end past the last address;
-  /// RMA_ERR_NO_MEMORY when the directory is full. Of `region`, generation and count are ignored.
+  /// Lists [base, base + bytes). Regions may overlap. If the same base, bytes and flags are added again, the
+  /// table counts it and keeps the keys as they were. The generation and count of `region` are ignored.
+  /// RMA_ERR_SIZE for 0 bytes or an end beyond the last address; RMA_ERR_NO_MEMORY if the directory is full;
+  /// RMA_ERR_STATE if the same region was added 2^32 - 1 times.
   Status add(const Region& region);
   Status add(std::uintptr_t base, std::size_t bytes, std::uint32_t flags);
 
-  /// Takes back one add of a region that starts at `base` and has these flags: of several, of the shortest,
-  /// so that what remains covers what the others asked for. RMA_ERR_ADDRESS when there is none.
+  /// Undoes one add of a region that starts at `base` and has these flags. If there are several, undoes the
+  /// shortest, so that the remaining ones still cover what the other adds asked for. RMA_ERR_ADDRESS if
+  /// there is none.
   Status remove(std::uintptr_t base, std::uint32_t flags = kRegionForeign);
 
   [[nodiscard]] std::size_t size() const;
@@ -76,23 +78,25 @@ class RegionTable {
   std::span<std::byte> directory_;
   std::size_t capacity_;
   mutable std::mutex mutex_;
-  std::vector<Region> regions_;  // sorted by base, then bytes, then flags
+  std::vector<Region> regions_;  // sorted by base, then by bytes, then by flags
   std::uint64_t version_ = 0;
   std::uint64_t next_generation_ = 1;
 };
 
-/// A reader's side: finds regions in a directory that is mapped here (or copied) while its owner changes it.
-/// Believes nothing it reads: whatever the directory holds, find() ends and stays inside it. Thread-safe.
+/// The reader's side: finds regions in a directory that is mapped here (or copied), while its owner changes
+/// it. It trusts nothing that it reads: with any contents of the directory, find() ends and reads only
+/// inside it. Thread-safe.
 class RegionView {
  public:
   RegionView() noexcept = default;
-  /// `directory` as given to the owner's RegionTable; one that is too small or misaligned holds no region.
+  /// `directory` is the memory that the owner's RegionTable was given. A directory that is too small or
+  /// misaligned holds no region.
   explicit RegionView(std::span<const std::byte> directory) noexcept;
   RegionView(const RegionView& other) noexcept;
   RegionView& operator=(const RegionView& other) noexcept;
   ~RegionView() = default;
 
-  /// A region that holds all of [address, address + bytes), as it was at one moment of the call.
+  /// Returns a region that contains all of [address, address + bytes), as it was at one moment of the call.
   [[nodiscard]] std::optional<Region> find(std::uintptr_t address, std::size_t bytes) const;
 
  private:
@@ -102,7 +106,8 @@ class RegionView {
 
   const std::uint64_t* words_ = nullptr;
   std::size_t capacity_ = 0;
-  mutable std::atomic<std::size_t> last_hit_{0};  // the entry to look at first: a hint, checked as any other
+  mutable std::atomic<std::size_t> last_hit_{0};  // a hint: the entry to look at first, which is checked
+                                                  // like any other
 };
 
 }  // namespace rma

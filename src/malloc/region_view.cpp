@@ -6,20 +6,21 @@
 namespace rma {
 namespace {
 
-// More completed changes than this during one search are not an owner at work but a directory gone wrong. An
-// owner rewrites all entries for each change while a search reads a few, so even one retry is rare.
+// The maximum number of retries of one search. An owner rewrites all entries for each change, and a search
+// reads only a few, so even one retry is rare. A directory that changes more often is damaged.
 constexpr int kMaxTries = 10'000;
 
-// Acquire: after a word of a newer version, the version is seen to have moved. Pairs with the release in
-// region_table.cpp, write_word(). The cast is because std::atomic_ref of C++20 takes no const.
+// Acquire: a reader that has read a word of a newer version also sees that the version has moved. Pairs
+// with the release in region_table.cpp, write_word(). The cast is needed because std::atomic_ref of C++20
+// takes no const.
 std::uint64_t read_word(const std::uint64_t& word) {
   return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
 }
 
 }  // namespace
 
-/// One copy of the entries. What it reads may be a mixture of two changes until the version has been looked
-/// at again.
+/// One copy of the entries. The words that it returns may mix two versions, until the caller has checked
+/// the version again.
 struct RegionView::Copy {
   const std::uint64_t* words;
   std::size_t start;
@@ -49,7 +50,8 @@ struct RegionView::Copy {
     return region;
   }
 
-  /// The entry that covers the range, or `entries`. Looks at `hint` first.
+  /// Returns the index of an entry that covers the range, or `entries` if there is none. Looks
+  /// at `hint` first.
   [[nodiscard]] std::size_t search(std::uintptr_t address, std::size_t bytes, std::size_t hint) const {
     if (hint < entries && covers(hint, address, bytes)) return hint;
     std::size_t begin = 0;
@@ -62,8 +64,8 @@ struct RegionView::Copy {
         end = middle;
       }
     }
-    // Those before `begin` start early enough. Where regions overlap, the last of them need not be the one;
-    // none further down is, once no end reaches the address.
+    // The entries before `begin` start early enough. If regions overlap, the last of them may not cover the
+    // range and an earlier one may. Once no end reaches the address, no earlier entry covers it.
     while (begin-- > 0) {
       if (covers(begin, address, bytes)) return begin;
       if (word(begin, directory::kReach) < address) break;
@@ -87,7 +89,7 @@ RegionView& RegionView::operator=(const RegionView& other) noexcept {
   return *this;
 }
 
-// Acquire: sees the copy that this version names. Pairs with the last store of RegionTable::publish().
+// Acquire: the reader sees the copy of this version. Pairs with the last store of RegionTable::publish().
 std::uint64_t RegionView::version() const { return read_word(words_[0]); }
 
 std::optional<Region> RegionView::find(std::uintptr_t address, std::size_t bytes) const {
@@ -96,13 +98,14 @@ std::optional<Region> RegionView::find(std::uintptr_t address, std::size_t bytes
   for (int i = 0; i < kMaxTries; ++i) {
     const std::size_t start = directory::copy_at(before, capacity_);
     const Copy copy{words_, start, std::min<std::size_t>(read_word(words_[start]), capacity_)};
-    // Relaxed: a hint, which is checked.
+    // Relaxed: it is a hint, which is checked.
     const std::size_t at = copy.search(address, bytes, last_hit_.load(std::memory_order_relaxed));
     std::optional<Region> found;
     if (at < copy.entries) found = copy.entry(at);
     const std::uint64_t after = version();
     if (after == before) {
-      // Checked again: a directory that is not kept by a RegionTable may change without its version.
+      // The region is checked again, because a directory that no RegionTable keeps may change
+      // without its version.
       if (!found || !found->covers(address, bytes) || found->bytes > UINTPTR_MAX - found->base)
         return std::nullopt;
       if (last_hit_.load(std::memory_order_relaxed) != at) last_hit_.store(at, std::memory_order_relaxed);

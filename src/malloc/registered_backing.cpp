@@ -10,10 +10,10 @@
 namespace rma {
 namespace {
 
-/// Where a limit is near, so little is still worth a registration of its own.
+/// If an extent cannot be registered as a whole, its halves are tried, and their halves, down to this size.
 constexpr std::size_t kLeast = std::size_t{64} << 10U;
 
-/// A node for a map of that type: its insertion takes no memory.
+/// Returns a node for a map of this type. Inserting the node does not allocate.
 template <typename Map>
 typename Map::node_type node_of() {
   Map map;
@@ -32,7 +32,7 @@ RegisteredBacking::RegisteredBacking(Window& window, RegionTable& regions, Regis
 
 RegisteredBacking::~RegisteredBacking() {
   for (const auto& [address, registered] : registered_) {
-    // Can only succeed: it was listed when it was registered.
+    // This cannot fail, because the extent was listed when it was registered.
     static_cast<void>(regions_.remove(address, kRegionExtent));
     registrar_.remove(registered);
   }
@@ -79,7 +79,7 @@ void RegisteredBacking::note_backed(std::size_t begin, std::size_t end, Ends::no
   }
 }
 
-// What finds no memory for its books is not registered, as if the device had refused it.
+// If there is no memory to record the extent, it is not registered, as if the device had refused it.
 void RegisteredBacking::enlist(std::size_t offset, std::size_t bytes) {
   std::byte* const address = window_.base() + offset;
   Registrations::node_type note;

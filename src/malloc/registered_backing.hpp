@@ -11,28 +11,29 @@
 
 namespace rma {
 
-/// The window's memory, registered with the network's devices as it is taken and listed in the region table.
-/// It is never given back: others remember its keys, and a device that reads and writes pages which the
-/// system has taken away would read and write nobody's memory. What cannot be registered is given out all the
-/// same, and listed without keys by the window's own entry.
+/// The window's memory, which is registered with the network devices as it is taken, and listed in the region
+/// table. It is never given back: other ranks remember its keys, and a device would go on to access pages
+/// that the system has taken away. Memory that cannot be registered is given out all the same. Only the
+/// window's own entry, which has no keys, covers it.
 class RegisteredBacking final : public Backing {
  public:
-  /// `extent` is what the memory grows by, and is rounded up to the window's granule.
+  /// The memory grows by `extent` bytes, rounded up to the window's granule.
   RegisteredBacking(Window& window, RegionTable& regions, Registrar& registrar, std::size_t extent);
   ~RegisteredBacking() override;
 
-  /// Memory that is behind [offset, offset + bytes) already, and stays.
+  /// Takes over memory that is already behind [offset, offset + bytes), and that stays there.
   void adopt(std::size_t offset, std::size_t bytes);
 
   [[nodiscard]] std::size_t granule() const override { return extent_; }
   [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override;
   void release(std::size_t /*offset*/, std::size_t /*bytes*/) override {}
 
-  /// The registered extent that `address` lies in. Thread-safe.
+  /// Returns the registered extent that contains `address`. Thread-safe.
   [[nodiscard]] std::optional<Registered> find(const std::byte* address) const;
-  /// Whether there is memory behind all of [address, address + bytes). Thread-safe.
+  /// Returns whether there is memory behind all of [address, address + bytes). Thread-safe.
   [[nodiscard]] bool covers(std::uintptr_t address, std::size_t bytes) const;
-  /// Bytes taken, and bytes of them that could not be registered. Thread-safe.
+  /// backed() returns the bytes that were taken; refused() returns how many of them could not
+  /// be registered. Thread-safe.
   [[nodiscard]] std::size_t backed() const;
   [[nodiscard]] std::size_t refused() const;
 
@@ -47,8 +48,9 @@ class RegisteredBacking final : public Backing {
   RegionTable& regions_;
   Registrar& registrar_;
   const std::size_t extent_;
-  mutable std::shared_mutex lock_;  ///< of the following, for those who do not take memory
-  Ends backed_;                     ///< by begins, none adjacent or empty
+  mutable std::shared_mutex lock_;  ///< guards the members below against readers; only one thread at a
+                                    ///< time takes memory
+  Ends backed_;                     ///< end by begin; none is empty, no two are adjacent
   Registrations registered_;        ///< by address
   std::size_t refused_ = 0;
   std::size_t backed_bytes_ = 0;

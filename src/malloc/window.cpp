@@ -20,14 +20,14 @@ namespace rma {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-// One call of fallocate takes at most this much: a signal makes the kernel undo the whole call, so a process
-// that is interrupted often would otherwise never get through a large one.
+// One call of fallocate takes at most this much. A signal makes the kernel undo the whole call, so a process
+// that is interrupted often would never get through a large one.
 constexpr std::size_t kBackingStep = std::size_t{64} << 20U;
 constexpr std::size_t kSpareAddresses = std::size_t{64} << 20U;
 constexpr std::size_t kMaxLimit = std::size_t{1}
-                                  << 46U;  // of the 47 bits of user addresses, twice this and spare
+                                  << 46U;  // twice this and the spare fit into 47 bits of user addresses
 constexpr unsigned kHugePageLog = 21;
-constexpr unsigned kHugeShift = MAP_HUGE_SHIFT;  // memfd_create encodes page sizes as mmap does
+constexpr unsigned kHugeShift = MAP_HUGE_SHIFT;  // memfd_create encodes page sizes like mmap
 static_assert(kHugePage == std::size_t{1} << kHugePageLog);
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
@@ -40,7 +40,7 @@ Status no_huge_pages(std::size_t asked, int error_number) {
                         error_number);
 }
 
-// A file size past the process's limit (ulimit -f) would raise SIGXFSZ instead of failing.
+// A file size beyond the process's limit (ulimit -f) would raise SIGXFSZ instead of failing.
 Status check_file_size_limit(std::size_t bytes) {
   rlimit file_size{};
   if (::getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur != RLIM_INFINITY &&
@@ -74,8 +74,8 @@ AddressRange& AddressRange::operator=(AddressRange&& other) noexcept {
 }
 
 Result<AddressRange> AddressRange::reserve(std::size_t bytes) {
-  // Huge pages can be mapped, here and at peers, only where address and file offset agree modulo their size.
-  // One page more than needed for that is the guard behind the range.
+  // Huge pages can be mapped, here and at peers, only if address and file offset agree modulo their size. The
+  // page that is left over is the guard behind the range.
   const std::size_t reserved = bytes + kHugePage + page_bytes();
   void* start = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) {
@@ -135,7 +135,7 @@ Result<Window> Window::create(const WindowOptions& options) {
   window.range_ = std::move(range).value();
 
   if (huge) {
-    // Finds out now, not at the first allocation, whether any page is reserved at all.
+    // Finds out now, not at the first allocation, whether the system has reserved any huge page.
     if (Status status = window.back(0, window.granule_); !status.ok()) return status;
     window.release(0, window.granule_);
   }
@@ -165,7 +165,7 @@ Window& Window::operator=(Window&& other) noexcept {
 }
 
 Status Window::back(std::size_t offset, std::size_t bytes) {
-  // Only a count: what it guards is handed over by the allocator's lock. Relaxed, here and in release().
+  // Relaxed, here and in release(): this is only a count. The allocator's lock orders the memory itself.
   std::size_t used = used_.load(std::memory_order_relaxed);
   do {
     if (bytes > limit_ - used) return no_memory(bytes, used, 0);
@@ -178,16 +178,17 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
       done += step;
     } else if (errno != EINTR) {
       const int error_number = errno;
-      punch(offset, bytes);  // the failed step may have left part of itself, too
+      punch(offset, bytes);  // the failed step may have taken a part of its memory
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return no_memory(bytes, used, error_number);
     }
   }
 #ifdef MADV_COLLAPSE
   if (huge_pages_ == HugePages::transparent && bytes >= kHugePage) {
-    // fallocate takes ordinary pages; this joins those that fill huge ones, which takes no more memory. Never
-    // the whole window: the kernel's own thread would fill the holes between small blocks. A kernel that
-    // cannot (before Linux 6.1, or without memory in one piece) leaves them as they are.
+    // fallocate takes ordinary pages. This call joins those that fill huge pages, which takes no more memory.
+    // It is never used for the whole window, because the kernel's own thread would fill the holes between
+    // small blocks. A kernel that cannot join them (before Linux 6.1, or without contiguous memory) leaves
+    // them as they are.
     ::madvise(base() + offset, bytes, MADV_COLLAPSE);
   }
 #endif
@@ -200,7 +201,7 @@ void Window::release(std::size_t offset, std::size_t bytes) {
 }
 
 void Window::punch(std::size_t offset, std::size_t bytes) const {
-  // Fails only by a signal: the range is inside the file and the file is ours.
+  // Only a signal makes this fail, because the range is inside the file and the file is this process's own.
   while (::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                      static_cast<off_t>(bytes)) != 0 &&
          errno == EINTR) {
@@ -232,7 +233,7 @@ Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes)
              pid, path),
         errno);
   }
-  // Pages past the end of a file cannot be touched, so a size that is not true is found here.
+  // Pages beyond the end of a file cannot be touched. So a wrong size must be found here.
   struct stat about {};
   if (::fstat(file, &about) != 0 || about.st_size < 0 ||
       static_cast<std::size_t>(about.st_size) < address_bytes) {

@@ -9,21 +9,21 @@
 
 namespace rma {
 
-/// What pages the heap window asks for.
+/// The kind of pages that the heap window asks for.
 enum class HugePages {
   off,          ///< the system's ordinary pages
-  transparent,  ///< ordinary pages, which the kernel is asked to join to huge ones where they are
-                ///< taken 2 MiB or more at a time: a wish, never an error
-  hugetlb       ///< pages reserved beforehand in /proc/sys/vm/nr_hugepages: without them, RMA_ERR_NO_MEMORY
+  transparent,  ///< ordinary pages; the kernel is asked to join them to huge pages if 2 MiB or more are taken
+                ///< at a time, and may decline
+  hugetlb       ///< pages reserved in /proc/sys/vm/nr_hugepages; RMA_ERR_NO_MEMORY without them
 };
 
 struct WindowOptions {
-  std::size_t limit = 0;  ///< most bytes that may be backed at once (the setting RMA_HEAP_SIZE), above 0
+  std::size_t limit = 0;  ///< the maximum of backed bytes (the setting RMA_HEAP_SIZE), above 0
   HugePages huge_pages = HugePages::off;
 };
 
-/// A range of addresses with nothing behind it, which shared mappings are put into. The base is a multiple of
-/// 2 MiB, and at least one inaccessible page follows the range. Gives the addresses back when it ends.
+/// A reserved range of addresses without memory, into which shared mappings are put. The base is a multiple
+/// of 2 MiB, and at least one inaccessible page follows the range. The destructor gives the addresses back.
 class AddressRange {
  public:
   AddressRange() noexcept = default;
@@ -41,24 +41,26 @@ class AddressRange {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  std::byte* start_ = nullptr;  // of everything reserved; base_ is inside
+  std::byte* start_ = nullptr;  // of the whole reservation, which contains base_
   std::size_t reserved_ = 0;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
-/// The heap window: the one range of addresses that holds everything this process allocates for others,
-/// backed by a memfd that every process of the host can map.
+/// The heap window: the one range of addresses that holds all memory that this process allocates for access
+/// by others. A memfd backs it, which every process of the host can map.
 ///
-/// The range is sparse. A byte of it may be touched, here and by peers, between back() and release() of its
-/// page; back() has then taken the memory from the system, so a touch never ends in SIGBUS. Addresses are
-/// more than twice the limit, so that freed blocks of other sizes do not get in a new block's way.
+/// The range is sparse. This process and its peers may touch a byte between back() and release() of its page.
+/// back() has then taken the memory from the system, so that no access raises SIGBUS. There are more than
+/// twice as many addresses as the limit, so that freed blocks of other sizes leave room for a new block.
 ///
-/// back() and release() are thread-safe. Moving is not, and whoever holds a reference must not see it moved.
+/// back() and release() are thread-safe. Moving is not, and a window must not be moved while others
+/// refer to it.
 class Window {
  public:
-  /// RMA_ERR_NO_MEMORY when the addresses, or the huge pages asked for, are not to be had; RMA_ERR_SYSTEM
-  /// when a system call fails otherwise; RMA_ERR_SIZE when the limit is 0 or beyond any address.
+  /// RMA_ERR_NO_MEMORY if the system has too few addresses or reserved huge pages, or limits the file's
+  /// size; RMA_ERR_SYSTEM if another system call fails; RMA_ERR_SIZE if the limit is 0 or too large for
+  /// the address space.
   static Result<Window> create(const WindowOptions& options);
 
   ~Window();
@@ -71,13 +73,13 @@ class Window {
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }
   [[nodiscard]] int fd() const noexcept { return fd_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
-  /// Bytes backed now.
+  /// Returns the number of bytes that are backed now.
   [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-  /// What offsets and sizes of back() and release() must be multiples of: the size of a page.
+  /// Returns the page size. Offsets and sizes of back() and release() must be multiples of it.
   [[nodiscard]] std::size_t granule() const noexcept { return granule_; }
 
-  /// Takes memory for [offset, offset + bytes), none of which may be backed already; it reads as zeros. Past
-  /// the limit, or when the system has no more: RMA_ERR_NO_MEMORY, and nothing is backed.
+  /// Takes memory for [offset, offset + bytes), none of which may be backed already. It reads as zeros.
+  /// RMA_ERR_NO_MEMORY if the limit is reached or the system has no more memory; then nothing is backed.
   Status back(std::size_t offset, std::size_t bytes);
   /// Gives the memory of [offset, offset + bytes), all of it backed, to the system; its contents are lost.
   void release(std::size_t offset, std::size_t bytes);
@@ -95,13 +97,13 @@ class Window {
   std::atomic<std::size_t> used_{0};
 };
 
-/// The heap window of another process of this host, mapped here. Stays valid when that process ends.
+/// The heap window of another process of this host, mapped here. It stays valid when that process ends.
 class PeerWindow {
  public:
   PeerWindow() noexcept = default;
 
-  /// `fd` and `address_bytes` are the Window's there. RMA_ERR_SYSTEM when /proc/<pid>/fd/<fd> cannot be
-  /// opened or is smaller than said.
+  /// Maps the window of process `pid`. `fd` and `address_bytes` are those of its Window. RMA_ERR_SYSTEM if
+  /// /proc/<pid>/fd/<fd> cannot be opened, or is smaller than `address_bytes`.
   static Result<PeerWindow> map(pid_t pid, int fd, std::size_t address_bytes);
 
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }

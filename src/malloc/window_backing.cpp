@@ -18,7 +18,8 @@ Status WindowBacking::back(std::size_t offset, std::size_t bytes) {
   if (reused.empty() || done == reused.back().end) {
     if (done == wanted.end || window_.back(done, wanted.end - done).ok()) return {};
   }
-  // There may be enough once nothing is kept.
+  // The system or the limit had no room. There may be room once nothing is kept, so release everything
+  // and try again.
   if (done > wanted.begin) window_.release(wanted.begin, done - wanted.begin);
   for (const Range& there : reused) {
     if (there.begin >= done) window_.release(there.begin, there.end - there.begin);
@@ -29,7 +30,8 @@ Status WindowBacking::back(std::size_t offset, std::size_t bytes) {
 
 void WindowBacking::release(std::size_t offset, std::size_t bytes) {
   if (bytes > keep_) return window_.release(offset, bytes);
-  // The pool hands out low addresses first, so the highest are the least likely to be asked for.
+  // The pool hands out low addresses first, so it is least likely to ask for the highest. Those
+  // are dropped first.
   while (kept_bytes_ + bytes > keep_) drop(std::prev(kept_.end()));
   keep(offset, offset + bytes);
 }
@@ -38,7 +40,7 @@ std::vector<WindowBacking::Range> WindowBacking::reuse(Range wanted) {
   std::vector<Range> reused;
   auto next = kept_.upper_bound(wanted.begin);
   if (next != kept_.begin() && std::prev(next)->second > wanted.begin) --next;
-  // Before anything is taken out: what follows takes no memory but for keep(), which can do without.
+  // This allocates before any range is taken out. After it only keep() allocates, and keep() can do without.
   reused.reserve(static_cast<std::size_t>(std::distance(next, kept_.lower_bound(wanted.end))));
   while (next != kept_.end() && next->first < wanted.end) {
     const Range there = {next->first, next->second};

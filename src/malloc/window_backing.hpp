@@ -9,12 +9,12 @@
 
 namespace rma {
 
-/// The window's own memory. What nobody uses any more goes back to the system, but for some that stays for
-/// the next allocation: to take pages, to find them at the first touch and to give them back costs far more
-/// than all else that an allocation does. What stayed never makes an allocation of this process fail.
+/// The window's own memory. Released memory goes back to the system, except for some that stays for the next
+/// allocation. Taking pages from the system, faulting on them and giving them back costs far more than
+/// everything else that an allocation does. Kept memory never makes an allocation of this process fail.
 class WindowBacking final : public Backing {
  public:
-  /// Keeps at most `keep` bytes that nobody uses.
+  /// Keeps at most `keep` bytes that are not in use.
   explicit WindowBacking(Window& window, std::size_t keep = 0) : window_(window), keep_(keep) {}
 
   [[nodiscard]] std::size_t granule() const override { return window_.granule(); }
@@ -28,15 +28,15 @@ class WindowBacking final : public Backing {
   };
   using Ranges = std::map<std::size_t, std::size_t>;
 
-  /// Takes what lies in `wanted` out of what is kept; in the order of the addresses.
+  /// Takes the kept ranges in `wanted` out of kept_ and returns them, in the order of their addresses.
   std::vector<Range> reuse(Range wanted);
-  /// Gives it back where there is no memory to note it in.
+  /// Keeps the range. Releases it if there is no memory to record it.
   void keep(std::size_t begin, std::size_t end) noexcept;
   void drop(Ranges::iterator kept);
 
   Window& window_;
   const std::size_t keep_;
-  Ranges kept_;  ///< end by begin: backed, and nobody uses it
+  Ranges kept_;  ///< end by begin: ranges that are backed and not in use
   std::size_t kept_bytes_ = 0;
 };
 

@@ -40,7 +40,7 @@ void Assisted::lost(int rank) {
   its.lost = true;
   its.incoming.clear();
   its.grants.clear();
-  // What is posted is told of its end later, and finds its transfer gone.
+  // The completions of posted work come later, and find that its transfer is gone.
   for (const auto& [name, inflow] : std::exchange(its.inflows, {})) {
     if (name.mine) flights_.end(rank, inflow->operation, RMA_ERR_PEER_LOST);
   }

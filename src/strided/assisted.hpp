@@ -39,7 +39,7 @@ namespace rma {
 /// was granted. Thread-safe.
 class Assisted {
  public:
-  /// The registration of this process's own that holds all of [address, address + bytes).
+  /// Returns the registration of this process's memory that contains all of [address, address + bytes).
   using Registrations = std::function<std::optional<Registered>(std::uintptr_t address, std::size_t bytes)>;
 
   /// Kinds of messages (MessageHeader::kind).
@@ -65,22 +65,22 @@ class Assisted {
   [[nodiscard]] Status start(const Transfer& transfer);
 
  private:
-  struct Inflow;   ///< chunks that come
-  struct Outflow;  ///< chunks that go
+  struct Inflow;   ///< chunks to be received
+  struct Outflow;  ///< chunks to be sent
   struct Scatter;
   struct Gather;
   struct Peer;
   struct Header;
   struct Name;
 
-  /// Bytes of a layout: where they begin, and how many.
+  /// A range of a layout's bytes: the first, and how many.
   using Range = std::pair<std::size_t, std::size_t>;
 
   [[nodiscard]] Status start_parts(const Transfer& transfer, std::span<const Range> parts, std::size_t rail);
   [[nodiscard]] Chunks::Keys given_keys(std::size_t rail) const;
 
   [[nodiscard]] static std::optional<Header> read_header(const Message& message);
-  /// A question's header and layout; none when they make no sense.
+  /// Returns the header and the layout of a message that starts a transfer; no value if they are invalid.
   [[nodiscard]] static std::optional<std::pair<Header, Layout>> read_question(const Message& message,
                                                                               std::uint32_t gather);
   [[nodiscard]] bool asked_to_scatter(const Message& message);
@@ -90,14 +90,14 @@ class Assisted {
   void lost(int rank);
   bool advance();
 
-  /// The following: with the peer's lock held.
+  /// The functions below are called with the peer's lock held.
   void pump_in(Peer& peer);
   void pump_out(Peer& peer);
   void stall(Peer& peer);
   void tell(Peer& peer, std::size_t rail, std::uint16_t kind, const Header& header,
             std::span<const std::byte> layout);
   void tell_granted(Peer& peer, Inflow& inflow, std::uint32_t chunks);
-  /// Ends what has nothing more to do.
+  /// End a part that has nothing more to do.
   void finish(Peer& peer, Inflow& inflow);
   void finish(Peer& peer, Outflow& outflow);
 
@@ -109,7 +109,7 @@ class Assisted {
   Channel& channel_;
   std::mutex peers_lock_;
   std::map<int, std::unique_ptr<Peer>> peers_;
-  std::atomic<bool> stalled_ = false;  ///< some peer is
+  std::atomic<bool> stalled_ = false;  ///< some peer waits for room
 };
 
 }  // namespace rma

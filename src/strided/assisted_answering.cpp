@@ -1,4 +1,4 @@
-// What is done with the messages of the other side.
+// The handlers of the other side's messages.
 
 #include <cstring>
 #include <optional>
@@ -9,7 +9,7 @@
 namespace rma {
 namespace {
 
-/// Chunks that one message may grant. No device has so long a queue of scatters.
+/// The maximum number of chunks that one message may grant. No device has so long a queue of scatters.
 constexpr std::uint32_t kMostGranted = 65536;
 
 }  // namespace
@@ -86,7 +86,7 @@ bool Assisted::granted(const Message& message) {
   Peer& its = peer(message.peer);
   const std::lock_guard guard(its.lock);
   const auto found = its.outflows.find({.stream = header->stream, .mine = header->yours != 0});
-  // A grant for what has failed here is late: its scatters are used up all the same.
+  // A grant for a transfer that has failed here came too late. Its scatters must be used up all the same.
   auto outflow =
       found != its.outflows.end()
           ? found->second
@@ -111,7 +111,7 @@ bool Assisted::refused(const Message& message) {
     return true;
   }
   const auto found = its.inflows.find(name);
-  if (found == its.inflows.end()) return true;  // it has failed here as well
+  if (found == its.inflows.end()) return true;  // it has failed here too
   const std::shared_ptr<Inflow> inflow = found->second;
   if (inflow->status == RMA_SUCCESS) inflow->status = status;
   inflow->chunks.end();

@@ -14,17 +14,18 @@
 
 namespace rma {
 
-/// What the messages start with; in those that ask, the layout follows. A wire format.
+/// The beginning of each message. In messages that start a transfer the layout follows. This is
+/// a wire format.
 struct Assisted::Header {
-  std::uint64_t stream = 0;    ///< the transfer's number, given by who began it
-  std::uint32_t yours = 0;     ///< 1: the receiver of the message began it
-  std::uint32_t granted = 0;   ///< chunks
-  std::int32_t status = 0;     ///< of a refusal
-  std::uint32_t segments = 0;  ///< most of one chunk
-  std::uint64_t bytes = 0;     ///< likewise
+  std::uint64_t stream = 0;    ///< the transfer's number, which its initiator chose
+  std::uint32_t yours = 0;     ///< 1: the receiver of the message is the initiator
+  std::uint32_t granted = 0;   ///< number of chunks
+  std::int32_t status = 0;     ///< the status of a refusal
+  std::uint32_t segments = 0;  ///< the maximum of one chunk
+  std::uint64_t bytes = 0;     ///< the maximum of one chunk
 };
 
-/// A transfer's number, and who began it.
+/// A transfer's number, and whether this process is its initiator.
 struct Assisted::Name {
   std::uint64_t stream = 0;
   bool mine = false;
@@ -38,8 +39,9 @@ struct Assisted::Inflow {
   std::size_t rail = 0;
   Chunks chunks;
   rma_request_t operation = RMA_REQUEST_NULL;  ///< of a get
-  std::vector<std::byte> question = {};        ///< of a get that has not been asked for yet: header, layout
-  std::size_t posted = 0;                      ///< scatters that have not ended
+  std::vector<std::byte> question = {};        ///< header and layout of a get whose message has not
+                                               ///< been sent yet
+  std::size_t posted = 0;                      ///< posted scatters that have not ended
   rma_status_t status = RMA_SUCCESS;
   std::shared_ptr<RegistrationCache::Use> use = {};
 };
@@ -49,12 +51,13 @@ struct Assisted::Outflow {
   std::size_t rail = 0;
   Chunks chunks;
   rma_request_t operation = RMA_REQUEST_NULL;  ///< of a put
-  std::size_t posted = 0;                      ///< reported gathers that have not ended
-  rma_status_t status = RMA_SUCCESS;           ///< not RMA_SUCCESS: refused; what is granted is sent empty
+  std::size_t posted = 0;                      ///< posted gathers with a completion that have not ended
+  rma_status_t status = RMA_SUCCESS;           ///< a failure means that it was refused: granted chunks
+                                               ///< are sent empty
   std::shared_ptr<RegistrationCache::Use> use = {};
 };
 
-/// One that is posted belongs to its peer until it has ended.
+/// A posted scatter or gather belongs to its peer until it has ended.
 struct Assisted::Scatter final : public Posted {
   Scatter(Peer& owner, std::shared_ptr<Inflow> part, std::size_t size)
       : peer(owner), inflow(std::move(part)), expected(size) {}
@@ -78,11 +81,11 @@ struct Assisted::Peer {
 
   Assisted& owner;
   const int rank;
-  std::mutex lock;  ///< of the following, and of the order of posting and telling
+  std::mutex lock;  ///< guards the members below, and the order of posting and sending
   std::uint64_t streams = 0;
   bool lost = false;
-  bool stalled = false;  ///< something waits for room
-  /// Those that have scatters to post: the first does, the others follow.
+  bool stalled = false;  ///< posting or sending waits for room
+  /// The inflows that have scatters to post. The first one posts; the others follow.
   std::deque<std::shared_ptr<Inflow>> incoming;
   std::map<Name, std::shared_ptr<Inflow>> inflows;
   std::map<Name, std::shared_ptr<Outflow>> outflows;
@@ -90,7 +93,7 @@ struct Assisted::Peer {
     std::shared_ptr<Outflow> outflow;
     std::uint32_t chunks = 0;
   };
-  std::deque<Grant> grants;  ///< whose gathers are not posted, oldest first
+  std::deque<Grant> grants;  ///< grants whose gathers are not posted yet, oldest first
   std::list<Scatter> scatters;
   std::list<Gather> gathers;
 };

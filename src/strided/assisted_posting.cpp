@@ -1,4 +1,4 @@
-// How scatters and gathers are posted, and what follows from their end.
+// Posts scatters and gathers, and handles their completions.
 
 #include <cstring>
 #include <utility>
@@ -41,7 +41,7 @@ void Assisted::pump_in(Peer& its) {
     while (!inflow->chunks.over() && inflow->status == RMA_SUCCESS) {
       std::size_t bytes = 0;
       if (!inflow->chunks.peek(pieces, bytes)) {
-        inflow->status = RMA_ERR_ADDRESS;  // taken away meanwhile: the sender is told below
+        inflow->status = RMA_ERR_ADDRESS;  // deregistered meanwhile; the code below tells the sender
         break;
       }
       const auto scatter = its.scatters.emplace(its.scatters.end(), its, inflow, bytes);
@@ -111,7 +111,7 @@ void Assisted::pump_out(Peer& its) {
 
 void Assisted::finish(Peer& its, Inflow& inflow) {
   if (!inflow.chunks.over() || inflow.posted != 0) return;
-  if (its.inflows.erase(Name(inflow.name)) == 0) return;  // its peer is lost, and it has ended
+  if (its.inflows.erase(Name(inflow.name)) == 0) return;  // the peer is lost, and the inflow has ended
   inflow.use.reset();
   if (inflow.name.mine) flights_.end(its.rank, inflow.operation, inflow.status);
 }
@@ -128,14 +128,15 @@ void Assisted::finish(Peer& its, Outflow& outflow) {
 
 void Assisted::Scatter::ended(int rank, rma_status_t status, std::uint32_t bytes) {
   Peer& its = peer;
-  // With it the connection has failed: the rank is lost, as what else was posted may never be told of.
+  // The connection has failed with this request. The rank counts as lost, because other posted work
+  // may never complete.
   if (status != RMA_SUCCESS) its.owner.channel_.fail(rank);
   const std::lock_guard guard(its.lock);
   const std::shared_ptr<Inflow> part = inflow;
   --part->posted;
   if (status == RMA_SUCCESS && bytes != expected) status = RMA_ERR_ADDRESS;
   if (part->status == RMA_SUCCESS) part->status = status;
-  its.scatters.erase(std::list<Scatter>::iterator(self));  // and this with it
+  its.scatters.erase(std::list<Scatter>::iterator(self));  // this destroys the object itself
   its.owner.pump_in(its);
   its.owner.finish(its, *part);
 }

@@ -1,4 +1,4 @@
-// How a transfer starts, at the side that asks for it.
+// Starts a transfer, at its initiator.
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,10 @@
 namespace rma {
 namespace {
 
-/// A chunk has so many bytes at most.
+/// The maximum size of a chunk.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10U;
-/// A list that takes more questions than this goes another way: they would wait for credits all at once.
+/// A list that needs more messages than this takes another protocol, because the messages would all
+/// wait for credits.
 constexpr std::size_t kMostParts = 256;
 
 }  // namespace
@@ -27,14 +28,14 @@ Status Assisted::start(const Transfer& transfer) {
   if (lost_already()) return {RMA_ERR_PEER_LOST, network_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
   std::size_t rail = 0;
   if (Status status = network_.requests().reach(transfer.rank, &rail); !status.ok()) return status;
-  // Scatters and gathers go by the rail that tells of them.
+  // Scatters and gathers use the rail of the messages that announce them.
   if (const rma_status_t open = channel_.open(transfer.rank, &rail); open != RMA_SUCCESS) {
     return {open, network_.explain(open, transfer.rank)};
   }
   network_.requests().settle(transfer.rank);
-  // The devices move the data while requests that came before may still be waiting to be served.
+  // The devices move the data, while the target's helper may still have to serve earlier requests.
   network_.requests().settle_requests(transfer.rank);
-  // What one message has room to describe is one transfer; a long list becomes several.
+  // A message has room for a part of the layout. So a long list becomes several transfers.
   const std::size_t room = channel_.max_body() - sizeof(Header);
   std::vector<Range> parts;
   std::size_t from = 0;

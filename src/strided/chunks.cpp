@@ -5,9 +5,9 @@
 namespace rma {
 namespace {
 
-/// Layouts of more segments than this are not looked through one by one.
+/// The segments of a layout with more than this many are not checked one by one.
 constexpr std::size_t kMostSegments = std::size_t{1} << 20U;
-/// So many are, whatever comes behind them.
+/// begins_registered() checks this many segments.
 constexpr std::size_t kFirstSegments = 1024;
 
 }  // namespace

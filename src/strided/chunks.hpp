@@ -11,33 +11,35 @@
 
 namespace rma {
 
-/// How a layout is cut: both sides of a transfer cut alike, although their layouts differ, because their
-/// segments have the same sizes.
+/// Says how a layout is divided into chunks. Both sides of a transfer get the same chunks, although their
+/// layouts differ, because their segments have the same sizes.
 struct Cut {
-  std::uint32_t segments = 1;  ///< most of one chunk, parts of segments counted like segments
-  std::uint64_t bytes = 0;     ///< most of one chunk: where that is reached, a segment is cut
+  std::uint32_t segments = 1;  ///< the maximum of one chunk; a part of a segment counts as one
+  std::uint64_t bytes = 0;     ///< the maximum of one chunk; a segment that exceeds it is divided
 };
 
-/// The chunks of a layout, one after the other, as pieces of this process's registered memory.
+/// Enumerates the chunks of a layout, as pieces of this process's registered memory.
 class Chunks {
  public:
-  /// The local key of [address, address + bytes) on the rail in use; none where it is not in one
-  /// registration.
+  /// Returns the local key of [address, address + bytes) on the rail in use; no value if it does not lie
+  /// in one registration.
   using Keys = std::function<std::optional<transport::Key>(std::uintptr_t address, std::size_t bytes)>;
 
   Chunks(Layout layout, const Cut& cut, Keys keys)
       : layout_(std::move(layout)), cut_(cut), keys_(std::move(keys)) {}
 
   [[nodiscard]] bool over() const { return at_ == layout_.bytes(); }
-  /// Whether every segment has a key. Of very many, unless one registration holds all: no.
+  /// Returns whether every segment has a key. Returns false for very many segments, unless one registration
+  /// contains all of them.
   [[nodiscard]] bool registered() const;
-  /// Whether the first segments have keys: of a layout that somebody else sent, looked at for a short time
-  /// only. What this has not seen, peek() will.
+  /// Returns whether the first segments have keys. It is for a layout that another rank sent, which must not
+  /// take long to check. peek() checks the other segments.
   [[nodiscard]] bool begins_registered() const;
-  /// The next chunk, which take() passes. False when part of it has no key (any more).
+  /// Stores the next chunk, which take() then passes. Returns false if a part of it has no key, or
+  /// has lost it.
   [[nodiscard]] bool peek(std::vector<transport::Local>& pieces, std::size_t& bytes) const;
   void take(std::size_t bytes) { at_ += bytes; }
-  /// There is nothing more.
+  /// Skips all remaining chunks.
   void end() { at_ = layout_.bytes(); }
 
  private:

@@ -10,10 +10,10 @@
 
 namespace rma {
 
-/// One side of a (not empty) strided transfer, from its base address.
+/// Returns the layout of one side of a (not empty) strided transfer with this base address.
 [[nodiscard]] std::shared_ptr<const Layout> layout_of(const void* base, Side side, const Shape& shape);
-/// One side of the pieces of an I/O vector, not all of them empty; neighbours that touch on both sides are
-/// one segment, on either side alike.
+/// Returns the layout of one side of an I/O vector, whose pieces are not all empty. Neighbours that are
+/// adjacent on both sides form one segment. So both sides have the same segments.
 [[nodiscard]] std::shared_ptr<const Layout> layout_of(std::span<const rma_iov_t> iov, Side side);
 
 }  // namespace rma

@@ -8,11 +8,11 @@
 namespace rma {
 namespace {
 
-/// Which protocol suits a transfer whose memory is registered there: the first row that it is large enough
-/// for.
+/// The choice of the protocol for a transfer whose remote memory is registered. The first row counts whose
+/// minimums the transfer reaches.
 struct Row {
-  std::size_t segment_bytes;  ///< on average, at least
-  std::size_t segments;       ///< at least
+  std::size_t segment_bytes;  ///< the minimum of the average
+  std::size_t segments;       ///< the minimum
   ProtocolSetting protocol;
 };
 constexpr std::array kRows = {

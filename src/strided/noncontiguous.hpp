@@ -17,7 +17,7 @@
 
 namespace rma {
 
-/// Noncontiguous transfers with ranks that are not mapped here, by one of several protocols.
+/// Noncontiguous transfers to and from ranks that are not mapped here, by one of several protocols.
 class Noncontiguous {
  public:
   /// Registers handlers with `channel` and `server`. The arguments outlive this.
@@ -32,8 +32,8 @@ class Noncontiguous {
     std::shared_ptr<const Layout> remote;  ///< not empty
     std::shared_ptr<const Layout> local;   ///< with the same sizes of segments
   };
-  /// Moves it by the protocol that suits it (RMA_NONCONTIGUOUS), in `operation`, which is not ended.
-  /// `by_segments` does so by one transfer per segment.
+  /// Executes a transfer as a part of `operation`, which it does not end. RMA_NONCONTIGUOUS, or the layout,
+  /// decides the protocol. `by_segments` executes it by one contiguous transfer per segment.
   [[nodiscard]] Status move(const Transfer& transfer, Operation& operation,
                             const std::function<Status()>& by_segments);
 

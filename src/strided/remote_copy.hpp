@@ -11,9 +11,9 @@
 
 namespace rma {
 
-/// Puts and gets that copy: the data is packed into a message or a registered buffer, and the other side's
-/// helper unpacks it, or the other way round. Serves others' such requests to this process's memory, and
-/// reaches memory of others that is not registered.
+/// Puts and gets by copies. A put packs the data into a message or a registered buffer, and the target's
+/// helper unpacks it; a get works the other way round. This is also the path to remote memory that is not
+/// registered. The class also serves such requests of other ranks.
 class RemoteCopy final : public CopyFallback {
  public:
   /// Registers handlers with `server`. The arguments outlive this.

@@ -6,8 +6,8 @@
 #include "core/one_sided/copy.hpp"
 #include "strided/shape.hpp"
 
-// Copy loops between mapped memory. Segments of the usual small sizes are loads and stores in registers; the
-// size is a template argument there, and 0 stands for one that is known at run time.
+// Copy loops between mapped memory. Segments of the usual small sizes are copied through registers. Their
+// size is a template argument; 0 means a size that is known only at run time.
 
 namespace rma {
 
@@ -20,7 +20,7 @@ inline void copy_segment(std::byte* dst, const std::byte* src, std::size_t bytes
   }
 }
 
-/// Calls `copy` with the template argument that suits segments of `bytes`.
+/// Calls `copy` with the template argument for segments of `bytes` bytes.
 template <typename Copy>
 inline void with_segment_size(std::size_t bytes, const Copy& copy) {
   switch (bytes) {
@@ -39,7 +39,7 @@ inline void with_segment_size(std::size_t bytes, const Copy& copy) {
   }
 }
 
-/// The innermost `kLevels` dimensions of a shape, as nested loops.
+/// Copies the innermost `kLevels` dimensions of a shape by nested loops.
 template <std::size_t kLevels, std::size_t kBytes>
 inline void copy_nest(std::byte* dst, const std::byte* src, const Shape::Dimension* dimensions,
                       std::size_t bytes) {

@@ -6,7 +6,7 @@
 namespace rma {
 namespace {
 
-/// Widens `extent` by `count` - 1 steps of `stride`. False when it overflows.
+/// Widens `extent` by `count` - 1 steps of `stride`. Returns false if it overflows.
 bool widen(Shape::Extent& extent, std::size_t count, std::ptrdiff_t stride) {
   std::ptrdiff_t reach = 0;
   if (__builtin_mul_overflow(count - 1, stride, &reach)) return false;
@@ -29,7 +29,7 @@ Status too_large(const std::size_t* counts, int levels) {
 
 Result<Shape> Shape::make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
                           const std::ptrdiff_t* src_strides, int levels) {
-  // Made where the caller has it: to move a shape costs more than a small transfer.
+  // The shape is made in place, because moving a shape costs more than a small transfer.
   Result<Shape> made(std::in_place);
   if (!made.value().assign(counts, dst_strides, src_strides, levels)) made = too_large(counts, levels);
   return made;
@@ -60,7 +60,8 @@ bool Shape::assign(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
   return true;
 }
 
-/// The total and both extents. False when one overflows; otherwise no later step does.
+/// Computes the total and both extents. Returns false if one overflows. If none does, no
+/// later step overflows.
 bool Shape::measure() {
   std::size_t total = segment_bytes_;
   if (__builtin_add_overflow(segment_bytes_, std::size_t{0}, &dst_extent_.high)) return false;
@@ -81,8 +82,8 @@ bool Shape::measure() {
   return true;
 }
 
-/// Turns dimensions round so that no destination stride is negative. An extent that fits has no stride whose
-/// negative does not.
+/// Reverses dimensions so that no destination stride is negative. No negation overflows, because the
+/// extents did not.
 void Shape::walk_upwards() {
   for (Dimension& dimension : std::span(dimensions_.data(), levels_)) {
     if (dimension.dst_stride > 0 || (dimension.dst_stride == 0 && dimension.src_stride >= 0)) continue;
@@ -94,8 +95,8 @@ void Shape::walk_upwards() {
   }
 }
 
-/// Joins what is contiguous on both sides: a dimension with the segment, or a dimension that goes on where
-/// another ends with that other. False when there is none.
+/// Joins two things that are contiguous on both sides: a dimension with the segment, or a dimension with
+/// another one that continues it. Returns false if there are none.
 bool Shape::fold_one() {
   const auto continues = [](std::ptrdiff_t inner, std::size_t count, std::ptrdiff_t outer) {
     std::ptrdiff_t end = 0;

@@ -10,61 +10,62 @@
 
 namespace rma {
 
-/// What a strided transfer moves, in normal form: equally large contiguous segments, repeated along
-/// dimensions none of which is empty, single, or contiguous in disguise. The first dimension has the smallest
-/// stride at the destination. Knows no addresses; holds its arrays inside itself.
+/// The shape of a strided transfer in normal form: contiguous segments of one size, which are repeated along
+/// dimensions. Each dimension has at least two repetitions, and none can be joined with another dimension or
+/// with the segment. The first dimension has the smallest stride at the destination. A shape contains no
+/// addresses, and holds its arrays inside itself.
 ///
-/// The normal form moves the same bytes as the given one, in another order: where destinations overlap, they
+/// The normal form moves the same bytes as the given form, in another order. If destinations overlap, they
 /// end up with the data of one of the sources.
 class Shape {
  public:
-  /// Repeats what is inside `count` (at least 2) times. The destination's stride is never negative: a
-  /// dimension that goes down is walked from its other end.
+  /// Repeats the inner dimensions `count` (at least 2) times. The destination's stride is never negative: a
+  /// dimension with a negative stride starts at its other end.
   struct Dimension {
     std::size_t count;
     std::ptrdiff_t dst_stride;
     std::ptrdiff_t src_stride;
   };
-  /// The bytes [low, high) from a base address that hold all that is touched on one side.
+  /// The bytes [low, high) from a base address that contain all bytes of one side.
   struct Extent {
     std::ptrdiff_t low = 0;
     std::ptrdiff_t high = 0;
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(high - low); }
   };
 
-  /// An empty one. Not defaulted: that would fill the dimensions with zeros.
+  /// Makes an empty shape. Not defaulted, because that would fill the dimensions with zeros.
   Shape() {}  // NOLINT(modernize-use-equals-default)
 
-  /// Arguments as of rma_put_strided, pointers not null where levels and counts need them. RMA_ERR_SIZE when
-  /// an extent or the total is larger than any memory. Any count of 0 makes the shape empty.
+  /// Makes a shape. The arguments are those of rma_put_strided; pointers that the levels and counts need are
+  /// not null. If any count is 0, the shape is empty. RMA_ERR_SIZE if an extent or the total overflows.
   [[nodiscard]] static Result<Shape> make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
                                           const std::ptrdiff_t* src_strides, int levels);
 
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
-  /// Of one segment of the normal form.
+  /// Returns the size of one segment of the normal form.
   [[nodiscard]] std::size_t segment_bytes() const { return segment_bytes_; }
   [[nodiscard]] std::size_t segments() const { return empty() ? 0 : bytes_ / segment_bytes_; }
-  /// Of all segments.
+  /// Returns the size of all segments.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// counts[0] as it was given.
+  /// Returns counts[0] as it was given.
   [[nodiscard]] std::size_t given_bytes() const { return given_bytes_; }
   [[nodiscard]] std::span<const Dimension> dimensions() const { return {dimensions_.data(), levels_}; }
   [[nodiscard]] const Extent& dst_extent() const { return dst_extent_; }
   [[nodiscard]] const Extent& src_extent() const { return src_extent_; }
-  /// Where the first segment of the normal form starts, from the base address.
+  /// Return the offset of the normal form's first segment from the base address.
   [[nodiscard]] std::ptrdiff_t dst_start() const { return dst_start_; }
   [[nodiscard]] std::ptrdiff_t src_start() const { return src_start_; }
 
-  /// Calls visit(dst offset, src offset) for every segment, offsets from the base addresses, until it returns
-  /// false. Returns false when it did.
+  /// Calls visit(dst offset, src offset) for every segment, with offsets from the base addresses, until it
+  /// returns false. Returns false if it did.
   template <typename Visit>
   bool for_each_segment(Visit&& visit) const {
     if (empty()) return true;
     return walk(0, dst_start_, src_start_, visit);
   }
 
-  /// As for_each_segment, for the repetitions of the dimensions from number `from` (which may be past the
-  /// last: one visit) on only.
+  /// Does the same, but repeats only the dimensions from number `from` on. If `from` is past the last, there
+  /// is one visit.
   template <typename Visit>
   bool for_each_outer(std::size_t from, Visit&& visit) const {
     if (empty()) return true;
@@ -72,7 +73,7 @@ class Shape {
   }
 
  private:
-  /// make() of this shape. False when it is larger than any memory.
+  /// Does make() for this shape. Returns false if an extent or the total overflows.
   [[nodiscard]] bool assign(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
                             const std::ptrdiff_t* src_strides, int levels);
   [[nodiscard]] bool measure();
@@ -80,7 +81,7 @@ class Shape {
   [[nodiscard]] bool fold_one();
   void erase(std::size_t dimension);
 
-  /// Counts the dimensions from `inner` on like an odometer.
+  /// Visits the repetitions of the dimensions from `inner` on, as an odometer counts.
   template <typename Visit>
   bool walk(std::size_t inner, std::ptrdiff_t dst, std::ptrdiff_t src, Visit& visit) const {
     std::array<std::size_t, RMA_MAX_LEVELS> done;

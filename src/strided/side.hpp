@@ -4,7 +4,7 @@
 
 namespace rma {
 
-/// Which of the addresses of a transfer are the other rank's.
+/// Says which addresses of a transfer belong to the other rank.
 enum class Side : std::uint8_t { dst, src };
 
 }  // namespace rma

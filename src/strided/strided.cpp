@@ -16,7 +16,8 @@ const std::byte* at(const void* base, std::ptrdiff_t offset) {
   return static_cast<const std::byte*>(base) + offset;
 }
 
-/// Addresses are computed as numbers here: the ones that would wrap are what is looked for.
+/// Returns whether an extent wraps around the address space. Computes with numbers, because pointers
+/// must not wrap.
 bool wraps(const void* base, const Shape::Extent& extent) {
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   std::uintptr_t low = 0;
@@ -39,8 +40,9 @@ Status check_extents(const void* dst, const void* src, const Shape& shape) {
   return {};
 }
 
-/// Where all of `rank`'s side is, when it is in one place; a path of kind none when it is in several, each
-/// looked up here, and all of them reachable. Of another host's rank, nothing is looked up.
+/// Returns the path to all of `rank`'s side. If no single path leads to all of it, looks up each segment and
+/// returns a path of kind none, which then means that each segment is reachable. Looks up nothing for a rank
+/// of another host.
 Result<Path> find(const Job& job, const void* base, Side side, const Shape& shape, int rank) {
   const Shape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
   const Path whole = job.resolve(at(base, extent.low), extent.bytes(), rank);
@@ -55,7 +57,7 @@ Result<Path> find(const Job& job, const void* base, Side side, const Shape& shap
   return whole;
 }
 
-/// find(), for a transfer: looks up also what is on another host.
+/// Does the same for a put or a get, and also looks up memory on another host.
 Result<Path> find(const Job& job, Device& device, const void* base, Side side, const Shape& shape, int rank) {
   auto found = find(job, base, side, shape, rank);
   if (!found.ok() || found->kind != Path::Kind::network) return found;
@@ -71,8 +73,8 @@ Result<Path> find(const Job& job, Device& device, const void* base, Side side, c
   return found;
 }
 
-/// `look`, one of the above, into `path`; but where all of it is mapped here in one piece, as it nearly
-/// always is, that is seen without a call.
+/// Stores the result of `look`, one of the functions above, into `path`. The usual case, that all of the side
+/// is mapped here in one piece, is found inline without a call.
 template <typename Look>
 [[gnu::always_inline]] inline Status find_at_once(const Job& job, const void* base,
                                                   const Shape::Extent& extent, int rank, Path& path,
@@ -86,8 +88,8 @@ template <typename Look>
   return {};
 }
 
-/// Issues every segment by `move(dst, src)`, until one fails: where the target's memory is taken out of reach
-/// meanwhile, what came before has moved.
+/// Issues every segment by `move(dst, src)`, until one fails. If the target unregisters memory meanwhile, the
+/// earlier segments have moved.
 template <typename Move>
 Status each_segment(void* dst, const void* src, const Shape& shape, const Move& move) {
   Status status;
@@ -171,7 +173,7 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
     return {RMA_ERR_SIZE, text("counts[0] is {} bytes: expected a multiple of the element's {}",
                                shape.given_bytes(), type_size(type))};
   }
-  // Every element is aligned when the first is and no dimension leads off.
+  // Every element is aligned if the first one is and all strides are multiples of the alignment.
   std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(dst);
   for (const Shape::Dimension& dimension : shape.dimensions()) {
     bits |= static_cast<std::uintptr_t>(dimension.dst_stride);

@@ -10,10 +10,9 @@
 
 namespace rma {
 
-// Strided transfers. `dst` and `src` are the base addresses that the shape's strides were given for. The
-// bytes read and the bytes written must not overlap. All that is touched at `rank` is looked up before
-// anything moves: RMA_ERR_ADDRESS and RMA_ERR_SIZE (an extent wraps around the address space) changed
-// nothing.
+// Strided transfers. `dst` and `src` are the base addresses for the shape's strides. The bytes read and the
+// bytes written must not overlap. All memory of `rank` is looked up before any data moves. So a call that
+// returns RMA_ERR_ADDRESS or RMA_ERR_SIZE (an extent wraps around the address space) has changed nothing.
 
 /// Writes to `rank`.
 [[nodiscard]] Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
@@ -23,8 +22,8 @@ namespace rma {
 [[nodiscard]] Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
                                  const Ending& ending);
 
-/// dst += scale * src, element by element; over when it returns. `type` is valid. RMA_ERR_SIZE when the
-/// contiguous bytes are no whole elements, RMA_ERR_ALIGNMENT when some element at `dst` is not aligned.
+/// Performs dst += scale * src for each element. `type` is valid. RMA_ERR_SIZE if the contiguous bytes are
+/// not whole elements, RMA_ERR_ALIGNMENT if an element at `dst` is not aligned.
 [[nodiscard]] Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const Shape& shape,
                                  rma_type_t type, const void* scale, int rank);
 

@@ -11,15 +11,15 @@
 namespace rma {
 namespace {
 
-/// What a look at all pieces found.
+/// The result of a check of all pieces.
 struct Survey {
   std::size_t bytes = 0;
   std::size_t pieces = 0;
-  std::size_t breaks = 0;  ///< pieces that do not go on where the one before them ended, on both sides
-  bool direct = true;      ///< all of the rank's pieces are in its heap, mapped here
+  std::size_t breaks = 0;  ///< pieces that do not continue the one before them on both sides
+  bool direct = true;      ///< all of the rank's pieces are in its heap, which is mapped here
 };
 
-/// True when [address, address + bytes) has an end.
+/// Returns whether [address, address + bytes) does not wrap around the address space.
 bool fits(const void* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) <= UINTPTR_MAX - bytes;
 }
@@ -39,7 +39,7 @@ Status check_piece(const rma_iov_t& list, std::size_t descriptor, std::size_t pi
 
 bool empty(const rma_iov_t& list) { return list.segments == 0 || list.bytes == 0; }
 
-/// Looks at every piece before any moves. `reachable(address, bytes)` does for those outside mapped heaps.
+/// Checks every piece before any moves. `reachable(address, bytes)` checks pieces outside mapped heaps.
 template <typename Reachable>
 Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side, int rank,
                       const Reachable& reachable) {
@@ -74,7 +74,7 @@ Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side,
   return result;
 }
 
-/// survey() for a put or a get.
+/// Does the same for a put or a get.
 Result<Survey> survey_transfer(const Job& job, Device& device, std::span<const rma_iov_t> iov, Side side,
                                int rank) {
   return survey(job, iov, side, rank, [&](const void* address, std::size_t bytes) {
@@ -84,9 +84,9 @@ Result<Survey> survey_transfer(const Job& job, Device& device, std::span<const r
 
 enum class Joining : bool { off, on };
 
-/// Calls `move(dst, src, bytes)` for each piece, or (`joining` on) each run of pieces that go on where the
-/// one before them ended, on both sides, until one fails: where the target's memory is taken out of reach
-/// meanwhile, what came before has moved.
+/// Calls `move(dst, src, bytes)` for each piece until one call fails. If `joining` is on, does so for each
+/// run of pieces that continue each other on both sides. If the target unregisters memory meanwhile, the
+/// earlier pieces have moved.
 template <typename Move>
 Status each_run(std::span<const rma_iov_t> iov, Joining joining, const Move& move) {
   std::byte* dst = nullptr;
@@ -112,8 +112,8 @@ Status each_run(std::span<const rma_iov_t> iov, Joining joining, const Move& mov
   return bytes == 0 ? Status() : move(dst, src, bytes);
 }
 
-/// Joined pieces of the heap are memory of the heap. Of registered memory, neighbours may be two regions,
-/// which no single transfer crosses: then pieces go one by one.
+/// Decides whether to join pieces. Joined pieces of the heap are memory of the heap. Neighbours in registered
+/// memory may lie in two regions, which no single transfer may cross, so such pieces go one by one.
 Joining joining_for(const Job& job, std::span<const rma_iov_t> iov, const Survey& found, Side side,
                     int rank) {
   if (found.direct) return Joining::on;
@@ -129,12 +129,12 @@ Joining joining_for(const Job& job, std::span<const rma_iov_t> iov, const Survey
   return reachable ? Joining::on : Joining::off;
 }
 
-/// Copies every piece by itself, `dst_delta` and `src_delta` bytes from where the lists say.
+/// Copies each piece. Adds `dst_delta` and `src_delta` to the addresses of the lists.
 void copy_pieces(std::span<const rma_iov_t> iov, std::ptrdiff_t dst_delta, std::ptrdiff_t src_delta) {
   for (const rma_iov_t& list : iov) {
     if (empty(list)) continue;
     with_segment_size(list.bytes, [&]<std::size_t kBytes>() {
-      // In variables of the loop's own, which its stores cannot change, and so in registers.
+      // These local variables stay in registers, because the stores of the loop cannot change them.
       void* const* const dst = list.dst;
       const void* const* const src = list.src;
       const std::size_t segments = list.segments;
@@ -149,10 +149,10 @@ void copy_pieces(std::span<const rma_iov_t> iov, std::ptrdiff_t dst_delta, std::
   }
 }
 
-/// Pieces this long on average, joined, are worth looking for where they join.
+/// Joining is worth its cost if runs have at least this many pieces on average.
 constexpr std::size_t kPiecesPerRun = 8;
 
-/// All pieces are direct: copies them between mapped memory.
+/// Copies the pieces between mapped memory. All of them are direct.
 void copy_direct(std::span<const rma_iov_t> iov, const Survey& found, std::ptrdiff_t dst_delta,
                  std::ptrdiff_t src_delta) {
   if (found.breaks > found.pieces / kPiecesPerRun) return copy_pieces(iov, dst_delta, src_delta);
@@ -246,7 +246,7 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
     }
   }
   const Job& job = accumulator.job();
-  // The accumulation itself refuses a rank of another host that no helper reaches.
+  // A rank of another host that no helper reaches is refused later, by the accumulation itself.
   auto found = survey(job, iov, Side::dst, rank, [&](const void* address, std::size_t bytes) -> Status {
     if (job.resolve(address, bytes, rank).kind != Path::Kind::none) return {};
     return Job::unreachable(address, bytes, rank);

@@ -12,9 +12,9 @@
 namespace rma {
 
 // I/O-vector transfers. The lists of each descriptor that has segments and bytes are not null. The bytes read
-// and the bytes written must not overlap. Every piece is looked at before anything moves: RMA_ERR_ARGUMENT (a
-// null pointer in a list), RMA_ERR_SIZE (a piece wraps around the address space) and RMA_ERR_ADDRESS changed
-// nothing.
+// and the bytes written must not overlap. Every piece is checked before any data moves. So a call that
+// returns RMA_ERR_ARGUMENT (a null pointer in a list), RMA_ERR_SIZE (a piece wraps around the address space)
+// or RMA_ERR_ADDRESS has changed nothing.
 
 /// Writes the pieces to `rank`.
 [[nodiscard]] Status put_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank,
@@ -24,8 +24,8 @@ namespace rma {
 [[nodiscard]] Status get_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank,
                                 const Ending& ending);
 
-/// dst += scale * src, element by element; over when it returns. `type` is valid. RMA_ERR_SIZE when a
-/// descriptor's bytes are no whole elements, RMA_ERR_ALIGNMENT when a piece at `dst` is not aligned.
+/// Performs dst += scale * src for each element. `type` is valid. RMA_ERR_SIZE if a descriptor's bytes are
+/// not whole elements, RMA_ERR_ALIGNMENT if a piece at `dst` is not aligned.
 [[nodiscard]] Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_type_t type,
                                 const void* scale, int rank);
 

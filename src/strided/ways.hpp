@@ -6,11 +6,11 @@
 
 namespace rma {
 
-/// How a noncontiguous transfer gets to where it goes.
+/// The objects that carry noncontiguous transfers.
 struct Ways {
   Job& job;
   Device& device;
-  Noncontiguous* noncontiguous;  ///< null where no helper reaches ranks of other hosts: then by segments
+  Noncontiguous* noncontiguous;  ///< null if there is no helper; then transfers to other hosts go by segments
 };
 
 }  // namespace rma

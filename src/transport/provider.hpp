@@ -15,33 +15,33 @@
 
 namespace rma::transport {
 
-/// What the devices of a job's network are opened with.
+/// The options for opening the devices of a job's network.
 struct ProviderOptions {
   int rank = 0;
   int ranks = 1;
-  std::size_t most = 1;                  ///< devices to open at most
-  std::string devices;                   ///< those that the user names; empty: every usable one
-  std::optional<int> gid_index;          ///< the address of a port, where a port has several
+  std::size_t most = 1;                  ///< the maximum number of devices to open
+  std::string devices;                   ///< the devices that the user names; empty: every usable device
+  std::optional<int> gid_index;          ///< which address (GID) of a port to use, if it has several
   std::uint32_t queue_depth = 0;         ///< operations to one peer that may be posted and not yet polled
   std::uint32_t completions = 0;         ///< the same for all peers together
-  std::uint32_t buffers = 0;             ///< for messages, that may be posted at the same time
-  std::chrono::milliseconds timeout{0};  ///< a peer that is silent for so long is lost
+  std::uint32_t buffers = 0;             ///< message buffers that may be posted at the same time
+  std::chrono::milliseconds timeout{0};  ///< a peer that does not answer for this long counts as lost
 };
 
-/// A kind of network, by the name that RMA_NETWORK has for it. A new one is an entry in providers.cpp and a
-/// word of the setting.
+/// A kind of network, under the name that RMA_NETWORK has for it. To add a kind, add an entry to
+/// providers.cpp and a word to the setting.
 struct Provider {
   std::string_view name;
-  /// Opens the usable devices of this host. `service`, which is not started yet, will call what answers peers
-  /// that connect; it must stop before the devices end. RMA_ERR_UNSUPPORTED when there is no usable device,
-  /// RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Opens the usable devices of this host. The devices register handlers with `service`, which answer peers
+  /// that connect. The caller starts it later and stops it before it destroys the devices.
+  /// RMA_ERR_UNSUPPORTED if there is no usable device, RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   Result<std::vector<std::unique_ptr<Transport>>> (*open)(const ProviderOptions& options,
                                                           ServiceThread& service);
 };
 
-/// All of them; the first is that of RMA_NETWORK=auto.
+/// Returns all providers. RMA_NETWORK=auto takes the first.
 [[nodiscard]] std::span<const Provider> providers();
-/// Null when there is none of that name.
+/// Returns null if no provider has that name.
 [[nodiscard]] const Provider* find_provider(std::string_view name);
 
 }  // namespace rma::transport

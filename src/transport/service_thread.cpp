@@ -17,7 +17,7 @@ ServiceThread::~ServiceThread() {
 void ServiceThread::stop() {
   if (!thread_.running()) return;
   const std::uint64_t one = 1;
-  // Can only fail when the counter is full, and then the thread is woken all the same.
+  // The write fails only if the counter is full. The descriptor is readable then, so the thread wakes anyway.
   [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof one);
   thread_.join();
 }
@@ -48,7 +48,7 @@ void ServiceThread::run() {
       if ((polled[i].revents & POLLIN) != 0) {
         watched_[i].serve();
       } else if (polled[i].revents != 0) {
-        polled[i].fd = -1;  // the device is gone: nothing will come from it
+        polled[i].fd = -1;  // the device is gone and sends no more events
       }
     }
   }

@@ -9,8 +9,8 @@
 
 namespace rma::transport {
 
-/// A thread that sleeps until one of some file descriptors is readable, and then calls whoever serves it.
-/// Idle, it uses no processor.
+/// A thread that sleeps until one of the watched file descriptors is readable, and then calls its handler. It
+/// uses no processor time while it sleeps.
 class ServiceThread {
  public:
   ServiceThread() = default;
@@ -18,11 +18,11 @@ class ServiceThread {
   ServiceThread(const ServiceThread&) = delete;
   ServiceThread& operator=(const ServiceThread&) = delete;
 
-  /// Before start(): calls `serve` whenever `fd` is readable.
+  /// Makes the thread call `serve` whenever `fd` is readable. Called before start().
   void watch(int fd, std::function<void()> serve) { watched_.push_back({fd, std::move(serve)}); }
-  /// RMA_ERR_SYSTEM.
+  /// Starts the thread. RMA_ERR_SYSTEM.
   [[nodiscard]] Status start();
-  /// Stops the thread, between two calls. What it watched may then end.
+  /// Stops the thread, after the handler that is running. The watched descriptors may be closed then.
   void stop();
 
  private:

@@ -9,10 +9,10 @@
 
 #include "util/status.hpp"
 
-// The contract between the runtime and whatever carries its bytes, written with verbs in mind: a process
-// posts work to a peer and finds out by polling that it is complete. A transport knows nothing of what ranks,
-// messages and memory mean to the job, and has no policy: what is too large is refused, what does not fit now
-// is RMA_ERR_STATE.
+// The contract between the runtime and the devices that carry its bytes. It follows verbs: a process posts
+// work to a peer, and learns by polling that the work is complete. A transport does not know what ranks,
+// messages and memory mean to the job. It has no policy: it refuses work that is too large, and returns
+// RMA_ERR_STATE if it has no room for the work now.
 
 namespace rma::transport {
 
@@ -82,8 +82,8 @@ struct Completion {
 
 class MessageEndpoint;
 
-/// Where memory comes from that peers can write to, of a transport for which not any memory will do.
-/// Thread-safe.
+/// Allocates memory that peers can write to, for a transport that cannot use just any memory
+/// for this. Thread-safe.
 class PeerMemory {
  public:
   PeerMemory() = default;
@@ -91,7 +91,7 @@ class PeerMemory {
   PeerMemory& operator=(const PeerMemory&) = delete;
   virtual ~PeerMemory() = default;
 
-  /// Zeroed whole pages. RMA_ERR_NO_MEMORY.
+  /// Returns zeroed whole pages. RMA_ERR_NO_MEMORY.
   [[nodiscard]] virtual Result<std::byte*> take(std::size_t bytes) = 0;
   virtual void give(std::byte* memory, std::size_t bytes) = 0;
 };

@@ -16,10 +16,10 @@ int BackgroundThread::start(const char* name, void (*run)(void*), void* context)
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a new thread inherits it
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits this mask
   int error = ::pthread_attr_setstacksize(&attributes, kStackBytes);
   if (error == 0) error = ::pthread_create(&thread_, &attributes, main, this);
-  // The program's thread_local variables lie in each thread's stack, and may be larger than that.
+  // The program's thread_local variables lie in each thread's stack, and may be larger than kStackBytes.
   if (error == EINVAL) error = ::pthread_create(&thread_, nullptr, main, this);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_attr_destroy(&attributes);

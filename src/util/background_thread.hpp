@@ -6,23 +6,23 @@
 
 namespace rma {
 
-/// A thread of the library's own beside the program's. It takes no signals: they are for the program's
-/// threads. Its stack is small: where the system gives out huge pages unasked, the first touch of one of the
-/// usual size costs each process 2 MiB.
+/// A thread of the library. It blocks all signals, which are for the program's threads. Its stack is small:
+/// on a system that gives out huge pages unasked, the first touch of a stack of the usual size costs each
+/// process 2 MiB.
 class BackgroundThread {
  public:
   static constexpr std::size_t kStackBytes = std::size_t{512} << 10U;
 
   BackgroundThread() = default;
-  /// It is joined by then.
+  /// The thread must have been joined.
   ~BackgroundThread() = default;
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
-  /// Calls `run(context)` in the new thread, which debuggers show as `name`, of at most 15 characters.
-  /// Returns 0, or an error number.
+  /// Starts the thread, which calls `run(context)`. Debuggers show it as `name`, which has at most 15
+  /// characters. Returns 0, or an error number.
   [[nodiscard]] int start(const char* name, void (*run)(void*), void* context);
-  /// Waits until `run` has returned, if it was ever called.
+  /// Waits until `run` has returned, if the thread was started.
   void join();
   [[nodiscard]] bool running() const { return running_; }
 

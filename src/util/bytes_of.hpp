@@ -6,7 +6,7 @@
 
 namespace rma {
 
-/// The bytes of a record that is its own wire format, as it lies in memory.
+/// Returns the bytes of a record as they lie in memory, which is also its wire format.
 template <typename Wire>
 [[nodiscard]] std::span<const std::byte> bytes_of(const Wire& wire) {
   static_assert(std::is_trivially_copyable_v<Wire>);

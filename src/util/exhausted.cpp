@@ -14,7 +14,7 @@ void end_exhausted(std::string_view who) noexcept {
       fmt::format_to_n(text.data(), text.size(),
                        "rma: {} finds no memory left in process {}: the process ends\n", who, getpid())
           .out;
-  // The process ends, whether anybody reads it or not.
+  // The process ends, whether or not the message could be written.
   [[maybe_unused]] const ssize_t written =
       write(STDERR_FILENO, text.data(), static_cast<std::size_t>(end - text.data()));
   std::abort();

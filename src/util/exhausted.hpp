@@ -4,8 +4,8 @@
 
 namespace rma {
 
-/// Ends the process, after saying so on standard error, because `who` found no memory and cannot do without:
-/// what other ranks sent would be lost, and they would wait for ever. Takes no memory.
+/// Ends the process because `who` found no memory and cannot do without it: data of other ranks would be
+/// lost, and they would wait for ever. Prints a message to standard error first. Does not allocate.
 [[noreturn]] void end_exhausted(std::string_view who) noexcept;
 
 }  // namespace rma

@@ -6,8 +6,8 @@
 #include <memory>
 #include <thread>
 
-// The FLUSH of GNU Fortran's library; of a null pointer, all units. Null where the process has no such
-// library.
+// The FLUSH function of GNU Fortran's library. A null argument flushes all units. The address of the function
+// is null if the process does not have the library.
 extern "C" [[gnu::weak]] void _gfortran_flush_i4(const int* unit);  // NOLINT(*-identifier,*-naming)
 
 namespace rma {
@@ -23,7 +23,7 @@ void flush_streams() noexcept {
     }).detach();
     over.wait_for(std::chrono::seconds(1));
   } catch (...) {
-    // No thread, or no memory for it: the process ends all the same.
+    // There is no thread, or no memory for one. The process ends without flushing.
     return;
   }
 }

@@ -2,9 +2,9 @@
 
 namespace rma {
 
-/// Writes out what the streams of C hold, and the units of GNU Fortran where the process has its library: for
-/// a process that is about to end without the usual way out. Takes a second at most: a thread may hold a
-/// stream's lock and wait in there, for a key to be pressed or a pipe to be read. What is locked so is lost.
+/// Flushes the streams of C and, if the process has GNU Fortran's library, its units. It is for a process
+/// that is about to end without running exit(). It returns after one second at most, because a thread may
+/// hold a stream's lock while it waits for input or for a pipe to be read. The data of such a stream is lost.
 void flush_streams() noexcept;
 
 }  // namespace rma

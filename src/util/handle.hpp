@@ -5,16 +5,17 @@
 
 namespace rma {
 
-/// What a handle of the C interface stands for.
+/// The kinds of objects that handles of the C interface name.
 enum class HandleKind : std::uint8_t { team = 0x54, mutexes = 0x4d };
 
-/// A value for a new handle: in the high byte its kind, below a number that this process never gives out
-/// again, whatever is freed and however often the library is finalized. So a handle that has become stale is
-/// never another's. It is no address: none on any 64-bit processor has such a high byte.
+/// Returns the value of a new handle. Its high byte is the kind. The rest is a number that this process
+/// never gives out again, even after the object is freed or the library is finalized. So a stale handle
+/// never names another object. The value is never a valid address, because no address of a 64-bit process
+/// has such a high byte.
 [[nodiscard]] inline std::uintptr_t new_handle(HandleKind kind) {
   static_assert(sizeof(std::uintptr_t) == sizeof(std::uint64_t));
   static constinit std::atomic<std::uint64_t> given_out = 0;
-  // Relaxed: only that no two are equal matters.
+  // Relaxed: the values need only be distinct.
   return static_cast<std::uintptr_t>(kind) << 56U | (given_out.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 

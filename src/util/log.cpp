@@ -12,13 +12,14 @@
 namespace rma {
 namespace {
 
-/// In the order of LogLevel, then off. Our own words: spdlog knows others besides.
+/// The words of RMA_LOG, in the order of LogLevel, then "off". spdlog's own parser is not used because it
+/// accepts more words.
 constexpr std::array<std::string_view, 6> kWords = {"trace", "debug", "info", "warn", "error", "off"};
 constexpr std::array<spdlog::level::level_enum, 6> kLevels = {spdlog::level::trace, spdlog::level::debug,
                                                               spdlog::level::info,  spdlog::level::warn,
                                                               spdlog::level::err,   spdlog::level::off};
 
-/// A logger of our own, so that a program that uses spdlog itself keeps its own settings.
+/// The library has a logger of its own, so that a program that uses spdlog keeps its own settings.
 spdlog::logger& logger() {
   static spdlog::logger instance("rma", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   return instance;
@@ -40,7 +41,7 @@ Status open_log(std::string_view least, int rank) {
 void log(LogLevel level, std::string_view text) noexcept {
   try {
     logger().log(kLevels[static_cast<std::size_t>(level)], "{}", text);
-  } catch (const std::exception&) {  // without memory for it the text is lost
+  } catch (const std::exception&) {  // there is no memory for the text: it is lost
   }
 }
 

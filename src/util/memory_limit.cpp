@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::uint64_t kNone = UINT64_MAX;
 
-/// The number in a file; kNone where there is no such file, or where it holds the word "max".
+/// Returns the number in a file; kNone if there is no such file, or if it contains the word "max".
 std::uint64_t number_in(const std::filesystem::path& file) {
   std::uint64_t number = 0;
   std::ifstream stream(file);
   return stream >> number ? number : kNone;
 }
 
-/// The lowest of the limits in `file` of the group at `path` below `mount` and of all groups around it. A
-/// container may see its own group as the mount itself and be told a path from outside, of which nothing
-/// exists here.
+/// Returns the lowest limit that `file` contains in the group at `path` below `mount` and in all groups
+/// around it. In a container, `mount` may be the container's own group while `path` is a path of the host
+/// that does not exist here.
 std::uint64_t lowest(const std::filesystem::path& mount, std::filesystem::path path, const char* file) {
   std::uint64_t limit = number_in(mount / file);
   for (path = path.relative_path(); !path.empty(); path = path.parent_path()) {
@@ -30,7 +30,7 @@ std::uint64_t lowest(const std::filesystem::path& mount, std::filesystem::path p
   return limit;
 }
 
-/// `name` is one of the words of a list separated by commas.
+/// Returns whether `name` is one of the words of a list that is separated by commas.
 bool contains(std::string_view list, std::string_view name) {
   while (true) {
     const std::size_t comma = list.find(',');

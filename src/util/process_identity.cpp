@@ -12,8 +12,8 @@
 namespace rma {
 namespace {
 
-/// The 22nd field of /proc/PID/stat. The second is the program's name in parentheses, which may itself hold
-/// spaces and parentheses; none follow it.
+/// Parses the 22nd field of /proc/PID/stat. The second field is the program's name in parentheses, which may
+/// itself contain spaces and parentheses. The later fields contain no parentheses.
 bool parse_start(std::string_view line, std::uint64_t& started) {
   constexpr int kBehindName = 20;
   std::size_t at = line.rfind(')');

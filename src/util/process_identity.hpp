@@ -8,8 +8,8 @@
 
 namespace rma {
 
-/// A process of this host, now and for ever: its number is given to another some time after it has ended, but
-/// never with the same start.
+/// Identifies a process of this host for ever. After the process has ended, another process may get its
+/// number, but not with the same start time.
 struct ProcessIdentity {
   pid_t process = 0;
   std::uint64_t started = 0;  ///< in clock ticks since the host's boot, as in /proc/PID/stat
@@ -17,7 +17,8 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-/// Who has that number now. RMA_ERR_PEER_LOST when nobody has, RMA_ERR_SYSTEM.
+/// Returns the identity of the process that has this number now. RMA_ERR_PEER_LOST if there
+/// is none, RMA_ERR_SYSTEM.
 [[nodiscard]] Result<ProcessIdentity> identify(pid_t process);
 
 }  // namespace rma

@@ -4,9 +4,9 @@
 
 namespace rma {
 
-/// The largest multiple of `unit` that is not above `value`.
+/// Returns the largest multiple of `unit` that is not above `value`.
 constexpr std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
-/// The smallest multiple of `unit` that is not below `value`.
+/// Returns the smallest multiple of `unit` that is not below `value`.
 constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
   return round_down(value + unit - 1, unit);
 }

@@ -13,7 +13,7 @@
 namespace rma {
 namespace {
 
-/// "64K" and the like; nothing for anything else.
+/// Parses a number such as "64K". Returns no value for any other text.
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -39,7 +39,7 @@ std::string number_text(std::uint64_t value) {
   return fmt::format("{}", value);
 }
 
-/// Levenshtein's distance: how many letters to insert, delete or change.
+/// Returns Levenshtein's distance: the number of letters to insert, delete or change.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

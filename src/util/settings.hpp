@@ -17,7 +17,7 @@ enum class CmaSetting : std::uint8_t { automatic, off };
 enum class CollectiveSetting : std::uint8_t { automatic, mail };
 enum class ShmSetting : std::uint8_t { automatic, off };
 enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
-/// The words of RMA_NETWORK, in the order of the enumerators; all behind "off" name a provider.
+/// The words of RMA_NETWORK, in the order of the enumerators. All words after "off" are names of providers.
 inline constexpr std::array<std::string_view, 3> kNetworkNames = {"auto", "off", "verbs"};
 [[nodiscard]] constexpr std::string_view network_name(NetworkSetting network) {
   return kNetworkNames[static_cast<std::size_t>(network)];
@@ -27,11 +27,11 @@ enum class ProtocolSetting : std::uint8_t { automatic, packed, pipelined, segmen
 enum class LocalBufferSetting : std::uint8_t { cache, register_each, pipeline, bounce };
 enum class StatisticsSetting : std::uint8_t { off, table, json };
 
-/// RMA_GID_INDEX when the library is to choose.
+/// The value of RMA_GID_INDEX with which the library chooses.
 inline constexpr std::uint64_t kAnyGid = 256;
 
-/// Every tunable of the runtime, with the values in force. Declared, documented and read from the environment
-/// through one table (settings_table.cpp); the numbers here are only what the table overwrites.
+/// The values of all settings of the runtime. One table (settings_table.cpp) declares and documents them, and
+/// read_settings() follows it. The table overwrites the initial values here.
 struct Settings {
   std::uint64_t heap_size = 0;
   std::uint64_t heap_keep = 0;
@@ -70,7 +70,7 @@ struct Settings {
   std::string log;
   std::string statistics_file;
   std::string trace;
-  // Words together, for they are a byte each.
+  // These are grouped because each takes one byte.
   HugePagesSetting huge_pages = HugePagesSetting::transparent;
   CmaSetting cma = CmaSetting::automatic;
   CollectiveSetting collective_algorithm = CollectiveSetting::automatic;
@@ -81,7 +81,7 @@ struct Settings {
   StatisticsSetting statistics = StatisticsSetting::off;
 };
 
-/// A setting with a fixed set of words as values; `store` receives the index of the word given.
+/// A setting whose values are a fixed set of words. `store` gets the index of the chosen word.
 struct Choice {
   std::span<const std::string_view> words;
   void (*store)(Settings&, std::size_t word);
@@ -92,28 +92,28 @@ struct Choice {
 struct SettingInfo {
   std::string_view name;  ///< the environment variable
   std::variant<std::uint64_t Settings::*, std::string Settings::*, Choice> value;
-  std::string_view standard;  ///< default, in the form that a user would write
-  std::uint64_t least = 0;    ///< range of a number
+  std::string_view standard;  ///< the default, as a user would write it
+  std::uint64_t least = 0;    ///< the smallest value of a number
   std::uint64_t most = 0;
-  std::string_view unit;  ///< of a number: "bytes", "ranks"...
-  std::string_view help;  ///< one line
+  std::string_view unit;  ///< the unit of a number: "bytes", "ranks"...
+  std::string_view help;  ///< the meaning, in one line
 };
 
-/// All settings, in the order in which they are documented.
+/// Returns all settings, in the order in which they are documented.
 [[nodiscard]] std::span<const SettingInfo> setting_table();
 
-/// The settings that `environment` ("NAME=value" strings) asks for, defaults elsewhere. Numbers may carry K,
-/// M, G or T (powers of 1024). RMA_ERR_SETTING for a malformed or out-of-range value, and for an RMA_ name
-/// that is none: the text names the nearest one.
+/// Returns the settings of `environment`, which consists of "NAME=value" strings, and defaults for all
+/// others. Numbers may end in K, M, G or T (powers of 1024). RMA_ERR_SETTING for a malformed or out-of-range
+/// value, and for an unknown RMA_ name; the text then names the nearest setting.
 [[nodiscard]] Result<Settings> read_settings(std::span<const std::string_view> environment);
 
-/// read_settings of this process's environment.
+/// Returns the settings of this process's environment.
 [[nodiscard]] Result<Settings> read_settings();
 
-/// The value in force of one setting, as a user would write it.
+/// Returns the value of one setting, as a user would write it.
 [[nodiscard]] std::string setting_text(const SettingInfo& info, const Settings& settings);
 
-/// What a number, a string or a choice accepts, for people: "0 .. 64 bytes", "off | table | json", "text".
+/// Returns a text that says which values a setting accepts: "0 .. 64 bytes", "off | table | json", "text".
 [[nodiscard]] std::string setting_range(const SettingInfo& info);
 
 }  // namespace rma

@@ -16,44 +16,45 @@ struct CounterInfo {
 };
 constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"put_direct", "contiguous puts by copying to mapped memory"},
-    {"put_bytes", "bytes put"},
+    {"put_bytes", "bytes written by puts"},
     {"get_direct", "contiguous gets by copying from mapped memory"},
-    {"get_bytes", "bytes got"},
+    {"get_bytes", "bytes read by gets"},
     {"put_cma", "puts by process_vm_writev"},
     {"get_cma", "gets by process_vm_readv"},
     {"strided", "strided transfers"},
     {"vector", "vector transfers"},
     {"accumulate", "accumulates of any layout"},
-    {"accumulate_lock_waits", "times an accumulate waited for another"},
+    {"accumulate_lock_waits", "times that an accumulate waited for another"},
     {"atomic", "atomic operations"},
     {"notify", "notifications sent"},
     {"fence", "fences"},
     {"barrier", "barriers"},
     {"collective", "collectives other than barriers"},
-    {"sleep", "times a waiting thread went to sleep"},
+    {"sleep", "times that a waiting thread went to sleep"},
     {"allocate", "allocations"},
     {"registration_hits", "local buffers found in the registration cache"},
     {"registration_misses", "local buffers that had to be registered"},
-    {"registration_evictions", "registrations the cache gave up for room"},
-    {"registration_invalidations", "registrations dropped because their memory was unmapped"},
+    {"registration_evictions", "registrations that the cache gave up to make room"},
+    {"registration_invalidations", "registrations that were dropped because their memory was unmapped"},
     {"put_rdma", "contiguous puts, or parts of others, by RDMA write"},
     {"get_rdma", "contiguous gets, or parts of others, by RDMA read"},
-    {"atomic_rdma", "atomic operations done by a network device"},
+    {"atomic_rdma", "atomic operations that a network device executed"},
     {"rdma_inline", "RDMA writes whose data travelled in the request itself"},
-    {"rdma_bounced", "RDMA operations by way of a registered buffer of the library"},
+    {"rdma_bounced", "RDMA operations through a registered buffer of the library"},
     {"rdma_bytes_rail0", "bytes moved over rail 0"},
     {"rdma_bytes_rail1", "bytes moved over rail 1"},
     {"rdma_bytes_rail2", "bytes moved over rail 2"},
     {"rdma_bytes_rail3", "bytes moved over rail 3"},
-    {"connect", "connections made, by rail"},
-    {"hello", "calls to a peer to connect, repeated ones included"},
-    {"datagrams_dropped", "datagrams that were no greeting of this job"},
+    {"connect", "connections made, counted per rail"},
+    {"hello", "handshake datagrams (hello) sent to peers, including repeated ones"},
+    {"datagrams_dropped", "datagrams that were not valid greetings of this job"},
     {"registration", "registrations of memory with a network device"},
     {"registration_refused", "registrations that a network device refused"},
-    {"directory_read", "times the list of another rank's memory was read"},
-    {"drain", "times earlier small puts or accumulates were waited for before another way was taken"},
+    {"directory_read", "readings of another rank's region directory"},
+    {"drain",
+     "times that an operation waited for earlier small puts or accumulates, because it takes another path"},
     {"rail_failover", "pieces of transfers that another rail took over"},
-    {"peer_lost", "ranks that were found to be gone or unreachable"},
+    {"peer_lost", "ranks that have ended or cannot be reached"},
     {"put_assisted", "noncontiguous puts by gathers into scatters that the target's helper posted"},
     {"get_assisted", "noncontiguous gets by gathers that the target's helper posted"},
     {"put_copied", "puts to another host that its helper copied"},
@@ -61,23 +62,23 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"atomic_helper", "atomics that another rank's helper executed"},
     {"accumulate_helper", "accumulates that another rank's helper executed"},
     {"message", "messages sent to other ranks"},
-    {"message_ring", "of these, written into a ring that the receiver polls"},
-    {"ring", "rings offered to ranks that send many messages"},
-    {"messages_refused", "messages that made no sense, and whose sender was given up"},
+    {"message_ring", "messages among these that were written into a ring which the receiver polls"},
+    {"ring", "rings that were offered to ranks that send many messages"},
+    {"messages_refused", "messages that no honest rank sends; their sender was given up"},
     {"helper_request", "requests to other ranks' helper threads"},
-    {"helper_served", "requests of other ranks that were served"},
+    {"helper_served", "requests of other ranks that this rank's helper thread served"},
     {"helper_refused", "requests of other ranks that were answered with an error"},
 }};
 
-/// Of threads whose place another running thread has. Several add at a time.
+/// The counts of threads whose place another running thread owns. Several threads add at a time.
 constinit std::array<std::atomic<std::uint64_t>, kCounters> shared_counts = {};
 
 void leave_place(void* place) {
-  // Release: who claims the place then sees the counts that it goes on from.
+  // Release: the thread that claims the place next sees the counts and adds to them.
   static_cast<ThreadCounts*>(place)->owner.store(0, std::memory_order_release);
 }
 
-/// Makes the calling thread the owner of a place until it ends; false where that cannot be.
+/// Makes the calling thread the owner of a place until it ends. Returns false if that is not possible.
 bool claim(ThreadCounts& place) noexcept {
   static const ThreadEnd end(leave_place);
   std::uintptr_t nobody = 0;

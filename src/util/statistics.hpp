@@ -8,7 +8,7 @@
 
 namespace rma {
 
-/// What is counted, always. Names and help stand in statistics.cpp in the same order.
+/// The counters, which always count. statistics.cpp has their names and help texts in the same order.
 enum class Counter : std::uint8_t {
   put_direct,
   put_bytes,
@@ -62,12 +62,12 @@ enum class Counter : std::uint8_t {
   helper_request,
   helper_served,
   helper_refused,
-  count_  // how many there are
+  count_  // the number of counters
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);
 
-/// Who the calling thread is: a number that no other running thread has. It is read from a register; what is
-/// thread_local in a library that may be loaded late takes a call, as long as a whole 8-byte put.
+/// Returns a number that no other running thread has. It is read from a register. A thread_local variable of
+/// a library that may be loaded late would take a call, which costs as much as a whole 8-byte put.
 inline std::uintptr_t this_thread() noexcept {
 #if defined(__x86_64__)
   std::uintptr_t self = 0;
@@ -79,49 +79,51 @@ inline std::uintptr_t this_thread() noexcept {
 #endif
 }
 
-/// Counts of a thread that has claimed them. Only their owner writes values; others read while it runs, hence
-/// atomics, relaxed: a count orders nothing. When the owner ends, its counts stay, for the next to add to.
+/// The counts of the thread that has claimed them. Only the owner writes the values. Other threads read them
+/// meanwhile, so they are atomics; they are relaxed, because a count orders nothing. When the owner ends, the
+/// counts stay, and the next owner adds to them.
 struct alignas(64) ThreadCounts {
   std::atomic<std::uintptr_t> owner = 0;  ///< this_thread(), or 0
   std::array<std::atomic<std::uint64_t>, kCounters> values = {};
 };
 
-/// Where threads count: each in the place that its number is mixed to, when it could claim that.
+/// The places in which threads count. A thread uses the place that the hash of its number gives, if it
+/// can claim it.
 inline constexpr std::size_t kCountingPlaces = 64;
 extern constinit std::array<ThreadCounts, kCountingPlaces> thread_counts;
 
 inline ThreadCounts& counts_of(std::uintptr_t thread) noexcept {
-  // Fibonacci hashing: descriptors lie at the ends of stacks, whose sizes are round.
+  // Fibonacci hashing, because thread descriptors lie at the ends of stacks, whose sizes are round numbers.
   constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
   static_assert(kCountingPlaces == std::size_t{1} << 6U);
   return thread_counts[thread * kGoldenRatio >> 58U];
 }
 
-/// count() of a thread whose place is not its own: claims it, and where another running thread has it, adds
+/// Counts for a thread that does not own its place. Claims the place. If another running thread owns it, adds
 /// to counts that all such threads share.
 [[gnu::cold, gnu::noinline]] void count_elsewhere(Counter counter, std::uint64_t amount) noexcept;
 
-/// Adds `amount` to a counter: a load and a store of a line that no other thread writes, but for the few
-/// threads that share.
+/// Adds `amount` to a counter. This is a load and a store in a cache line that no other thread writes, except
+/// for the few threads that share counts.
 inline void count(Counter counter, std::uint64_t amount = 1) noexcept {
   const std::uintptr_t self = this_thread();
   ThreadCounts& counts = counts_of(self);
-  // Relaxed: only this thread stores this value there.
+  // Relaxed: only this thread stores its own number there.
   if (counts.owner.load(std::memory_order_relaxed) != self) [[unlikely]]
     return count_elsewhere(counter, amount);
   auto& value = counts.values[static_cast<std::size_t>(counter)];
   value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
-/// Totals over all threads, also those that have ended, by counter. They never shrink.
+/// Returns the totals over all threads, including those that have ended, by counter. They never decrease.
 [[nodiscard]] std::array<std::uint64_t, kCounters> total_counts() noexcept;
 
-/// "put_direct" and the like, and one line of help.
+/// Returns the name of a counter, such as "put_direct", and its help text of one line.
 [[nodiscard]] std::string_view counter_name(Counter counter);
 [[nodiscard]] std::string_view counter_help(Counter counter);
 
-/// Totals since `before` as lines "name value" under a heading, or as one JSON object, both ending in a
-/// newline.
+/// Returns the totals since `before`, as lines "name value" under a heading, or as one JSON object. Both end
+/// in a newline.
 [[nodiscard]] std::string counts_table(int rank, const std::array<std::uint64_t, kCounters>& before);
 [[nodiscard]] std::string counts_json(int rank, const std::array<std::uint64_t, kCounters>& before);
 

@@ -14,7 +14,7 @@ Status::Status(rma_status_t code, std::string text) noexcept {
 }
 
 void Status::Release::operator()(Failure* failure) const noexcept {
-  if (!failure->text.empty()) delete failure;  // one without a text is of textless()
+  if (!failure->text.empty()) delete failure;  // a failure without a text is a static one of textless()
 }
 
 Status Status::within(std::string_view context) && noexcept {
@@ -27,7 +27,8 @@ Status Status::within(std::string_view context) && noexcept {
 
 Status::Failure* Status::textless(rma_status_t code) noexcept {
   constexpr std::size_t kCodes = RMA_ERR_VERSION + 1;
-  // Without a destructor: threads may hold some while the process exits. Never changed.
+  // This memory has no destructor, because threads may hold these failures while the process exits.
+  // They never change.
   alignas(Failure) static std::array<std::byte, sizeof(Failure) * kCodes> memory;
   static Failure* const all = [] {
     auto* const first = reinterpret_cast<Failure*>(memory.data());

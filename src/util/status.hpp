@@ -11,16 +11,16 @@
 
 namespace rma {
 
-/// The outcome of an operation: success, or one of the `RMA_ERR_*` codes with a text for people.
+/// The outcome of an operation: success, or one of the `RMA_ERR_*` codes with a text for the user.
 ///
-/// Success is a null pointer, so returning and testing it costs no more than an int; only a failure
-/// allocates, and one that finds no memory keeps its code and has kNoMemoryLeft for a text.
+/// Success is a null pointer, so returning and testing it costs no more than an int. Only a failure
+/// allocates. If there is no memory for its text, it keeps its code and its text is kNoMemoryLeft.
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;
-  /// An empty text stands for kNoMemoryLeft.
+  /// An empty `text` means kNoMemoryLeft.
   Status(rma_status_t code, std::string text) noexcept;
-  /// RMA_ERR_NO_MEMORY because the process, not its heap window, has none left. Takes none.
+  /// Returns RMA_ERR_NO_MEMORY for a process (not a heap window) that has no memory left. Does not allocate.
   [[nodiscard]] static Status exhausted() noexcept { return {RMA_ERR_NO_MEMORY, {}}; }
 
   [[nodiscard]] bool ok() const noexcept { return failure_ == nullptr; }
@@ -30,7 +30,7 @@ class [[nodiscard]] Status {
     return failure_->text.empty() ? kNoMemoryLeft : std::string_view(failure_->text);
   }
 
-  /// The same failure with `context` and a colon in front of its text; success stays success.
+  /// Returns the same failure with `context` and a colon in front of its text. Success stays success.
   [[nodiscard]] Status within(std::string_view context) && noexcept;
 
   static constexpr std::string_view kNoMemoryLeft = "this process has no memory left";
@@ -40,22 +40,22 @@ class [[nodiscard]] Status {
     rma_status_t code;
     std::string text;
   };
-  /// Frees a failure, unless it is one of those that are always there.
+  /// Frees a failure, unless it is one of the static ones that textless() returns.
   struct Release {
     void operator()(Failure* failure) const noexcept;
   };
-  /// A failure with this code and no text that needs no memory.
+  /// Returns a static failure with this code and no text. Does not allocate.
   [[nodiscard]] static Failure* textless(rma_status_t code) noexcept;
 
   std::unique_ptr<Failure, Release> failure_;
 };
 
-/// A value, or the failure that stands in its place.
+/// A value, or the failure because of which there is no value.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  /// A value made in place, of a type that is large to move.
+  /// Makes the value in place, for a type that is expensive to move.
   explicit Result(std::in_place_t) : value_(std::in_place) {}
   Result(Status failure) : status_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
@@ -64,7 +64,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] const T& value() const& { return *value_; }
   [[nodiscard]] T&& value() && { return std::move(*value_); }
   T* operator->() { return &*value_; }
-  /// The failure; success when there is a value.
+  /// Returns the failure, or success if there is a value.
   [[nodiscard]] const Status& status() const& { return status_; }
   [[nodiscard]] Status&& status() && { return std::move(status_); }
 
@@ -73,8 +73,8 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-/// What `body` returns, a Status or Result; RMA_ERR_NO_MEMORY where it finds no memory. For steps of what
-/// several processes do together: one that has no memory must tell the others.
+/// Calls `body` and returns its Status or Result; RMA_ERR_NO_MEMORY if it throws std::bad_alloc. It is for
+/// the steps of collective operations, where a process without memory must tell the others.
 template <typename Body>
 [[nodiscard]] auto unless_exhausted(const Body& body) -> decltype(body()) {
   try {
@@ -84,7 +84,7 @@ template <typename Body>
   }
 }
 
-/// A failure whose text ends with the meaning of `error_number` (an errno value).
+/// Returns a failure whose text ends with the meaning of `error_number` (an errno value).
 [[nodiscard]] Status system_failure(rma_status_t code, std::string_view what, int error_number) noexcept;
 
 }  // namespace rma

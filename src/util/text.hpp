@@ -8,7 +8,8 @@
 
 namespace rma {
 
-/// The text of a Status; empty where there is no memory for it, so that the code is not lost with the text.
+/// Formats the text of a Status. Returns an empty text if there is no memory for it, so that the Status keeps
+/// at least its code.
 template <typename... Arguments>
 [[nodiscard, gnu::cold]] std::string text(fmt::format_string<Arguments...> format,
                                           Arguments&&... arguments) noexcept {

@@ -38,7 +38,7 @@ void Trace::record(std::string_view name, Clock::time_point begin, int target, s
 {{"name":"{}","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{"target":{},"bytes":{}}}}})",
       first_ ? "" : ",", name, rank_, gettid(), microseconds(begin.time_since_epoch()),
       microseconds(end - begin), target, bytes);
-  if (event.empty()) return;  // no memory: the call is done all the same
+  if (event.empty()) return;  // there is no memory for the event; the call itself is not affected
   std::fputs(event.c_str(), file_.get());
   first_ = false;
 }

@@ -11,12 +11,12 @@
 
 namespace rma {
 
-/// Writes what each call did and when as Chrome-trace JSON, one file per rank. Thread-safe.
+/// Writes an event for each call as Chrome-trace JSON, one file per rank. Thread-safe.
 ///
-/// A file that was not closed (the process died) lacks only its final bracket, which Perfetto forgives.
+/// If the process dies, the file lacks only its final bracket, and Perfetto can still read it.
 class Trace {
  public:
-  /// RMA_ERR_SYSTEM when the file cannot be written.
+  /// RMA_ERR_SYSTEM if the file cannot be written.
   [[nodiscard]] static Result<std::unique_ptr<Trace>> open(const std::string& path, int rank);
   ~Trace();
   Trace(const Trace&) = delete;
@@ -24,8 +24,8 @@ class Trace {
 
   using Clock = std::chrono::steady_clock;
 
-  /// One call that began at `begin` and ends now. `name` is a function's name; `target` is -1 where there is
-  /// none.
+  /// Records a call that began at `begin` and ends now. `name` is the function's name. `target` is -1 if the
+  /// call has no target.
   void record(std::string_view name, Clock::time_point begin, int target, std::uint64_t bytes) noexcept;
 
  private:
@@ -40,7 +40,7 @@ class Trace {
   bool first_ = true;
 };
 
-/// `path` with every %r replaced by `rank`.
+/// Returns `path` with every %r replaced by `rank`.
 [[nodiscard]] std::string path_for_rank(std::string_view path, int rank);
 
 }  // namespace rma

@@ -4,8 +4,8 @@
 
 namespace rma {
 
-/// Takes back what was half done: calls `step` at the end of the scope, also by an exception, unless
-/// dismissed.
+/// Undoes an operation that did not complete: calls `step` at the end of the scope, also when an exception
+/// leaves it, unless dismiss() was called.
 template <typename Step>
 class Undo {
  public:
@@ -15,7 +15,7 @@ class Undo {
   }
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
-  /// It is whole.
+  /// The operation is complete: `step` will not be called.
   void dismiss() noexcept { armed_ = false; }
 
  private:

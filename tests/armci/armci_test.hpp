@@ -7,7 +7,7 @@
 #include "../multi/harness.hpp"
 #include "armci.h"
 
-// What the tests of ARMCI on several processes share, beside the harness of the runtime's tests.
+// Helpers of the ARMCI tests with several processes, in addition to the harness of the runtime's tests.
 
 namespace armci_test {
 
@@ -15,7 +15,7 @@ using multi::me;
 using multi::Random;
 using multi::ranks;
 
-/// `bytes` bytes at every process. Making and ending it are collective.
+/// Memory of `bytes` bytes at every process. The constructor and the destructor are collective.
 class Memory {
  public:
   explicit Memory(std::size_t bytes) : addresses_(static_cast<std::size_t>(ranks())), bytes_(bytes) {
@@ -30,7 +30,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// The process's address.
+  /// Returns the memory's address at `process`.
   [[nodiscard]] char* at(int process) const {
     return static_cast<char*>(addresses_[static_cast<std::size_t>(process)]);
   }
@@ -46,7 +46,7 @@ class Memory {
   std::size_t bytes_;
 };
 
-/// Bytes between two strided layouts: ARMCI's arguments, drawn at random so that nothing overlaps.
+/// The arguments of a strided call, drawn at random so that no segments overlap.
 struct Shape {
   int levels = 0;
   std::array<int, ARMCI_MAX_STRIDE_LEVEL> remote_strides = {};
@@ -55,7 +55,7 @@ struct Shape {
   std::size_t remote_extent = 0;
   std::size_t local_extent = 0;
 
-  /// `unit` divides counts[0] and all strides; some counts are 0 where `empty` is allowed.
+  /// Draws a shape. `unit` divides counts[0] and all strides. If `empty` is allowed, some counts are 0.
   static Shape draw(Random& random, int unit, bool empty);
 
   /// Calls `visit(remote offset, local offset)` for each contiguous segment.

@@ -9,12 +9,12 @@
 #include "../multi/harness.hpp"
 #include "message.h"
 
-// What the tests of messages share: data that every rank can compute for every other, and the operators as
-// they should work.
+// Helpers of the tests of messages: data that every rank can compute for every other rank, and models
+// of the operators.
 
 namespace armci_test {
 
-/// A number that follows from the seed and these only.
+/// Returns a number that depends only on the seed and the arguments.
 inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0) {
   std::uint64_t z = multi::seed() + 0x9e3779b97f4a7c15U * (a + 1) + 0xbf58476d1ce4e5b9U * (b + 1) +
                     0x94d049bb133111ebU * (c + 1);
@@ -53,8 +53,8 @@ std::vector<std::string> operators() {
   return all;
 }
 
-/// Element `i` of process `rank`: numbers whose sums and products are exact in every type; for other
-/// operators up to a million, and quite some zeros.
+/// Returns element `i` of process `rank`. For sums and products, the numbers are such that the results are
+/// exact in every type. For other operators they go up to a million, with many zeros.
 template <typename T>
 T element(const std::string& op, int rank, std::size_t i, std::uint64_t key) {
   const std::uint64_t word = mixed(static_cast<std::uint64_t>(rank), i, key);
@@ -69,7 +69,7 @@ T absolute(T value) {
   return value < 0 ? static_cast<T>(-value) : value;
 }
 
-/// a op b.
+/// Returns a op b.
 template <typename T>
 T apply(const std::string& op, T a, T b) {
   if (op == "+") return static_cast<T>(a + b);
@@ -88,7 +88,7 @@ T apply(const std::string& op, T a, T b) {
   return T{};
 }
 
-/// One process's elements.
+/// Returns the elements of one process.
 template <typename T>
 std::vector<T> elements(const std::string& op, int rank, std::size_t count, std::uint64_t key) {
   std::vector<T> values(count);
@@ -96,13 +96,13 @@ std::vector<T> elements(const std::string& op, int rank, std::size_t count, std:
   return values;
 }
 
-/// The result over these processes.
+/// Returns the result over these processes.
 template <typename T>
 std::vector<T> combined(const std::string& op, const std::vector<int>& processes, std::size_t count,
                         std::uint64_t key) {
   std::vector<T> values = elements<T>(op, processes.front(), count, key);
   for (T& value : values) {
-    // What one process alone gets.
+    // The result for one process alone.
     if (op == "absmax" || op == "absmin") value = absolute(value);
     if (op == "||" || op == "lor" || op == "&&" || op == "land") value = value != 0 ? T{1} : T{0};
   }
@@ -114,7 +114,7 @@ std::vector<T> combined(const std::string& op, const std::vector<int>& processes
   return values;
 }
 
-/// `count` bytes that follow from the key.
+/// Returns `count` bytes that depend on the key.
 inline std::vector<std::byte> bytes(std::size_t count, std::uint64_t a, std::uint64_t b,
                                     std::uint64_t c = 0) {
   std::vector<std::byte> data(count);
@@ -126,7 +126,7 @@ inline std::vector<std::byte> bytes(std::size_t count, std::uint64_t a, std::uin
   return data;
 }
 
-/// The operator as the interface takes it.
+/// Returns the operator in the form that the interface takes.
 inline char* spelled(const std::string& op) { return const_cast<char*>(op.c_str()); }
 
 inline std::vector<int> everyone() {
@@ -135,7 +135,7 @@ inline std::vector<int> everyone() {
   return all;
 }
 
-/// By asking the runtime, for each process: which of these are on its host.
+/// Asks the runtime which of these processes are on this process's host.
 inline std::vector<int> on_my_host(const std::vector<int>& processes) {
   std::vector<int> here;
   for (const int process : processes) {
@@ -144,7 +144,7 @@ inline std::vector<int> on_my_host(const std::vector<int>& processes) {
   return here;
 }
 
-/// The first of these processes on each host. Collective over all processes of the job.
+/// Returns the first of these processes on each host. Collective over all processes of the job.
 inline std::vector<int> masters_of(const std::vector<int>& processes) {
   const std::vector<int> here = on_my_host(processes);
   const std::vector<int> firsts = multi::gather(here.empty() ? -1 : here.front());

@@ -7,22 +7,22 @@
 
 #include "rma/direct.h"
 
-// What the cases of rma-cluster-job share. Every rank of the job runs the same case.
+// Helpers of the cases of rma-cluster-job. Every rank of the job runs the same case.
 
 namespace cluster_job {
 
 inline int failures = 0;
 inline long argument = 0;
-inline bool may_lose = false;  ///< a rank that is lost ends the case, and is no failure
+inline bool may_lose = false;  ///< a lost rank ends the case, and is not a failure
 inline bool lost = false;
 
-/// Says what is not as it should be; returns `good`.
+/// Prints `what` if `good` is false. Returns `good`.
 bool expect(bool good, const char* what);
 bool expect_ok(rma_status_t status, const char* what);
 bool error_names(std::string_view word);
 void barrier();
 
-/// `bytes` bytes at every rank, zeroed: of the heap, or registered.
+/// Zeroed memory of `bytes` bytes at every rank: of the heap, or registered.
 struct Shared {
   enum class Kind { heap, registered };
 
@@ -64,16 +64,16 @@ struct Shared {
 int first_of_another_host();
 inline std::size_t ranks() { return static_cast<std::size_t>(rma_size()); }
 
-/// What this rank's slices of all ranks' memory should hold, by rank.
+/// The expected contents of this rank's slices of all ranks' memory, by rank.
 using Models = std::vector<std::vector<char>>;
 char* slice(const Shared& shared, int rank, std::size_t bytes);
 
-/// Random puts and gets of all sizes with slices of every rank, from and into one of `buffers` of a slice's
-/// size.
+/// Makes random puts and gets of all sizes to and from slices of every rank. The local memory is one of
+/// `buffers`, which have the size of a slice.
 void exchange(const Shared& shared, Models& models, const std::vector<char*>& buffers, long rounds);
 
-/// Every operation on a word of `rank`, which holds 7 first: what it returns, and what it leaves. The word
-/// behind it stays.
+/// Checks every operation on a word of `rank`, which holds 7 at first: the value that it returns, and the
+/// value that it stores. The word behind it must not change.
 template <typename Word>
 void operations_on(char* there, int rank);
 

@@ -9,31 +9,31 @@
 
 #include "helper_thread/wire.hpp"
 
-// An input of the fuzzer: what one rank does to another, record after record. A record is one byte that says
-// what, two of the length, and as many of the payload; the last may be cut off.
+// An input of the fuzzer: a list of records, which say what one rank does to another. A record is one byte
+// for the kind, two bytes for the length, and the payload. The last record may be cut off.
 
 namespace rma::fuzz {
 
 enum class Act : std::uint8_t {
   request,  ///< a message that is a request, behind an honest header
-  reply,    ///< one that is a reply
-  message,  ///< one of the kind that the first two bytes say
+  reply,    ///< a message that is a reply
+  message,  ///< a message; the first two bytes are its kind
   raw,      ///< a message, header and all
-  layout,   ///< no message: a layout to be decoded
-  ask,      ///< the victim asks for something, with room for as many bytes as the first two bytes say
+  layout,   ///< not a message, but a layout to be decoded
+  ask,      ///< the victim sends a request; the first two bytes are the size of the room for the answer
   move,     ///< the victim starts a host-assisted transfer with the attacker: a get if the first byte is odd
-  scatter,  ///< the attacker posts memory for so many bytes of a gather as the first two bytes say
-  gather,   ///< it gathers as many into what the victim has posted
+  scatter,  ///< the attacker posts memory for a gather; the first two bytes are its size
+  gather,   ///< the attacker gathers as many bytes into memory that the victim has posted
   count_
 };
 
-/// Memory of the victim that it has given out, at an address that inputs can name; and memory of the
-/// attacker's, with the key that it has there, for bodies and answers.
+/// Memory that the victim has allocated, at an address that inputs can name; and memory of the attacker, with
+/// its key, for bodies and answers.
 inline constexpr std::uintptr_t kArena = 0x200000000000;
 inline constexpr std::uintptr_t kAttackers = 0x210000000000;
 inline constexpr std::size_t kArenaBytes = 65536;
 inline constexpr std::uint32_t kAttackersKey = 1;
-/// Of the arena, so much is registered; and where in it the mutexes are that others may ask for.
+/// The size of the arena's registered part, and the offset of the mutexes that other ranks may ask for.
 inline constexpr std::size_t kRegisteredBytes = 49152;
 inline constexpr std::uintptr_t kMutexes = kArena + 32768;
 inline constexpr std::size_t kMutexCount = 4;
@@ -43,7 +43,7 @@ struct Record {
   std::span<const std::uint8_t> payload;
 };
 
-/// Takes the next record off; false at the end.
+/// Takes the next record. Returns false at the end.
 inline bool next_record(std::span<const std::uint8_t>& input, Record& record) {
   constexpr std::size_t kHead = 3;
   if (input.size() < kHead) return false;
@@ -73,7 +73,8 @@ class Writer {
     bytes_.push_back(static_cast<std::uint8_t>(payload.size() >> 8U));
     bytes_.insert(bytes_.end(), payload.begin(), payload.end());
   }
-  /// A request with its body, which lies with the attacker if `far`, and so much room for the answer.
+  /// Adds a request with its body and `room` for the answer. If `far`, the body lies in
+  /// the attacker's memory.
   void request(RequestKind kind, const Payload& body, std::uint32_t room, bool far = false) {
     RequestHeader header = {.reply_address = kAttackers,
                             .body_bytes = static_cast<std::uint32_t>(body.size()),

@@ -8,7 +8,7 @@
 namespace rma::transport {
 namespace {
 
-/// `from`, in its order, into `to`, in its order; there is room.
+/// Copies the pieces of `from`, in their order, into those of `to`, in their order. There is room.
 void copy(std::span<const Local> from, std::span<const Local> to) {
   std::size_t at = 0;
   std::size_t piece = 0;
@@ -112,8 +112,8 @@ void LoopbackMessageEndpoint::arrive(const Sent& sent) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a peer's address
     auto* const place = reinterpret_cast<std::byte*>(sent.to->address);
     for (std::size_t i = 0; i < sent.bytes.size() && status == RMA_SUCCESS; ++i) {
-      // Whoever finds a byte in place finds those before it, as behind a device: pairs with acquire loads
-      // there.
+      // A reader that finds a byte in place also finds the bytes before it, as with a device. Pairs with the
+      // reader's acquire loads.
       std::atomic_ref(place[i]).store(sent.bytes[i], std::memory_order_release);
     }
   } else {

@@ -12,30 +12,30 @@ namespace rma::transport {
 
 class LoopbackTransport;
 
-/// Bytes of all pieces together.
+/// Returns the sum of the pieces' sizes in bytes.
 [[nodiscard]] std::size_t total_bytes(std::span<const Local> pieces);
 
-/// The message endpoint of a loopback endpoint. Whatever is posted is done at once, unless it is held; completions
-/// appear in poll().
-/// A message or a gather that finds nothing to go into ends with RMA_ERR_STATE, where a device would ask
-/// again and again: whoever counts right never sees it. Thread-safe.
+/// The message endpoint of a loopback endpoint. It executes posted work at once, unless the work is held.
+/// Completions appear in poll(). A message or a gather for which the peer has no buffer or scatter ends
+/// with RMA_ERR_STATE, where a device would retry. A sender that counts its credits correctly never
+/// sees this. Thread-safe.
 class LoopbackMessageEndpoint final : public MessageEndpoint {
  public:
-  /// `lock` is the fabric's and guards all endpoints.
+  /// `lock` belongs to the fabric and guards all endpoints.
   LoopbackMessageEndpoint(LoopbackTransport& owner, std::mutex& lock) : owner_(owner), lock_(lock) {}
 
-  /// What goes wrong. Everything is off at first.
+  /// The faults to inject. All are off at first.
   struct Faults {
-    std::uint32_t refused_messages = 0;   ///< this many get RMA_ERR_STATE
-    std::uint32_t refused_transfers = 0;  ///< and this many transfers, gathers and scatters
+    std::uint32_t refused_messages = 0;   ///< this many messages get RMA_ERR_STATE
+    std::uint32_t refused_transfers = 0;  ///< this many transfers, gathers and scatters get RMA_ERR_STATE
     std::uint32_t empty_polls = 0;        ///< this many polls return nothing
-    bool held = false;                    ///< messages, and writes among them, wait for deliver()
+    bool held = false;                    ///< messages and message writes wait for deliver()
   };
   void set_faults(const Faults& faults);
-  /// Does what is held, oldest first, but no more than `most`.
+  /// Executes held work, oldest first, at most `most` items.
   void deliver(std::size_t most);
   void set_limits(const Limits& limits) { limits_ = limits; }
-  /// Buffers that messages have not taken yet.
+  /// Returns the number of buffers that no message has taken yet.
   [[nodiscard]] std::size_t buffers() const;
 
   [[nodiscard]] const Limits& limits() const override { return limits_; }
@@ -55,7 +55,7 @@ class LoopbackMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] int event_fd() const override { return -1; }
   [[nodiscard]] bool arm() override;
 
-  /// Both ends set buffers aside for each other, once. Without the lock.
+  /// Lets both ends set buffers aside for each other, once. Called without the lock.
   static void introduce(LoopbackMessageEndpoint& one, int its_name_of_other, LoopbackMessageEndpoint& other,
                         int its_name_of_one);
 
@@ -64,14 +64,14 @@ class LoopbackMessageEndpoint final : public MessageEndpoint {
     std::vector<Local> pieces;
     Cookie cookie = 0;
   };
-  /// A message, or a write among them, on its way.
+  /// A message or a message write on its way.
   struct Sent {
     int peer;
     std::vector<std::byte> bytes;
     std::optional<Remote> to;  ///< of a write
     Cookie cookie;
     bool silent;
-    bool usable;  ///< what it was read from could be
+    bool usable;  ///< its source was registered, or the data was inline
   };
   [[nodiscard]] rma_status_t send(int peer, std::span<const Local> pieces, std::optional<Remote> to,
                                   Cookie cookie, PostFlags flags);

@@ -82,7 +82,7 @@ Status LoopbackTransport::connect(int peer, std::span<const std::byte> card) {
     if (found == fabric_.endpoints_.end()) return {RMA_ERR_PEER_LOST, "loopback: no such endpoint"};
     there = found->second;
     peers_[peer] = there;
-    there->peers_.try_emplace(number_, this);  // connections lead both ways
+    there->peers_.try_emplace(number_, this);  // a connection works both ways
   }
   const std::lock_guard introducing(fabric_.introductions_);
   LoopbackMessageEndpoint::introduce(messages_, peer, there->messages_, number_);
@@ -94,7 +94,8 @@ LoopbackTransport* LoopbackTransport::reachable(int peer) const {
   return found == peers_.end() || faults_.lost == peer ? nullptr : found->second;
 }
 
-/// Whether a post may happen now. The caller holds the lock, and completes what is admitted.
+/// Returns whether a post may happen now. The caller holds the lock, and completes the post if
+/// it is admitted.
 rma_status_t LoopbackTransport::admit(int peer, std::span<const Local> pieces, PostFlags flags) {
   if (!peers_.contains(peer) || faults_.lost == peer) return RMA_ERR_PEER_LOST;
   if (pieces.size() > limits_.max_gather) return RMA_ERR_ARGUMENT;
@@ -148,7 +149,7 @@ rma_status_t LoopbackTransport::post(int peer, std::span<const Work> work, std::
   return RMA_SUCCESS;
 }
 
-/// The caller holds the lock.
+/// Adds a completion for poll(). The caller holds the lock.
 rma_status_t LoopbackTransport::post_one(int peer, const Work& work) {
   const auto [direction, remote, pieces, cookie, flags] = work;
   if (const rma_status_t status = admit(peer, pieces, flags); status != RMA_SUCCESS) return status;

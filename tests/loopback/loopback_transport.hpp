@@ -18,44 +18,45 @@ class LoopbackTransport;
 /// Whether an endpoint checks the keys of memory, as devices do.
 enum class LoopbackKeys : std::uint8_t { checked, ignored };
 
-/// What goes wrong, and when. Everything is off at first.
+/// The faults to inject, and when. All are off at first.
 struct LoopbackFaults {
-  std::uint32_t registrations = 0xffffffff;  ///< this many more succeed, then RMA_ERR_NO_MEMORY
-  std::uint64_t failing_post = 0;            ///< the k-th post from now on (1 is the next) completes with:
+  std::uint32_t registrations = 0xffffffff;  ///< this many more succeed, the others get RMA_ERR_NO_MEMORY
+  std::uint64_t failing_post = 0;            ///< this post from now on (1 is the next) completes with
+                                             ///< failing_status
   rma_status_t failing_status = RMA_ERR_SYSTEM;
-  std::uint32_t refused_posts = 0;  ///< this many posts get RMA_ERR_STATE; a poll ends the refusals
-  std::uint64_t delay = 0;          ///< polls without a completion before it appears
+  std::uint32_t refused_posts = 0;  ///< this many posts get RMA_ERR_STATE; a poll resets this to 0
+  std::uint64_t delay = 0;          ///< a completion appears after this many polls
   std::optional<int> lost = {};     ///< posts to this peer get RMA_ERR_PEER_LOST
 };
 
-/// What joins the endpoints of one test: their memory is the test's own. Ends after its endpoints.
+/// Connects the endpoints of one test. Their memory is the test's own. It must outlive its endpoints.
 class LoopbackFabric {
  public:
-  /// Endpoints poll completions in the order of posting; with a `seed`, in a random order that it repeats.
+  /// Endpoints return completions in the order of posting. With a `seed` the order is random; the same seed
+  /// gives the same order.
   explicit LoopbackFabric(std::optional<std::uint64_t> seed = {});
 
-  /// Endpoint number `number`, which is what its card says.
+  /// Opens the endpoint with this number. Its card contains the number.
   [[nodiscard]] std::unique_ptr<LoopbackTransport> open(int number, const Limits& limits,
                                                         LoopbackKeys keys = LoopbackKeys::checked);
 
  private:
   friend class LoopbackTransport;
-  std::mutex
-      introductions_;  ///< who finds two endpoints introduced finds all that belongs to it; taken first
-  std::mutex lock_;    ///< guards all endpoints too
+  std::mutex introductions_;  ///< held until an introduction is complete; taken before lock_
+  std::mutex lock_;           ///< guards all endpoints as well
   std::optional<std::mt19937_64> random_;
   std::map<int, LoopbackTransport*> endpoints_;
 };
 
-/// A device inside the process. Work is done when it is posted, like a device that is infinitely fast, but
-/// its completion appears only in poll(), LoopbackFaults::delay polls of that endpoint later at the earliest.
-/// Bad keys and ranges are error completions. Thread-safe.
+/// A device inside the process. It executes work when it is posted, as an infinitely fast device would. The
+/// completion appears only in poll(), after at least LoopbackFaults::delay polls of that endpoint. Bad keys
+/// and ranges cause error completions. Thread-safe.
 class LoopbackTransport final : public Transport {
  public:
   ~LoopbackTransport() override;
 
   void set_faults(const LoopbackFaults& faults);
-  /// Posts so far that were taken.
+  /// Returns the number of posts that were accepted so far.
   [[nodiscard]] std::uint64_t posts() const;
 
   [[nodiscard]] std::string_view name() const override { return "loopback"; }
@@ -82,7 +83,7 @@ class LoopbackTransport final : public Transport {
     Completion completion;
     std::uint64_t poll;  ///< number of the poll that may return it
     bool posted;         ///< counts as outstanding until then
-    bool silent;         ///< unsignaled, and went well: never returned
+    bool silent;         ///< unsignaled and successful: poll() never returns it
   };
   LoopbackTransport(LoopbackFabric& fabric, int number, const Limits& limits, LoopbackKeys keys);
 
@@ -90,7 +91,7 @@ class LoopbackTransport final : public Transport {
   [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, PostFlags flags);
   [[nodiscard]] bool covered(std::uintptr_t address, std::size_t bytes, Key key) const;
   [[nodiscard]] bool usable(std::span<const Local> pieces) const;
-  /// The endpoint that `peer` is; null when there is none, or it is lost.
+  /// Returns the endpoint of `peer`; null if there is none, or it is lost.
   [[nodiscard]] LoopbackTransport* reachable(int peer) const;
   [[nodiscard]] int number() const { return number_; }
   void complete(int peer, Cookie cookie, rma_status_t status, bool unsignaled);

@@ -4,14 +4,13 @@
 
 namespace multi {
 
-/// What the loops of the tests follow from, for people.
+/// A text that says what the loops of the tests depend on.
 std::string conditions();
 
-/// Runs the tests that the command line asks for; a process prints only its failures, and which tests it
-/// skipped if it is process 0. Returns how many tests it ran, and in `failed` whether one failed, or there
-/// was none.
+/// Runs the tests that the command line selects. A process prints only its failures; process 0 also prints
+/// the skipped tests. Returns how many tests it ran. Sets `failed` if a test failed or if there was none.
 ///
-/// After testing::InitGoogleTest, and in all processes of a job, as tests are collective.
+/// Called after testing::InitGoogleTest, in all processes of a job, because tests are collective.
 int run_tests(int& failed);
 
 }  // namespace multi

@@ -16,33 +16,33 @@
 
 #include "rma/rma.h"
 
-// What the tests of several ranks share. Every rank runs every test. A test only uses EXPECT_, never ASSERT_,
-// so that a rank that finds a failure still takes part in the collective calls that the others wait in.
+// The harness of the tests with several ranks. Every rank runs every test. A test uses only EXPECT_, never
+// ASSERT_, so that a rank that finds a failure still takes part in the collective calls of the others.
 
 namespace multi {
 
-/// An address as the texts of errors show it.
+/// Returns an address in the form of the error texts.
 inline std::string text(const void* address) { return (testing::Message() << address).GetString(); }
 
 inline int me() { return rma_rank(); }
 inline int ranks() { return rma_size(); }
-/// The rank `distance` places after this one, around.
+/// Returns the rank `distance` places after this one, modulo the number of ranks.
 inline int neighbour(int distance) { return (me() + distance) % ranks(); }
 inline void barrier() { EXPECT_EQ(rma_barrier(rma_team_world()), RMA_SUCCESS) << rma_last_error(); }
 
-/// What all draws follow from: LIBRMA_TEST_SEED, or a fixed number. The same on every rank.
+/// Returns the seed of all draws: LIBRMA_TEST_SEED, or a fixed number. It is the same on every rank.
 std::uint64_t seed();
 
-/// Draws that depend on seed() and `key` only, so that two ranks can make the same ones.
+/// Random draws that depend only on seed() and `key`, so that two ranks can make the same ones.
 class Random {
  public:
   Random(std::initializer_list<std::uint64_t> key);
 
-  /// 0 .. count - 1.
+  /// Returns a number from 0 to count - 1.
   std::size_t below(std::size_t count) {
     return std::uniform_int_distribution<std::size_t>(0, count - 1)(engine_);
   }
-  /// from .. to, both included.
+  /// Returns a number from `from` to `to`, both included.
   std::int64_t between(std::int64_t from, std::int64_t to) {
     return std::uniform_int_distribution<std::int64_t>(from, to)(engine_);
   }
@@ -59,37 +59,40 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// EXPECT_TRUE(ok(call)): it succeeded, or the text says why not.
+/// For EXPECT_TRUE(ok(call)): the call must succeed. A failure shows the error text.
 testing::AssertionResult ok(rma_status_t status);
 
-/// EXPECT_TRUE(refused(call, code, words)): it failed with that code, and rma_last_error() has all the words.
+/// For EXPECT_TRUE(refused(call, code, words)): the call must fail with this code, and rma_last_error() must
+/// contain all the words.
 testing::AssertionResult refused(rma_status_t status, rma_status_t code,
                                  std::initializer_list<std::string_view> words = {});
 
-/// By what rounds() divides: 1 where every rank's memory is mapped here. The same on all ranks.
+/// The number by which rounds() divides: 1 if every rank's memory is mapped here. It is the same
+/// on all ranks.
 int fewer_rounds();
-/// How often a loop goes around that would go around `count` times on one host: operations between hosts take
-/// a hundred times as long as within one, on emulated hosts a thousand times.
+/// Returns how often to run a loop that runs `count` times on one host. Operations between hosts take a
+/// hundred times as long as within a host, and between emulated hosts a thousand times.
 template <typename Count>
 Count rounds(Count count) {
   return std::max<Count>(count / static_cast<Count>(fewer_rounds()), 4);
 }
 
-/// Memory that others reach: of the heap (rma_malloc), or registered (rma_register).
+/// The kinds of memory that other ranks can access: of the heap (rma_malloc), or registered (rma_register).
 enum class Remote { window, registered };
-/// Memory of this process only: unknown to the library, of the heap, or registered.
+/// The kinds of local memory: unknown to the library, of the heap, or registered.
 enum class Local { plain, window, registered };
 inline constexpr std::initializer_list<Remote> kRemotes = {Remote::window, Remote::registered};
 inline constexpr std::initializer_list<Local> kLocals = {Local::plain, Local::window, Local::registered};
 const char* name(Remote kind);
 const char* name(Local kind);
 
-/// How a transfer is completed: by returning, by its request, by a fence.
+/// The ways in which a transfer completes: at its return, by its request, or by a fence.
 enum class Mode { blocking, request, implicit };
 inline constexpr std::initializer_list<Mode> kModes = {Mode::blocking, Mode::request, Mode::implicit};
 const char* name(Mode mode);
 
-/// `bytes` bytes at every member of a team. Making and ending it are collective over the team.
+/// Memory of `bytes` bytes at every member of a team. The constructor and the destructor are collective
+/// over the team.
 class Memory {
  public:
   Memory(Remote kind, std::size_t bytes, rma_team_t team = rma_team_world());
@@ -97,7 +100,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// The member's address, which is for the library only unless it is this one's.
+  /// Returns the memory's address at a member. Only the library may use it, unless it is this rank's.
   [[nodiscard]] std::byte* at(int team_rank) const {
     return static_cast<std::byte*>(addresses_[static_cast<std::size_t>(team_rank)]);
   }
@@ -106,12 +109,12 @@ class Memory {
  private:
   Remote kind_;
   rma_team_t team_;
-  std::vector<std::byte> own_;  // where kind_ is registered
+  std::vector<std::byte> own_;  // used if kind_ is registered
   std::vector<void*> addresses_;
   std::span<std::byte> mine_;
 };
 
-/// Memory for this process's side of a transfer.
+/// Memory for the local side of a transfer.
 class Buffer {
  public:
   Buffer(Local kind, std::size_t bytes);
@@ -127,11 +130,11 @@ class Buffer {
   std::span<std::byte> bytes_;
 };
 
-/// Memory at every rank in which each rank has a slice of its own at every target, and a model of what that
-/// slice should hold. As nobody else touches the slice, the model is a sequential one.
+/// Memory in which each rank has a slice of its own at every target, and a model of that slice. Only this
+/// rank writes to its slices, so the model is sequential.
 class Slices {
  public:
-  /// What a slice holds at first.
+  /// Returns the initial contents of a slice.
   using Fill = std::function<void(Random&, std::span<std::byte>)>;
   static void random_bytes(Random& random, std::span<std::byte> bytes) { random.fill(bytes); }
 
@@ -139,14 +142,14 @@ class Slices {
   Slices(Remote kind, std::size_t bytes, const Fill& fill = random_bytes);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// This rank's slice at `target`: the target's address.
+  /// Returns the address of this rank's slice at `target`.
   [[nodiscard]] std::byte* at(int target) const {
     return memory_.at(target) + static_cast<std::size_t>(me()) * bytes_;
   }
   [[nodiscard]] std::span<std::byte> model(int target) { return models_[static_cast<std::size_t>(target)]; }
 
-  /// Collective. Every slice holds what its model says, guard bytes between transfers included: as this rank
-  /// gets it, and as its owner sees it (of whose look the others are told a checksum of theirs).
+  /// Checks that every slice holds what its model says, including the guard bytes between transfers: first by
+  /// a get, then as the owner sees it, who compares checksums with the others. Collective.
   void check();
 
  private:
@@ -155,12 +158,12 @@ class Slices {
   std::vector<std::vector<std::byte>> models_;
 };
 
-/// Issues an operation to `rank` in this mode, by that of its three forms that belongs to it, and completes
-/// it. `arguments` are those in front of the rank.
+/// Issues an operation to `rank` by the form that belongs to the mode, and completes it. `arguments` are the
+/// arguments before the rank.
 template <typename Blocking, typename WithRequest, typename Implicit, typename... Arguments>
 void run(Mode mode, int rank, Blocking blocking, WithRequest with_request, Implicit implicit,
          Arguments... arguments) {
-  rma_request_t request = 77;  // what no wait accepts
+  rma_request_t request = 77;  // a value that no wait accepts
   switch (mode) {
     case Mode::blocking:
       EXPECT_TRUE(ok(blocking(arguments..., rank)));
@@ -176,7 +179,7 @@ void run(Mode mode, int rank, Blocking blocking, WithRequest with_request, Impli
   }
 }
 
-/// Calls work(local kind, mode, target) for so many rounds of each kind of local memory.
+/// Calls work(local kind, mode, target) for this many rounds with each kind of local memory.
 template <typename Work>
 void each_round(int rounds_of_each, Remote remote, Random& random, const Work& work) {
   for (const Local local : kLocals) {
@@ -190,7 +193,7 @@ void each_round(int rounds_of_each, Remote remote, Random& random, const Work& w
   }
 }
 
-/// Every rank's value, by rank. Collective.
+/// Returns every rank's value, by rank. Collective.
 template <typename T>
 std::vector<T> gather(const T& mine, rma_team_t team = rma_team_world()) {
   int size = 0;
@@ -200,7 +203,7 @@ std::vector<T> gather(const T& mine, rma_team_t team = rma_team_world()) {
   return all;
 }
 
-/// Index of the first byte that differs, for the text of a failure; the size when none does.
+/// Returns the index of the first byte that differs, for the text of a failure; the size if none differs.
 std::size_t first_difference(std::span<const std::byte> one, std::span<const std::byte> other);
 
 }  // namespace multi

@@ -10,8 +10,8 @@
 
 #include "harness.hpp"
 
-// Elements of the seven types, with values so small and whole that every sum and product is exact, whatever
-// the order. Integers are added as unsigned ones, which wrap.
+// Elements of the seven types. Their values are whole numbers so small that every sum and product is exact in
+// any order. Integers are added as unsigned ones, which wrap around.
 
 namespace multi {
 
@@ -19,7 +19,7 @@ inline constexpr std::array kTypes = {RMA_INT,    RMA_LONG,          RMA_LONG_LO
                                       RMA_DOUBLE, RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE};
 inline constexpr std::array kIntegers = {RMA_INT, RMA_LONG, RMA_LONG_LONG};
 
-/// Calls work(T{}) with the element's C++ type, integers unsigned.
+/// Calls work(T{}) with the C++ type of an element. Integers are unsigned.
 template <typename Work>
 auto with_type(rma_type_t type, const Work& work) {
   switch (type) {
@@ -46,12 +46,12 @@ inline bool is_integer(rma_type_t type) { return type <= RMA_LONG_LONG; }
 inline std::size_t type_bytes(rma_type_t type) {
   return with_type(type, [](auto element) { return sizeof element; });
 }
-/// What an element of the type is aligned to.
+/// Returns the alignment of an element of the type.
 inline std::size_t part_bytes(rma_type_t type) {
   return is_complex(type) ? type_bytes(type) / 2 : type_bytes(type);
 }
 
-/// A whole number from `low` to `high` (each part of a complex).
+/// Returns a whole number from `low` to `high`; for a complex type, each part is one.
 template <typename T>
 T draw_number(Random& random, int low, int high) {
   const auto part = [&] { return static_cast<int>(random.between(low, high)); };
@@ -63,7 +63,7 @@ T draw_number(Random& random, int low, int high) {
   }
 }
 
-/// Whole numbers from -9 to 9; bytes that are no whole element stay.
+/// Fills memory with whole numbers from -9 to 9. Bytes after the last whole element stay.
 inline void fill_numbers(Random& random, rma_type_t type, std::span<std::byte> bytes) {
   with_type(type, [&](auto zero) {
     for (std::size_t at = 0; at + sizeof zero <= bytes.size(); at += sizeof zero) {
@@ -73,7 +73,7 @@ inline void fill_numbers(Random& random, rma_type_t type, std::span<std::byte> b
   });
 }
 
-/// A scale factor, or none.
+/// A scale, or none.
 struct Scale {
   Scale(Random& random, rma_type_t type) : given(random.chance(70)) {
     with_type(type, [&](auto zero) {
@@ -87,7 +87,7 @@ struct Scale {
   alignas(16) std::array<std::byte, 16> element = {};
 };
 
-/// dst += scale * src, as the library should do it.
+/// Performs dst += scale * src, as a model of the library.
 inline void model_acc(rma_type_t type, std::byte* dst, const std::byte* src, std::size_t bytes,
                       const void* scale) {
   with_type(type, [&](auto zero) {

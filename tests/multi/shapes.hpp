@@ -8,11 +8,11 @@
 
 #include "harness.hpp"
 
-// Seeded random layouts of noncontiguous transfers, and what they move segment by segment.
+// Random layouts of noncontiguous transfers from a seed, and models that move them segment by segment.
 
 namespace multi {
 
-/// One side of a strided transfer: where its base is in a buffer, and its strides.
+/// One side of a strided transfer: the offset of its base in a buffer, and its strides.
 struct Side {
   std::size_t base = 0;  ///< offset of the base address from the buffer's start
   std::array<std::ptrdiff_t, RMA_MAX_LEVELS> strides = {};
@@ -47,15 +47,15 @@ struct Strided {
   }
 };
 
-/// What the draw of a layout is bound to: `unit` divides all sizes and distances.
+/// The limits of a drawn layout. `unit` divides all sizes and distances.
 struct LayoutLimits {
   std::size_t room;  ///< of each buffer
   std::size_t unit = 1;
   int most_levels = 10;
 };
 
-/// A side whose segments lie apart: dimensions in any order, with gaps, up or down. With `may_repeat`, some
-/// dimensions may stay in place. False when it does not fit.
+/// Draws a side whose segments do not overlap: dimensions in any order, with gaps, upwards or downwards. With
+/// `may_repeat`, some dimensions may have stride 0. Returns false if it does not fit.
 inline bool draw_side(Random& random, const Strided& shape, const LayoutLimits& limits, bool may_repeat,
                       Side& side) {
   const auto levels = static_cast<std::size_t>(shape.levels);
@@ -105,7 +105,7 @@ inline Strided draw_strided(Random& random, const LayoutLimits& limits) {
   }
 }
 
-/// A vector transfer as offsets: pieces of one descriptor have one size.
+/// A vector transfer with offsets in place of addresses. All pieces of a descriptor have one size.
 struct Vector {
   struct Piece {
     std::size_t dst;
@@ -118,8 +118,8 @@ struct Vector {
   std::vector<Descriptor> descriptors;
 };
 
-/// Pieces apart at the destination, anywhere at the source, in any order; some go on where the one before
-/// ends.
+/// Draws pieces in any order. They do not overlap at the destination, and lie anywhere at the source. Some
+/// continue the one before them.
 inline Vector draw_vector(Random& random, const LayoutLimits& limits) {
   Vector vector;
   std::size_t at = 0;

@@ -9,13 +9,11 @@ import pathlib
 import re
 import sys
 
-# Programs that show or measure what a user of the library can do, and so have no more than a user has.
+# Folders of programs that only use the public headers, as a user of the library does.
 USERS = ("apps", "examples")
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-
-
 LAYER = re.compile(r"^([a-z_]+):(.*)$", re.MULTILINE)
 
 

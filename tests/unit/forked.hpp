@@ -13,7 +13,7 @@
 #include <functional>
 #include <new>
 
-/// A T, zeroed, in memory that this process shares with those that it forks.
+/// A zeroed T in memory that this process shares with the processes that it forks.
 template <typename T>
 class SharedWithForked {
  public:
@@ -32,12 +32,12 @@ class SharedWithForked {
   T* value_;
 };
 
-/// A process forked from this one, which runs `body` and says whether it is true. It does not outlive its
-/// parent, nor four minutes, after which it has failed.
+/// A process that is forked from this one. It runs `body`, whose result says whether it succeeded. It ends
+/// when its parent ends, and after four minutes, which counts as a failure.
 class Forked {
  public:
   explicit Forked(const std::function<bool()>& body) {
-    std::fflush(nullptr);  // or both would print what is left
+    std::fflush(nullptr);  // otherwise both processes would print the buffered output
     process_ = fork();
     if (process_ != 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -52,14 +52,14 @@ class Forked {
   Forked(const Forked&) = delete;
   Forked& operator=(const Forked&) = delete;
 
-  /// Waits for its end: whether it ended well.
+  /// Waits for the end of the process. Returns whether it succeeded.
   [[nodiscard]] bool ended_well() {
     int status = 0;
     const bool known = process_ > 0 && waitpid(process_, &status, 0) == process_;
     process_ = -1;
     return known && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
-  /// Kills it.
+  /// Kills the process.
   void end() {
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
@@ -72,7 +72,7 @@ class Forked {
   pid_t process_ = -1;
 };
 
-/// Waits until the condition holds; false when it does not for so long that it never will.
+/// Waits until the condition is true. Returns false after a time in which it should have come true.
 template <typename Condition>
 [[nodiscard]] bool comes_true(const Condition& condition) {
   for (int i = 0; i < 20'000'000; ++i) {

@@ -11,7 +11,7 @@
 
 namespace rma {
 
-/// A job that consists of the test, with a device that loops back.
+/// A job of one process, the test, with a loopback device.
 class JobOfOne : public testing::Test {
  protected:
   void SetUp() override {
@@ -34,7 +34,7 @@ class JobOfOne : public testing::Test {
     ASSERT_TRUE(connected.ok()) << connected.text();
   }
 
-  /// Memory of the heap, zeroed.
+  /// Returns zeroed memory of the heap.
   [[nodiscard]] std::byte* heap(std::size_t bytes) const {
     auto block = job->allocator().allocate(MemoryKind::local, bytes, 64);
     EXPECT_TRUE(block.ok()) << block.status().text();

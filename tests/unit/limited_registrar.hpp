@@ -10,8 +10,8 @@
 
 namespace rma {
 
-/// Hands out keys as long as there are bytes left. Fails the test when something is removed that is not
-/// there.
+/// A Registrar with a limit on the registered bytes. Fails the test if a registration is removed that
+/// does not exist.
 class LimitedRegistrar final : public Registrar {
  public:
   explicit LimitedRegistrar(std::size_t limit = std::numeric_limits<std::size_t>::max()) : left_(limit) {}

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-/// The seed of a random test: LIBRMA_TEST_SEED where it is set, else always the same. Prints it.
+/// Returns and prints the seed of a random test: LIBRMA_TEST_SEED if it is set, else a fixed number.
 inline std::uint64_t test_seed() {
   const char* const given = std::getenv("LIBRMA_TEST_SEED");
   const std::uint64_t seed = given != nullptr ? std::stoull(given) : 20;

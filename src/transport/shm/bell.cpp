@@ -38,7 +38,7 @@ void Bell::watch(const Descriptor& process, std::size_t tag) {
   if (watched_.size() <= tag) watched_.resize(tag + 1, -1);
   watched_[tag] = process.get();
   epoll_event ends = {.events = EPOLLIN, .data = {.u64 = tag}};
-  // Where it is refused, the end of the process is not noticed, as where there are no such files.
+  // If this fails, nobody notices the end of the process, as on a system without pidfds.
   static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_ADD, process.get(), &ends));
 }
 
@@ -54,7 +54,7 @@ void Bell::look(std::vector<std::size_t>& ended) {
         }
         continue;
       }
-      // It would be found again and again.
+      // Otherwise epoll_wait() would return it again and again.
       static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched_[tag], nullptr));
       ended.push_back(tag);
     }
@@ -64,7 +64,8 @@ void Bell::look(std::vector<std::size_t>& ended) {
 
 Result<Descriptor> Bell::open(const ShmCard& card) {
   const auto path = fmt::format("/proc/{}/fd/{}", card.process, card.bell_fd);
-  // For reading too, or a write would raise SIGPIPE once the other process has ended.
+  // The pipe is opened for reading too. Otherwise a write would raise SIGPIPE after the other
+  // process has ended.
   Descriptor bell(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!bell.open()) {
     return system_failure(errno == ENOENT || errno == ESRCH ? RMA_ERR_PEER_LOST : RMA_ERR_SYSTEM, path,
@@ -79,7 +80,7 @@ Result<Descriptor> Bell::open(const ShmCard& card) {
 
 void Bell::ring(const Descriptor& bell) {
   const char one = 1;
-  // Can only fail when the pipe is full, and then its owner is woken all the same.
+  // The write fails only if the pipe is full. The pipe is readable then, so its owner wakes anyway.
   [[maybe_unused]] const ssize_t written = write(bell.get(), &one, sizeof one);
 }
 

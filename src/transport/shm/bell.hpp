@@ -9,29 +9,29 @@
 
 namespace rma::transport {
 
-/// What wakes the sleeping threads of one process: others that write to its pipe, and the end of processes
-/// that it watches. A pipe, since it can be opened by others through /proc, as an eventfd cannot.
-/// watch() and look() are for one thread at a time.
+/// Wakes the sleeping threads of one process: when another process writes to its pipe, and when a process
+/// that it watches ends. It is a pipe because other processes can open a pipe through /proc, but not an
+/// eventfd. Only one thread at a time may call watch() and look().
 class Bell {
  public:
-  /// RMA_ERR_SYSTEM.
+  /// Makes a bell. RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<Bell>> create();
 
-  /// For others to open by.
+  /// Returns the descriptor through which other processes open the bell (Bell::open).
   [[nodiscard]] int ring_fd() const { return read_end_.get(); }
-  /// Readable from a ring, or the end of a process, until look().
+  /// Returns a descriptor that is readable from a ring, or from the end of a watched process, until look().
   [[nodiscard]] int event_fd() const { return events_.get(); }
 
   /// Wakes this process's own threads.
   void ring_own() const { ring(write_end_); }
 
-  /// From now on, tells of the end of `process` (a pidfd), once, by `tag`. Where the system cannot, never.
+  /// Watches `process` (a pidfd): after its end, look() returns `tag` once. If the system has no pidfds,
+  /// look() never returns it.
   void watch(const Descriptor& process, std::size_t tag);
-  /// Takes all rings off. The tags of processes that have ended since the last look are added to `ended`.
+  /// Removes all rings. Adds the tags of the processes that have ended since the last look to `ended`.
   void look(std::vector<std::size_t>& ended);
 
-  /// Opens the bell of another process, which its card names. RMA_ERR_PEER_LOST, RMA_ERR_LAUNCH,
-  /// RMA_ERR_SYSTEM.
+  /// Opens the bell of the process that published `card`. RMA_ERR_PEER_LOST, RMA_ERR_LAUNCH, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<Descriptor> open(const ShmCard& card);
   static void ring(const Descriptor& bell);
 
@@ -41,12 +41,12 @@ class Bell {
 
   const Descriptor read_end_;
   const Descriptor write_end_;
-  const Descriptor events_;   ///< an epoll of the pipe and of the processes
+  const Descriptor events_;   ///< an epoll descriptor for the pipe and the processes
   std::vector<int> watched_;  ///< pidfds, by tag
 };
 
-/// The process with this number, to be watched; not open where the system has no such files.
-/// RMA_ERR_PEER_LOST when there is none.
+/// Opens a pidfd of the process with this number. The result is not open if the system has no pidfds.
+/// RMA_ERR_PEER_LOST if there is no such process.
 [[nodiscard]] Result<Descriptor> open_process(pid_t process);
 
 }  // namespace rma::transport

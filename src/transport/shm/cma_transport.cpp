@@ -16,7 +16,7 @@ namespace rma::transport {
 namespace {
 
 constexpr std::uint32_t kMaxGather = 64;
-/// The kernel moves at most 2 GiB less a page in one call.
+/// The kernel copies at most 2 GiB minus a page in one call.
 constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 30;
 
 rma_status_t status_of(int error_number) {
@@ -45,7 +45,8 @@ CmaTransport::CmaTransport(int peers, bool allowed)
               .max_outstanding = 0xffffffff,
               .atomics64 = false},
       peers_(static_cast<std::size_t>(peers)) {
-  // A card without a start is nobody's: who cannot read it cannot be connected to.
+  // If identify() fails, the card has no start time. It matches no process, so peers cannot connect
+  // to this one.
   const auto self = identify(getpid());
   card_ = card_of(self.ok() ? self.value() : ProcessIdentity());
 }
@@ -81,8 +82,8 @@ Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
   Peer& its = peers_[static_cast<std::size_t>(peer)];
   const std::lock_guard guard(lock_);
   if (its.connected.load(std::memory_order_relaxed) && its.identity == wanted) return {};
-  // First the pidfd, of whoever has the number now; that it is the peer's is known when the number is still
-  // the peer's afterwards.
+  // This opens a pidfd of the process that has the number now. If the number still belongs to the peer
+  // afterwards, the pidfd is the peer's.
   auto file = open_process(wanted.process);
   if (!file.ok()) return std::move(file).status();
   auto found = identify(wanted.process);
@@ -107,7 +108,7 @@ bool CmaTransport::runs(const Peer& peer) {
     return now.ok() && now.value() == peer.identity;
   }
   pollfd end = {.fd = peer.file.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&end, 1, 0) == 0;  // readable once it has ended
+  return ::poll(&end, 1, 0) == 0;  // a pidfd is readable once its process has ended
 }
 
 rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
@@ -128,11 +129,11 @@ rma_status_t CmaTransport::transfer(const Peer& peer, Direction direction, std::
   const auto call = read ? process_vm_readv : process_vm_writev;
   const ssize_t moved = call(peer.identity.process, local.data(), local.size(), &there, 1, 0);
   const int error = errno;
-  // Also what failed may have failed for another process than the peer.
+  // A failure may also come from another process that has got the peer's number.
   const bool whole = moved >= 0 && static_cast<std::size_t>(moved) == there.iov_len;
   if ((read || !whole) && !runs(peer)) return RMA_ERR_PEER_LOST;
   if (moved < 0) return status_of(error);
-  // The kernel stops in front of the first page that is not mapped there.
+  // The kernel stops before the first page that is not mapped in the peer.
   return whole ? RMA_SUCCESS : RMA_ERR_ADDRESS;
 }
 

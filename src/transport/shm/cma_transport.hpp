@@ -12,30 +12,30 @@
 
 namespace rma::transport {
 
-/// Memory of other processes of this host that is not mapped here, by cross memory attach: process_vm_readv
-/// and process_vm_writev. The kernel copies while the call runs, so an operation is over when it is posted;
-/// its completion waits in a list for poll(). Needs no registration: the owner's permission is the operating
-/// system's.
+/// Accesses memory of other processes of this host that is not mapped here, by cross memory attach:
+/// process_vm_readv and process_vm_writev. The kernel copies during the call, so an operation has ended when
+/// it is posted. Its completion waits in a list for poll(). Memory needs no registration, because the
+/// operating system checks the permission.
 ///
-/// The system calls name a process by its number, which another may get once it has ended and its parent has
-/// taken note. So connect() opens a pidfd, makes sure by the time of its start that it is the process of the
-/// card, and each transfer looks once whether that one still runs. A number is not given away while its owner
-/// runs, so a read that is followed by such a look was the right process's: no others' bytes are taken for
-/// the peer's. A write is preceded by the look. Between the two a window is left: the peer would have to end
-/// and its number to come round again, which the kernel gives out in turn, in the time between two system
-/// calls of this thread; the write would then go to a process of the same user that has memory at that
-/// address. Nothing that a process may do for one that is not its child closes it: only the parent keeps the
-/// number of a process that has ended. Where there are no pidfds, each look reads the time of the start.
+/// The system calls name a process by its number. When a process has ended and its parent has waited for it,
+/// another process may get the number. So connect() opens a pidfd and checks by its start time that this is
+/// the process of the card. Each transfer then checks once that this process still runs. A process keeps its
+/// number while it runs. A read is followed by the check, so its bytes are certainly those of the peer. A
+/// write is preceded by the check. Here a small risk remains: between the two system calls of this thread,
+/// the peer may end and its number may be reused. (The kernel gives numbers out in turn, so all others must
+/// come first.) The write would then go to a process of the same user, if that one has memory at the address.
+/// A process cannot prevent this for one that is not its child, because only the parent can keep the number
+/// of an ended process. Without pidfds, each check reads the start time.
 class CmaTransport final : public Transport {
  public:
-  /// Unless `allowed`, every operation is refused with RMA_ERR_UNSUPPORTED.
+  /// If `allowed` is false, every operation fails with RMA_ERR_UNSUPPORTED.
   CmaTransport(int peers, bool allowed);
 
-  /// Whether this process may read its own memory that way, which a security filter can forbid. What another
-  /// process allows shows at the first operation (RMA_ERR_UNSUPPORTED).
+  /// Returns whether this process can read its own memory by these calls, which a security filter can forbid.
+  /// If another process does not permit the access, its first operation fails with RMA_ERR_UNSUPPORTED.
   [[nodiscard]] static bool available();
 
-  /// The card for connect().
+  /// Returns the card of `process`, for connect().
   [[nodiscard]] static std::vector<std::byte> card_of(const ProcessIdentity& process);
 
   [[nodiscard]] std::string_view name() const override { return "cma"; }
@@ -56,20 +56,20 @@ class CmaTransport final : public Transport {
  private:
   struct Peer {
     ProcessIdentity identity;
-    Descriptor file;                      ///< a pidfd; none where the system has none
-    std::atomic<bool> connected = false;  ///< stored with release when the rest is filled in; cleared by fail
+    Descriptor file;                      ///< a pidfd; not open if the system has none
+    std::atomic<bool> connected = false;  ///< stored with release after the other members; fail() clears it
   };
   [[nodiscard]] rma_status_t move(int peer, const Work& work);
   [[nodiscard]] static rma_status_t transfer(const Peer& peer, Direction direction,
                                              std::span<const iovec> local, const iovec& there);
-  /// Whether it still runs, and so has kept its number until now.
+  /// Returns whether the peer still runs, and so has kept its number until now.
   [[nodiscard]] static bool runs(const Peer& peer);
 
   const bool allowed_;
   Limits limits_;
   std::vector<std::byte> card_;
   std::vector<Peer> peers_;
-  std::mutex lock_;  ///< of the following, and of connecting
+  std::mutex lock_;  ///< guards completed_ and connecting
   std::vector<Completion> completed_;
 };
 

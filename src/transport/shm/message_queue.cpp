@@ -15,14 +15,14 @@ std::atomic_ref<std::uint64_t> word_of(std::byte* slot) {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(slot));
 }
 
-/// Of the message before which there were so many.
+/// Returns the stamp of the message that `number` messages precede.
 constexpr std::uint32_t stamp(std::uint64_t number) { return static_cast<std::uint32_t>(number + 1); }
 
 }  // namespace
 
 QueueSender::Room QueueSender::room() {
   if (put_ - known_taken_ < shape_.slots) return Room::free;
-  // Pairs with the store in release(): what was in the slot has been read.
+  // Pairs with the store in release(): the receiver has read the slot's previous message.
   const std::uint64_t taken = taken_.load(std::memory_order_acquire);
   if (taken - known_taken_ > put_ - known_taken_) return Room::broken;
   known_taken_ = taken;
@@ -65,7 +65,7 @@ void QueueReceiver::release() {
 }
 
 void copy_in_order(std::byte* to, std::span<const std::byte> from) {
-  // Stores with release order: none becomes visible before the one in front of it.
+  // Each store has release order, so none becomes visible before the one in front of it.
   const auto misaligned = reinterpret_cast<std::uintptr_t>(to) % sizeof(std::uint64_t);
   std::size_t front = misaligned == 0 ? 0 : sizeof(std::uint64_t) - misaligned;
   if (front > from.size()) front = from.size();

@@ -9,24 +9,25 @@
 
 namespace rma::transport {
 
-/// The messages of one process to another of its host: slots of one size in the receiver's memory, which the
-/// sender has mapped. One writes, one reads; each pair of processes has one such queue for each direction, so
-/// that a sender that dies, or writes rubbish, harms nobody's messages but its own.
+/// The messages from one process to another of its host: slots of one size in the receiver's memory, which
+/// the sender has mapped. There is one writer and one reader. Each pair of processes has one queue for each
+/// direction. So a sender that dies, or writes garbage, damages only its own messages.
 ///
-/// A slot, from its start, at a multiple of a cache line:
+/// A slot starts at a multiple of a cache line:
 ///
 ///     8 bytes  word: size (the lower 4 bytes), stamp
 ///     size     the message
 ///
-/// The stamp is the message's number, counted from 1 modulo 2^32. It differs from what the slot held before
-/// (the number of `slots` messages ago, or zero), so nobody has to clear it, and a short message travels in
-/// one cache line with its flag.
+/// The stamp is the message's number, counted from 1, modulo 2^32. It differs from the stamp that the slot
+/// held before (that of `slots` messages ago, or zero). So nobody has to clear the slot, and a short message
+/// and its flag share one cache line.
 ///
-/// Who publishes what to whom:
+/// How the two sides publish to each other:
 /// - The sender writes the message and then stores the word (release), which the receiver loads (acquire).
-///   What the sender did not finish is not there.
-/// - The receiver counts the messages that it is done with in `taken` (release), which the sender loads
-///   (acquire) when it knows of no free slot: the receiver has read what the slot held before.
+///   The receiver never sees an unfinished message.
+/// - The receiver counts the messages that it has finished reading in `taken` (release). The sender
+///   loads `taken` (acquire) when it knows of no free slot. So the receiver has read a slot before the
+///   sender reuses it.
 struct QueueShape {
   std::uint32_t slots = 0;
   std::uint32_t slot_bytes = 0;
@@ -36,12 +37,12 @@ struct QueueShape {
   static constexpr std::uint32_t kMostSlots = 1U << 20U;
   static constexpr std::uint32_t kMostSlotBytes = 1U << 20U;
 
-  /// For messages of up to `message` bytes.
+  /// Returns the shape for `slots` messages of up to `message` bytes.
   [[nodiscard]] static constexpr QueueShape of(std::uint32_t slots, std::uint32_t message) {
     return {.slots = slots, .slot_bytes = (kWordBytes + message + kLineBytes - 1) / kLineBytes * kLineBytes};
   }
   [[nodiscard]] constexpr std::size_t bytes() const { return std::size_t{slots} * slot_bytes; }
-  /// The longest message.
+  /// Returns the maximum size of a message in bytes.
   [[nodiscard]] constexpr std::uint32_t most() const { return slot_bytes - kWordBytes; }
   [[nodiscard]] constexpr bool valid() const {
     return slots > 0 && slots <= kMostSlots && slot_bytes > 0 && slot_bytes <= kMostSlotBytes &&
@@ -51,20 +52,21 @@ struct QueueShape {
 static_assert(QueueShape::of(1, 48).slot_bytes == QueueShape::kLineBytes,
               "a short message travels in one cache line with its flag");
 
-/// The sender's end. For one thread at a time.
+/// The sender's end. Only one thread at a time may use it.
 class QueueSender {
  public:
-  /// `memory` are the slots, shape.bytes(), at a multiple of a line; it and `taken` are zero before the first
-  /// message, and the receiver's.
+  /// `memory` holds the slots: shape.bytes() bytes, aligned to a cache line. It and `taken` lie in the
+  /// receiver's memory, and are zero before the first message.
   QueueSender(const QueueShape& shape, std::span<std::byte> memory, const std::atomic<std::uint64_t>& taken)
       : shape_(shape), memory_(memory), taken_(taken) {}
 
   [[nodiscard]] const QueueShape& shape() const { return shape_; }
   enum class Room : std::uint8_t { free, full, broken };
-  /// Whether there is a free slot. `broken`: the receiver says that it has taken what it cannot have.
+  /// Returns whether there is a free slot. `broken` means that the receiver claims to have taken more
+  /// messages than were sent.
   [[nodiscard]] Room room();
-  /// Puts a message, the pieces one after the other, into the free slot that room() has found; `bytes` are
-  /// all of theirs, at most shape().most(). It is published on return.
+  /// Puts a message into the free slot that room() has found, and publishes it. The message consists of
+  /// `pieces`, which have `bytes` bytes together, at most shape().most().
   void put(std::span<const Local> pieces, std::size_t bytes);
 
  private:
@@ -76,7 +78,7 @@ class QueueSender {
   std::uint32_t slot_ = 0;
 };
 
-/// The receiver's end. For one thread at a time.
+/// The receiver's end. Only one thread at a time may use it.
 class QueueReceiver {
  public:
   QueueReceiver(const QueueShape& shape, std::span<std::byte> memory, std::atomic<std::uint64_t>& taken)
@@ -85,14 +87,14 @@ class QueueReceiver {
   enum class State : std::uint8_t {
     nothing,
     message,
-    broken,  ///< the word is none that a sender writes; stays so
+    broken,  ///< no honest sender writes this word; the state does not change any more
   };
   struct Look {
     State state = State::nothing;
-    /// In its slot, until release(). Its size is checked; a dishonest sender could go on changing it.
+    /// Lies in its slot until release(). Its size is checked. A dishonest sender can still change its bytes.
     std::span<const std::byte> message = {};
   };
-  /// The oldest message that was not released.
+  /// Looks for the oldest message that was not released.
   [[nodiscard]] Look look() const;
   void release();
 
@@ -104,8 +106,8 @@ class QueueReceiver {
   std::uint32_t slot_ = 0;
 };
 
-/// Copies `from` to `to`, which lies in memory of another process, byte after byte: whoever finds a byte in
-/// place (by a load with acquire order) finds those before it, as behind a device.
+/// Copies `from` to `to`, which lies in memory of another process. The bytes become visible in their order: a
+/// reader that sees a byte (by an acquire load) also sees the bytes before it, as with a device.
 void copy_in_order(std::byte* to, std::span<const std::byte> from);
 
 }  // namespace rma::transport

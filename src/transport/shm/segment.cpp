@@ -21,7 +21,7 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-// A file size past the process's limit (ulimit -f) would raise SIGXFSZ instead of failing.
+// A file size beyond the process's limit (ulimit -f) would raise SIGXFSZ instead of failing.
 Status check_file_size_limit(std::size_t bytes) {
   rlimit file_size{};
   if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur != RLIM_INFINITY &&
@@ -99,7 +99,7 @@ Result<MappedSegment> MappedSegment::of(const ShmCard& card) {
                     card.process, path),
         errno);
   }
-  // Pages past the end of a file cannot be touched: its size is true, and stays so.
+  // Pages beyond the end of a file cannot be touched. So the size must be right, and must be sealed.
   struct stat about {};
   const int seals = fcntl(file.get(), F_GET_SEALS);
   if (fstat(file.get(), &about) != 0 || static_cast<std::uint64_t>(about.st_size) != card.bytes ||
@@ -134,7 +134,7 @@ Result<std::unique_ptr<Segment>> Segment::create(std::size_t bytes, std::size_t 
   auto mapped = MappedSegment::map(file.get(), bytes);
   if (!mapped.ok()) return std::move(mapped).status();
   std::unique_ptr<Segment> segment(new Segment(std::move(file), std::move(mapped).value(), 0));
-  // The head and the seats: all zero, which is their initial state.
+  // The memory of the head and the seats is zero, which is their initial state.
   if (auto taken = segment->take(first); !taken.ok()) return std::move(taken).status();
   return segment;
 }
@@ -147,7 +147,7 @@ Result<std::byte*> Segment::take(std::size_t bytes) {
                   fmt::format("{} of {} bytes for messages within the host are used, and {} more are wanted",
                               used_, mapped_.bytes(), bytes));
   }
-  // Taken now, running out is an error; later, it would be SIGBUS.
+  // The memory is taken now, so that a lack of memory is an error here and not a SIGBUS later.
   int error = 0;
   do {
     error =
@@ -165,7 +165,7 @@ Result<std::byte*> Segment::take(std::size_t bytes) {
 }
 
 void Segment::give(std::byte* memory, std::size_t bytes) {
-  // Fails only by a signal: the range is inside the file, and the file is ours.
+  // Only a signal makes this fail, because the range is inside the file and the file is this process's own.
   while (fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                    static_cast<off_t>(memory - mapped_.base()),
                    static_cast<off_t>(whole_pages(bytes))) != 0 &&

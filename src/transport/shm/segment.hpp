@@ -15,66 +15,69 @@
 #include "util/process_identity.hpp"
 #include "util/status.hpp"
 
-// What a process of a host shows the others of that host, and its mapping there. All that lies in a segment
-// may have been written by any of them: what is read from there is checked. A dishonest process can keep
-// messages from arriving, as it could by a signal; it cannot make others touch memory that is not meant.
+// The memory that a process shows to the other processes of its host, and its mapping there. Any of them
+// may write to all of a segment, so a reader checks everything that it reads from there. A dishonest
+// process can keep messages from arriving, as it could by a signal. It cannot make others access memory
+// outside the segment.
 
 namespace rma::transport {
 
-/// How others reach a process's segment: a wire format, checked when read.
+/// Tells other processes how to reach a process's segment. This is a wire format; it is checked when
+/// it is read.
 struct ShmCard {
   static constexpr std::uint64_t kMagic = 0x6d68732d616d72;  // "rma-shm"
-  static constexpr std::uint32_t kVersion = 2;               ///< of this, and of the segment
+  static constexpr std::uint32_t kVersion = 2;               ///< of the card and of the segment
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t process = 0;
-  std::uint64_t token = 0;  ///< drawn at random: tells the segment from all others
+  std::uint64_t token = 0;  ///< drawn at random; distinguishes the segment from all others
   std::uint64_t bytes = 0;  ///< of the segment
   std::uint64_t base = 0;   ///< of the segment, in its owner's addresses
   std::int32_t rank = -1;
-  std::uint32_t seats = 0;  ///< processes of the host
+  std::uint32_t seats = 0;  ///< number of processes of the host
   std::uint32_t segment_fd = 0;
-  std::uint32_t bell_fd = 0;  ///< a pipe: who writes there wakes the owner
-  std::uint64_t started = 0;  ///< when the process did: see ProcessIdentity
+  std::uint32_t bell_fd = 0;  ///< a pipe; a write wakes the owner
+  std::uint64_t started = 0;  ///< the start time of the process; see ProcessIdentity
 
   [[nodiscard]] ProcessIdentity identity() const {
     return {.process = static_cast<pid_t>(process), .started = started};
   }
   bool operator==(const ShmCard&) const = default;
 
-  /// RMA_ERR_VERSION when another librma wrote it, RMA_ERR_LAUNCH when it makes no sense.
+  /// RMA_ERR_VERSION if another version of librma wrote it, RMA_ERR_LAUNCH if it is not a valid card.
   [[nodiscard]] static Result<ShmCard> decode(std::span<const std::byte> bytes);
 };
 static_assert(sizeof(ShmCard) == 64);
 
-/// What a segment begins with.
+/// The beginning of a segment.
 struct SegmentHead {
-  ShmCard card;  ///< its owner's, for those who have mapped it to know it again
-  /// How often the owner's threads have begun to sleep. Whoever has something for it and sees another number
-  /// than the last time rings once: see ShmMessageEndpoint::arm().
+  ShmCard card;  ///< the owner's card, by which a process that has mapped the segment recognizes it
+  /// The number of times that the owner's threads have begun to sleep. A process that has sent something and
+  /// sees another number than the last time rings the bell once: see ShmMessageEndpoint::arm().
   alignas(64) std::atomic<std::uint32_t> sleeps = 0;
-  std::atomic<std::uint32_t> calls = 0;   ///< raised by each process that has called at its seat
+  std::atomic<std::uint32_t> calls = 0;   ///< each process that has called at its seat adds 1
   std::atomic<std::uint32_t> closed = 0;  ///< 1: the owner is leaving
 };
 
-/// What the owner of a segment and one other process of the host tell each other; it lies in the owner's
-/// segment. `called` publishes the card in front of it and `admitted` what is behind it (release, acquire).
+/// The data that the owner of a segment and one other process of the host exchange. It lies in the
+/// owner's segment. `called` publishes the card in front of it, and `admitted` publishes the members
+/// behind it (release, acquire).
 struct Seat {
   enum class Answer : std::uint32_t { none, admitted, refused };
 
-  ShmCard caller;  ///< written by the other process, once
+  ShmCard caller;  ///< the other process writes it once
   std::atomic<std::uint32_t> called = 0;
   std::array<std::uint32_t, 15> unused = {};
-  // Written by the owner:
+  // The owner writes the members below.
   alignas(64) std::atomic<Answer> admitted = Answer::none;
-  std::uint32_t buffers = 0;         ///< set aside for messages of the other process
-  std::uint64_t queue = 0;           ///< where the slots for these lie, from the segment's start
-  QueueShape shape;                  ///< and how many; none without buffers
-  std::atomic<std::uint64_t> taken;  ///< messages that the owner has taken from there
+  std::uint32_t buffers = 0;         ///< number of buffers set aside for the other process's messages
+  std::uint64_t queue = 0;           ///< offset of the slots for these messages from the segment's start
+  QueueShape shape;                  ///< the shape of these slots; no slots without buffers
+  std::atomic<std::uint64_t> taken;  ///< number of messages that the owner has taken from the slots
 };
 
-/// A file of this process.
+/// Owns a file descriptor.
 class Descriptor {
  public:
   Descriptor() noexcept = default;
@@ -94,7 +97,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// A segment that is mapped here: the head, the seats, and then what its owner takes of it.
+/// A segment that is mapped here. It holds the head, the seats, and then the memory that its owner has taken.
 class MappedSegment {
  public:
   MappedSegment() noexcept = default;
@@ -106,19 +109,19 @@ class MappedSegment {
 
   /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<MappedSegment> map(int fd, std::size_t bytes);
-  /// The segment of the card's owner. RMA_ERR_PEER_LOST when that process is no more; RMA_ERR_LAUNCH when
-  /// what is there is not what the card says; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Maps the segment of the process that published `card`. RMA_ERR_PEER_LOST if that process does not exist
+  /// any more; RMA_ERR_LAUNCH if the segment does not match the card; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<MappedSegment> of(const ShmCard& card);
 
   [[nodiscard]] SegmentHead& head() const { return *reinterpret_cast<SegmentHead*>(base_); }
   [[nodiscard]] Seat& seat(std::size_t number) const {
     return reinterpret_cast<Seat*>(base_ + sizeof(SegmentHead))[number];
   }
-  /// Where memory that is taken can begin.
+  /// Returns the smallest offset of memory that can be taken.
   [[nodiscard]] static constexpr std::size_t first_free(std::size_t seats) {
     return sizeof(SegmentHead) + seats * sizeof(Seat);
   }
-  /// [offset, offset + bytes), if it lies in the segment.
+  /// Returns [offset, offset + bytes) as a span; no value if it does not lie in the segment.
   [[nodiscard]] std::optional<std::span<std::byte>> range(std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::byte* base() const { return base_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -128,17 +131,17 @@ class MappedSegment {
   std::size_t bytes_ = 0;
 };
 
-/// This process's segment: a memfd, which has no name and so leaves nothing behind, of a size that nobody can
-/// change. It is sparse: memory is the system's until it is taken. Thread-safe.
+/// This process's segment. It is a memfd, which has no name and so leaves nothing behind, and whose size is
+/// sealed. It is sparse: it uses memory of the system only from take() on. Thread-safe.
 class Segment final : public PeerMemory {
  public:
   /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<Segment>> create(std::size_t bytes, std::size_t seats);
 
-  /// Zeroed whole pages. The addresses are given out only once: a peer that was given up may write there
-  /// still, late, and meets nobody else's.
+  /// Returns zeroed whole pages. Each address is given out only once. So a late write of a peer that was
+  /// given up damages no other peer's memory.
   [[nodiscard]] Result<std::byte*> take(std::size_t bytes) override;
-  /// Gives the memory back to the system.
+  /// Gives the memory back to the system, but not its addresses.
   void give(std::byte* memory, std::size_t bytes) override;
 
   [[nodiscard]] const MappedSegment& mapped() const { return mapped_; }
@@ -151,7 +154,7 @@ class Segment final : public PeerMemory {
   const Descriptor file_;
   const MappedSegment mapped_;
   std::mutex lock_;
-  std::size_t used_;  ///< from the start; guarded by lock_
+  std::size_t used_;  ///< bytes from the start; guarded by lock_
 };
 
 }  // namespace rma::transport

@@ -1,15 +1,16 @@
 // How two processes of a host connect.
 //
-// Each admits the other: it maps the other's segment, sets buffers aside, makes the queue for the other's
-// messages in its own segment, and says so at the other's seat there. Whoever connects does this first; then
-// it calls, by putting its card on its own seat in the other's segment; then it waits for the other to say
-// the same. The other finds the call when it polls, or when it connects somewhere itself, as those who wait
-// for an answer go on answering. So of processes that wait for each other, in a circle of whatever length,
-// each is answered by the next; and two that connect to each other at once have both admitted the other
-// before either waits.
+// Each process admits the other: it maps the other's segment, sets buffers aside, makes the queue for the
+// other's messages in its own segment, and says so at the other's seat there. The process that connects does
+// this first. Then it calls: it writes its card to its own seat in the other's segment. Then it waits until
+// the other has admitted it. The other process finds the call when it polls, or while it waits in a connect()
+// of its own, because a process that waits for an answer goes on answering. So if processes wait for each
+// other in a circle, of any length, the next one answers each of them. If two processes connect to each other
+// at once, both have admitted the other before either waits.
 //
-// Who has answered a call can send at once, since the caller admitted it before. Who finds a message of a
-// peer can answer it at once, for the same reason, even when it is still waiting to be told.
+// A process that has answered a call can send at once, because the caller admitted it before it called. A
+// process that finds a message of a peer can answer at once for the same reason, even while it still waits
+// to be admitted.
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -86,7 +87,7 @@ Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card
     bell_->watch(peer->process_file(), seat);
   }
   peers_[seat].store(peer, std::memory_order_release);  // pairs with the load in find()
-  // Publishes the answer, and that the slots are there: pairs with the load in ShmPeer::open().
+  // Publishes the answer and the slots. Pairs with the load in ShmPeer::open().
   mine.admitted.store(Seat::Answer::admitted, std::memory_order_release);
   return peer;
 }
@@ -161,7 +162,7 @@ Status ShmMessageEndpoint::wait_for(ShmPeer& peer) {
     if (now - *since > timeout_) {
       return {RMA_ERR_PEER_LOST, fmt::format("rank {} does not answer", peer.rank())};
     }
-    // Its end wakes at once. (Where it cannot be watched, poll() only sleeps.)
+    // The end of the peer wakes this thread at once. (Without a pidfd, ppoll() only sleeps.)
     pollfd end = {.fd = peer.process_file().get(), .events = POLLIN, .revents = 0};
     const timespec nap = {.tv_sec = 0, .tv_nsec = nap_after(nanoseconds(now - *since))};
     if ((ppoll(&end, 1, &nap, nullptr) > 0 || peer.closed()) &&

@@ -40,7 +40,7 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
   if (getrandom(&card.token, sizeof card.token, 0) != sizeof card.token) {
     return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
   }
-  // Others read it after they have got the card in another way, and so after this.
+  // Other processes read this after they have got the card through the launcher, and so after this store.
   mapped.head().card = card;
   return std::unique_ptr<ShmMessageEndpoint>(
       new ShmMessageEndpoint(options, static_cast<std::size_t>(own - options.locals.begin()),
@@ -67,7 +67,7 @@ ShmMessageEndpoint::ShmMessageEndpoint(const ShmOptions& options, std::size_t se
       peers_(options.locals.size()) {}
 
 ShmMessageEndpoint::~ShmMessageEndpoint() {
-  // After all that was sent: pairs with the load in closed().
+  // Everything was sent before this store. Pairs with the load in closed().
   segment_->mapped().head().closed.store(1, std::memory_order_release);
   for (const auto& peer : owned_) peer->ring();
 }
@@ -95,7 +95,8 @@ void ShmMessageEndpoint::ended(Cookie cookie, int peer, rma_status_t status, Pos
 
 void ShmMessageEndpoint::tell_of_ended() {
   ended_count_.store(ended_.size(), std::memory_order_relaxed);
-  // Another thread may sleep, and is to take it in: as in ShmPeer::post(), pairs with the fence in arm().
+  // Another thread may sleep and must wake to take the completion in. As in ShmPeer::post(), this fence pairs
+  // with the fence in arm().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const std::uint32_t sleeps = segment_->mapped().head().sleeps.load(std::memory_order_relaxed);
   if (std::exchange(rung_, sleeps) != sleeps) bell_->ring_own();
@@ -125,7 +126,8 @@ rma_status_t ShmMessageEndpoint::post_transfer(int peer, const Work& work) {
   if (its == nullptr || its->failed()) return RMA_ERR_PEER_LOST;
   std::size_t posted = 0;
   const rma_status_t status = moves_.post(static_cast<int>(its->seat()), {&work, 1}, &posted);
-  // It is over. (What is taken here may be another thread's, who then finds none.)
+  // The transfer has ended. (The completions that this loop takes may be those of another thread's transfer.
+  // That thread then finds none here.)
   const std::lock_guard guard(ended_lock_);
   const std::size_t before = ended_.size();
   Completion over;

@@ -16,34 +16,34 @@
 namespace rma::transport {
 
 struct ShmOptions {
-  int rank = 0;             ///< of this process; peers are called by their ranks
+  int rank = 0;             ///< of this process; peers are named by their ranks
   std::vector<int> locals;  ///< ranks of all processes of the host, ascending
   std::chrono::milliseconds connect_timeout{10'000};
-  bool cma = true;  ///< transfers may be made, by cross memory attach
-  /// Most memory that this process offers to others: addresses, until it is used.
+  bool cma = true;  ///< transfers by cross memory attach are allowed
+  /// The maximum memory that this process offers to others. It costs only addresses until it is used.
   std::size_t segment_bytes = std::size_t{1} << 30U;
 };
 
 /// The message endpoint between processes of one host. A process writes its messages into queues that lie in the
-/// receivers' segments, one for each pair. Whoever polls copies them from there into buffers that were
-/// posted, where no dishonest peer can change them any more. Transfers are cross memory attach's; there are
-/// no scatters. What is posted is over at once.
+/// receivers' segments, one for each pair. The thread that polls copies them from there into posted buffers,
+/// where a dishonest peer cannot change them any more. Transfers use cross memory attach; there are no
+/// scatters. A posted operation has ended when the call returns.
 ///
-/// A queue has as many slots as its sender may have credits for: the buffers that were posted before the
-/// first connection, which may be lent to anybody, and those that were set aside for it. A slot takes what
-/// the longest of all these buffers takes.
+/// A queue has as many slots as its sender may have credits: one for each buffer that was posted before the
+/// first connection, which may be lent to any peer, and one for each buffer that was set aside for this peer.
+/// A slot has room for the longest message that these buffers have room for.
 ///
-/// A peer that has ended, or left, is told of once, after all that it has sent, by a completion with
-/// RMA_ERR_PEER_LOST and the cookie 0. Thread-safe.
+/// When a peer has ended, or left, poll() returns one completion with RMA_ERR_PEER_LOST and the cookie 0,
+/// after all messages that the peer has sent. Thread-safe.
 class ShmMessageEndpoint final : public MessageEndpoint {
  public:
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH when the ranks make no sense.
+  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
   [[nodiscard]] static Result<std::unique_ptr<ShmMessageEndpoint>> create(const ShmOptions& options);
   ~ShmMessageEndpoint() override;
 
   [[nodiscard]] const ShmCard& card() const { return card_; }
   [[nodiscard]] Segment& segment() { return *segment_; }
-  /// As Transport's. Answers others that connect while it waits.
+  /// Connects as Transport::connect() does. While it waits, it answers other processes that connect.
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card);
   void fail(int peer);
 
@@ -70,12 +70,13 @@ class ShmMessageEndpoint final : public MessageEndpoint {
 
   // shm_connecting.cpp. The first three: with connect_lock_ held.
   [[nodiscard]] Result<ShmPeer*> admit(std::size_t seat, const ShmCard& card);
-  /// The slots for messages of a peer that has `buffers` of its own here; none where there is no memory.
+  /// Makes the slots for messages of a peer for which `buffers` buffers were set aside. Makes none if there
+  /// is no memory.
   [[nodiscard]] QueueShape make_queue(std::uint32_t buffers, std::span<std::byte>* slots);
   /// Answers the process that has called at `seat`, if one has.
   void answer(std::size_t seat);
   [[nodiscard]] Status check(std::size_t seat, const ShmCard& card) const;
-  /// Answers those who have called since the last time.
+  /// Answers all processes that have called since the last time.
   void answer_calls();
   [[nodiscard]] Status wait_for(ShmPeer& peer);
 
@@ -88,50 +89,52 @@ class ShmMessageEndpoint final : public MessageEndpoint {
 
   [[nodiscard]] ShmPeer* find(int peer) const;
   void ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags);
-  /// With ended_lock_ held.
+  /// Wakes a sleeping thread to take the completions in. Called with ended_lock_ held.
   void tell_of_ended();
 
   // shm_polling.cpp: with poll_lock_ held.
   [[nodiscard]] std::size_t take_ended(std::span<Completion> completions);
-  /// Takes in what `peer` has sent; returns how many of `completions` it has filled.
+  /// Takes in the messages of `peer`. Returns how many of `completions` it has filled.
   [[nodiscard]] std::size_t take_messages(ShmPeer& peer, std::span<Completion> completions);
   /// Looks for peers that have ended or left.
   void look_for_ends();
 
-  const std::size_t my_seat_;  ///< processes of a host sit in the order of their ranks
+  const std::size_t my_seat_;  ///< the processes of a host have seats in the order of their ranks
   const std::vector<int> locals_;
   const std::chrono::milliseconds timeout_;
   const std::unique_ptr<Segment> segment_;
   const std::unique_ptr<Bell> bell_;
   const ShmCard card_;
-  CmaTransport moves_;  ///< peers are seats
+  CmaTransport moves_;  ///< names peers by their seats
   const Limits limits_;
   BufferSource source_;
 
-  std::mutex connect_lock_;  ///< of the following; taken before the others
+  std::mutex connect_lock_;  ///< guards the members below; taken before the other locks
   std::vector<std::unique_ptr<ShmPeer>> owned_;
   std::vector<bool> answered_;                ///< by seat
   std::vector<std::atomic<ShmPeer*>> peers_;  ///< by seat; written under the lock
   std::atomic<std::uint32_t> calls_seen_ = 0;
 
-  std::mutex poll_lock_;  ///< of the following, of `bell_`, and of what peers have for who polls
+  std::mutex poll_lock_;  ///< guards the members below, `bell_`, and the members of ShmPeer for polling
   std::vector<ShmPeer*> receiving_;
-  std::size_t first_ = 0;    ///< whose turn it is to be looked at first
-  std::uint32_t polls_ = 0;  ///< since the ends were looked for
+  std::size_t first_ = 0;    ///< index of the peer that the next poll looks at first
+  std::uint32_t polls_ = 0;  ///< polls since the last look for ends
   std::uint32_t sleeps_ = 0;
   std::vector<std::size_t> ends_;
 
   std::mutex ended_lock_;
-  std::vector<Completion> ended_;             ///< guarded by it, as is what moves_ has to tell
-  std::atomic<std::size_t> ended_count_ = 0;  ///< of them: a hint, so that who polls need not take the lock
-  std::uint32_t rung_ = 0;  ///< the last of the sleeps that was ended from here; guarded by ended_lock_
+  std::vector<Completion> ended_;             ///< guarded by ended_lock_, as are the completions of moves_
+  std::atomic<std::size_t> ended_count_ = 0;  ///< the size of ended_: a hint, so that a poll need not
+                                              ///< take the lock
+  std::uint32_t rung_ = 0;                    ///< the last sleep for which this process rang its own bell;
+                                              ///< guarded by ended_lock_
 
   std::mutex buffers_lock_;      ///< of the following
-  std::vector<Buffer> buffers_;  ///< a circle, of which `posted_` from `oldest_` on are posted
+  std::vector<Buffer> buffers_;  ///< circular; `posted_` of them, from `oldest_` on, are posted
   std::size_t oldest_ = 0;
   std::size_t posted_ = 0;
-  std::uint32_t lent_ = 0;     ///< that were posted before the first connection
-  std::uint32_t longest_ = 0;  ///< bytes
+  std::uint32_t lent_ = 0;     ///< buffers that were posted before the first connection
+  std::uint32_t longest_ = 0;  ///< of all posted buffers, in bytes
   bool connected_ = false;
 };
 

@@ -8,8 +8,8 @@ namespace rma::transport {
 
 Result<std::unique_ptr<ShmPeer>> ShmPeer::meet(const ShmCard& card, std::size_t seat) {
   std::unique_ptr<ShmPeer> peer(new ShmPeer(card, seat));
-  // First, so that a process that gets the number of one that has ended is not watched for it: it does not
-  // have the segment.
+  // The pidfd is opened first. If the peer has ended and another process has its number, opening the segment
+  // fails, because that process does not have it.
   auto process = open_process(peer->process_);
   if (!process.ok()) return std::move(process).status();
   peer->process_file_ = std::move(process).value();
@@ -27,8 +27,9 @@ void ShmPeer::call(std::size_t seat, const ShmCard& card) {
   if (std::exchange(called_, true)) return;
   Seat& there = segment_.seat(seat);
   there.caller = card;
-  there.called.store(1, std::memory_order_release);  // publishes the card: pairs with the load in answer()
-  segment_.head().calls.fetch_add(1, std::memory_order_release);  // and that: in answer_calls()
+  there.called.store(1, std::memory_order_release);  // publishes the card; pairs with the load in answer()
+  segment_.head().calls.fetch_add(1, std::memory_order_release);  // publishes the call; pairs with
+                                                                  // answer_calls()
   ring();
 }
 
@@ -39,7 +40,7 @@ Seat::Answer ShmPeer::open(std::size_t seat) {
   const Seat& there = segment_.seat(seat);
   const Seat::Answer answer = there.admitted.load(std::memory_order_acquire);  // pairs with that in admit()
   if (answer != Seat::Answer::admitted) return answer == Seat::Answer::none ? answer : Seat::Answer::refused;
-  // Read once: a dishonest peer could change it in between.
+  // Each value is read once, because a dishonest peer could change it between two reads.
   QueueShape shape;
   std::uint64_t queue = 0;
   std::uint32_t buffers = 0;
@@ -80,10 +81,10 @@ rma_status_t ShmPeer::post(std::span<const Local> pieces) {
     case QueueSender::Room::free:
       to_->put(pieces, bytes);
   }
-  // Either this sees that the peer is about to sleep, or the peer, which looks at the queue after it has said
-  // so, sees the message: pairs with the fence in arm(). It is rung once for each of its sleeps by each of
-  // its peers: so a peer that dies when it was about to ring keeps none of the others from ringing; and its
-  // own end wakes, too.
+  // The peer announces that it is about to sleep, and then looks at the queue. So either this thread sees the
+  // announcement, or the peer sees the message. The fence pairs with the one in arm(). Each sender rings once
+  // for each sleep of the peer. So a sender that dies just before it rings does not keep others from ringing;
+  // and its own end wakes the peer, too.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const std::uint32_t sleeps = segment_.head().sleeps.load(std::memory_order_relaxed);
   if (sleeps != rung_) {

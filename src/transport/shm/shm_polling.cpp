@@ -1,4 +1,4 @@
-// How the shared-memory endpoint takes in what has come, and sleeps until something does.
+// How a shm endpoint takes in messages, and how it sleeps until one comes.
 
 #include <fmt/format.h>
 
@@ -10,10 +10,11 @@
 namespace rma::transport {
 namespace {
 
-/// Whether peers have ended is a system call to find out: made once in so many polls, and before each sleep.
+/// A system call finds out whether peers have ended. It is made once in this many polls, and
+/// before each sleep.
 constexpr std::uint32_t kPolls = 1024;
 
-/// Room for posted buffers, at first.
+/// The initial room for posted buffers.
 constexpr std::size_t kFewestBuffers = 64;
 
 }  // namespace
@@ -56,7 +57,7 @@ std::size_t ShmMessageEndpoint::poll(std::span<Completion> completions) {
 }
 
 std::size_t ShmMessageEndpoint::take_ended(std::span<Completion> completions) {
-  // Whoever posts and then polls finds its own.
+  // Relaxed is enough: a thread that posts and then polls sees its own store.
   if (ended_count_.load(std::memory_order_relaxed) == 0) return 0;
   const std::lock_guard guard(ended_lock_);
   const std::size_t count = std::min(completions.size(), ended_.size());
@@ -72,10 +73,13 @@ std::size_t ShmMessageEndpoint::take_messages(ShmPeer& peer, std::span<Completio
     using State = QueueReceiver::State;
     const auto [state, message] = peer.from && !peer.failed() ? peer.from->look() : QueueReceiver::Look();
     if (state == State::message) {
-      // Whoever gets a message can answer it. The peer has admitted this process before it sent any.
+      // A process that gets a message must be able to answer it. The peer admitted this process before
+      // it sent any.
       const bool open = peer.open(my_seat_) == Seat::Answer::admitted;
       Buffer buffer;
-      if (open && !take_buffer(&buffer)) return filled;  // it waits in its slot: no honest peer has to
+      if (open && !take_buffer(&buffer))
+        return filled;  // it waits in its slot; this does not happen to
+                        // an honest peer
       if (open) {
         const bool fits = message.size() <= buffer.memory.bytes;
         if (fits) std::ranges::copy(message, buffer.memory.address);
@@ -106,7 +110,7 @@ void ShmMessageEndpoint::look_for_ends() {
   ends_.clear();
   bell_->look(ends_);
   for (ShmPeer* const peer : receiving_) {
-    // What it sent before can be seen now, and is taken before it is told of.
+    // Everything that the peer sent is visible now. poll() takes it in before it reports the end.
     if (peer->closed() || std::ranges::find(ends_, peer->seat()) != ends_.end()) peer->gone = true;
   }
 }
@@ -114,9 +118,9 @@ void ShmMessageEndpoint::look_for_ends() {
 bool ShmMessageEndpoint::arm() {
   const std::lock_guard guard(poll_lock_);
   look_for_ends();
-  // From here on each peer rings with the first message that it sends. Either it sees this, or what it has
-  // sent is seen below: pairs with the fence in ShmPeer::post(). A peer that is new has not rung for any
-  // sleep, and one that calls rings always.
+  // From here on each peer rings with the next message that it sends. Either the sender sees this store, or
+  // the loop below sees the message. The fence pairs with the one in ShmPeer::post(). A new peer has not rung
+  // for any sleep, so it rings too; and a call always rings.
   segment_->mapped().head().sleeps.store(++sleeps_, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (calls_seen_.load(std::memory_order_relaxed) !=

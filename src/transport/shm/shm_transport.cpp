@@ -11,7 +11,7 @@ Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& optio
 
 Status ShmTransport::connect(int peer, std::span<const std::byte> card) {
   if (Status status = messages_->connect(peer, card); !status.ok()) return status;
-  // A card that the endpoint has taken is one.
+  // The endpoint has accepted the card, so it is valid.
   return moves_.connect(peer, CmaTransport::card_of(ShmCard::decode(card).value().identity()));
 }
 

@@ -8,11 +8,11 @@
 
 namespace rma::transport {
 
-/// Processes of one host: messages by shared memory (ShmMessageEndpoint), transfers by cross memory attach. Peers are
-/// called by their ranks.
+/// The transport between processes of one host: messages through shared memory (ShmMessageEndpoint), transfers by cross
+/// memory attach. Peers are named by their ranks.
 class ShmTransport final : public Transport {
  public:
-  /// Status as ShmMessageEndpoint::create().
+  /// Returns the errors of ShmMessageEndpoint::create().
   [[nodiscard]] static Result<std::unique_ptr<ShmTransport>> open(const ShmOptions& options);
 
   [[nodiscard]] std::string_view name() const override { return "shm"; }
@@ -27,8 +27,8 @@ class ShmTransport final : public Transport {
   [[nodiscard]] std::span<const std::byte> card() const override {
     return std::as_bytes(std::span(&messages_->card(), 1));
   }
-  /// RMA_ERR_LAUNCH and RMA_ERR_VERSION: the card is not the peer's. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY,
-  /// RMA_ERR_SYSTEM.
+  /// RMA_ERR_LAUNCH and RMA_ERR_VERSION if the card is not valid or not the peer's;
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;
   [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
@@ -50,7 +50,7 @@ class ShmTransport final : public Transport {
       : messages_(std::move(messages)), peers_(peers), moves_(peers, cma) {}
 
   const std::unique_ptr<ShmMessageEndpoint> messages_;
-  const int peers_;  ///< their numbers are below
+  const int peers_;  ///< peers' ranks are below this
   CmaTransport moves_;
 };
 

@@ -8,9 +8,10 @@ namespace rma::transport {
 namespace {
 
 constexpr std::uint8_t kHopLimit = 64;
-/// Times that a request is sent again: the most that a device knows.
+/// The number of times that a device repeats a request: the maximum that verbs allows.
 constexpr std::uint8_t kRetries = 7;
-/// A peer that has no receive posted is asked again for ever. It never happens: senders count credits.
+/// A device repeats a message for ever if the peer has no receive posted (7 means infinite). This does not
+/// happen, because senders count credits.
 constexpr std::uint8_t kReceiverRetries = 7;
 constexpr std::uint8_t kReceiverTimer = 12;  // 0.64 ms
 constexpr std::uint8_t kMostReads = 16;

@@ -7,7 +7,7 @@
 
 namespace rma::transport {
 
-/// What all connections of a port share.
+/// The objects and limits that all connections of a port share.
 struct ConnectionParts {
   const Port& port;
   ibv_pd* domain = nullptr;
@@ -20,14 +20,14 @@ struct ConnectionParts {
   SendQueue::Shape data_shape;
   SendQueue::Shape message_shape;
   SendQueue::Shape transfer_shape;
-  std::uint8_t acknowledge_timeout = 0;  ///< in the device's terms: 4.096 us * 2^n
+  std::uint8_t acknowledge_timeout = 0;  ///< the device's exponent n; the timeout is 4.096 us * 2^n
 };
 
-/// The three queue pairs of a peer: `data` for the program's RDMA and atomics, `messages`, which bulk never
-/// delays, and `transfers` for what is moved on behalf of others.
+/// The three queue pairs to a peer. `data` carries the program's RDMA and atomics. `messages` carries
+/// messages, which large transfers never delay. `transfers` carries RDMA on behalf of other ranks.
 class Connection {
  public:
-  /// Which queue a completion's number means: kQueues * peer + this.
+  /// A queue's number in completions is kQueues * peer + this.
   enum Queue : std::uint8_t { kData, kMessages, kTransfers };
   static constexpr std::uint32_t kQueues = 3;
 
@@ -35,10 +35,10 @@ class Connection {
 
   /// Makes the queue pairs. RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status create();
-  /// What the peer has to know. Its `buffers` are the caller's to fill in.
+  /// Returns the data that the peer needs to connect. The caller fills in its `buffers`.
   [[nodiscard]] const Endpoint& local_end() const { return local_; }
-  /// Makes the queue pairs send to, and receive from, the peer's. RMA_ERR_SYSTEM when the device refuses
-  /// what the peer says.
+  /// Connects the queue pairs to those of the peer. RMA_ERR_SYSTEM if the peer's data are invalid or the
+  /// device refuses them.
   [[nodiscard]] Status bind(const Endpoint& end);
 
   [[nodiscard]] SendQueue& data() { return data_; }
@@ -47,11 +47,11 @@ class Connection {
   [[nodiscard]] SendQueue& queue(std::uint32_t which) {
     return which == kData ? data_ : which == kMessages ? messages_ : transfers_;
   }
-  /// Pieces of memory that the peer takes in one transfer, once bound.
+  /// Returns how many pieces of memory the peer accepts in one transfer; 0 before bind().
   [[nodiscard]] std::uint32_t gather() const { return gather_.load(std::memory_order_acquire); }
-  /// Messages that the peer has set buffers aside for, once bound.
+  /// Returns how many buffers the peer has set aside for this process's messages; 0 before bind().
   [[nodiscard]] std::uint32_t buffers() const { return buffers_.load(std::memory_order_acquire); }
-  /// A connection fails as a whole.
+  /// Makes all three queue pairs fail: a connection fails as a whole.
   void fail() {
     data_.fail();
     messages_.fail();
@@ -71,7 +71,7 @@ class Connection {
   Endpoint local_;
 };
 
-/// Where packets to a port with this GID or LID go.
+/// Returns the address of a port with this GID or LID, as the device needs it.
 [[nodiscard]] ibv_ah_attr address_of(const Port& port, const Gid& gid, std::uint16_t lid);
 
 }  // namespace rma::transport

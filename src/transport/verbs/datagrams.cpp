@@ -38,7 +38,8 @@ Status Datagrams::open(ibv_context* context) {
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = port_.number;
-  attributes.qkey = random() & 0x7fffffffU;  // the highest bit marks keys that only the system may set
+  attributes.qkey = random() & 0x7fffffffU;  // the highest bit marks keys that only privileged
+                                             // processes may set
   constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
   int error = ibv_modify_qp(queue_pair_.get(), &attributes, kInit);
   address_.queue_key = attributes.qkey;
@@ -72,7 +73,8 @@ void Datagrams::serve(const Receiver& receiver) {
   void* context = nullptr;
   if (ibv_get_cq_event(channel_.get(), &which, &context) != 0) return;
   ibv_ack_cq_events(which, 1);
-  // Armed before the queue is looked at: what arrives after the look rings again.
+  // The queue is armed before it is polled, so a datagram that arrives after the polling
+  // raises another event.
   static_cast<void>(ibv_req_notify_cq(received_.get(), 0));
   ibv_wc completion = {};
   while (ibv_poll_cq(received_.get(), 1, &completion) > 0) {
@@ -81,7 +83,7 @@ void Datagrams::serve(const Receiver& receiver) {
         completion.byte_len <= kSlot) {
       receiver({slot(index) + kHeader, completion.byte_len - kHeader});
     }
-    static_cast<void>(post_receive(index));  // in error the queue pair takes none any more
+    static_cast<void>(post_receive(index));  // fails only if the queue pair is in its error state
   }
 }
 

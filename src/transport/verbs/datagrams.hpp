@@ -14,8 +14,8 @@
 
 namespace rma::transport {
 
-/// An unreliable-datagram queue pair for greetings: what is sent may be lost, as may what arrives while all
-/// receives are taken.
+/// An unreliable-datagram queue pair for greetings. A datagram may be lost on its way, or if it arrives while
+/// no receive is free.
 class Datagrams {
  public:
   using Receiver = std::function<void(std::span<const std::byte>)>;
@@ -26,18 +26,19 @@ class Datagrams {
   [[nodiscard]] Status open(ibv_context* context);
 
   [[nodiscard]] const DatagramAddress& address() const { return address_; }
-  /// Becomes readable when serve() has something to do.
+  /// Returns a descriptor that becomes readable when serve() has something to do.
   [[nodiscard]] int event_fd() const { return channel_->fd; }
-  /// Takes in what has arrived, and arms event_fd() again. For one thread.
+  /// Passes the datagrams that have arrived to `receiver`, and arms event_fd() again. Only one
+  /// thread calls it.
   void serve(const Receiver& receiver);
 
-  /// Thread-safe. Without a free buffer the datagram is lost, as any may be.
+  /// Sends a datagram. It is lost if no buffer is free. Thread-safe.
   void send(const DatagramAddress& to, const Greeting& greeting);
 
  private:
   static constexpr std::size_t kReceives = 64;
   static constexpr std::size_t kSends = 16;
-  static constexpr std::size_t kHeader = 40;  ///< the global routing header, in front of every datagram
+  static constexpr std::size_t kHeader = 40;  ///< the global routing header that precedes every datagram
   static constexpr std::size_t kSlot = 256;
   static_assert(kHeader + sizeof(Greeting) <= kSlot);
 
@@ -55,7 +56,7 @@ class Datagrams {
   CompletionQueue sent_;
   QueuePair queue_pair_;
   DatagramAddress address_;
-  std::mutex send_lock_;  ///< of the following
+  std::mutex send_lock_;  ///< guards the members below
   std::vector<std::size_t> free_sends_;
   std::map<std::pair<Gid, std::uint16_t>, AddressHandle> handles_;
 };

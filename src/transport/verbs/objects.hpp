@@ -6,8 +6,8 @@
 
 #include "transport/verbs/ports.hpp"
 
-// The library's handles, each destroyed as it was made. Order of destruction matters to the kernel: what uses
-// an object is declared after it.
+// Owning handles for the objects of libibverbs. The kernel refuses to destroy an object that another one
+// uses. So declare an object before the objects that use it.
 
 namespace rma::transport {
 

@@ -11,7 +11,7 @@
 namespace rma::transport {
 namespace {
 
-/// The list of devices, which is freed as it was made.
+/// Owns the list of devices.
 class DeviceList {
  public:
   DeviceList() : list_(ibv_get_device_list(&count_)) {}
@@ -33,7 +33,7 @@ class DeviceList {
 /// One word of PortChoice::devices.
 struct Wanted {
   std::string_view device;
-  int port = 0;  ///< 0: all of them
+  int port = 0;  ///< 0: all ports
   bool found = false;
 };
 
@@ -58,7 +58,8 @@ Result<std::vector<Wanted>> parse(std::string_view text) {
   return wanted;
 }
 
-/// Preferred first: RoCE v2 of an IPv4 address, which routers know; of an IPv6 address; link-local; RoCE v1.
+/// Returns the preference of a GID; lower is better. The order is: RoCE v2 with an IPv4 address, RoCE v2 with
+/// an IPv6 address, RoCE v2 with a link-local address, RoCE v1, which cannot be routed.
 int rank_of(const ibv_gid_entry& entry) {
   static constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   const bool ipv4 = std::memcmp(entry.gid.raw, kMapped.data(), kMapped.size()) == 0;
@@ -78,7 +79,7 @@ std::string type_name(std::uint32_t type) {
   }
 }
 
-/// Fills in the port's GID; says why it has none that can be used.
+/// Fills in the port's GID. If the port has no usable GID, stores the reason into Port::unusable.
 void choose_gid(ibv_context* context, const PortChoice& choice, int table_length, std::size_t port_count,
                 Port& port) {
   std::optional<ibv_gid_entry> best;

@@ -18,13 +18,14 @@ struct ContextCloser {
 };
 using Context = std::unique_ptr<ibv_context, ContextCloser>;
 
-/// One port of an RDMA device of this host: what it can do, as the device says, and whether it is usable.
+/// One port of an RDMA device of this host, with the properties that the device reports, and whether
+/// it is usable.
 struct Port {
   std::string device;  ///< "mlx5_0"
   std::uint8_t number = 1;
-  std::string unusable;  ///< why not, for people; empty when it is usable
+  std::string unusable;  ///< the reason, as a text for the user; empty if the port is usable
 
-  bool ethernet = false;  ///< RoCE or iWARP: peers are named by GIDs, not LIDs
+  bool ethernet = false;  ///< RoCE or iWARP: ports are addressed by GIDs, not by LIDs
   std::uint16_t lid = 0;
   ibv_mtu mtu = IBV_MTU_1024;  ///< active
   std::uint8_t gid_index = 0;
@@ -35,21 +36,21 @@ struct Port {
   std::uint64_t max_message = 0;
 };
 
-/// What the user asks for.
+/// The user's choice of ports.
 struct PortChoice {
   std::string devices;           ///< "mlx5_0,mlx5_1:2"; empty takes every usable port
-  std::optional<int> gid_index;  ///< in place of the choice made here
+  std::optional<int> gid_index;  ///< overrides the choice that find_ports() makes
 };
 
-/// Every port of every device of this host, usable or not, devices by name. Those that `choice` leaves out
-/// are unusable for that reason. RMA_ERR_SETTING when `choice` names a device or port that is not there.
-/// @return no port where there is no RDMA device (or no driver for it).
+/// Returns every port of every device of this host, usable or not, sorted by device name. Ports that `choice`
+/// leaves out are unusable for that reason. Returns no port if the host has no RDMA device, or no driver for
+/// it. RMA_ERR_SETTING if `choice` names a device or port that does not exist.
 [[nodiscard]] Result<std::vector<Port>> find_ports(const PortChoice& choice);
 
-/// Opens the device of that name. RMA_ERR_SYSTEM.
+/// Opens the device with this name. RMA_ERR_SYSTEM.
 [[nodiscard]] Result<Context> open_device(std::string_view name);
 
-/// Bytes of a packet of that MTU.
+/// Returns the MTU in bytes.
 [[nodiscard]] constexpr int mtu_bytes(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }
 
 }  // namespace rma::transport

@@ -6,9 +6,10 @@
 namespace rma::transport {
 namespace {
 
-constexpr std::size_t kChain = 16;   ///< requests handed to the device in one call
-constexpr std::size_t kPieces = 64;  ///< and their pieces together
-/// One completion for this share of the queue frees its slots long before it is full.
+constexpr std::size_t kChain = 16;   ///< the maximum number of requests in one call to the device
+constexpr std::size_t kPieces = 64;  ///< the maximum number of pieces of all these requests
+/// After depth / kSignalShare unsignaled requests in a row, one asks for a completion. Its slots are then
+/// known to be free long before the queue is full.
 constexpr std::uint32_t kSignalShare = 4;
 
 ibv_sge piece_of(const Local& local) {
@@ -68,7 +69,7 @@ rma_status_t SendQueue::submit(ibv_send_wr* first, std::uint32_t count, std::siz
   posted_ += taken;
   *posted += taken;
   if (error == 0) return RMA_SUCCESS;
-  // A device that refuses what its own limits allow is out of memory, or gone.
+  // If a device refuses a request within its own limits, it is out of memory, or gone.
   if (error != ENOMEM) fail();
   return error == ENOMEM ? RMA_ERR_STATE : RMA_ERR_PEER_LOST;
 }
@@ -175,7 +176,7 @@ SendQueue::Ended SendQueue::retire(std::uint32_t number, bool good) {
   const std::uint32_t over = number + 1 - retired_;
   retired_ = number + 1;
   credits_.give(over);
-  // Nobody waits for an unsignaled request that went well; one that failed concerns its poster all the same.
+  // The poster does not wait for an unsignaled request that succeeded. It must learn of one that failed.
   return {.cookie = slot.cookie, .report = slot.report || !good};
 }
 
@@ -183,7 +184,7 @@ void SendQueue::fail() {
   if (failed_.exchange(true, std::memory_order_acq_rel)) return;
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_ERR;
-  // Can only fail where there is no connection yet, and then nothing is posted.
+  // This fails only if there is no connection yet. Nothing is posted then.
   static_cast<void>(ibv_modify_qp(queue_pair_.get(), &attributes, IBV_QP_STATE));
 }
 

@@ -51,7 +51,7 @@ std::uint64_t siphash(const Secret& secret, std::span<const std::byte> data) {
     state.absorb(word);
     data = data.subspan(sizeof word);
   }
-  // The last word: what is left, and the length in its highest byte.
+  // The last word holds the remaining bytes, and the length in its highest byte.
   std::uint64_t last = 0;
   if (!data.empty()) std::memcpy(&last, data.data(), data.size());
   state.absorb(last | length << 56U);

@@ -11,7 +11,7 @@
 namespace rma::transport {
 namespace {
 
-/// A hello is repeated after this long, then after twice as long, and so on up to the second.
+/// A hello is repeated after kFirstRepeat. Each further wait is twice as long, up to kLastRepeat.
 constexpr std::chrono::milliseconds kFirstRepeat{20};
 constexpr std::chrono::milliseconds kLastRepeat{500};
 

@@ -13,31 +13,32 @@
 
 namespace rma::transport {
 
-/// The handshakes of one port. They run over datagrams that may be lost, doubled, reordered or forged:
+/// The handshakes of one port. They use datagrams, which may be lost, duplicated, reordered or forged:
 ///
 ///   caller                                     called
 ///   hello (its end)  ------------------------> binds its own end to the caller's
 ///   binds its end    <------------------------ welcome (the called's end)
 ///
-/// Whoever wants to send to a peer calls it, and repeats its hello until a welcome comes; from then on the
-/// peer's end is known to listen. A hello is answered by a welcome as often as it comes. Two that call each
-/// other at once answer each other, and both ends are bound once, by whichever greeting comes first: a pair
-/// of processes has one connection, whoever began. Thread-safe.
+/// A process that wants to send to a peer calls it: it repeats its hello until a welcome comes. Then it
+/// knows that the peer's end listens. The peer answers each hello by a welcome, however often it comes. If
+/// two processes call each other at once, each answers the other. The first greeting that arrives, of
+/// either kind, binds the end; later ones do not. So a pair of processes has one connection, whichever of
+/// them called. Thread-safe.
 class Switchboard {
  public:
-  /// What carries the datagrams and owns the ends. Called without the switchboard's lock for send, with it
-  /// for the others.
+  /// Sends the datagrams and owns the ends. The switchboard calls send() without its lock, and the other
+  /// functions with its lock.
   class Exchange {
    public:
     Exchange() = default;
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
     virtual ~Exchange() = default;
-    /// This side's end of the connection to `peer`, made at the first call.
+    /// Returns this side's end of the connection to `peer`. The first call makes it.
     [[nodiscard]] virtual Result<Endpoint> local_end(int peer) = 0;
-    /// Makes the local end talk to the peer's. Once for each peer.
+    /// Connects the local end to the peer's end. Called once for each peer.
     [[nodiscard]] virtual Status bind(int peer, const Endpoint& end) = 0;
-    /// May lose it.
+    /// Sends a greeting, which may be lost.
     virtual void send(const DatagramAddress& to, const Greeting& greeting) = 0;
   };
 
@@ -51,22 +52,22 @@ class Switchboard {
   Switchboard(Exchange& exchange, const Self& self, std::chrono::milliseconds timeout)
       : exchange_(exchange), self_(self), timeout_(timeout) {}
 
-  /// Connects to `peer`, whose card this is: afterwards its end listens. RMA_ERR_PEER_LOST when nothing came
-  /// back within the timeout; the next call tries again.
+  /// Connects to `peer`, which published `card`. After success the peer's end listens. RMA_ERR_PEER_LOST if
+  /// no answer came within the timeout; the next call tries again.
   [[nodiscard]] Status call(int peer, const PortCard& card);
 
-  /// Takes in a datagram. What does not come from this job is dropped, and counted.
+  /// Handles a datagram. A datagram that does not come from this job is dropped and counted.
   void receive(std::span<const std::byte> datagram);
 
  private:
   struct Line {
-    bool made = false;   ///< `here` is valid
+    bool made = false;   ///< the local end was made: `here` is valid
     Endpoint here;       ///< this side's end
-    bool bound = false;  ///< to `there`
+    bool bound = false;  ///< the local end is connected to `there`
     Endpoint there;
-    Status failure;          ///< of making or binding this side's end
-    std::uint64_t call = 0;  ///< number of our own call, 0 before the first
-    Secret secret = {};      ///< of the peer, once we called it
+    Status failure;          ///< the error of making or binding this side's end
+    std::uint64_t call = 0;  ///< the number of this process's call; 0 before the first
+    Secret secret = {};      ///< the peer's secret, once this process has called it
     bool welcomed = false;   ///< the peer's end listens
   };
 
@@ -81,7 +82,7 @@ class Switchboard {
   const std::chrono::milliseconds timeout_;
   std::mutex lock_;
   std::condition_variable changed_;
-  std::map<int, Line> lines_;  ///< by peer; only of those that were talked to
+  std::map<int, Line> lines_;  ///< by peer; only for peers with which a greeting was exchanged
   std::uint64_t calls_ = 0;
 };
 

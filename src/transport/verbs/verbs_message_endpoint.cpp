@@ -12,12 +12,14 @@
 namespace rma::transport {
 namespace {
 
-// One less than powers of two: devices that keep one slot free and round up then need half the memory.
+// These are one less than powers of two. Some devices keep one slot free and round up to a power of two, and
+// would otherwise need twice the memory.
 constexpr std::uint32_t kMessages = 31;
 constexpr std::uint32_t kTransfers = 15;
-constexpr std::uint32_t kMostGather = 32;  ///< pieces of a transfer: memory of every queue slot
+constexpr std::uint32_t kMostGather = 32;  ///< pieces of a transfer; each costs memory in every slot
+                                           ///< of the queue
 constexpr std::uint32_t kMessageGather = 2;
-/// Marks the ids of receives. A RequestId has it never: a queue's number is below 2^31.
+/// Marks the ids of receives. The id of a request never has this bit, because a queue's number is below 2^31.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63U;
 
 }  // namespace
@@ -41,7 +43,7 @@ rma_status_t status_of(ibv_wc_status status) {
 Result<EventChannel> make_channel(ibv_context* context) {
   EventChannel channel(ibv_create_comp_channel(context));
   if (channel == nullptr) return system_failure(RMA_ERR_NO_MEMORY, "making a completion channel", errno);
-  // Threads that poll take the events too; none of them may block for one that another has taken.
+  // Several threads take events off the channel. None of them may block for an event that another has taken.
   if (fcntl(channel->fd, F_SETFL, O_NONBLOCK) != 0) return system_failure(RMA_ERR_SYSTEM, "fcntl", errno);
   return channel;
 }
@@ -201,7 +203,7 @@ std::size_t VerbsMessageEndpoint::poll(std::span<Completion> completions) {
   std::size_t filled = 0;
   for (int i = 0; i < found; ++i) {
     const ibv_wc& work = works[static_cast<std::size_t>(i)];
-    // An error completion says nothing of its kind but by its id.
+    // The opcode of an error completion is not valid, so the id must tell the kind.
     if ((work.wr_id & kReceive) != 0) {
       bool scatter = false;
       const int peer = owner(work.qp_num, &scatter);

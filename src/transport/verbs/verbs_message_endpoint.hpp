@@ -16,25 +16,26 @@ namespace rma::transport {
 class VerbsMessageEndpoint final : public MessageEndpoint {
  public:
   struct Options {
-    std::uint32_t buffers = 0;      ///< message buffers that may be posted at the same time
-    std::uint32_t completions = 0;  ///< messages and transfers, to all peers, that may be under way
+    std::uint32_t buffers = 0;      ///< the maximum number of posted message buffers
+    std::uint32_t completions = 0;  ///< the maximum number of messages and transfers under way, to
+                                    ///< all peers together
     std::uint32_t inline_bytes = 0;
     std::uint64_t max_message = 0;
   };
-  /// The connection to a peer; null before there is one.
+  /// Returns the connection to a peer; null if there is none yet.
   using Connections = std::function<Connection*(int peer)>;
 
   VerbsMessageEndpoint(std::string name, Connections connections)
       : name_(std::move(name)), connections_(std::move(connections)) {}
 
-  /// Makes the queues, with at most what the device can do. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Makes the queues, within the device's limits. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] Status create(ibv_context* context, ibv_pd* domain, const ibv_device_attr& device,
                               const Options& options);
-  /// Room for what is under way.
+  /// Returns the completion queue's room for work under way.
   [[nodiscard]] Credits& credits() { return *credits_; }
-  /// Fills in what connections have to know of the endpoint.
+  /// Fills in the endpoint's part of the objects that connections share.
   void describe(ConnectionParts& parts) const;
-  /// A connection to `peer` is being made: sets message buffers aside for it.
+  /// Sets message buffers aside for `peer`, to which a connection is being made, and enters them into `end`.
   void admit(int peer, Endpoint& end);
 
   [[nodiscard]] const Limits& limits() const override { return limits_; }
@@ -55,7 +56,8 @@ class VerbsMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] bool arm() override;
 
  private:
-  /// Whose queue pair has the number; -1 for none. Tells scatters from message buffers.
+  /// Returns the peer whose queue pair has this number; -1 if there is none. Says whether a receive there is
+  /// a scatter or a message buffer.
   [[nodiscard]] int owner(std::uint32_t queue_pair, bool* scatter);
 
   const std::string name_;
@@ -69,20 +71,21 @@ class VerbsMessageEndpoint final : public MessageEndpoint {
   SendQueue::Shape message_shape_;
   SendQueue::Shape transfer_shape_;
   std::mutex owners_lock_;
-  std::map<std::uint32_t, std::uint32_t> owners_;  ///< Connection's number of a queue, by queue pair
+  std::map<std::uint32_t, std::uint32_t> owners_;  ///< a queue's number (see Connection::Queue), by the
+                                                   ///< device's number of the queue pair
 };
 
-/// What a request's completion says, once its queue has taken it in.
+/// The outcome of a request, after its queue has handled the completion.
 struct EndedRequest {
   Completion completion;
-  bool report = false;  ///< somebody waits for it
+  bool report = false;  ///< the poster waits for it
 };
-/// Takes in the completion of a request, of any of a connection's queues; one that failed fails the whole
-/// connection. `name` is the device's, for the log.
+/// Handles the completion of a request of any of a connection's queues. If the request failed, the whole
+/// connection fails. `name` is the name of the device, for the log.
 [[nodiscard]] EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections,
                                        const std::string& name, const ibv_wc& work);
 
-/// Takes all events off a channel and asks `queue` for one more.
+/// Removes all events from the channel and asks `queue` for the next one.
 void rearm(const EventChannel& channel, ibv_cq* queue);
 [[nodiscard]] Result<EventChannel> make_channel(ibv_context* context);
 [[nodiscard]] rma_status_t status_of(ibv_wc_status status);

@@ -48,7 +48,8 @@ Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions
                               .completions = options.completions,
                               .buffers = options.buffers,
                               .timeout = options.timeout,
-                              // A rank that answers on no rail is lost after the whole of it.
+                              // The rails are tried in turn, so a rank that answers on none counts as lost
+                              // after the whole timeout.
                               .connect_timeout = options.timeout / count};
   std::vector<std::unique_ptr<Transport>> opened;
   for (const Port& port : ports.value()) {

@@ -4,7 +4,7 @@
 
 namespace rma::transport {
 
-/// Opens the usable ports of RDMA devices, as a Provider.
+/// Opens the usable ports of the RDMA devices. This is Provider::open for verbs.
 [[nodiscard]] Result<std::vector<std::unique_ptr<Transport>>> open_verbs(const ProviderOptions& options,
                                                                          ServiceThread& service);
 

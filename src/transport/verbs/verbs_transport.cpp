@@ -14,11 +14,12 @@ namespace {
 
 constexpr int kAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-constexpr std::uint32_t kInline = 256;  ///< bytes; asked for, and less where the device says so
-constexpr std::uint32_t kGather = 16;   ///< pieces of one request: memory of every queue slot
+constexpr std::uint32_t kInline = 256;  ///< bytes to ask for; a device may allow less
+constexpr std::uint32_t kGather = 16;   ///< pieces of one request; each costs memory in every slot
 
-/// The device's exponent n, 4.096 us * 2^n, such that all tries of a request together end within half of
-/// `timeout`: devices may take longer than they are told, and another rail may have to try after this one.
+/// Returns the device's exponent n, which means a timeout of 4.096 us * 2^n. All tries of a request together
+/// then end within half of `timeout`. The other half is a reserve: devices may take longer than they are
+/// told, and another rail may have to try after this one.
 std::uint8_t acknowledge_timeout(std::chrono::milliseconds timeout) {
   constexpr int kTries = 8;
   constexpr double kUnit = 4.096e-3;  // ms
@@ -30,7 +31,8 @@ std::uint8_t acknowledge_timeout(std::chrono::milliseconds timeout) {
   return exponent;
 }
 
-/// The most bytes that a queue pair of this shape can send inline: devices do not say, they refuse.
+/// Returns the maximum number of bytes that such a queue pair can send inline. Devices do not report it, so
+/// this tries sizes until the device accepts one.
 std::uint32_t probe_inline(ibv_pd* domain, ibv_cq* queue, ibv_srq* receives, std::uint32_t gather) {
   for (std::uint32_t bytes = kInline; bytes >= 8; bytes /= 2) {
     ibv_qp_init_attr wanted = {};

@@ -19,23 +19,27 @@
 
 namespace rma::transport {
 
-/// What a verbs transport is to be like.
+/// The options of a verbs transport.
 struct VerbsOptions {
   int rank = 0;
   int ranks = 1;
-  Secret secret = {};                    ///< of this process; its callers learn it from its card
-  std::uint32_t queue_depth = 0;         ///< operations to one peer that may be posted and not yet polled
-  std::uint32_t completions = 0;         ///< the same for all peers together
-  std::uint32_t buffers = 0;             ///< for messages, that may be posted at the same time
-  std::chrono::milliseconds timeout{0};  ///< a peer that is silent for so long is lost
-  std::chrono::milliseconds connect_timeout{0};  ///< and so is one that does not answer a call for so long
+  Secret secret = {};                    ///< of this process; peers that call it learn it from its card
+  std::uint32_t queue_depth = 0;         ///< the maximum number of operations to one peer that are posted and
+                                         ///< not yet polled
+  std::uint32_t completions = 0;         ///< the maximum for all peers together
+  std::uint32_t buffers = 0;             ///< the maximum number of posted message buffers
+  std::chrono::milliseconds timeout{0};  ///< a peer that does not answer for this long counts as lost
+  std::chrono::milliseconds connect_timeout{0};  ///< a peer that does not answer a call for this long
+                                                 ///< counts as lost
 };
 
-/// One port of an RDMA device: reliable connections to peers, made when they are first used. Thread-safe.
+/// One port of an RDMA device. It has reliable connections to peers, which are made at
+/// first use. Thread-safe.
 class VerbsTransport final : public Transport, public Switchboard::Exchange {
  public:
-  /// Opens `port`, which is usable. `service` is not started yet, and must stop before the transport ends: it
-  /// answers those that connect. RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY.
+  /// Opens `port`, which must be usable, and registers handlers with `service`, which answer peers
+  /// that connect. The caller starts `service` later and stops it before it destroys the
+  /// transport. RMA_ERR_SYSTEM, RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<VerbsTransport>> open(const Port& port,
                                                                     const VerbsOptions& options,
                                                                     ServiceThread& service);
@@ -75,7 +79,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   }
 
   const Port port_;
-  const std::string name_;  ///< as usual for a device and its port: mlx5_0:1
+  const std::string name_;  ///< device and port, in the usual form: mlx5_0:1
   const VerbsOptions options_;
   Limits limits_;
   std::vector<std::byte> card_;
@@ -83,7 +87,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   ProtectionDomain domain_;
   EventChannel channel_;
   CompletionQueue completions_;
-  SharedReceives receives_;  ///< of the data queue pairs, which nobody sends to
+  SharedReceives receives_;  ///< for the data queue pairs, which receive no messages
   std::unique_ptr<Credits> credits_;
   VerbsMessageEndpoint messages_;
   std::unique_ptr<Datagrams> datagrams_;

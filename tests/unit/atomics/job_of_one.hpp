@@ -43,7 +43,7 @@ class JobOfOne : public testing::Test {
     ASSERT_TRUE(connected.ok()) << connected.text();
   }
 
-  /// Zeroed heap memory that starts a stripe of locks.
+  /// Returns zeroed heap memory that begins at a stripe.
   template <typename T>
   T* heap(std::size_t count) {
     auto block = job->allocator().allocate(MemoryKind::local, count * sizeof(T), StripeLocks::kStripeBytes);
@@ -53,13 +53,13 @@ class JobOfOne : public testing::Test {
     return memory;
   }
 
-  /// Makes memory outside the heap reachable.
+  /// Registers memory outside the heap.
   void expose(void* address, std::size_t bytes) {
     const Status added = job->user_regions().add(static_cast<std::byte*>(address), bytes);
     ASSERT_TRUE(added.ok()) << added.text();
   }
 
-  /// How often sleepers of this process were woken while `action` ran and one thread claimed to sleep.
+  /// Returns how often `action` woke sleepers of this process. One thread counts as a sleeper meanwhile.
   template <typename Action>
   std::uint32_t rings_during(const Action& action) {
     Doorbell& bell = job->doorbell(0);

@@ -19,7 +19,7 @@ namespace rma {
 inline constexpr std::array kTypes = {RMA_INT,    RMA_LONG,          RMA_LONG_LONG,     RMA_FLOAT,
                                       RMA_DOUBLE, RMA_COMPLEX_FLOAT, RMA_COMPLEX_DOUBLE};
 
-/// Calls `action` with a value of the C++ type that an element type stands for.
+/// Calls `action` with a value of the C++ type of an element type.
 template <typename Action>
 void with_type(rma_type_t type, const Action& action) {
   switch (type) {
@@ -45,7 +45,7 @@ struct IsComplex : std::false_type {};
 template <typename T>
 struct IsComplex<std::complex<T>> : std::true_type {};
 
-/// y + a * x, one element at a time; integers wrap.
+/// Computes y + a * x, one element at a time. Integers wrap around.
 template <typename T>
 T model(T y, T a, T x) {
   if constexpr (IsComplex<T>::value) {
@@ -61,7 +61,8 @@ T model(T y, T a, T x) {
 
 using Random = std::mt19937_64;
 
-/// Integers of any size; floating-point numbers so small and whole that sums and products of them are exact.
+/// Draws integers of any size, and floating-point numbers that are whole and so small that their sums and
+/// products are exact.
 template <typename T>
 T random_element(Random& random) {
   if constexpr (IsComplex<T>::value) {
@@ -82,7 +83,7 @@ std::vector<T> random_elements(Random& random, std::size_t count) {
   return elements;
 }
 
-/// The same numbers in every run, unless LIBRMA_TEST_SEED asks for others.
+/// The numbers are the same in every run, unless LIBRMA_TEST_SEED is set.
 inline Random seeded_random() {
   const char* const asked = std::getenv("LIBRMA_TEST_SEED");
   const std::uint64_t seed = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 20240229;

@@ -18,13 +18,13 @@ using Bytes = std::vector<std::byte>;
 
 inline Bytes bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
-/// Some processes in one, each with a channel over its own end of as many loopback fabrics as there are
-/// rails. A loopback ends a message that finds no buffer with an error, for which the channel gives its peer
-/// up: so a test in which nobody is lost has seen no more messages than there were credits for.
+/// Several processes inside one test. Each has a channel over its own ends of loopback fabrics, one fabric
+/// per rail. If a message finds no buffer, the loopback ends it with an error, and the channel gives the peer
+/// up. So if a test loses no peer, no sender sent more messages than it had credits for.
 class ChannelWorld : public testing::Test {
  protected:
   struct Process {
-    /// What arrived of each peer, oldest first: the kind, and the body.
+    /// The messages that arrived from each peer, oldest first: the kind and the body.
     std::vector<std::vector<std::pair<std::uint16_t, Bytes>>> got;
     std::vector<int> lost_peers;
     std::function<void(const Message&)> on_message;
@@ -87,7 +87,7 @@ class ChannelWorld : public testing::Test {
     return at(rank).got[static_cast<std::size_t>(from)];
   }
   bool progress(int rank) { return at(rank).channel->progress(Channel::Turn::wait); }
-  /// Until nothing moves any more. False when that takes so long that it cannot be an end.
+  /// Makes progress until nothing moves any more. Returns false if that takes so long that it will never end.
   [[nodiscard]] bool settle() {
     for (int round = 0; round < 100000; ++round) {
       bool moved = false;
@@ -97,7 +97,7 @@ class ChannelWorld : public testing::Test {
     return false;
   }
 
-  /// A message of `size` bytes that is like no other, in two parts.
+  /// Returns the body of a message: `size` bytes that depend on `number`.
   static Bytes body(std::uint32_t number, std::size_t size) {
     Bytes bytes(size);
     for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(number * 31 + i * 7);
@@ -114,13 +114,13 @@ class ChannelWorld : public testing::Test {
   [[nodiscard]] rma_status_t try_send(int from, int to, std::uint32_t number, std::size_t rail = 0) {
     return at(from).channel->try_send(to, rail, 1, body(number, 8), {});
   }
-  /// Messages that go before the first is refused.
+  /// Sends messages until one is refused. Returns how many were sent.
   [[nodiscard]] std::uint32_t burst(int from, int to, std::uint32_t most = 1000) {
     std::uint32_t sent = 0;
     while (sent < most && try_send(from, to, sent) == RMA_SUCCESS) ++sent;
     return sent;
   }
-  /// Sends one way only; whatever is refused goes once all that is under way has arrived.
+  /// Sends in one direction. A message that is refused is sent after everything under way has arrived.
   void stream(int from, int to, std::uint32_t count) {
     for (std::uint32_t number = 0; number < count; ++number) {
       if (try_send(from, to, number) == RMA_SUCCESS) continue;
@@ -136,7 +136,7 @@ class ChannelWorld : public testing::Test {
     return true;
   }
 
-  RingShape ring = {};  ///< of all, for busy peers
+  RingShape ring = {};  ///< the shape of all rings
   PollingSet::Policy polling = {.most = 0};
   std::vector<std::unique_ptr<transport::LoopbackFabric>> fabrics;
   std::vector<std::unique_ptr<Process>> processes;

@@ -4,6 +4,7 @@
 
 #include "../seed.hpp"
 #include "ring_world.hpp"
+#include "util/bytes_of.hpp"
 
 namespace rma {
 namespace {
@@ -37,9 +38,7 @@ class HostileRing : public RingWorld {
          .ring_credits = ring_credits},
         behind);
   }
-  void offer(const RingOffer& offered) {
-    raw(MessageHeader::kRingOffered, std::as_bytes(std::span(&offered, 1)));
-  }
+  void offer(const RingOffer& offered) { raw(MessageHeader::kRingOffered, bytes_of(offered)); }
   [[nodiscard]] RingOffer honest() {
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data()) + 8192;
     return {.address = (address + 63) / 64 * 64, .key = key, .slots = 4, .slot_bytes = 128};
@@ -193,7 +192,7 @@ TEST_F(HostileRing, AnHonestMessageInARingIsTaken) {
   Bytes image(ring.bytes());
   RingSender sender(ring, image);
   const MessageHeader header = {.sequence = sequence++, .bytes = 0, .kind = 7};
-  const auto put = sender.put(std::as_bytes(std::span(&header, 1)), {});
+  const auto put = sender.put(bytes_of(header), {});
   write(ring_there, put.offset, bytes_of(put.bytes));
   EXPECT_EQ(got(0, 1).back().first, 7);
   expect_given_up(false);
@@ -208,7 +207,7 @@ TEST_F(HostileRing, AMessageOfTheChannelsOwnInARing) {
     Bytes image(ring.bytes());
     RingSender sender(ring, image);
     const MessageHeader header = {.sequence = sequence++, .bytes = 0, .kind = kind};
-    const auto put = sender.put(std::as_bytes(std::span(&header, 1)), {});
+    const auto put = sender.put(bytes_of(header), {});
     write(ring_there, put.offset, bytes_of(put.bytes));
     expect_given_up();
   }
@@ -234,7 +233,7 @@ TEST_F(HostileRing, AnyBytesInARing) {
                               .kind = static_cast<std::uint16_t>(random() % 4),
                               .credits = static_cast<std::uint16_t>(random() % 4),
                               .ring_credits = static_cast<std::uint16_t>(random() % 64 == 0 ? 1 : 0)};
-      const auto put = sender.put(std::as_bytes(std::span(&header, 1)), Bytes(random() % 8));
+      const auto put = sender.put(bytes_of(header), Bytes(random() % 8));
       write(ring_there, put.offset, bytes_of(put.bytes));
     }
     at(0).channel->fail(1);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../seed.hpp"
+#include "util/bytes_of.hpp"
 
 namespace rma {
 namespace {
@@ -173,7 +174,7 @@ TEST(Ring, GoesRoundAndRound) {
     Ring ring({.slots = slots, .slot_bytes = 64});
     for (std::uint32_t i = 0; i < 2000; ++i) {
       ASSERT_FALSE(ring.sender.full());
-      ring.place(ring.sender.put(std::as_bytes(std::span(&i, 1)), {}));
+      ring.place(ring.sender.put(rma::bytes_of(i), {}));
       const RingReceiver::Look look = ring.receiver.look();
       ASSERT_EQ(look.state, State::message) << i;
       ASSERT_EQ(std::memcmp(look.message.data(), &i, sizeof i), 0);

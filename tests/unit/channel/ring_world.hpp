@@ -5,7 +5,8 @@
 
 namespace rma {
 
-/// A world in which a few messages earn a ring, of a few slots. Short messages fit into it; kLong does not.
+/// A world in which a peer gets a ring after a few messages. The ring has a few slots. Short messages fit
+/// into a slot; kLong does not.
 class RingWorld : public ChannelWorld {
  protected:
   static constexpr std::size_t kLong = 300;
@@ -23,7 +24,7 @@ class RingWorld : public ChannelWorld {
     return at(rank).endpoints[0]->messages();
   }
 
-  /// `from` uses a ring at `to` after this.
+  /// Makes `from` use a ring at `to`.
   void promote(int from, int to) {
     const std::uint64_t rings = counted(Counter::ring);
     for (std::uint32_t i = 0; i < 2 * kEarned && counted(Counter::ring) == rings; ++i) {

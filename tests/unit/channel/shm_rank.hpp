@@ -21,7 +21,7 @@ inline constexpr int kMostRanks = 3;
 
 inline std::uint64_t counted(Counter counter) { return total_counts()[static_cast<std::size_t>(counter)]; }
 
-/// What the ranks of a test share, beside messages.
+/// The data that the ranks of a test share, besides messages.
 struct ShmHost {
   std::array<std::array<std::byte, sizeof(transport::ShmCard)>, kMostRanks> cards;
   std::atomic<int> opened;
@@ -30,20 +30,20 @@ struct ShmHost {
   std::atomic<std::uint64_t> by_ring;
 };
 
-/// How a rank waits.
+/// The ways in which a rank waits.
 enum class Waiting : std::uint8_t { poll, sleep };
 
 struct ShmShape {
   int ranks = 2;
-  std::uint32_t messages = 0;  ///< from each to each
+  std::uint32_t messages = 0;  ///< from each rank to each other one
   std::uint32_t own = 3;
   std::uint32_t lent = 1;
   Waiting waiting = Waiting::poll;
   PollingSet::Policy polling = {.most = 0};
 };
 
-/// One rank with its channel. The messages of a rank to another are drawn from a seed, so that their receiver
-/// knows them.
+/// One rank with its channel. The messages from one rank to another are drawn from a seed, so that the
+/// receiver knows them.
 class ShmRank {
  public:
   ShmRank(ShmHost& host, const ShmShape& shape, int rank, std::uint64_t seed)
@@ -90,7 +90,7 @@ class ShmRank {
     return true;
   }
 
-  /// Sends all its messages to all others and takes in all of theirs.
+  /// Sends all messages to all other ranks and receives all of theirs.
   [[nodiscard]] bool exchange() {
     const std::uint64_t all = std::uint64_t{shape_.messages} * static_cast<std::uint64_t>(shape_.ranks - 1);
     std::vector<std::uint32_t> sent(to_.size());
@@ -101,7 +101,7 @@ class ShmRank {
       bool moved = false;
       for (int peer = 0; peer < shape_.ranks; ++peer) {
         const auto at = static_cast<std::size_t>(peer);
-        // Sometimes one is ahead, and sometimes the other. Who can send does not sleep.
+        // Sometimes one rank is ahead, and sometimes the other. A rank that can send does not sleep.
         for (std::uint64_t burst = 1 + random() % 16;
              burst > 0 && peer != rank_ && sent[at] < shape_.messages; --burst) {
           if (!next[at]) next[at] = draw(to_[at]);
@@ -134,7 +134,7 @@ class ShmRank {
     return true;
   }
 
-  /// As a helper thread: awakened by events alone.
+  /// Waits as a helper thread does: only events wake it.
   [[nodiscard]] bool sleep() {
     const bool quiet = channel_->arm();
     if (!channel_->progress(Channel::Turn::wait) && quiet) {
@@ -146,13 +146,13 @@ class ShmRank {
   }
 
   static constexpr std::uint16_t kKind = 1;
-  /// For the test's own purposes, contents unchecked.
+  /// Sends a message for the test's own purposes, whose contents are not checked.
   static constexpr std::uint16_t kOther = 2;
 
  private:
   using Bytes = std::vector<std::byte>;
 
-  /// The next message of a sequence: mostly short, sometimes too long for a ring.
+  /// Returns the next message of a sequence: mostly short, sometimes too long for a ring.
   static Bytes draw(std::mt19937_64& random) {
     const std::uint64_t most = random() % 8 == 0 ? kShmMessage - sizeof(MessageHeader) : 60;
     Bytes bytes(random() % (most + 1));
@@ -171,7 +171,7 @@ class ShmRank {
     return true;
   }
 
-  /// Who has all that it waits for serves the others until they have.
+  /// A rank that has received everything serves the others until they have, too.
   [[nodiscard]] bool finish() {
     host_.rings += counted(Counter::ring);
     host_.by_ring += counted(Counter::message_ring);

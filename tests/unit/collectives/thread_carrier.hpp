@@ -14,11 +14,12 @@
 
 #include "collectives/carrier.hpp"
 
-// A network between threads in the place of the processes of a team: its writes arrive late and in any order.
+// A network between threads that take the place of a team's processes. Its writes arrive late and
+// in any order.
 
 namespace rma::testing_threads {
 
-/// The blocks of all members, and what is on its way to them.
+/// The blocks of all members, and the writes on their way to them.
 class Network {
  public:
   Network(int members, std::size_t block_bytes, std::uint64_t seed)
@@ -43,14 +44,14 @@ class Network {
   [[nodiscard]] std::byte* block(int member) const { return end(member).memory.get(); }
   [[nodiscard]] Doorbell& bell(int member) { return end(member).bell; }
 
-  /// The member no longer sends or receives anything.
+  /// Closes a member: it no longer sends or receives.
   void lose(int member) {
     end(member).lost.store(true, std::memory_order_release);
     for (End& each : ends_) each.bell.ring();
   }
   [[nodiscard]] bool lost(int member) const { return end(member).lost.load(std::memory_order_acquire); }
 
-  /// From here on it is a fault to write to the member's block.
+  /// From here on, a write to the member's block is a test failure.
   void close(int member) {
     const std::lock_guard guard(lock_);
     end(member).closed = true;
@@ -114,14 +115,14 @@ class Network {
 
   const std::size_t block_bytes_;
   std::vector<End> ends_;
-  std::mutex lock_;  // of the three below, and of `closed`
+  std::mutex lock_;  // guards the three members below, and `closed`
   std::vector<Write> on_the_way_;
   std::mt19937_64 random_;
   std::atomic<bool> ended_ = false;
   std::thread delivery_;
 };
 
-/// One member's end of it.
+/// One member's end of the network.
 class ThreadCarrier final : public Carrier {
  public:
   ThreadCarrier(Network& network, int me, const WaitPolicy& policy)

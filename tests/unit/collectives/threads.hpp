@@ -15,11 +15,11 @@
 #include "collectives/roster.hpp"
 #include "collectives/team_block.hpp"
 
-// Threads in the place of the processes of a team.
+// Threads that take the place of a team's processes.
 
 namespace rma::testing_threads {
 
-/// LIBRMA_TEST_SEED, else a fixed seed; printed.
+/// Returns and prints the seed: LIBRMA_TEST_SEED, else a fixed one.
 inline std::uint64_t seed() {
   const char* text = std::getenv("LIBRMA_TEST_SEED");
   const std::uint64_t value = text != nullptr ? std::strtoull(text, nullptr, 0) : 20260801;
@@ -27,7 +27,7 @@ inline std::uint64_t seed() {
   return value;
 }
 
-/// A TeamBlock in memory of its own, which held something else before.
+/// A TeamBlock in memory that held other data before.
 class OwnBlock {
  public:
   explicit OwnBlock(const TeamShape& shape)
@@ -47,7 +47,7 @@ class OwnBlock {
   std::unique_ptr<std::byte, Delete> memory_;
 };
 
-/// Members that end when a test says so. The text of a failure is the number of the member.
+/// Members that end when a test ends them. The text of a failure is the number of the member.
 class ThreadRoster final : public Roster {
  public:
   explicit ThreadRoster(int members) : ended_(static_cast<std::size_t>(members)) {}

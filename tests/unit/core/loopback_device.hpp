@@ -12,7 +12,7 @@
 
 namespace rma {
 
-/// A device over a loopback, all of whose ranks are the test itself.
+/// A device over a loopback. The test itself is every rank.
 class LoopbackDevice : public testing::Test {
  protected:
   static constexpr int kRanks = 4;
@@ -40,7 +40,7 @@ class LoopbackDevice : public testing::Test {
   static transport::Remote remote(const std::byte* address) {
     return {.address = reinterpret_cast<std::uintptr_t>(address), .key = 0};
   }
-  /// A put of the first `bytes` of `mine`, or a get into them, whose end is up to the test.
+  /// Starts a put of the first `bytes` of `mine`, or a get into them. The test ends it.
   [[nodiscard]] rma_request_t put(std::size_t bytes, int rank = 1) {
     const rma_request_t operation = device->flights().open(rank);
     device->write(operation, remote(theirs.data()), {.address = mine.data(), .bytes = bytes, .key = 0});

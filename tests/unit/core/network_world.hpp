@@ -20,7 +20,7 @@
 
 namespace rma {
 
-/// Memory that begins with a page.
+/// Memory that begins at a page.
 class Pages {
  public:
   explicit Pages(std::size_t bytes)
@@ -39,13 +39,13 @@ class Pages {
   std::byte* const memory_;
 };
 
-/// This process, rank 0, and rank 1, whose memory is the test's too: two extents of a heap, adjacent, then
-/// memory that its user registered, in one piece at `theirs`. `outside` is memory of this process that is
-/// not registered, `own` is its heap.
+/// This process, which is rank 0, and rank 1. The memory of rank 1 lies in the test too, in one piece at
+/// `theirs`: two adjacent extents of a heap, then memory that its user registered. `outside` is memory of
+/// this process that is not registered; `own` is its heap.
 class NetworkWorld : public testing::Test {
  protected:
   static constexpr std::size_t kExtent = 64 * 1024;
-  static constexpr std::size_t kUser = 2 * kExtent;  ///< where the user's memory begins
+  static constexpr std::size_t kUser = 2 * kExtent;  ///< offset of the user's memory
   static constexpr std::size_t kTheirs = 3 * kExtent;
   static constexpr transport::Limits kLimits = {
       .max_message = 1 << 20, .max_gather = 1, .max_inline = 32, .max_outstanding = 8, .atomics64 = true};
@@ -70,10 +70,11 @@ class NetworkWorld : public testing::Test {
     std::iota(all.begin(), all.end(), std::size_t{0});
     open_ports(all, all, limits);
   }
-  /// Each side lists those of its ports that are up; ports of the same number are in the same network.
+  /// Each side lists the numbers of its ports that are up. Ports with the same number are in
+  /// the same network.
   void open_ports(const std::vector<std::size_t>& my_ports, const std::vector<std::size_t>& their_ports,
                   const transport::Limits& limits = kLimits) {
-    // A key of one rail is none of another.
+    // No key of one rail is valid on another.
     const auto spread_keys = [](transport::Transport& transport, std::size_t port, std::byte* memory) {
       for (std::size_t i = 0; i < 100 * port; ++i) {
         EXPECT_TRUE(transport.register_memory(memory, 1).ok());
@@ -115,7 +116,7 @@ class NetworkWorld : public testing::Test {
     flights.moved_by(1, *network);
   }
 
-  /// Registers and lists part of `theirs`.
+  /// Registers and lists a part of `theirs`.
   Registered list(std::size_t offset, std::size_t bytes, std::uint32_t flags) {
     const Registered registered = their_rails->add(theirs.data() + offset, bytes).value();
     EXPECT_TRUE(regions
@@ -133,7 +134,7 @@ class NetworkWorld : public testing::Test {
     their_rails->remove(user);
   }
 
-  /// A blocking operation of any parts.
+  /// Makes a blocking operation of several parts.
   [[nodiscard]] Status blocking(const std::function<Status(Batch&)>& issue) {
     Batch batch(1);
     Status status = issue(batch);
@@ -149,7 +150,7 @@ class NetworkWorld : public testing::Test {
   [[nodiscard]] Status get(void* to, std::size_t from, std::size_t bytes) {
     return blocking([&](Batch& batch) { return network->get(batch, to, theirs.data() + from, bytes); });
   }
-  /// A put that the next fence waits for.
+  /// Makes a put that the next fence completes.
   [[nodiscard]] Status leave_put(std::size_t to, const void* from, std::size_t bytes) {
     Batch batch(1);
     Status status = network->put(batch, theirs.data() + to, from, bytes);
@@ -158,7 +159,7 @@ class NetworkWorld : public testing::Test {
     return status.ok() ? std::move(flushed) : std::move(status);
   }
 
-  /// Other bytes for each `salt`, never 0.
+  /// Returns different bytes for each `salt`. No byte is 0.
   static void fill(std::byte* to, std::size_t bytes, unsigned salt) {
     for (std::size_t i = 0; i < bytes; ++i)
       to[i] = static_cast<std::byte>((i * 7 + i / 251 + salt) % 255 + 1);

@@ -13,31 +13,31 @@
 
 namespace rma {
 
-/// A loopback that does its work when it is polled, not when it is posted, as a device does: in the order of
-/// posting, some at a time. So data that is reused too early, and order that two rails do not keep, are seen.
-/// It can break, as a connection does: then work that was taken and not done ends with
-/// RMA_ERR_PEER_LOST, also what nobody asked a completion of; and what is posted after the first such end was
-/// polled is refused. Thread-safe.
+/// A loopback that executes work when it is polled, not when it is posted, as a device does: in the order
+/// of posting, some items at a time. So tests notice data that is reused too early, and an order that two
+/// rails do not keep. It can break, as a connection does. Then accepted work that was not executed ends
+/// with RMA_ERR_PEER_LOST, also if it is unsignaled. After the first such completion was polled, later
+/// posts are refused. Thread-safe.
 class SlowRail final : public transport::Transport {
  public:
   SlowRail(std::unique_ptr<transport::LoopbackTransport> inner, std::string name, std::uint64_t seed)
       : inner_(std::move(inner)), name_(std::move(name)), random_(seed) {}
 
-  /// Whoever is called from now on does not answer.
+  /// From now on, peers do not answer to connect().
   void connect_to_nobody() { silent_ = true; }
 
-  /// From now on each poll does between 0 and `most` pieces of work.
+  /// From now on, each poll executes between 0 and `most` items of work.
   void do_at_most(std::size_t most) {
     const std::lock_guard guard(lock_);
     at_most_ = most;
   }
-  /// Breaks after `count` more pieces of work.
+  /// Breaks after `count` more items of work.
   void break_after(std::size_t count) {
     const std::lock_guard guard(lock_);
     left_ = count;
     if (count == 0) breaking_ = true;
   }
-  /// Work that is posted and not done.
+  /// Work that is posted and not executed yet.
   [[nodiscard]] std::size_t waiting() {
     const std::lock_guard guard(lock_);
     return queue_.size();
@@ -169,13 +169,13 @@ class SlowRail final : public transport::Transport {
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   const std::unique_ptr<transport::LoopbackTransport> inner_;
   const std::string name_;
-  bool silent_ = false;  ///< set before anyone connects
+  bool silent_ = false;  ///< set before any connection
   std::mutex lock_;      ///< of the following
   std::mt19937_64 random_;
   std::size_t at_most_ = kAll;
   std::size_t left_ = kAll;
-  bool breaking_ = false;  ///< what is taken ends in error
-  bool broken_ = false;    ///< and nothing more is taken
+  bool breaking_ = false;  ///< accepted work ends with an error
+  bool broken_ = false;    ///< posts are refused as well
   std::deque<Held> queue_;
   std::deque<transport::Completion> ready_;
 };

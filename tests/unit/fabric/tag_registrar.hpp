@@ -25,8 +25,8 @@ inline std::size_t page_bytes() {
   return bytes;
 }
 
-/// Gives each page a number that no page had before, in its first 8 bytes: what tells memory from other
-/// memory that was at its address earlier.
+/// Stores a unique number into the first 8 bytes of each page. It distinguishes memory from other memory that
+/// was at the same address before.
 inline void stamp(std::byte* address, std::size_t bytes) {
   static std::atomic<std::uint64_t> next{1};
   for (std::size_t at = 0; at < bytes; at += page_bytes()) {
@@ -34,7 +34,7 @@ inline void stamp(std::byte* address, std::size_t bytes) {
   }
 }
 
-/// New private memory, stamped; at `where` and instead of whatever is there, when given.
+/// Maps new private memory and stamps it. If `where` is given, maps it there, in place of the present memory.
 inline std::byte* map_pages(std::size_t pages, std::byte* where = nullptr) {
   const int fixed = where != nullptr ? MAP_FIXED : 0;
   const std::size_t bytes = pages * page_bytes();
@@ -48,9 +48,9 @@ inline void unmap_pages(std::byte* address, std::size_t pages) {
   ASSERT_EQ(::munmap(address, pages * page_bytes()), 0);
 }
 
-/// A Registrar that holds pages as a device does: it remembers the stamps of the pages it was given, and so
-/// knows whether they are still what is at their address. Fails the test when a registration is removed that
-/// is not there.
+/// A Registrar that holds pages as a device does. It remembers the stamps of registered pages, and so knows
+/// whether the same pages are still at their addresses. Fails the test if a registration is removed that
+/// does not exist.
 class TagRegistrar final : public Registrar {
  public:
   ~TagRegistrar() override { ::close(memory_); }
@@ -61,11 +61,12 @@ class TagRegistrar final : public Registrar {
       const std::lock_guard lock(mutex_);
       if (used_ + bytes > limit_) return Status(RMA_ERR_NO_MEMORY, "the device's limit");
     }
-    // Touches all of it as for writing, as a device does, and finds what is not mapped.
+    // Touches all pages for writing, as a device does, and so finds pages that are not mapped.
     if (::madvise(address, bytes, MADV_POPULATE_WRITE) != 0) return not_mapped();
     std::vector<std::uint64_t> tags;
     for (std::size_t at = 0; at < bytes; at += page_bytes()) {
-      std::uint64_t tag = 0;  // by the file: another thread may unmap what is not asked for
+      std::uint64_t tag = 0;  // read through the file, because another thread may unmap pages outside
+                              // of the request
       const auto offset = reinterpret_cast<std::uintptr_t>(address + at);
       if (::pread(memory_, &tag, sizeof(tag), static_cast<off_t>(offset)) != sizeof(tag)) return not_mapped();
       tags.push_back(tag);
@@ -92,8 +93,8 @@ class TagRegistrar final : public Registrar {
     used_ -= registered.bytes;
   }
 
-  /// True when `registered` is registered, covers the range, and its pages are those at the range's
-  /// addresses.
+  /// Returns whether `registered` is registered, covers the range, and has the pages that are at
+  /// the range's addresses.
   bool is_current(const Registered& registered, const std::byte* address, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     const auto found = live_.find(registered.local[0]);
@@ -120,7 +121,7 @@ class TagRegistrar final : public Registrar {
     const std::lock_guard lock(mutex_);
     return used_;
   }
-  /// What other threads do at the end of the next add(), before it returns.
+  /// Runs at the end of the next add(), before it returns, in place of other threads.
   void set_after_next_add(std::function<void()> what) { after_next_add_ = std::move(what); }
   void set_limit(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -146,7 +147,7 @@ class TagRegistrar final : public Registrar {
   std::atomic<std::uint64_t> adds_not_mapped_{0};
 };
 
-/// A cache over a TagRegistrar, and what it counted since the test began.
+/// A cache over a TagRegistrar, and the counters since the test began.
 class RegistrationCacheTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -30,11 +30,11 @@ inline Bytes operator+(Bytes front, std::span<const std::byte> back) {
   return front;
 }
 
-/// Some ranks in one process, each with a helper over a loopback endpoint. They have no threads: whoever
-/// waits moves all of them.
+/// Several ranks in one process, each with a helper over a loopback endpoint. They have no threads: a rank
+/// that waits makes progress for all of them.
 class HelperWorld : public testing::Test {
  protected:
-  /// Where a request has got to.
+  /// The state of a request.
   struct Outcome {
     int answers = 0;
     rma_status_t status = RMA_ERR_STATE;
@@ -55,7 +55,7 @@ class HelperWorld : public testing::Test {
     std::unique_ptr<HelperThread> helper;
   };
 
-  /// All ranks' helpers, for whoever waits at one of them.
+  /// The helpers of all ranks, for the rank that waits.
   class Everyone final : public Mover {
    public:
     explicit Everyone(HelperWorld& world) : world_(world) {}
@@ -82,7 +82,7 @@ class HelperWorld : public testing::Test {
   void open(int count) {
     for (int number = 0; number < count; ++number) open_one(number, count);
   }
-  /// By the settings as they are now.
+  /// Makes the ranks with the present settings.
   void open_one(int number, int count) {
     auto& rank = *ranks.emplace_back(std::make_unique<Rank>());
     auto endpoint = fabric.open(number, {.max_message = 1 << 20, .max_gather = 4, .max_outstanding = 16});
@@ -113,7 +113,7 @@ class HelperWorld : public testing::Test {
     rank.flights->add(*rank.network);
     for (int other = 0; other < count; ++other) rank.flights->moved_by(other, *rank.network);
   }
-  /// After the handlers are in place.
+  /// Starts the helpers. The handlers are registered before.
   void start() {
     for (auto& rank : ranks) {
       ASSERT_TRUE(rank->helper->start().ok());
@@ -144,7 +144,7 @@ class HelperWorld : public testing::Test {
     }
     return moved;
   }
-  /// Until nothing moves any more; false when that never comes.
+  /// Makes progress until nothing moves any more. Returns false if that takes too long.
   [[nodiscard]] bool settle() {
     for (int round = 0; round < 100000; ++round) {
       if (!step()) return true;
@@ -152,7 +152,7 @@ class HelperWorld : public testing::Test {
     return false;
   }
 
-  /// Asks `of` for something; the outcome is filled in when the answer comes.
+  /// Sends a request to `of`. The outcome is stored when the answer comes.
   std::shared_ptr<Outcome> ask(int from, int of, RequestKind kind, const Bytes& body, std::size_t room,
                                Status* status = nullptr) {
     RpcClient& asker = client(from);
@@ -184,7 +184,7 @@ class HelperWorld : public testing::Test {
     return outcome;
   }
 
-  /// Answers with the body, as much of it as there is room for.
+  /// Answers with as much of the body as there is room for.
   static Answer echo(const Served& request) {
     const std::size_t bytes = std::min(request.body.size(), request.room.size());
     std::copy_n(request.body.begin(), bytes, request.room.begin());

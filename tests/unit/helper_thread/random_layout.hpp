@@ -8,7 +8,7 @@
 
 namespace rma {
 
-/// A layout, and the addresses of all its bytes in order, computed in another way.
+/// A layout, and the addresses of all its bytes in order, which are computed in another way.
 struct RandomLayout {
   Layout layout;
   std::vector<std::uintptr_t> addresses;
@@ -33,7 +33,7 @@ inline std::vector<std::uintptr_t> addresses_of(std::uintptr_t start, std::size_
   return addresses;
 }
 
-/// Any strided layout around `middle` whose bytes are a multiple of `unit` in every segment.
+/// Draws a strided layout around `middle`. The size of each segment is a multiple of `unit`.
 inline RandomLayout random_strided(std::mt19937_64& random, std::uintptr_t middle, std::size_t unit) {
   const std::size_t segment = unit * (random() % 9);
   std::vector<Layout::Dimension> dimensions(random() % 5);
@@ -46,7 +46,7 @@ inline RandomLayout random_strided(std::mt19937_64& random, std::uintptr_t middl
           .addresses = addresses_of(middle, segment, dimensions)};
 }
 
-/// Any list of segments, some of them empty.
+/// Draws a list of segments, some of them empty.
 inline RandomLayout random_list(std::mt19937_64& random, std::uintptr_t middle, std::size_t unit) {
   std::vector<Layout::Segment> segments(1 + random() % 40);
   std::vector<std::uintptr_t> addresses;

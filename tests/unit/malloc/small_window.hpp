@@ -18,7 +18,7 @@ inline Window make_window(std::size_t limit, HugePages huge_pages = HugePages::o
   return std::move(window).value();
 }
 
-/// Bytes that the system holds for the window's file.
+/// Returns how many bytes the system holds for the window's file.
 inline std::size_t bytes_held(const Window& window) {
   struct stat about {};
   EXPECT_EQ(fstat(window.fd(), &about), 0);

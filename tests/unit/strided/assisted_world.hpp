@@ -13,10 +13,10 @@
 
 namespace rma {
 
-/// Ranks with host-assisted transfers over loopback endpoints, and memory of which most can be reached.
+/// Ranks with host-assisted transfers over loopback endpoints. Most of their memory is registered.
 ///
-/// A rank's memory has three parts: two that are registered, each by itself, and one that is not. Transfers
-/// are drawn so that none touches bytes of another: what they leave does not depend on their order.
+/// A rank's memory has three parts: two that are registered separately, and one that is not. No transfer
+/// touches bytes of another, so the result does not depend on their order.
 class AssistedWorld : public HelperWorld {
  protected:
   static constexpr std::size_t kPart = std::size_t{1} << 20;
@@ -25,17 +25,17 @@ class AssistedWorld : public HelperWorld {
   struct Memory {
     std::vector<std::byte> bytes;
     std::vector<std::byte> model;
-    std::array<std::size_t, 3> used = {};  ///< of each part, given to transfers
+    std::array<std::size_t, 3> used = {};  ///< bytes of each part that transfers use
     std::mutex lock;
     std::vector<Registered> registered;
     std::unique_ptr<Assisted> assisted;
   };
-  /// A transfer that was drawn, and what has become of it.
+  /// A transfer and its outcome.
   struct Drawn {
     int from = 0;
     int to = 0;
     bool put = false;
-    bool reachable = true;  ///< all of the target's side is registered
+    bool reachable = true;  ///< whether all of the target's side is registered
     std::shared_ptr<const Layout> remote = {};
     std::shared_ptr<const Layout> local = {};
     rma_request_t operation = RMA_REQUEST_NULL;
@@ -77,14 +77,15 @@ class AssistedWorld : public HelperWorld {
 
   static std::size_t below(Random& random, std::size_t count) { return random() % count; }
 
-  /// `bytes` bytes of a part that no other transfer has; none when it is full.
+  /// Returns `bytes` bytes of a part that no other transfer uses; no value if the part is full.
   std::optional<std::uintptr_t> take(int rank, std::size_t part, std::size_t bytes) {
     std::size_t& used = memory(rank).used[part];
     if (bytes > kPart - used) return std::nullopt;
     used += bytes;
     return reinterpret_cast<std::uintptr_t>(&memory(rank).bytes[part * kPart + used - bytes]);
   }
-  /// Segments of these sizes, in any order, in the registered parts; `outside` of them in the other.
+  /// Draws segments of these sizes, in any order, in the registered parts, with `outside` of them in
+  /// the other part.
   std::optional<Layout> draw_list(Random& random, int rank, const std::vector<std::size_t>& sizes,
                                   std::size_t outside) {
     std::vector<std::size_t> order(sizes.size());
@@ -100,7 +101,7 @@ class AssistedWorld : public HelperWorld {
     }
     return Layout::list(std::move(segments));
   }
-  /// Segments along dimensions of these counts, up or down, with gaps.
+  /// Draws segments along dimensions with these counts, upwards or downwards, with gaps.
   std::optional<Layout> draw_strided(Random& random, int rank, std::size_t part, std::size_t segment,
                                      const std::vector<std::size_t>& counts) {
     std::vector<Layout::Dimension> dimensions;
@@ -117,8 +118,8 @@ class AssistedWorld : public HelperWorld {
     if (!place) return std::nullopt;
     return Layout::strided(*place + start, segment, dimensions);
   }
-  /// A transfer between two ranks; none when their memory is used up. `outside_percent`: how often its
-  /// target's side is not registered.
+  /// Draws a transfer between two ranks; returns no value if their memory is used up. `outside_percent` says
+  /// how often the target's side is not registered.
   std::optional<Drawn> draw(Random& random, int from, int to, std::size_t outside_percent) {
     Drawn drawn = {.from = from, .to = to, .put = random() % 2 == 0};
     drawn.reachable = below(random, 100) >= outside_percent;
@@ -164,7 +165,7 @@ class AssistedWorld : public HelperWorld {
     Status finished = at(drawn.from).flights->wait(drawn.operation);
     if (drawn.status.ok()) drawn.status = std::move(finished);
   }
-  /// Random hindrances at a rank: no room for messages, scatters and gathers for a while.
+  /// Draws faults at a rank: for a while there is no room for messages, scatters and gathers.
   void hinder(Random& random, int rank) {
     at(rank).endpoint->messages().set_faults(
         {.refused_messages = static_cast<std::uint32_t>(below(random, 4)),
@@ -174,7 +175,7 @@ class AssistedWorld : public HelperWorld {
   [[nodiscard]] std::byte& model_of(int rank, const std::byte* address) {
     return memory(rank).model[static_cast<std::size_t>(address - memory(rank).bytes.data())];
   }
-  /// What a transfer leaves, in the model. Of one that failed, each byte may have moved or not.
+  /// Applies a transfer to the model. Each byte of a failed transfer may have moved or not.
   void account(const Drawn& drawn) {
     const auto bytes_of_layout = [](const Layout& layout) {
       std::vector<std::byte*> all;
@@ -196,7 +197,7 @@ class AssistedWorld : public HelperWorld {
       if (drawn.status.ok() || *sink[i] == moved) model = moved;
     }
   }
-  /// All memory is as the models say, and nothing is under way any more.
+  /// Checks that all memory is as the models say, and that nothing is under way any more.
   void check(std::vector<Drawn>& all) {
     ASSERT_TRUE(settle()) << "the ranks never come to rest";
     for (const Drawn& drawn : all) account(drawn);

@@ -11,7 +11,8 @@
 
 namespace rma::transport {
 
-/// Two endpoints: 0, which the tests post at, and 1, whose memory `theirs` is. Both memories are registered.
+/// Two endpoints. The tests post at endpoint 0. `theirs` is the memory of endpoint 1. Both
+/// memories are registered.
 class LoopbackPair : public testing::Test {
  protected:
   static constexpr std::size_t kBytes = 64;
@@ -51,7 +52,7 @@ class LoopbackPair : public testing::Test {
     return mine_end->post_read(1, {&piece, 1}, remote(0), cookie, flags);
   }
 
-  /// What one poll of an endpoint yields.
+  /// Returns the completions of one poll of an endpoint.
   [[nodiscard]] static std::vector<Completion> poll(Transport& endpoint, std::size_t most = 16) {
     std::vector<Completion> completions(most);
     completions.resize(endpoint.poll(completions));
@@ -62,7 +63,7 @@ class LoopbackPair : public testing::Test {
     for (const Completion& completion : completions) result.push_back(completion.cookie);
     return result;
   }
-  /// The same of its message endpoint.
+  /// Returns those of its message endpoint.
   [[nodiscard]] static std::vector<Completion> poll_messages(LoopbackTransport& endpoint) {
     std::vector<Completion> completions(16);
     completions.resize(endpoint.messages().poll(completions));
@@ -73,7 +74,7 @@ class LoopbackPair : public testing::Test {
     EXPECT_EQ(cookies(completions), std::vector<Cookie>{cookie});
     return completions.size() == 1 ? completions[0].status : RMA_SUCCESS;
   }
-  /// The status of the only completion of one poll.
+  /// Returns the status of the only completion of one poll.
   [[nodiscard]] static rma_status_t outcome(Transport& endpoint, Cookie cookie) {
     const auto completions = poll(endpoint);
     EXPECT_EQ(cookies(completions), std::vector<Cookie>{cookie});

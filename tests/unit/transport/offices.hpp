@@ -16,15 +16,15 @@ namespace rma::transport {
 
 class Office;
 
-/// What joins the switchboards of one test. Delivers within send(), on the sender's thread.
+/// Connects the switchboards of one test. It delivers within send(), on the sender's thread.
 class Wires {
  public:
   using Datagram = std::vector<std::byte>;
 
-  /// Whether a datagram arrives; all do at first. For tests of one thread.
+  /// Decides whether a datagram arrives. At first all arrive. For tests with one thread.
   std::function<bool(const Greeting&)> passes = [](const Greeting& /*greeting*/) { return true; };
 
-  /// Loses, doubles, holds back and forges datagrams from now on.
+  /// From now on, loses, duplicates, delays and forges datagrams.
   void rage(std::uint64_t seed) { random_.emplace(seed); }
   [[nodiscard]] std::uint64_t forged() const { return forged_; }
 
@@ -39,17 +39,17 @@ class Wires {
  private:
   friend class Office;
   using Delivery = std::pair<std::uint32_t, Datagram>;
-  /// What arrives because this is sent.
+  /// Returns the datagrams that arrive when this one is sent.
   [[nodiscard]] std::vector<Delivery> arrivals(const Delivery& sent);
 
-  std::map<std::uint32_t, Office*> offices_;  ///< by address; filled before anything is sent
-  std::mutex lock_;                           ///< of the following
+  std::map<std::uint32_t, Office*> offices_;  ///< by address; filled before any datagram is sent
+  std::mutex lock_;                           ///< guards the members below
   std::optional<std::mt19937_64> random_;
   std::vector<Delivery> held_back_;
   std::atomic<std::uint64_t> forged_ = 0;
 };
 
-/// One rank: a switchboard, and the ends that it makes and binds.
+/// One rank: a switchboard and the ends that it makes and binds.
 class Office final : public Switchboard::Exchange {
  public:
   Office(Wires& wires, int rank, int ranks, std::chrono::milliseconds timeout)
@@ -64,7 +64,7 @@ class Office final : public Switchboard::Exchange {
     card.secret.fill(static_cast<std::byte>(rank + 1));
     return card;
   }
-  /// The end of `rank`'s connection to `peer`.
+  /// Returns the end of `rank`'s connection to `peer`.
   [[nodiscard]] static Endpoint end_of(int rank, int peer) {
     Endpoint end;
     end.data_queue_pair = static_cast<std::uint32_t>(100 * rank + peer + 1);
@@ -88,7 +88,7 @@ class Office final : public Switchboard::Exchange {
     wires_.send(to, greeting);
   }
 
-  /// The end that this rank bound to is the one that `peer` made for it.
+  /// Returns whether this rank's end is bound to the end that `peer` made for it.
   [[nodiscard]] bool bound_to(int peer) const {
     const auto found = bound.find(peer);
     const Endpoint expected = end_of(peer, rank_);
@@ -105,7 +105,7 @@ class Office final : public Switchboard::Exchange {
   const int rank_;
 
  public:
-  // Written with the switchboard's lock held, but for `sent`; read when nothing moves.
+  // These are written with the switchboard's lock held, except for `sent`, and read when nothing moves.
   std::map<int, int> ends_made;
   std::map<int, int> binds;
   std::map<int, Endpoint> bound;

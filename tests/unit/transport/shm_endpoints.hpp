@@ -13,12 +13,11 @@
 #include <vector>
 
 #include "transport/shm/shm_transport.hpp"
+#include "util/bytes_of.hpp"
 
 namespace rma::transport {
 
-inline std::span<const std::byte> bytes_of(const ShmCard& card) { return std::as_bytes(std::span(&card, 1)); }
-
-/// One end: a transport with message buffers, and what has arrived in them.
+/// One end: a transport with message buffers, and the messages that have arrived in them.
 class ShmEnd {
  public:
   static constexpr std::size_t kMessage = 200;
@@ -27,7 +26,7 @@ class ShmEnd {
     std::vector<std::byte> bytes;
   };
 
-  /// With `lent` buffers for anybody; each peer gets `own` more.
+  /// Makes an end with `lent` buffers for any peer. Each peer gets `own` more.
   ShmEnd(int rank, std::vector<int> locals, std::uint32_t own = 4, std::uint32_t lent = 2,
          std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
     auto opened = ShmTransport::open({.rank = rank,
@@ -51,7 +50,7 @@ class ShmEnd {
       EXPECT_EQ(messages().post_buffer({buffers.back().data(), kMessage, 0}, buffers.size()), RMA_SUCCESS);
     }
   }
-  /// Polls once; messages are taken out of their buffers, which are posted again.
+  /// Polls once. Takes messages out of their buffers and posts the buffers again.
   std::size_t poll() {
     std::array<Completion, 8> completions;
     const std::size_t count = messages().poll(completions);
@@ -80,7 +79,7 @@ class ShmEnd {
     std::memcpy(bytes.data(), &number, sizeof number);
     return bytes;
   }
-  /// The numbers that came, in the order of their coming; they are forgotten.
+  /// Returns the numbers that arrived, in the order of arrival, and forgets them.
   std::vector<std::uint32_t> numbers() {
     std::vector<std::uint32_t> found;
     for (const Arrived& one : arrived) {
@@ -103,7 +102,7 @@ class ShmEnd {
   std::vector<Completion> ended;
 };
 
-/// `one` connects to `other`, which answers meanwhile.
+/// Connects `one` to `other`, which answers meanwhile.
 inline Status connect(ShmEnd& one, ShmEnd& other, int its_rank) {
   std::atomic<bool> done = false;
   Status status;
@@ -119,7 +118,7 @@ inline Status connect(ShmEnd& one, ShmEnd& other, int its_rank) {
   return status;
 }
 
-/// Three ends in one process, of ranks 3, 5 and 9.
+/// Three ends in one process, with ranks 3, 5 and 9.
 class ShmEndpoints : public testing::Test {
  protected:
   void open(std::uint32_t own = 4, std::uint32_t lent = 2) {

@@ -125,7 +125,7 @@ TEST(ShmProcesses, AllConnectToAllAtOnceAndNobodyPolls) {
       for (int step = 1; step <= 4; ++step) {
         const int peer = (rank + step) % 4;
         const auto& card = host->cards[static_cast<std::size_t>(peer)];
-        const Status status = end.transport->connect(peer, std::as_bytes(std::span(&card, 1)));
+        const Status status = end.transport->connect(peer, bytes_of(card));
         EXPECT_TRUE(status.ok()) << status.text();
         EXPECT_EQ(end.send(peer, static_cast<std::uint32_t>(rank)), RMA_SUCCESS);
       }
