@@ -3,7 +3,7 @@
  * armci-bench: the measurements on ARMCI, ours or, compiled by compare.sh, another one.
  */
 #include "armci/calls.hpp"
-#include "armci/client.hpp"
+#include "armci/client_suite.hpp"
 #include "armci/transfers.hpp"
 
 int main(int argc, char** argv) {
