@@ -11,11 +11,13 @@ fi
 # shellcheck source=bench/attempts.sh
 . "$(dirname "${BASH_SOURCE[0]}")/attempts.sh"
 bytes=$(numfmt --from=iec -d , --field=- <<< "$sizes")
+granted=$(numfmt --from=iec -d , --field=- <<< "$segments" | tr , '\n' | awk '$1 >= 1024' | paste -sd ,)
 
-# raw_once OUTPUT: makes the same measurements with the device itself.
+# raw_once OUTPUT OPTION...: makes the same measurements with the device itself.
 raw_once() {
   local output=$1 target
-  set -- timeout 900 "$bin/raw-verbs" --device rxe0 --repetitions 1 --sizes "$bytes"
+  shift
+  set -- timeout 900 "$bin/raw-verbs" --device rxe0 --repetitions 1 --sizes "$bytes" "$@"
   start_there node2 "$*" > "$output.target" 2>&1
   target=$!
   if "$@" --connect node2 --json "$output.json" > "$output.log" 2>&1; then
@@ -28,7 +30,7 @@ raw_once() {
   rm -f "$output.json"
   return 1
 }
-raw() { attempt 'figures: raw-verbs' raw_once "$1" || true; }
+raw() { attempt "figures: raw-verbs for $1" raw_once "$@" || true; }
 # ours OUTPUT SETTING OPTION...: runs figures-bench with one rank on each host.
 ours() {
   local output=$1 setting=$2
@@ -46,6 +48,8 @@ for ((round = 1; round <= rounds; ++round)); do
   folder=$CLUSTER_RESULTS/round-$round
   mkdir -p "$folder"
   raw "$folder/raw"
+  # The control: waits as librma's ranks do, and also gathers and scatters, with nobody assisting.
+  raw "$folder/bare" --form bare --asleep --segments "$granted"
   for protocol in packed pipelined segments host_assisted; do
     copied=()
     case $protocol in packed | pipelined) copied=(--copied) ;; esac

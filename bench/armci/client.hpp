@@ -23,6 +23,8 @@ inline constexpr std::size_t kMatrixRows = 512;
 inline constexpr std::size_t kMatrixColumns = 1036;
 inline constexpr std::size_t kMatrixWords = kMatrixRows * kMatrixColumns;
 static_assert(Arena::kData + kMatrixWords * sizeof(double) <= Arena::kLargeBytes);
+/** The small buffer: room for the largest patch. */
+inline constexpr std::size_t kPatchWords = 2048;
 
 struct ClientOp {
   enum class Kind { put, accumulate, get, rmw };
@@ -111,8 +113,6 @@ class Client {
   }
 
  private:
-  static constexpr std::size_t kPatchWords = 2048;
-
   void run(const ClientOp& op) {
     char* const corner = member_.at(Arena::kData + op.first * sizeof(double), op.rank);
     int near_stride = static_cast<int>(op.columns * sizeof(double));
@@ -160,23 +160,5 @@ class Client {
   LocalBuffer source_;
   LocalBuffer target_;
 };
-
-inline void client_suite(ArmciMeasure& measure) {
-  ArmciMember& member = measure.backend();
-  const std::string ranks = " " + ranks_text(member.size());
-  const auto row = [&](const char* what, const ClientCounts& counts) {
-    RowName name{"client", std::string("armci small strided ") + what + " of a client" + ranks, "", 0};
-    Client client(member, counts);
-    std::fill_n(member.local() + Arena::kData, kMatrixWords * sizeof(double), '\0');
-    member.sync();
-    const bool right = member.rank() != 0 || client.is_right();
-    if (!measure.agree(name, right)) return;
-    measure_acting(
-        measure, std::move(name), [&](std::size_t) { client(); }, client.size());
-  };
-  row("puts", {128, 0, 0, 0});
-  row("accumulates", {0, 128, 0, 0});
-  row("mix", {257, 285, 37, 1});
-}
 
 }  // namespace rma::bench

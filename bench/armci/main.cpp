@@ -3,7 +3,7 @@
  * armci-bench: the measurements on librma's ARMCI, or on another ARMCI if compare.sh compiles it.
  */
 #include "armci/calls.hpp"
-#include "armci/client.hpp"
+#include "armci/client_suite.hpp"
 #include "armci/transfers.hpp"
 
 int main(int argc, char** argv) {

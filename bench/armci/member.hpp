@@ -1,7 +1,7 @@
 /**
  * @file member.hpp
  * A process of an ARMCI job. The same source serves every ARMCI: it calls only functions of armci.h that all
- * of them have.
+ * of them have. Only the controls beside librma's own rows ask librma where memory is mapped.
  */
 #pragma once
 
@@ -16,16 +16,26 @@ extern "C" {
 
 #include "harness/program.hpp"
 
-// The name of this ARMCI in the results: -DRMA_BENCH_ARMCI=... on the command line.
+// The name of this ARMCI in the results: -DRMA_BENCH_ARMCI=... on the command line. Without it, librma's.
 #ifndef RMA_BENCH_ARMCI
-#define RMA_BENCH_ARMCI "rma"
+#include "rma/direct.h"
 #endif
 
 namespace rma::bench {
 
+#ifdef RMA_BENCH_ARMCI
+inline constexpr const char* kArmciName = RMA_BENCH_ARMCI;
+inline void* mapped_address(const void* /*address*/, std::size_t /*bytes*/, int /*rank*/) { return nullptr; }
+#else
+inline constexpr const char* kArmciName = "rma";
+inline void* mapped_address(const void* address, std::size_t bytes, int rank) {
+  return rma_direct_address(address, bytes, rank);
+}
+#endif
+
 class ArmciMember {
  public:
-  static const char* name() { return RMA_BENCH_ARMCI; }
+  static const char* name() { return kArmciName; }
 
   ArmciMember(int& argc, char**& argv) {
 #ifdef MPI_VERSION
@@ -63,6 +73,10 @@ class ArmciMember {
   [[nodiscard]] char* at(std::size_t offset, int rank) const {
     return static_cast<char*>(bases_[static_cast<std::size_t>(rank)]) + offset;
   }
+  /** Returns where that memory is mapped here, for controls; null if it is not, or the library does not say. */
+  [[nodiscard]] char* mapped(std::size_t offset, std::size_t bytes, int rank) const {
+    return static_cast<char*>(mapped_address(at(offset, rank), bytes, rank));
+  }
   /** Returns the rank with which this one measures transfers. */
   [[nodiscard]] int next() const { return (rank_ + 1) % size_; }
 
@@ -93,6 +107,17 @@ void measure_acting(ArmciMeasure& measure, RowName name, Op&& op, std::size_t op
     measure.together(std::move(name), op, operations);
   } else {
     measure.alone(std::move(name), op, operations);
+  }
+}
+
+/** The same, with `control(i)` beside it, which does as many operations. */
+template <typename Op, typename Control>
+void measure_acting_beside(ArmciMeasure& measure, const RowName& name, Op&& op, Control&& control,
+                           std::size_t operations) {
+  if (measure.backend().size() > 2) {
+    measure.together_beside(name, op, control, operations);
+  } else {
+    measure.alone_beside(name, op, control, operations);
   }
 }
 

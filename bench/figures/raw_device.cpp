@@ -97,28 +97,36 @@ void RawDevice::find_gid() {
   require(false, "no RoCE v2 address");
 }
 
-RawDevice::RawDevice(const std::string& name, const Wire& wire, std::size_t bytes) {
+void RawDevice::make_queue_pair() {
+  ibv_qp_init_attr wanted = {};
+  wanted.send_cq = completions_;
+  wanted.recv_cq = completions_;
+  wanted.cap.max_send_wr = shape_.sends;
+  wanted.cap.max_recv_wr = shape_.receives;
+  wanted.cap.max_send_sge = shape_.pieces;
+  wanted.cap.max_recv_sge = shape_.pieces;
+  wanted.qp_type = IBV_QPT_RC;
+  queue_pair_ = ibv_create_qp(domain_, &wanted);
+  require(queue_pair_ != nullptr, "cannot create a queue pair");
+}
+
+RawDevice::RawDevice(const std::string& name, const Wire& wire, std::size_t bytes, const Shape& shape)
+    : shape_(shape) {
   open(name);
   find_gid();
   domain_ = ibv_alloc_pd(context_);
-  completions_ = ibv_create_cq(context_, kDepth, nullptr, nullptr, 0);
-  require(domain_ != nullptr && completions_ != nullptr, "cannot prepare the device");
+  events_ = ibv_create_comp_channel(context_);
+  require(domain_ != nullptr && events_ != nullptr, "cannot prepare the device");
+  const auto entries = static_cast<int>(shape.sends + shape.receives);
+  completions_ = ibv_create_cq(context_, entries, nullptr, events_, 0);
+  require(completions_ != nullptr, "cannot create a completion queue");
   constexpr std::size_t kPage = 4096;
   memory_ = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kPage}));
   std::memset(memory_, 0, bytes);
   region_ = ibv_reg_mr(domain_, memory_, bytes,
                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
   require(region_ != nullptr, "cannot register memory");
-  ibv_qp_init_attr wanted = {};
-  wanted.send_cq = completions_;
-  wanted.recv_cq = completions_;
-  wanted.cap.max_send_wr = kDepth;
-  wanted.cap.max_recv_wr = 1;
-  wanted.cap.max_send_sge = 1;
-  wanted.cap.max_recv_sge = 1;
-  wanted.qp_type = IBV_QPT_RC;
-  queue_pair_ = ibv_create_qp(domain_, &wanted);
-  require(queue_pair_ != nullptr, "cannot create a queue pair");
+  make_queue_pair();
   const Card mine = {.queue_pair = queue_pair_->qp_num,
                      .key = region_->rkey,
                      .address = reinterpret_cast<std::uintptr_t>(memory_),
@@ -168,19 +176,23 @@ RawDevice::~RawDevice() {
   ibv_destroy_qp(queue_pair_);
   ibv_dereg_mr(region_);
   ibv_destroy_cq(completions_);
+  ibv_destroy_comp_channel(events_);
   ibv_dealloc_pd(domain_);
   ibv_close_device(context_);
   constexpr std::size_t kPage = 4096;
   ::operator delete (memory_, std::align_val_t{kPage});
 }
 
+ibv_sge RawDevice::piece(std::size_t offset, std::size_t bytes) const {
+  return {.addr = reinterpret_cast<std::uintptr_t>(memory_ + offset),
+          .length = static_cast<std::uint32_t>(bytes),
+          .lkey = region_->lkey};
+}
+
 void RawDevice::start(bool put, std::size_t offset, std::size_t bytes) const {
-  ibv_sge piece = {};
-  piece.addr = reinterpret_cast<std::uintptr_t>(memory_ + offset);
-  piece.length = static_cast<std::uint32_t>(bytes);
-  piece.lkey = region_->lkey;
+  ibv_sge here = piece(offset, bytes);
   ibv_send_wr request = {};
-  request.sg_list = &piece;
+  request.sg_list = &here;
   request.num_sge = 1;
   request.opcode = put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
   request.send_flags = IBV_SEND_SIGNALED;
@@ -190,11 +202,52 @@ void RawDevice::start(bool put, std::size_t offset, std::size_t bytes) const {
   require(ibv_post_send(queue_pair_, &request, &refused) == 0, "cannot post a request");
 }
 
+void RawDevice::gather(std::span<ibv_sge> pieces) const {
+  ibv_send_wr request = {};
+  request.sg_list = pieces.data();
+  request.num_sge = static_cast<int>(pieces.size());
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr* refused = nullptr;
+  require(ibv_post_send(queue_pair_, &request, &refused) == 0, "cannot post a gather");
+}
+
+void RawDevice::scatter(std::span<ibv_sge> pieces) const {
+  ibv_recv_wr request = {};
+  request.sg_list = pieces.data();
+  request.num_sge = static_cast<int>(pieces.size());
+  ibv_recv_wr* refused = nullptr;
+  require(ibv_post_recv(queue_pair_, &request, &refused) == 0, "cannot post a scatter");
+}
+
+void RawDevice::sleep() const {
+  ibv_cq* queue = nullptr;
+  void* unused = nullptr;
+  require(ibv_get_cq_event(events_, &queue, &unused) == 0, "cannot wait for a completion");
+  ibv_ack_cq_events(queue, 1);
+}
+
 void RawDevice::finish() const {
   ibv_wc completion = {};
-  int found = 0;
-  while (found == 0) found = ibv_poll_cq(completions_, 1, &completion);
-  require(found == 1 && completion.status == IBV_WC_SUCCESS, ibv_wc_status_str(completion.status));
+  bool armed = false;
+  while (true) {
+    const int found = ibv_poll_cq(completions_, 1, &completion);
+    require(found >= 0, "cannot poll");
+    if (found == 1) break;
+    if (!shape_.asleep) continue;
+    // What completes between the poll and the arming raises no event: the queue is polled once more.
+    if (armed) sleep();
+    if (!armed) require(ibv_req_notify_cq(completions_, 0) == 0, "cannot ask for an event");
+    armed = !armed;
+  }
+  require(completion.status == IBV_WC_SUCCESS, ibv_wc_status_str(completion.status));
+}
+
+void RawDevice::drain() const {
+  ibv_wc completion = {};
+  while (ibv_poll_cq(completions_, 1, &completion) == 1) {
+    require(completion.status == IBV_WC_SUCCESS, ibv_wc_status_str(completion.status));
+  }
 }
 
 }  // namespace rma::bench

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace rma::bench {
@@ -37,7 +38,14 @@ class RawDevice {
  public:
   static constexpr std::uint32_t kDepth = 16;  ///< requests under way at once
 
-  RawDevice(const std::string& name, const Wire& wire, std::size_t bytes);
+  struct Shape {
+    std::uint32_t sends = kDepth;  ///< and reads: requests under way at once
+    std::uint32_t receives = 1;    ///< posted at once
+    std::uint32_t pieces = 1;      ///< of one request or receive
+    bool asleep = false;           ///< whoever waits sleeps; else it polls without pause
+  };
+
+  RawDevice(const std::string& name, const Wire& wire, std::size_t bytes, const Shape& shape);
   ~RawDevice();
   RawDevice(const RawDevice&) = delete;
   RawDevice& operator=(const RawDevice&) = delete;
@@ -45,8 +53,15 @@ class RawDevice {
   [[nodiscard]] std::byte* memory() const { return memory_; }
   /** Posts one RDMA write or read between the same offsets of both buffers. */
   void start(bool put, std::size_t offset, std::size_t bytes) const;
-  /** Polls until the oldest request is complete. */
+  /** Posts a message that gathers these pieces, or a receive that scatters one into them. */
+  void gather(std::span<ibv_sge> pieces) const;
+  void scatter(std::span<ibv_sge> pieces) const;
+  /** Returns `bytes` at this offset of this side's buffer, as a piece. */
+  [[nodiscard]] ibv_sge piece(std::size_t offset, std::size_t bytes) const;
+  /** Waits until the oldest request is complete. */
   void finish() const;
+  /** Takes note of what is complete already. */
+  void drain() const;
 
  private:
   struct Card {
@@ -57,10 +72,14 @@ class RawDevice {
   };
   void open(const std::string& name);
   void find_gid();
+  void make_queue_pair();
   void connect(const Card& peer);
+  void sleep() const;
 
+  const Shape shape_;
   ibv_context* context_ = nullptr;
   ibv_pd* domain_ = nullptr;
+  ibv_comp_channel* events_ = nullptr;
   ibv_cq* completions_ = nullptr;
   ibv_qp* queue_pair_ = nullptr;
   ibv_mr* region_ = nullptr;

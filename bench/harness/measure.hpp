@@ -62,24 +62,19 @@ class Measure {
     backend_.sync();
   }
 
-  /** Measures as alone() does, and also a control in the row "NAME memcpy". The two take their samples in
-   * turn, so that a disturbance of the machine affects both. */
+  /** Measures as alone() does, and also a control in the row "NAME bare": the same work by plain loads and
+   * stores. The two take their samples in turn, so that a disturbance of the machine affects both. */
   template <typename Op, typename Control>
-  void alone_beside(const RowName& name, Op&& op, Control&& control) {
+  void alone_beside(const RowName& name, Op&& op, Control&& control, std::size_t operations = 1) {
     backend_.sync();
     if (backend_.rank() == 0) {
       const std::size_t count = enough(op);
       const std::size_t control_count = enough(control);
-      std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
-      std::vector<double> control_samples(samples.size());
-      for (std::size_t i = 0; i < samples.size(); ++i) {
-        samples[i] = time_batch(count, op) / static_cast<double>(count);
-        control_samples[i] = time_batch(control_count, control) / static_cast<double>(control_count);
-      }
-      RowName control_name = name;
-      control_name.row += kControlSuffix;
-      record(name, "ns", std::move(samples));
-      record(std::move(control_name), "ns", std::move(control_samples));
+      record_beside(
+          name, [&] { return time_batch(count, op) / static_cast<double>(count * operations); },
+          [&] {
+            return time_batch(control_count, control) / static_cast<double>(control_count * operations);
+          });
     }
     backend_.sync();
   }
@@ -89,17 +84,24 @@ class Measure {
    * For one host only. */
   template <typename Op>
   void together(RowName name, Op&& op, std::size_t operations = 1) {
-    std::size_t count = 1;
-    double elapsed = time_together(count, op);
-    while (!fills(elapsed)) {
-      count = more(count, elapsed);
-      elapsed = time_together(count, op);
-    }
+    const std::size_t count = enough_together(op);
     std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
     for (double& sample : samples) {
       sample = time_together(count, op) / static_cast<double>(count * operations);
     }
     record(std::move(name), "ns", std::move(samples));
+  }
+
+  /** Measures as together() does, with a control as in alone_beside(). */
+  template <typename Op, typename Control>
+  void together_beside(const RowName& name, Op&& op, Control&& control, std::size_t operations = 1) {
+    const std::size_t count = enough_together(op);
+    const std::size_t control_count = enough_together(control);
+    record_beside(
+        name, [&] { return time_together(count, op) / static_cast<double>(count * operations); },
+        [&] {
+          return time_together(control_count, control) / static_cast<double>(control_count * operations);
+        });
   }
 
   /** Rank 0 empties its caches and then calls op(i) once for each i below `count`. Each call must touch
@@ -128,13 +130,15 @@ class Measure {
   /** Returns whether all ranks found the row's data right. If not, rank 0 prints a message, and the row must
    * not be measured. Collective. */
   bool agree(const RowName& name, bool right) {
-    const bool all = slowest(right ? 0.0 : 1.0) == 0.0;
-    if (!all) {
+    const bool agreed = all(right);
+    if (!agreed) {
       ++wrong_;
       if (backend_.rank() == 0) std::fprintf(stderr, "%s: wrong data: %s\n", B::name(), name.row.c_str());
     }
-    return all;
+    return agreed;
   }
+  /** Returns whether `mine` is true on every rank. Collective. */
+  bool all(bool mine) { return slowest(mine ? 0.0 : 1.0) == 0.0; }
   /** Returns the number of rows with wrong data. */
   [[nodiscard]] int wrong() const { return wrong_; }
 
@@ -157,7 +161,7 @@ class Measure {
 
  private:
   static constexpr int kColdRepetitions = 11;
-  static constexpr const char* kControlSuffix = " memcpy";  ///< compare_table.py knows it
+  static constexpr const char* kControlSuffix = " bare";  ///< compare_table.py knows it
 
   [[nodiscard]] bool fills(double elapsed) const {
     return elapsed >= static_cast<double>(options_.batch.count());
@@ -173,6 +177,33 @@ class Measure {
       elapsed = time_batch(count, op);
     }
     return count;
+  }
+
+  /** Returns the same for time_together(). Collective. Every rank computes the same number. */
+  template <typename Op>
+  [[nodiscard]] std::size_t enough_together(Op& op) {
+    std::size_t count = 1;
+    double elapsed = time_together(count, op);
+    while (!fills(elapsed)) {
+      count = more(count, elapsed);
+      elapsed = time_together(count, op);
+    }
+    return count;
+  }
+
+  /** Takes the samples of a row and of its control in turn, and keeps both. */
+  template <typename Sample, typename Control>
+  void record_beside(const RowName& name, Sample&& sample, Control&& control) {
+    std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
+    std::vector<double> control_samples(samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      samples[i] = sample();
+      control_samples[i] = control();
+    }
+    RowName control_name = name;
+    control_name.row += kControlSuffix;
+    record(name, "ns", std::move(samples));
+    record(std::move(control_name), "ns", std::move(control_samples));
   }
 
   /** Returns how many operations to try after `count` operations took `elapsed`: enough to fill a sample, but

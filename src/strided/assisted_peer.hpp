@@ -51,7 +51,7 @@ struct Assisted::Outflow {
   std::size_t rail = 0;
   Chunks chunks;
   rma_request_t operation = RMA_REQUEST_NULL;  ///< of a put
-  std::size_t posted = 0;                      ///< posted gathers with a completion that have not ended
+  std::size_t posted = 0;                      ///< gathers that are not known to have ended
   rma_status_t status = RMA_SUCCESS;           ///< a failure means that it was refused: granted chunks
                                                ///< are sent empty
   std::shared_ptr<RegistrationCache::Use> use = {};
@@ -68,11 +68,16 @@ struct Assisted::Scatter final : public Posted {
   std::list<Scatter>::iterator self;
 };
 
+/// A silent gather is reported only if it fails. The next gather that is not silent belongs to the same
+/// grant, ends after it, and tells of both. Each report wakes the helper, which takes the processor from the
+/// program.
 struct Assisted::Gather final : public Posted {
-  Gather(Peer& owner, std::shared_ptr<Outflow> part) : peer(owner), outflow(std::move(part)) {}
+  Gather(Peer& owner, std::shared_ptr<Outflow> part, bool unreported)
+      : peer(owner), outflow(std::move(part)), silent(unreported) {}
   void ended(int rank, rma_status_t status, std::uint32_t bytes) override;
   Peer& peer;
   const std::shared_ptr<Outflow> outflow;
+  const bool silent;
   std::list<Gather>::iterator self;
 };
 
@@ -85,6 +90,7 @@ struct Assisted::Peer {
   std::uint64_t streams = 0;
   bool lost = false;
   bool stalled = false;  ///< posting or sending waits for room
+  bool crowded = false;  ///< a scatter found no room, and more than half of those posted have not ended
   /// The inflows that have scatters to post. The first one posts; the others follow.
   std::deque<std::shared_ptr<Inflow>> incoming;
   std::map<Name, std::shared_ptr<Inflow>> inflows;
@@ -95,7 +101,7 @@ struct Assisted::Peer {
   };
   std::deque<Grant> grants;  ///< grants whose gathers are not posted yet, oldest first
   std::list<Scatter> scatters;
-  std::list<Gather> gathers;
+  std::list<Gather> gathers;  ///< in the order of posting
 };
 
 }  // namespace rma

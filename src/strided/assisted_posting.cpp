@@ -1,12 +1,19 @@
 // Posts scatters and gathers, and handles their completions.
 
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "strided/assisted_peer.hpp"
 
 namespace rma {
+namespace {
+
+/// So many gathers of a grant share one report. It bounds the list of those whose end is not known.
+constexpr std::uint32_t kReportShare = 8;
+
+}  // namespace
 
 void Assisted::tell(Peer& its, std::size_t rail, std::uint16_t kind, const Header& header,
                     std::span<const std::byte> layout) {
@@ -33,6 +40,13 @@ void Assisted::stall(Peer& its) {
 
 void Assisted::pump_in(Peer& its) {
   std::vector<transport::Local> pieces;
+  if (its.crowded && !its.incoming.empty()) {
+    // Each grant is a message, and wakes both helpers. So room for one chunk is not granted at once, but together
+    // with more. Meanwhile the other half of the scatters keeps the sender busy.
+    const std::uint32_t most = channel_.endpoint(its.incoming.front()->rail).limits().scatters;
+    if (its.scatters.size() > most / 2) return;
+    its.crowded = false;
+  }
   while (!its.incoming.empty() && !its.lost) {
     const std::shared_ptr<Inflow> inflow = its.incoming.front();
     transport::MessageEndpoint& endpoint = channel_.endpoint(inflow->rail);
@@ -58,7 +72,10 @@ void Assisted::pump_in(Peer& its) {
       inflow->chunks.take(bytes);
     }
     if (posted != 0) tell_granted(its, *inflow, posted);
-    if (full) stall(its);
+    if (full) {
+      its.crowded = true;
+      stall(its);
+    }
     if (!inflow->chunks.over() && inflow->status == RMA_SUCCESS) return;
     if (inflow->status != RMA_SUCCESS && !inflow->chunks.over()) {
       inflow->chunks.end();
@@ -88,10 +105,13 @@ void Assisted::pump_out(Peer& its) {
         pieces.clear();
         bytes = 0;
       }
-      const auto gather = its.gathers.emplace(its.gathers.end(), its, outflow);
+      // The last of a grant is never silent.
+      const bool silent = grant.chunks % kReportShare != 1;
+      const auto gather = its.gathers.emplace(its.gathers.end(), its, outflow, silent);
       gather->self = gather;
       const rma_status_t status =
-          channel_.endpoint(outflow->rail).post_gather(its.rank, pieces, gather->cookie(), {});
+          channel_.endpoint(outflow->rail)
+              .post_gather(its.rank, pieces, gather->cookie(), {.unsignaled = silent});
       if (status != RMA_SUCCESS) {
         its.gathers.erase(gather);
         if (status == RMA_ERR_STATE) {
@@ -146,9 +166,13 @@ void Assisted::Gather::ended(int rank, rma_status_t status, std::uint32_t /*byte
   if (status != RMA_SUCCESS) its.owner.channel_.fail(rank);
   const std::lock_guard guard(its.lock);
   const std::shared_ptr<Outflow> part = outflow;
-  --part->posted;
   if (part->status == RMA_SUCCESS) part->status = status;
-  its.gathers.erase(std::list<Gather>::iterator(self));
+  // Silent gathers before this one have ended without a report: they went well.
+  auto first = self;
+  while (first != its.gathers.begin() && std::prev(first)->silent) --first;
+  const auto last = std::next(self);
+  part->posted -= static_cast<std::size_t>(std::distance(first, last));
+  its.gathers.erase(first, last);  // and this with them
   its.owner.pump_out(its);
   its.owner.finish(its, *part);
 }

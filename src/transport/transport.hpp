@@ -50,9 +50,9 @@ struct Remote {
   Key key = 0;
 };
 
-/// Which operation a completion belongs to. The poster chooses it, below 2^63. 0 names no operation:
-/// unsignaled work is posted with it, and a completion with it is always a failure, either of such work or of
-/// the connection to the peer as a whole.
+/// Which operation a completion belongs to. The poster chooses it, below 2^63. 0 names no operation, and is
+/// for unsignaled work: a completion with it is always a failure, either of such work or of the connection to
+/// the peer as a whole.
 using Cookie = std::uint64_t;
 
 /// Options of one operation.

@@ -12,6 +12,9 @@ import sys
 import tempfile
 
 
+BESIDE = ("", " bare")  # a row, and its control
+
+
 def armci_rows(ranks):
     """Every row of armci-bench, and how many bytes it says it moves."""
     sizes = {"8 B": 8, "512 B": 512, "8 KiB": 8192, "64 KiB": 65536, "4 MiB": 4 << 20}
@@ -24,8 +27,9 @@ def armci_rows(ranks):
     names = ["fetch-and-add", "fetch-and-add contended", "lock and unlock", "lock and unlock contended", "fence",
              "put to all and fence", "malloc and free 4 KiB", "malloc and free 1 MiB",
              "malloc, touch and free 1 MiB"]
-    names += [f"small strided {what} of a client" for what in ("puts", "accumulates", "mix")]
     rows.update({f"armci {name} {ranks} ranks": 0 for name in names})
+    client = [f"armci small strided {what} of a client {ranks} ranks" for what in ("puts", "accumulates", "mix")]
+    rows.update({f"{name}{form}": 0 for name in client for form in BESIDE})
     return rows
 
 
@@ -33,13 +37,12 @@ def rma_rows(ranks):
     """Every row of rma-bench, and how many bytes it says it moves."""
     sizes = {"8 B": 8, "64 B": 64, "512 B": 512, "4 KiB": 4096, "32 KiB": 32768, "64 KiB": 65536}
     sizes.update({"1 MiB": 1 << 20, "4 MiB": 4 << 20})
-    beside = ("", " memcpy")  # a transfer, and its control
     rows = {}
     for call in ("put", "get"):
-        rows.update({f"{call} {text}{form}": size for text, size in sizes.items() for form in beside})
+        rows.update({f"{call} {text}{form}": size for text, size in sizes.items() for form in BESIDE})
         rows.update({f"{call} 8 B inline": 8, f"{call} 8 B cold": 8, f"{call} 64 KiB cold": 65536})
         shapes = {"1024 x 8 B stride 64 B": 8192, "1024 x 64 B": 65536, "128 x 512 B": 65536, "16 x 4 KiB": 65536}
-        rows.update({f"strided {call} {text}{form}": size for text, size in shapes.items() for form in beside})
+        rows.update({f"strided {call} {text}{form}": size for text, size in shapes.items() for form in BESIDE})
         rows.update({f"vector {call} 8192 x 8 B": 65536, f"vector {call} 1024 x 64 B": 65536})
         rows.update({f"vector {call} 128 x 512 B": 65536})
     rows.update({"rate put 8 B": 8, "rate put 256 B": 256})

@@ -85,6 +85,32 @@ class Ratios(unittest.TestCase):
             found = by_row(table.overlap_entries(rounds))["get contiguous 256 KiB: zero-copy overlap / raw verbs'"]
             self.assertEqual((found["value"], found["raw_overlap"]), (value, raw))
 
+    def test_a_goal_that_the_bare_device_misses_too_is_named(self):
+        contiguous = [*bandwidth("whole", 256 * KIB, "256 KiB", "host_assisted", 10, 1),
+                      *bandwidth("contiguous", 256 * KIB, "256 KiB", "raw", 5, 4),
+                      *bandwidth("contiguous", 256 * KIB, "256 KiB", "bare", 10, 5)]
+        for gathers, verdict in ((8.0, "bare missed"), (9.5, "missed")):
+            rounds = Rounds([*contiguous, *bandwidth("strided", 4 * KIB, "4 KiB", "host_assisted", 7, 3),
+                             *bandwidth("strided", 4 * KIB, "4 KiB", "bare", gathers, gathers / 2)]).read()
+            whole = by_row(table.strided_entries(rounds))["put strided 4 KiB: host_assisted / contiguous"]
+            self.assertAlmostEqual(whole["bare"], gathers / 10)
+            self.assertEqual(table.verdict(whole), verdict)
+            busy = by_row(table.tolerance_entries(rounds))
+            self.assertAlmostEqual(busy["put strided 4 KiB: host-assisted kept when busy / raw verbs'"]["bare"], 0.5 / 0.8)
+        self.assertRegex("\n".join(table.summary_text([whole])), r"contiguous +0\.70 +>= 0\.9 +0\.95 +missed\n"
+                         r"1 goals, 1 missed, 0 of these by the bare device too")
+
+    def test_overlap_has_the_overlap_of_bare_gathers_beside_it(self):
+        rows = [row("overlap", f"put {layout} 1 MiB: overlap", KIB * KIB, form, value)
+                for layout, form, value in (("contiguous", "raw", 20.0), ("contiguous", "host_assisted", 19.5),
+                                            ("2-D", "host_assisted", 5.0), ("2-D", "bare", 10.0))]
+        found = by_row(table.overlap_entries(Rounds(rows).read()))
+        flat = found["put contiguous 1 MiB: zero-copy overlap / raw verbs'"]
+        self.assertEqual((flat["bare"], table.verdict(flat)), (None, ""))
+        patch = found["put 2-D 1 MiB: host_assisted overlap / raw verbs'"]
+        self.assertEqual((patch["value"], patch["bare"], table.verdict(patch)), (0.25, 0.5, "bare missed"))
+        self.assertEqual(table.details(patch), "5 %, raw 20 %, bare 10 %")
+
     def test_times_must_be_below_their_goal(self):
         rows = [row("rmw", "fetch-add", 0, form, value) for form, value in (("nic", 3e3), ("helper", 2e3))]
         rows.append(row("idle", "helper thread: CPU time in 10 s", 0, "host_assisted", 4.0))

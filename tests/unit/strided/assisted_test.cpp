@@ -4,6 +4,7 @@
 
 #include "../seed.hpp"
 #include "assisted_world.hpp"
+#include "util/statistics.hpp"
 
 namespace rma {
 namespace {
@@ -152,6 +153,7 @@ class AssistedCase : public AssistedWorld {
   Drawn drawn_of(bool put, std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local) {
     return {.from = 0, .to = 1, .put = put, .remote = std::move(remote), .local = std::move(local)};
   }
+  static std::uint64_t messages() { return total_counts()[static_cast<std::size_t>(Counter::message)]; }
   Random random;
 };
 
@@ -201,6 +203,34 @@ TEST_F(AssistedCase, MemoryOfThisSideThatCannotBeRegistered) {
     end(all[0]);
     EXPECT_EQ(all[0].status.code(), RMA_ERR_UNSUPPORTED);
     check(all);
+  }
+}
+
+/// A receiver that has posted all its scatters grants what becomes free together, not chunk by chunk, and the
+/// sender is as quick: in either direction a transfer of many chunks takes few messages.
+TEST_F(AssistedCase, ChunksAreGrantedTogether) {
+  constexpr std::uint32_t kScatters = 8;
+  constexpr std::size_t kChunks = 96;
+  open_ranks(random, 2);
+  for (int rank = 0; rank < 2; ++rank) {
+    transport::HelperLane::Limits limits = at(rank).endpoint->lane().limits();
+    limits.gather = 1;
+    limits.scatters = kScatters;
+    at(rank).endpoint->lane().set_limits(limits);
+  }
+  for (const bool put : {true, false}) {
+    SCOPED_TRACE(put ? "put" : "get");
+    std::vector<Drawn> all;
+    all.push_back(drawn_of(put, std::make_shared<Layout>(*draw_strided(random, 1, 0, 100, {kChunks})),
+                           std::make_shared<Layout>(*draw_strided(random, 0, 0, 100, {kChunks}))));
+    const std::uint64_t before = messages();
+    begin(all[0]);
+    end(all[0]);
+    EXPECT_TRUE(all[0].status.ok()) << all[0].status.text();
+    check(all);
+    // A question, the first grant, then one for each half of the scatters; and returned credits.
+    const std::uint64_t grants = 1 + (kChunks - kScatters) / (kScatters / 2);
+    EXPECT_LE(messages() - before, 2 * (1 + grants));
   }
 }
 
