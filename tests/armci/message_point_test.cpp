@@ -88,7 +88,7 @@ TEST(MessagePoint, ShortMessagesNobodyWaitsFor) {
     };
     constexpr std::size_t kEach = 200;
     for (std::size_t i = 0; i < kEach; ++i) send(tag_of(me(), i), data_of(me(), i), to_of(me(), i));
-    // What comes here, by source and tag, and then in any order of these.
+    // The messages for this process, by source and tag; then received in any order of these.
     std::map<std::pair<int, int>, std::deque<std::size_t>> coming;
     std::vector<std::pair<int, int>> order;
     for (int from = 0; from < ranks(); ++from) {
@@ -169,7 +169,7 @@ TEST(MessagePoint, ToOneselfWithoutAReceive) {
 }
 
 /// A token goes around at random, and each process that gets it sends process 0 a message before it passes it
-/// on. So there is one order in which these arrive, whoever they are from, and nobody's waits for others'.
+/// on. So there is only one order in which the messages can arrive, and none waits for another.
 TEST(MessagePoint, ReceiveFromAnyTakesWhatCameFirst) {
   constexpr int kTag = 6;
   constexpr int kToken = 7;
