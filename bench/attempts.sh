@@ -1,5 +1,5 @@
-# shellcheck shell=bash Functions for the scripts that also measure with programs of other projects. They
-# source this file.
+# shellcheck shell=bash
+# Functions for the scripts that also measure with programs of other projects. They source this file.
 
 # The number of attempts before a row stays empty. perftest sometimes fails to calibrate its clock ("Correlation
 # coefficient r^2 ... < 0.9"), and succeeds the next time.

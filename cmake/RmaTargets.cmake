@@ -1,10 +1,11 @@
 # The few shapes that this project's targets have.
 
-# What every C++ file of the project is compiled with.
+# The flags for every C++ file of the project.
 add_library(rma_flags INTERFACE)
 target_compile_features(rma_flags INTERFACE cxx_std_20)
 target_compile_options(rma_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion)
-# What g++ warns of is an error; clang, which builds for the fuzzer, has its own opinions of system headers' macros.
+# Warnings of g++ are errors. Those of clang, which builds for the fuzzer, are not, because it warns of macros
+# in system headers.
 target_compile_options(rma_flags INTERFACE $<$<NOT:$<BOOL:${LIBRMA_FUZZ}>>:-Werror>)
 # Optimizing, g++ 12 takes some concatenations of strings for overlapping copies (GCC bug 105651). The second word is
 # for clang-tidy, which does not know the first.

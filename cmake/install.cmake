@@ -2,7 +2,7 @@
 # (find_package(rma), pkg-config rma). The programs under tools/ install themselves.
 include(CMakePackageConfigHelpers)
 
-# What librma.a leaves to the program that links it. Plain names: they are right for any build tool.
+# The libraries that a program must link with librma.a. These are plain names, which work with any build tool.
 set(rma_static_libs spdlog fmt pmix ibverbs hwloc stdc++ m pthread)
 list(TRANSFORM rma_static_libs PREPEND "-l" OUTPUT_VARIABLE rma_static_flags)
 list(JOIN rma_static_flags " " rma_static_flags)

@@ -22,7 +22,7 @@ struct Candidate {
   friend bool operator<(const Candidate& left, const Candidate& right) { return left.value < right.value; }
 };
 
-// The smallest values first. As long as there are not enough, the others stand behind every point.
+// The smallest values, in ascending order. Unused entries are larger than every point.
 class Smallest {
  public:
   Smallest() { kept_.fill({std::numeric_limits<double>::infinity(), 0}); }
@@ -39,7 +39,7 @@ class Smallest {
   std::array<Candidate, kCharges> kept_;
 };
 
-// The smallest of all ranks.
+// Returns the smallest values of all ranks.
 Smallest of_all(Job& job, const Smallest& mine) {
   std::vector<Candidate> all(kCharges * static_cast<std::size_t>(job.size()));
   job.gather(std::as_bytes(mine.kept()), std::as_writable_bytes(std::span(all)));
@@ -71,7 +71,7 @@ void place_charges(Job& job, const Decomposition& decomposition, const View& v) 
   }
   const auto charge = [&](const Smallest& points, double value) {
     for (const Candidate& one : points.kept()) {
-      // Below 0, and so beyond every side, in front of this rank's box.
+      // In front of this rank's box the difference wraps around, and so is beyond every side.
       const std::uint64_t x = one.point % side - (first[0] - 1);
       const std::uint64_t y = one.point / side % side - (first[1] - 1);
       const std::uint64_t z = one.point / side / side - (first[2] - 1);

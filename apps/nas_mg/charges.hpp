@@ -1,5 +1,5 @@
 /// @file
-/// The right side of the equation: 0 but for ten points of +1 and ten of -1.
+/// The right side of the equation: 0 except for ten points of +1 and ten of -1.
 #ifndef NAS_MG_CHARGES_HPP
 #define NAS_MG_CHARGES_HPP
 
@@ -9,8 +9,9 @@
 
 namespace nas_mg {
 
-/// Fills the points of v, this rank's of the finest level. Every point of the grid has a random number, in
-/// order of z, y, x; the ten largest get +1, the ten smallest -1. Collective.
+/// Fills this rank's points of v on the finest level. Every point of the grid has a random number,
+/// in the order of z, y, x. The points with the ten largest numbers get +1, those with the ten
+/// smallest -1. Collective.
 void place_charges(Job& job, const Decomposition& decomposition, const View& v);
 
 }  // namespace nas_mg

@@ -9,7 +9,7 @@ namespace nas_mg {
 
 namespace {
 
-// Up to 8 x 8 x 8 points, one exchange with a neighbour takes longer than what is to be computed.
+// Up to 8 x 8 x 8 points, one exchange with a neighbour takes longer than the computation.
 constexpr std::size_t kGatheredLevel = 3;
 
 bool is_power_of_two(int number) { return number > 0 && std::has_single_bit(static_cast<unsigned>(number)); }

@@ -1,9 +1,9 @@
 /// @file
-/// Which rank has which part of the grid, on which level.
+/// The distribution of the grid over the ranks, on each level.
 ///
 /// Level k has 2^k points along each axis. The ranks form a grid of their own, a power of two along each
 /// axis, and each has an equal box of every level that is fine enough. Coarse levels are gathered: every rank
-/// has all of them and computes them by itself, which takes less time than talking about so few points.
+/// has all of their points and computes them by itself, which takes less time than exchanging so few points.
 #ifndef NAS_MG_DECOMPOSITION_HPP
 #define NAS_MG_DECOMPOSITION_HPP
 
@@ -19,12 +19,12 @@ namespace nas_mg {
 /// A number of ranks along x, y and z.
 using RankGrid = std::array<int, 3>;
 
-/// The benchmark's own: x, y and z get a third each of the factors of two, the last ones more.
-/// `ranks` is a power of two.
+/// Returns the benchmark's own grid: x, y and z each get a third of the factors of two, and the last ones get
+/// the rest. `ranks` is a power of two.
 RankGrid default_grid(int ranks);
 
-/// Why `ranks` ranks (arranged as `grid`, where given) cannot work on a grid of `side` points; empty if they
-/// can.
+/// Returns why `ranks` ranks (arranged as `grid`, if given) cannot work on a grid of `side` points; empty
+/// if they can.
 std::string why_not(int ranks, const std::optional<RankGrid>& grid, std::size_t side);
 
 class Decomposition {
@@ -35,9 +35,9 @@ class Decomposition {
   [[nodiscard]] const RankGrid& grid() const { return grid_; }
   /// This rank's place.
   [[nodiscard]] const RankGrid& place() const { return place_; }
-  /// The rank `distance` further along the axis, around the corner if need be.
+  /// Returns the rank `distance` further along the axis, with wrap-around.
   [[nodiscard]] int neighbour(std::size_t axis, int distance) const;
-  /// The rank whose place along the axis is another.
+  /// Returns the rank with another place along the axis.
   [[nodiscard]] int rank_at(std::size_t axis, int place) const;
 
   /// The level of the whole problem; the coarsest, of two points along each axis, is kCoarsest.
@@ -46,7 +46,7 @@ class Decomposition {
   /// The finest level that every rank has all of.
   [[nodiscard]] std::size_t gathered() const { return gathered_; }
 
-  /// Points of this rank on the level, where it is not gathered.
+  /// Returns this rank's points on the level, which is not gathered.
   [[nodiscard]] Sides own_sides(std::size_t level) const;
   /// The first of them in the whole level, counted from 1.
   [[nodiscard]] Sides own_first(std::size_t level) const;

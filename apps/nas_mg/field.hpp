@@ -13,7 +13,7 @@
 
 namespace nas_mg {
 
-/// The points, ghosts included, that a field of this rank has on the level.
+/// Returns the number of points, including ghosts, that a field of this rank has on the level.
 std::size_t field_points(const Decomposition& decomposition, std::size_t level);
 
 class Field {
@@ -22,7 +22,7 @@ class Field {
   Field(const Decomposition& decomposition, Halo& halo, std::size_t level, std::size_t offset);
 
   [[nodiscard]] const View& view() const { return view_; }
-  /// Brings the ghosts up to date, axis after axis, so that edges and corners come along.
+  /// Updates the ghosts, one axis after the other, so that edges and corners are updated too.
   void refresh();
 
   /// Channels of a halo that fields use: one for each direction.

@@ -11,7 +11,7 @@ Gathering::Gathering(const Decomposition& decomposition, Halo& halo, std::size_t
   const Sides all = decomposition.sides(decomposition.gathered());
   const std::size_t row = all[0] + 2;
   const std::size_t plane = row * (all[1] + 2);
-  // What this rank has so far.
+  // The part of the level that this rank has so far.
   Sides first = decomposition.own_first(decomposition.gathered());
   Sides have = decomposition.own_sides(decomposition.gathered());
   const auto place_of = [&](const Sides& point) {

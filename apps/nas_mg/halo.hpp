@@ -1,15 +1,15 @@
 /// @file
-/// How grid points get to other ranks. One interface; halo_rma.cpp writes them to where they belong,
-/// one-sided, halo_mpi.cpp sends and receives them.
+/// The exchange of grid points between ranks. It is one interface: halo_rma.cpp puts the points in their
+/// places, one-sided; halo_mpi.cpp sends and receives them.
 ///
-/// Every rank has equally much memory, laid out alike, and describes the same swaps in the same order. A swap
-/// sends some boxes of points and waits for as many. It has its own copy of nothing: points go from grid to
-/// grid.
+/// Every rank has the same amount of memory with the same layout, and describes the same swaps in the
+/// same order. A swap sends some boxes of points and waits for as many. It makes no copies: points go
+/// from grid to grid.
 ///
-/// One-sided, a box may arrive as soon as its sender has it, also before its target begins the same swap.
-/// Nobody asks whether the target still reads what was there: that is for the caller to rule out. It is,
-/// where between reading the points and swapping them again a rank makes any other swap with the same ranks:
-/// the sender cannot be through with that one before its target has come as far.
+/// One-sided, a box may arrive as soon as its sender has it, even before its target begins the same swap. The
+/// swap does not check whether the target still reads the old points; the caller must rule this out. One way
+/// is that each rank makes another swap with the same ranks between reading the points and swapping them
+/// again: the sender cannot complete that swap before its target has begun it.
 #ifndef NAS_MG_HALO_HPP
 #define NAS_MG_HALO_HPP
 
@@ -22,8 +22,8 @@
 
 namespace nas_mg {
 
-/// counts[0] points side by side, counts[1] times at a distance of strides[0] points, all that counts[2]
-/// times at a distance of strides[1].
+/// counts[0] adjacent points, repeated counts[1] times at a distance of strides[0] points; all of that is
+/// repeated counts[2] times at a distance of strides[1].
 struct Shape {
   std::array<std::size_t, 3> counts;
   std::array<std::size_t, 2> strides;
@@ -31,18 +31,18 @@ struct Shape {
 
 /// A box that goes to one rank, and its counterpart, of the same shape, that comes from another.
 struct Message {
-  std::size_t channel;  ///< the two ends of a message name the same; no two messages of one swap do
+  std::size_t channel;  ///< both ends of a message use the same channel; each message of a swap has its own
   int to;
   std::size_t source;       ///< first point of the box here
-  std::size_t destination;  ///< and where it goes, in the memory of `to`
+  std::size_t destination;  ///< first point of the box in the memory of `to`
   int from;
-  std::size_t arrival;  ///< where the counterpart goes, in the memory here
+  std::size_t arrival;  ///< first point of the counterpart in this rank's memory
   Shape shape;
 };
 
 class Halo {
  public:
-  /// Makes the memory of this rank, `points` zeros. Collective.
+  /// Allocates this rank's memory: `points` zeros. Collective.
   Halo(Job& job, std::size_t points, std::size_t channels);
   ~Halo();
   Halo(const Halo&) = delete;
@@ -53,7 +53,8 @@ class Halo {
   using Swap = std::size_t;
   /// Describes a swap that will be made many times.
   [[nodiscard]] Swap describe(std::span<const Message> messages);
-  /// Makes it: when this returns, what was to come is here, and what was sent may be changed.
+  /// Executes the swap. When this returns, all boxes for this rank have arrived, and the sent points
+  /// may be changed.
   void make(Swap swap);
 
  private:

@@ -1,4 +1,4 @@
-// Swaps over MPI: a receive and a send for each box, persistent, of a derived datatype.
+// Swaps over MPI: a persistent receive and send for each box, with a derived datatype.
 
 #include <mpi.h>
 

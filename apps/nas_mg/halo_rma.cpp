@@ -1,5 +1,5 @@
-// Swaps over librma: every box is one strided put into the memory of its target that, by the same call,
-// raises a counter there. A target waits for its counters, never for a rank.
+// Swaps over librma. Each box is one strided put into the memory of its target, and the same call stores the
+// new count into a counter there. A target waits only for its counters.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace nas_mg {
 
 namespace {
 
-// From one counter to the next: a cache line, so that a rank that polls one is not disturbed by the others.
+// The distance between two counters is a cache line, so that writes to one do not disturb a rank
+// that polls another.
 constexpr std::size_t kCounterWords = 8;
 
 }  // namespace
@@ -31,7 +32,8 @@ struct Halo::Implementation {
   rma::SharedArray<double> memory;
   // How many messages have arrived on each channel.
   rma::SharedArray<std::uint64_t> arrived;
-  // How many this rank has sent, which is how many it has to have got: a swap has both.
+  // How many messages this rank has sent on each channel. It expects as many, because each swap sends
+  // and receives one.
   std::vector<std::uint64_t> sent;
   std::vector<std::vector<Put>> swaps;
 

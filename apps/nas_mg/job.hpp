@@ -1,6 +1,6 @@
 /// @file
-/// What the program needs to know of the other ranks, apart from their grid points (halo.hpp). Implemented
-/// over librma and over MPI; a program is linked with one of the two.
+/// The communication of the program, apart from grid points (halo.hpp). It is implemented over librma and
+/// over MPI; a program is linked with one of the two.
 #ifndef NAS_MG_JOB_HPP
 #define NAS_MG_JOB_HPP
 
@@ -9,8 +9,8 @@
 
 namespace nas_mg {
 
-/// Joins the job when made, leaves it when destroyed. Its calls are collective, and throw or end the job
-/// where they fail.
+/// The constructor joins the job, and the destructor leaves it. The calls are collective. After a failure
+/// they throw or end the job.
 class Job {
  public:
   Job(int& argc, char**& argv);
@@ -20,13 +20,13 @@ class Job {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
-  /// What moves the grid points, in a few words.
+  /// Returns a short text that says what moves the grid points.
   static const char* communication();
 
   void barrier();
   [[nodiscard]] double sum(double mine);
   [[nodiscard]] double max(double mine);
-  /// Everyone's `mine`, equally long, one after the other by rank.
+  /// Returns every rank's `mine`, which have the same length, in the order of ranks.
   void gather(std::span<const std::byte> mine, std::span<std::byte> all);
 };
 

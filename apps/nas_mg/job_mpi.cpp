@@ -21,7 +21,7 @@ double all_reduce(double mine, MPI_Op operation) {
 Job::Job(int& argc, char**& argv) { MPI_Init(&argc, &argv); }
 
 Job::~Job() {
-  // While an exception ends this rank, the others do not come along.
+  // While an exception ends this rank, the others do not make the collective call.
   if (std::uncaught_exceptions() == 0) MPI_Finalize();
 }
 

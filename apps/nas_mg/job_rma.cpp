@@ -9,7 +9,7 @@ namespace nas_mg {
 Job::Job(int& /*argc*/, char**& /*argv*/) { rma::check(rma_init()); }
 
 Job::~Job() {
-  // While an exception ends this rank, the others do not come along.
+  // While an exception ends this rank, the others do not make the collective call.
   if (std::uncaught_exceptions() == 0) static_cast<void>(rma_finalize());
 }
 

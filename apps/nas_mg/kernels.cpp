@@ -10,8 +10,8 @@ namespace {
 // One value for each point along x, ghosts included.
 using Line = std::array<double, kLongestSide + 2>;
 
-// What lies around the line (y, z): the sums of the four lines that share a face with it, and of the four
-// that share an edge, for the points 0 to `last`.
+// Computes the surroundings of the line (y, z) for the points 0 to `last`: the sums of the four lines that
+// share a face with it, and of the four lines that share an edge.
 struct Around {
   Line faces;
   Line edges;

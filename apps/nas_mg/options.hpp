@@ -1,5 +1,5 @@
 /// @file
-/// What nas_mg is asked to do.
+/// The options of nas_mg.
 #ifndef NAS_MG_OPTIONS_HPP
 #define NAS_MG_OPTIONS_HPP
 

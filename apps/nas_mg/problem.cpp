@@ -32,7 +32,7 @@ double relative_error(const Problem& problem, double norm) {
   return std::abs(norm - problem.norm) / problem.norm;
 }
 
-// A norm that is no number compares false.
+// The comparison is false if the norm is a NaN.
 bool is_right(const Problem& problem, double norm) { return relative_error(problem, norm) <= kTolerance; }
 
 double points(const Problem& problem) {

@@ -1,5 +1,6 @@
 /// @file
-/// What the benchmark defines: the classes, their coefficients and the norms that a right program finds.
+/// The definitions of the benchmark: the classes, their coefficients, and the norms that a
+/// correct program computes.
 ///
 /// D. Bailey et al., "The NAS Parallel Benchmarks", RNR-94-007, section 2.4, and the classes of NPB 3.
 #ifndef NAS_MG_PROBLEM_HPP

@@ -1,5 +1,5 @@
 /// @file
-/// What happened, for people and for programs.
+/// The results of a run, as a text and as JSON.
 #ifndef NAS_MG_REPORT_HPP
 #define NAS_MG_REPORT_HPP
 

@@ -1,5 +1,5 @@
 /// @file
-/// How the matrices are spread over the ranks.
+/// The distribution of the matrices over the ranks.
 ///
 /// The ranks form a grid. Each matrix is cut into as many bands of rows as the grid has rows, and as many
 /// bands of columns as it has columns; the bands differ by at most one, and are empty where the matrix is
@@ -39,9 +39,9 @@ struct Grid {
   [[nodiscard]] int rank_at(int grid_row, int grid_column) const { return grid_row * columns + grid_column; }
 };
 
-/// What an element is: a function of the seed, the matrix and the place, so that any rank can tell any
-/// element. Integers from -8 to 8 where `integers` is set (their products and sums are then exact), else
-/// reals in [-1, 1).
+/// The contents of a matrix: each element is a function of the seed, the matrix and the place, so that any
+/// rank can compute any element. With `integers` the elements are integers from -8 to 8, whose products and
+/// sums are exact; else they are reals in [-1, 1).
 struct Content {
   std::uint64_t seed;
   bool integers;
@@ -51,7 +51,7 @@ struct Content {
 /// A matrix, spread over the grid. Made collectively.
 class Matrix {
  public:
-  /// Elements are 0.
+  /// Makes a matrix of zeros.
   Matrix(const rma::Team& world, const Grid& grid, std::size_t rows, std::size_t columns);
 
   void fill(const Content& content);
@@ -69,7 +69,7 @@ class Matrix {
   [[nodiscard]] rma::GlobalPtr<double> block(int grid_row, int grid_column) const {
     return blocks_[grid_.rank_at(grid_row, grid_column)];
   }
-  /// Which grid row holds a row, which grid column a column.
+  /// Return the grid row that holds a row, and the grid column that holds a column.
   [[nodiscard]] int owner_of_row(std::size_t row) const { return band_of(rows_, grid_.rows, row); }
   [[nodiscard]] int owner_of_column(std::size_t column) const {
     return band_of(columns_, grid_.columns, column);

@@ -18,7 +18,7 @@ namespace {
 
 using namespace summa;
 
-// The first dgemm of a process sets up its library's buffers: not what is to be measured.
+// The first dgemm of a process sets up the buffers of its library, which must not be measured.
 void warm_up_dgemm() {
   constexpr blasint kSide = 256;
   const std::vector<double> a(static_cast<std::size_t>(kSide) * kSide, 1.0);
@@ -27,7 +27,7 @@ void warm_up_dgemm() {
               kSide, 0.0, c.data(), kSide);
 }
 
-// Adds a thousandth to one element, in the block of whoever has it.
+// Adds a thousandth to one element, on the rank that holds it.
 void spoil(const Matrix& c, const Element& element) {
   const Band rows = c.row_band();
   const Band columns = c.column_band();

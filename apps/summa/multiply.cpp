@@ -19,7 +19,7 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 Product::Buffers::Buffers(std::size_t a_elements, std::size_t b_elements) : a(a_elements), b(b_elements) {
-  // Touched here, so that no page is new to the product.
+  // Touch the buffers here, so that the product finds all pages.
   std::ranges::fill(a, 0.0);
   std::ranges::fill(b, 0.0);
 }
@@ -33,7 +33,7 @@ Product::Product(const Grid& grid, const Matrix& a, const Matrix& b, const Matri
       mode_(mode),
       rows_(c.row_band().count),
       columns_(c.column_band().count) {
-  // Where this rank has nothing of C, there is nothing to do.
+  // If this rank has no part of C, there is nothing to do.
   if (rows_ == 0 || columns_ == 0) return;
   std::size_t widest = 0;
   for (std::size_t at = 0; at < a.columns();) {

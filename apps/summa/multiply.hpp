@@ -12,7 +12,7 @@
 
 namespace summa {
 
-/// What one rank's share of a product cost.
+/// The costs of one rank's share of a product.
 struct Cost {
   double seconds = 0;                ///< from the first get to the last dgemm
   double communication_seconds = 0;  ///< issuing gets and waiting for them
@@ -21,7 +21,7 @@ struct Cost {
 };
 
 /// One product C += A x B, by steps of at most `block` of the inner dimension. Each rank gets the blocks of A
-/// and B that its block of C needs, and asks nobody to send.
+/// and B that its block of C needs; no other rank has to send them.
 ///
 /// kOverlap has two buffers of each kind and gets into one while it multiplies from the other; kBlocking
 /// gets, then multiplies. After van de Geijn and Watts, "SUMMA: Scalable Universal Matrix Multiplication
@@ -31,7 +31,7 @@ class Product {
   /// Prepares the steps and the buffers. Local. The grid and the matrices must outlive the product.
   Product(const Grid& grid, const Matrix& a, const Matrix& b, const Matrix& c, std::size_t block, Mode mode);
 
-  /// Multiplies. Local, but nobody may change A and B meanwhile.
+  /// Multiplies. The call is local, but no rank may change A and B meanwhile.
   Cost run();
 
  private:

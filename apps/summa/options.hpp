@@ -1,5 +1,5 @@
 /// @file
-/// What summa is asked to do.
+/// The options of summa.
 #ifndef SUMMA_OPTIONS_HPP
 #define SUMMA_OPTIONS_HPP
 

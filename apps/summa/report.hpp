@@ -1,5 +1,5 @@
 /// @file
-/// What happened, for people and for programs.
+/// The results of a run, as a text and as JSON.
 #ifndef SUMMA_REPORT_HPP
 #define SUMMA_REPORT_HPP
 

@@ -67,7 +67,7 @@ void check_freivalds(const rma::Team& world, const Options& options, const Matri
     bool wrong = false;
     for (std::size_t r = 0; r < kRounds; ++r) {
       const double error = std::abs(expected[row * kWidth + r] - got[row * kWidth + r]);
-      // Not "error > bound": a NaN must be wrong.
+      // This is not "error > bound", because a NaN must count as wrong.
       if (!(error <= bound)) wrong = true;
       if (bound > 0) verdict.worst = std::max(verdict.worst, error / bound);
     }

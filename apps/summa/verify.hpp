@@ -1,5 +1,5 @@
 /// @file
-/// Is C the product of A and B?
+/// Verifies that C is the product of A and B.
 #ifndef SUMMA_VERIFY_HPP
 #define SUMMA_VERIFY_HPP
 
@@ -12,7 +12,7 @@
 
 namespace summa {
 
-/// What the verification found; the same on every rank.
+/// The result of the verification, which is the same on every rank.
 struct Verdict {
   bool right = false;
   bool exact = false;              ///< whether every element was compared with a serial product

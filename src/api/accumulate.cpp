@@ -1,5 +1,4 @@
-// Contiguous accumulate. What it reads has been read when it returns, so a request is complete from the
-// start.
+// Contiguous accumulate. It has read its source when it returns, so a request is complete from the start.
 
 #include "api/call.hpp"
 #include "api/check.hpp"

@@ -41,7 +41,7 @@ rma_status_t rma_barrier(rma_team_t team) {
     Team* members = nullptr;
     if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     Status fenced = rma::fence_all(runtime);
-    // The others wait for this member, whatever its fence found.
+    // The others wait for this member, so it makes the barrier even if its fence failed.
     Status met = rma::barrier(*members);
     return met.ok() ? std::move(fenced) : std::move(met);
   });

@@ -13,11 +13,11 @@
 namespace rma {
 namespace {
 
-/// What rma_last_error returns. None of these has a destructor: see ThreadEnd.
+/// The text that rma_last_error returns. None of these variables has a destructor: see ThreadEnd.
 constinit thread_local const char* last_error = "";
-/// Where it usually stands; null until the thread's first failure.
+/// The usual place of the text; null until the thread's first failure.
 constinit thread_local std::string* long_text = nullptr;
-/// Where it stands when there is no memory for the other: a name of a call and a few words.
+/// The place of the text if there is no memory for the usual one: the name of a call and a few words.
 constinit thread_local std::array<char, 96> short_text = {};
 
 void free_text(void* text) {

@@ -11,7 +11,7 @@ namespace {
 
 constinit std::atomic<bool> in_job = false;
 constinit std::atomic<bool> forked = false;
-/// What the parent has in use, out of reach: nothing of it may be ended here.
+/// The parent's runtime. The child must not use or end any part of it.
 constinit std::atomic<const Runtime*> parents_runtime = nullptr;
 
 // Run by fork() in the child's only thread.

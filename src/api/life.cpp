@@ -49,7 +49,8 @@ Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
           text("the bootstrap has rank {} in a job of {} processes", bootstrap->rank, bootstrap->size)};
 }
 
-/// Every rank arrives before any memory goes away. Whatever failed, the runtime is gone afterwards.
+/// Ends the runtime. All ranks arrive before any of them releases memory. The runtime is gone afterwards,
+/// even after a failure.
 Status stop(Runtime& runtime) {
   Status status = unless_exhausted([&] { return fence_all(runtime); });
   if (Status met = unless_exhausted([&] { return runtime.teams->stop(); }); status.ok()) {

@@ -10,7 +10,7 @@
 
 namespace rma {
 
-/// What stands behind an rma_mutexes_t.
+/// The objects behind an rma_mutexes_t.
 struct MutexHolder {
   std::unique_ptr<MutexSet> set;
   rma_team_t team = nullptr;

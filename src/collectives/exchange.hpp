@@ -33,7 +33,7 @@ class Exchange {
   [[nodiscard]] Status allgather(void* dst, const void* src, std::size_t bytes);
 
  private:
-  /// What a member tells the others about a call's buffers, each null where it is not shared.
+  /// The buffers of a call that a member announces to the others. Each is null if it is not in shared memory.
   struct Place {
     const void* src = nullptr;
     void* dst = nullptr;

@@ -82,7 +82,8 @@ class Mail {
                            std::size_t flag, std::uint64_t value);
   /// Makes the team unusable here and tells the partners.
   [[nodiscard]] Status fail(Status reason);
-  /// What fail() was told first, by this member or another; success when nothing was.
+  /// Returns the first failure that fail() was called with, by this member or another; success if
+  /// there is none.
   [[nodiscard]] Status failed();
 
   std::byte* const memory_;

@@ -11,11 +11,11 @@ namespace rma {
 /// team's size.
 enum class Way : std::uint8_t { up, down };
 
-/// What one member of a team has for the messages of others, followed by one Channel for each distance 2^k
-/// below the team's size and each Way, and then by their slots. Lies in its owner's heap; others write there
-/// by Carrier::put, and who writes what is said in mail.hpp. All words are read and written atomically.
+/// A member's memory for the messages of others. One Channel for each distance 2^k below the team's size and
+/// each Way follows, and then their slots. It lies in its owner's heap. Others write there by Carrier::put;
+/// mail.hpp says who writes which word. All words are read and written atomically.
 struct alignas(64) MailBlock {
-  /// Payload of a message at most.
+  /// The maximum payload of a message.
   static constexpr std::size_t kPieceBytes = 8192;
 
   /// Words about the messages that come to the owner, and about those that it sends, by one distance and way.

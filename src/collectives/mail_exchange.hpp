@@ -34,7 +34,7 @@ class MailExchange {
   [[nodiscard]] Status allgather(void* dst, const void* src, std::size_t bytes);
 
  private:
-  /// Who wants the result of a reduction: one place, or all.
+  /// As the receiver of a reduction's result: all places.
   static constexpr int kEveryone = -1;
 
   /// Children of `place` hang at distances 2^k for k below this; its parent, unless it is the top, at this k.

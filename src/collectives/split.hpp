@@ -5,7 +5,7 @@
 
 namespace rma {
 
-/// What one member of a team that is split asks for.
+/// The arguments of one member of a team that is split.
 struct SplitChoice {
   int color = 0;
   int key = 0;

@@ -40,8 +40,8 @@ std::span<const SettingInfo> setting_table() {
                   "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
                   "2 MiB and more, which takes no more memory. hugetlb needs reserved pages"},
       SettingInfo{"RMA_MAX_REGIONS", &Settings::max_regions, "1024", 8, 65536, "regions",
-                  "The length of a rank's region directory. An entry is used by the heap, by each "
-                  "rma_register and, with a network, by each extent by which the heap has grown"},
+                  "The length of a rank's region directory. The heap takes one entry, and so does each "
+                  "rma_register and, with a network, each extent by which the heap has grown"},
       SettingInfo{"RMA_CMA", choice<&Settings::cma>(kCma), "auto", 0, 0, "",
                   "Access registered memory outside the heap of ranks of this host by process_vm_readv and "
                   "process_vm_writev, if the system allows it"},

@@ -265,7 +265,7 @@ TEST_P(NasMgKernels, WrapAround) {
   }
 }
 
-// A part of a larger block is worked on alone, and its neighbours are its ghosts.
+// A part of a larger block is computed alone, with its neighbours as ghosts.
 TEST_P(NasMgKernels, PartOfABlock) {
   const Sides& sides = GetParam();
   const Sides whole_sides{sides[0] + 4, 2 * sides[1] + 1, sides[2] + 3};

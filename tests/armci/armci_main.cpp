@@ -1,4 +1,4 @@
-// Runs the tests on every process of the job. All fail when one does.
+// Runs the tests on every process of the job. All processes fail if one does.
 
 #include <gtest/gtest.h>
 

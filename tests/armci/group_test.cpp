@@ -1,4 +1,4 @@
-// Groups, topology, and what programs use besides.
+// Groups, topology, and smaller calls that programs use.
 
 #include "armci_test.hpp"
 
@@ -42,7 +42,7 @@ TEST(Group, OfGroups) {
   std::vector<void*> addresses(members.size());
   EXPECT_EQ(ARMCI_Malloc_group(addresses.data(), 64, &group), 0);
   const int next = (rank + 1) % size;
-  // Processes are called by their own numbers.
+  // Processes are named by their own numbers.
   EXPECT_EQ(ARMCI_PutValueInt(me(), addresses[static_cast<std::size_t>(next)],
                               members[static_cast<std::size_t>(next)]),
             0);
@@ -56,7 +56,8 @@ TEST(Group, OfGroups) {
   const int before = members[static_cast<std::size_t>((rank + size - 1) % size)];
   EXPECT_EQ(*static_cast<int*>(addresses[static_cast<std::size_t>(rank)]), before);
 
-  // Members of a new group are called by their ranks in the default one; a child's by those in its parent.
+  // Members of a new group are named by their ranks in the default group; members of a child, by their ranks
+  // in its parent.
   std::vector<int> half;
   for (int i = rank % 2; i < size; i += 2) half.push_back(i);
   ARMCI_Group quarter = -1;
@@ -96,7 +97,7 @@ TEST(Group, OneThatThisProcessIsNotIn) {
   ARMCI_Group_create(1, members.data(), &other);
   EXPECT_EQ(other, group);
   ARMCI_Group_free(&other);
-  // Of no members at all.
+  // A group without members.
   ARMCI_Group_create(0, nullptr, &group);
   ARMCI_Group_size(&group, &size);
   EXPECT_EQ(size, 0);

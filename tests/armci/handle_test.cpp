@@ -1,4 +1,4 @@
-// Handles: many, recycled, never initialized, gathering.
+// Handles: many, reused, never initialized, aggregate.
 
 #include "armci_test.hpp"
 
@@ -29,7 +29,7 @@ TEST(Handle, MoreThanClientsKeep) {
     EXPECT_EQ(ARMCI_Wait(&handle), 0);  // again: nothing left
     EXPECT_EQ(ARMCI_Test(&handle), 0);
   }
-  // The same handles for gets, used twice each before anyone waits.
+  // The same handles for gets, each used twice before a wait.
   for (int pass = 0; pass < 2; ++pass) {
     for (int i = 0; i < kHandles; ++i) {
       EXPECT_EQ(ARMCI_NbGet(memory.at(other) + i * kBytes, in.data() + i * kBytes, kBytes, other,
@@ -42,7 +42,7 @@ TEST(Handle, MoreThanClientsKeep) {
   for (auto& handle : handles) EXPECT_EQ(ARMCI_Wait(&handle), 0);
 }
 
-/// Whatever a handle's memory held before.
+/// A handle may have held anything before.
 TEST(Handle, NeverInitialized) {
   const Memory memory(64);
   const int other = multi::neighbour(1);
@@ -86,7 +86,7 @@ TEST(Handle, WithoutAny) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(memory.as<int>(me())[i], multi::neighbour(ranks() - 1));
 }
 
-/// What was gathered has been carried out when the handle was waited for, all of it.
+/// A wait for an aggregate handle executes everything that it has gathered.
 TEST(Handle, Gathers) {
   constexpr int kPieces = 3000;
   const Memory memory(kPieces * sizeof(long));
@@ -121,7 +121,7 @@ TEST(Handle, Gathers) {
   ARMCI_Barrier();
 }
 
-/// To a process of this host there is nothing to be gained by gathering.
+/// Transfers to a process of this host are not gathered.
 TEST(Handle, GathersNothingForThisHost) {
   const Memory memory(sizeof(int));
   int value = 7;

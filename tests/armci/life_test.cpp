@@ -1,4 +1,5 @@
-// Beginning and ending, counted and again and again. Not a GoogleTest: each round is a job of its own.
+// Initializing and finalizing, nested and repeated. This is not a GoogleTest, because each round is a job
+// of its own.
 //
 // usage: life_test                 rounds of initializing and finalizing; exits with 0 when all was right
 //        life_test MISUSE          does something that ends the job
@@ -20,7 +21,7 @@ void expect(bool right, const char* what) {
   std::exit(EXIT_FAILURE);
 }
 
-/// A little of everything that has a state.
+/// Uses a little of everything that has a state.
 void use() {
   const int me = rma_rank();
   const int size = rma_size();
@@ -44,8 +45,8 @@ void use() {
   // Mutexes, group and memory are left to ARMCI_Finalize.
 }
 
-/// Each process for itself, whatever launcher started it: what rma_init_with is given says who belongs
-/// together.
+/// Each process is a job of its own, with any launcher, because rma_init_with says which
+/// processes belong together.
 void alone() {
   const auto allgather = [](void* /*context*/, const void* mine, void* all, std::size_t bytes) {
     std::memcpy(all, mine, bytes);

@@ -1,4 +1,5 @@
-// Global operations, broadcasts, selections and barriers, against what each process computes by itself.
+// Global operations, broadcasts, selections and barriers, compared with the results that each process
+// computes by itself.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ using multi::ranks;
 
 namespace {
 
-/// Nothing, one, some, and more than any message or buffer of the runtime holds.
+/// The sizes: none, one, some, and more than any message or buffer of the runtime holds.
 constexpr std::array<std::size_t, 5> kCounts = {0, 1, 7, 515, 20011};
 
 void gop(int* x, int n, char* op) { armci_msg_igop(x, n, op); }
@@ -67,7 +68,7 @@ std::vector<int> drawn_processes(std::uint64_t key) {
   return all;
 }
 
-/// Where messages take long (multi::rounds), all operators but one are left out of what they have no part in.
+/// If messages take long (multi::rounds), tests that do not depend on the operator use only one.
 bool left_out(const std::string& op) { return op != "+" && multi::fewer_rounds() > 1; }
 
 TEST(Message, EveryOperatorTypeAndLength) {
@@ -348,7 +349,7 @@ TEST(Message, TreeHasEveryMemberOnce) {
       EXPECT_EQ(mine.right, -1);
       continue;
     }
-    // From the root down one meets each member once, and each child knows its parent.
+    // A walk from the root reaches each member once, and each child knows its parent.
     std::vector<int> met = {members.front()};
     std::size_t deepest = 0;
     for (std::size_t i = 0; i < met.size() && met.size() <= members.size(); ++i) {

@@ -1,4 +1,4 @@
-// Runs the tests on every process of the job. All fail when one does.
+// Runs the tests on every process of the job. All processes fail if one does.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  // As clients do that know of no other messages.
+  // As programs do that use no other messages.
   armci_msg_init(&argc, &argv);
   ARMCI_Init();
   int failed = 0;

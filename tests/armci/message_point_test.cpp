@@ -1,4 +1,4 @@
-// Two-sided messages. Lengths are around the places where a message takes another way.
+// Two-sided messages. The lengths are around the limits at which the protocol changes.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ std::vector<std::byte> receive(int tag, std::size_t room, int from) {
 
 std::uint64_t word(int value) { return static_cast<std::uint64_t>(value); }
 
-/// In the order of a list that all know, in which no process waits for one that is behind it.
+/// In the order of a list that all processes know, in which no process waits for a later one.
 TEST(MessagePoint, RandomMessagesInAnyOrder) {
   multi::Random random({0x71});
   for (std::uint64_t number = 0; number < multi::rounds(600U); ++number) {
@@ -72,8 +72,8 @@ TEST(MessagePoint, RandomMessagesInAnyOrder) {
   }
 }
 
-/// Everyone sends many short messages to anyone, before it receives; each (source, tag) comes in order, in
-/// whatever order they are asked for.
+/// Every process sends many short messages to all others before it receives. The messages of each (source,
+/// tag) arrive in order, whatever the order of the receives.
 TEST(MessagePoint, ShortMessagesNobodyWaitsFor) {
   constexpr int kTags = 3;
   for (std::uint64_t round = 0; round < multi::rounds(6U); ++round) {
@@ -88,7 +88,7 @@ TEST(MessagePoint, ShortMessagesNobodyWaitsFor) {
     };
     constexpr std::size_t kEach = 200;
     for (std::size_t i = 0; i < kEach; ++i) send(tag_of(me(), i), data_of(me(), i), to_of(me(), i));
-    // What comes here, by source and tag, and then in any order of these.
+    // The messages for this process, by source and tag; then received in any order of these.
     std::map<std::pair<int, int>, std::deque<std::size_t>> coming;
     std::vector<std::pair<int, int>> order;
     for (int from = 0; from < ranks(); ++from) {
@@ -109,8 +109,8 @@ TEST(MessagePoint, ShortMessagesNobodyWaitsFor) {
   }
 }
 
-/// More than a sender has nodes for: it waits for receivers that wait themselves. What was sent last is
-/// received first.
+/// More messages than a sender has nodes. It waits for receivers that wait themselves. The last message
+/// is received first.
 TEST(MessagePoint, FloodsInBothDirections) {
   const int to = neighbour(1);
   const int from = neighbour(ranks() - 1);
@@ -169,7 +169,7 @@ TEST(MessagePoint, ToOneselfWithoutAReceive) {
 }
 
 /// A token goes around at random, and each process that gets it sends process 0 a message before it passes it
-/// on. So there is one order in which these arrive, whoever they are from, and nobody's waits for others'.
+/// on. So there is only one order in which the messages can arrive, and none waits for another.
 TEST(MessagePoint, ReceiveFromAnyTakesWhatCameFirst) {
   constexpr int kTag = 6;
   constexpr int kToken = 7;
@@ -208,7 +208,7 @@ TEST(MessagePoint, WhatCameFirstIsAheadOfOnesOwn) {
   EXPECT_EQ(armci_msg_rcvany(8, &value, sizeof value, nullptr), 0);
 }
 
-/// Who waits for a long message to be received takes in what others send it meanwhile.
+/// A sender that waits for the receive of a long message takes in messages of others meanwhile.
 TEST(MessagePoint, ALongSendTakesInShortMessages) {
   if (ranks() < 3) return;
   const int count = multi::rounds(3000);

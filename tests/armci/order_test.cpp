@@ -1,5 +1,5 @@
-// Operations to one process take effect in program order, whatever their kinds and shapes, without a fence
-// between them: checked against a model that this process keeps of its own part of each other's memory.
+// Operations of all kinds and shapes to one process take effect in program order, without a fence between
+// them. Each process checks this with a model of its own part of the others' memory.
 
 #include "armci_test.hpp"
 
@@ -15,7 +15,7 @@ constexpr std::size_t kPart = std::size_t{64} << 10U;
 
 using Element = int;
 
-/// This process's part of `process`'s memory, and what it should hold.
+/// This process's part of `process`'s memory, and its model.
 class Part {
  public:
   Part(const Memory& memory, int process)

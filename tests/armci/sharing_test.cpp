@@ -1,4 +1,4 @@
-// What several processes do to the same memory: accumulates, read-modify-write, mutexes, notification.
+// Operations of several processes on the same memory: accumulates, read-modify-write, mutexes, notification.
 
 #include <complex>
 
@@ -123,7 +123,7 @@ TEST(Rmw, SwapTakesFromAndGivesToTheSamePlace) {
   }
 }
 
-/// Under a mutex, a sum is got, added to, put back, without a fence before the unlock.
+/// Under a mutex, each process gets a sum, adds to it and puts it back, without a fence before the unlock.
 TEST(Mutex, UnlockDoesNotOvertakePuts) {
   const int count = 1 + me() % 3;
   EXPECT_EQ(ARMCI_Create_mutexes(count), 0);
@@ -170,7 +170,7 @@ TEST(Notify, BehindWhatWasPut) {
   }
 }
 
-/// ARMCI_ACC_RA: everyone takes part, by every form; two of each cancel out but for the last.
+/// ARMCI_ACC_RA: every process takes part, by every form. Two of each cancel each other, except for the last.
 TEST(OverlappingExclusiveOr, ByEveryForm) {
   constexpr int kWords = 64;
   const Memory memory(kWords * sizeof(long));

@@ -1,4 +1,4 @@
-// What armci-bench takes for right data, and what it does not.
+// The check of armci-bench accepts right data and refuses wrong data.
 
 #include "armci/patch.hpp"
 

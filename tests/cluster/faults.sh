@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What goes wrong between hosts. For cluster.sh --hosts 3 --rails 2. The host that vanishes does so last.
+# Faults between hosts. For cluster.sh --hosts 3 --rails 2. A host vanishes in the last step.
 . "$(dirname "$0")/lib.sh"
 bin=$1
 job=$bin/rma-cluster-job

@@ -1,5 +1,5 @@
 // One rank of the jobs that the scripts of this folder run: `rma-cluster-job CASE [ARGUMENT]`. Exits with 0
-// when all is as it should be, and says on standard error what is not.
+// if all results are right, and prints wrong ones to standard error.
 
 #include "job.hpp"
 

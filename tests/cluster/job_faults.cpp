@@ -1,4 +1,4 @@
-// Ranks that have nothing to say, and ranks that are lost.
+// Ranks that do not communicate, and ranks that are lost.
 
 #include <chrono>
 #include <csignal>
@@ -12,13 +12,13 @@
 
 namespace cluster_job {
 
-/// Nobody talks to anybody.
+/// No rank communicates.
 void idle() { expect(rma_size() > 1, "several ranks"); }
 
 namespace {
 
-/// The victim, rank `argument`, ends in its own way; the others find out by operations to it, in time, and go
-/// on with each other. They end the job, and say why.
+/// The victim, rank `argument`, ends in its own way. The others notice in time, by operations to it, and go
+/// on without it. They end the job with a text that says why.
 void survive(const std::function<void()>& end) {
   const int victim = static_cast<int>(argument);
   const Shared* const shared = new Shared(std::size_t{1} << 16);  // freed with the process

@@ -1,5 +1,4 @@
-// What moves data: random puts and gets, buffers whose memory is replaced, more memory than can be
-// registered.
+// Transfers: random puts and gets, buffers whose memory is replaced, more memory than can be registered.
 
 #include <sys/mman.h>
 
@@ -54,22 +53,22 @@ void traffic() {
   }
   barrier();
   if (rma_rank() == 0) {
-    std::printf("running\n");  // what the scripts wait for
+    std::printf("running\n");  // the scripts wait for this
     std::fflush(stdout);
   }
   std::vector<char> buffer(kSlice);
   exchange(shared, models, {buffer.data()}, argument);
 }
 
-/// The same where so much is lost that ranks may find each other gone: what they were told was done, was
-/// done.
+/// The same with so much packet loss that ranks may count as lost. Operations that were reported complete
+/// must be complete.
 void lossy() {
   may_lose = true;
   traffic();
   std::fprintf(stderr, "rank %d: %s\n", rma_rank(), lost ? "a rank was lost" : "complete");
 }
 
-/// From a buffer whose memory is replaced between two transfers, at the same address.
+/// Puts from a buffer whose memory is replaced, at the same address, between two transfers.
 void reuse_address() {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   const Shared shared(kBytes);
@@ -141,7 +140,7 @@ void count_together(const Shared& shared, std::size_t bytes) {
   barrier();
 }
 
-/// All of a rank's memory, by transfers with buffers of these, and by updates of all ranks at once.
+/// Tests all of a rank's memory, by transfers with these buffers, and by updates of all ranks at once.
 void use_all(const Shared& shared, std::size_t bytes, const std::vector<char*>& buffers) {
   Models models(ranks(), std::vector<char>(bytes / ranks()));
   for (int rank = 0; rank < rma_size(); ++rank) {
@@ -156,8 +155,8 @@ void use_all(const Shared& shared, std::size_t bytes, const std::vector<char*>& 
 
 }  // namespace
 
-/// More memory than the limit lets a process register, of the heap and of the user's: all of it is as good as
-/// any other, at either side of a transfer. `argument` MiB.
+/// Uses `argument` MiB of the heap and of the user's memory, more than the limit allows to register. All of
+/// it must work, on both sides of a transfer.
 void memory_limit() {
   const std::size_t bytes = static_cast<std::size_t>(argument) << 20U;
   void* early = nullptr;  // can be registered, as it is the first

@@ -26,8 +26,8 @@ rma_status_t atomic(rma_atomic_op_t op, std::uint32_t* word, std::uint32_t opera
 
 }  // namespace
 
-/// Every rank adds to one counter of rank 0, its owner and its neighbours included: nothing is lost, and no
-/// value is given out twice.
+/// Every rank, including the owner and its neighbours, adds to one counter of rank 0. No update is lost, and
+/// no value is returned twice.
 template <typename Word>
 void hammer() {
   const auto total = static_cast<std::size_t>(argument) * ranks();

@@ -1,4 +1,4 @@
-# What the scripts of this folder share: source it first, call `finish` last.
+# Functions of the scripts in this folder. Source it first, and call `finish` last.
 #
 #   step NAME COMMAND...         runs it and prints one line: passed or FAILED, the name, the seconds. Its output is
 #                                shown where it fails, or with VERBOSE=1 in the environment. A failed step fails the

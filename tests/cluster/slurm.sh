@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 programs=$1
 
-# What every host runs. As root, with everything it writes in memory, and without control groups, which need systemd.
+# Every host runs this, as root, with its files in memory and without control groups, which need systemd.
 start_host='
 mkdir -p -m 755 /run/munge /run/slurm/spool
 install -m 400 "$CLUSTER_SHARE/munge.key" /run/munge/munge.key

@@ -1,5 +1,5 @@
-// The contract of transport.hpp, kept by the verbs transport, between two ends in one process: on a host with
-// an RDMA device.
+// Tests that the verbs transport keeps the contract of transport.hpp, with two ends in one process, on a host
+// with an RDMA device.
 
 #include <gtest/gtest.h>
 #include <poll.h>

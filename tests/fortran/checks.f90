@@ -1,5 +1,5 @@
-! What the tests share: counting what failed, and seeded random numbers. Every rank runs every test; one that finds a
-! failure goes on, so that it takes part in the collective calls that the others wait in.
+! Helpers of the tests: counting failures, and random numbers from a seed. Every rank runs every test. A rank that
+! finds a failure goes on, so that it takes part in the collective calls of the others.
 module checks
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
   use rma

@@ -1,4 +1,4 @@
-! What is refused, with which status and text, and that nothing changes by it.
+! Refused calls: their status and text, and that they change nothing.
 module error_tests
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use checks

@@ -1,5 +1,6 @@
-// Feeds one process's helper what another sends it, whatever that is. The helper answers, or gives the sender
-// up; either way it goes on to serve a third process, as this checks after every input.
+// Sends arbitrary messages of one process to another one's helper. The helper answers them or gives
+// the sender up. In both cases it must go on to serve a third process, which this program checks
+// after every input.
 
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -52,7 +53,7 @@ std::byte* map(std::uintptr_t address, std::size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-/// What outlives an input: the victim's job, of one process, that has given the arena out.
+/// The victim's job, of one process, which has allocated the arena. It outlives an input.
 struct Base {
   Base() : arena(map(kArena, kArenaBytes)), attackers(map(kAttackers, kArenaBytes)) {
     constexpr std::array<std::string_view, 9> kEnvironment = {
@@ -216,7 +217,7 @@ class World {
     settle();
   }
 
-  /// The third process is served as if nothing had happened.
+  /// Checks that the third process is served as before.
   void check() {
     settle();
     std::array<std::byte, 64> sent;
@@ -303,7 +304,7 @@ class World {
     demand(honest.flights.finish(transfer.operation).ok(), "an honest process is refused");
   }
 
-  /// What a rank has registered: the victim, part of the arena; others, whatever they like.
+  /// Registers memory of a rank: for the victim, a part of the arena; for the others, any memory.
   static Assisted::Registrations own_memory(Rank& rank, int number) {
     if (number != kVictim) {
       return [&rank](std::uintptr_t address, std::size_t bytes) -> std::optional<Registered> {
@@ -366,8 +367,8 @@ class World {
     for (auto& rank : ranks_) moved = rank->helper->progress() || moved;
     return moved;
   }
-  /// `rank` has nothing to do but wait. If that holds for all, it waits in vain: an honest one must not, and
-  /// the victim loses patience with the attacker, at once instead of after RMA_PEER_TIMEOUT.
+  /// Called when `rank` can only wait. If that is true for all ranks, it would wait for ever. An honest rank
+  /// must not. The victim gives the attacker up at once, instead of after RMA_PEER_TIMEOUT.
   void about_to_sleep(int rank) {
     if (progress()) return;
     demand(rank != kHonest, "an honest process waits for what does not come");
@@ -383,7 +384,7 @@ class World {
     void flush(int /*rank*/) override {}
     void give_up(int /*rank*/) override {}
     void arm() override { world.about_to_sleep(rank); }
-    /// Nobody sleeps: who would wake it?
+    /// No rank sleeps, because no other thread could wake it.
     [[nodiscard]] std::span<const int> event_fds() const override { return {&base().always_readable, 1}; }
     [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return "lost"; }
 
@@ -393,7 +394,7 @@ class World {
 
   transport::LoopbackFabric fabric_;
   std::array<std::unique_ptr<Rank>, kRanks> ranks_;
-  /// All that takes messages in, as in src/api/runtime.cpp.
+  /// All objects that handle messages, as in src/api/runtime.cpp.
   struct Served {
     std::unique_ptr<RemoteAtomics> atomics;
     std::unique_ptr<RemoteCopy> copy;

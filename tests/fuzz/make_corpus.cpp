@@ -76,7 +76,7 @@ Payload count(std::uint16_t bytes) {
   return Writer::append(payload, bytes);
 }
 
-/// Locks of a free mutex and of a held one, and everything that comes after, in and out of turn.
+/// Locks of a free mutex and of a held one, and the following messages, in the right and in a wrong order.
 Writer mutexes() {
   Writer writer;
   constexpr std::uintptr_t kNext = kMutexes + 64;
@@ -84,7 +84,7 @@ Writer mutexes() {
   for (int i = 0; i < 4; ++i) writer.request(RequestKind::unlock, mutex(kMutexes, 1, 0), 0);
   writer.request(RequestKind::lock, mutex(kNext, 1, 4), 8);
   writer.request(RequestKind::poke, mutex(kNext, 1, 0), 0);
-  writer.request(RequestKind::lock, mutex(kNext, 2, 4), 8);         // for somebody else
+  writer.request(RequestKind::lock, mutex(kNext, 2, 4), 8);         // for another rank
   writer.request(RequestKind::lock, mutex(kNext, 1, 4), 4);         // no room for the answer
   writer.request(RequestKind::lock, mutex(kMutexes + 8, 1, 4), 8);  // in the middle of one
   writer.request(RequestKind::unlock, mutex(kMutexes + kMutexCount * 64, 1, 0), 0);
@@ -94,7 +94,7 @@ Writer mutexes() {
   return writer;
 }
 
-/// The attacker puts: what it asks to be scattered, and the gathers for it.
+/// The attacker puts: its request for scatters, and the gathers for them.
 Writer scatters(const Layout& layout, const Header& header) {
   Writer writer;
   writer.record(Act::message, message(kScatterMessage, header, encoded(layout)));
@@ -203,8 +203,8 @@ bool write_all(const std::string& directory) {
     raw.record(Act::raw, message);
   }
   save("raw", raw);
-  // The attacker asks under numbers that it never gave out, and so gives the victim up over the answers. The
-  // victim still wants something of it.
+  // The attacker's requests have numbers that it never used, so it gives the victim up because of the
+  // answers. The victim still has a request to it.
   Writer given_up;
   for (int i = 0; i < 12; ++i) given_up.request(RequestKind::get, encoded(Layout::contiguous(kArena, 8)), 8);
   given_up.record(Act::ask, {8, 0});

@@ -1,4 +1,4 @@
-// A rank that uses nothing but the bootstrap, and does what its first argument names.
+// A rank that uses only the bootstrap. Its first argument names the case.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// A card whose bytes and length tell the rank and the round.
+/// Returns a card whose bytes and length depend on the rank and the round.
 std::vector<std::byte> card(int rank, int round) {
   const auto size = static_cast<size_t>(16 + rank);
   return std::vector<std::byte>(size, static_cast<std::byte>(rank * 31 + round + 1));
@@ -25,7 +25,7 @@ int die(std::string_view what, const rma::Status& status) {
   return 1;
 }
 
-/// One life in the job: everyone reads everyone's card.
+/// Joins the job once: every rank reads every card.
 int exchange(int round) {
   auto opened = rma::open_bootstrap(round);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
@@ -79,7 +79,7 @@ int leave_stopped() {
   return 0;
 }
 
-/// The last rank does `what` to the others, who wait for it.
+/// The last rank ends as `what` says, while the others wait for it.
 int misbehave(std::string_view what) {
   auto opened = rma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());

@@ -1,6 +1,6 @@
 // A rank that communicates until it is ended. usage: victim [stubborn] [leave RANK MICROSECONDS]
 // stubborn: ignores SIGTERM, and so does a process that it starts in a session of its own.
-// leave: rank RANK exits with code 3, from wherever it is so many microseconds after its start.
+// leave: rank RANK exits with code 3, this many microseconds after its start, wherever it is then.
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// All ranks accumulate onto overlapping parts of the same memory. The values are whole numbers, so that the
-// sum is exact in any order; the owner draws everybody's operations again and adds them up.
+// All ranks accumulate into overlapping parts of the same memory. The values are whole numbers, so that the
+// sum is exact in any order. The owner draws the operations of all ranks again and adds them up.
 
 #include "harness.hpp"
 #include "numbers.hpp"
@@ -128,8 +128,8 @@ TEST(Accumulate, OneElementByAll) {
 }
 
 TEST(Accumulate, OppositeDirections) {
-  // Two vectors of pieces over the same places in opposite order: whoever holds the lock of one place while
-  // it waits for that of another would never end.
+  // Two vectors of pieces over the same places in opposite order. If a thread held the lock of one place
+  // while it waited for that of another, two threads would wait for each other for ever.
   constexpr std::size_t kPieces = 64;
   constexpr std::size_t kDistance = 16384;  // no two under one lock, if they lock by stripes
   const Memory memory(Remote::window, kPieces * kDistance);

@@ -94,8 +94,8 @@ struct Shared {
   Memory memory;
 };
 
-/// All ranks draw tickets from one counter: all of 0 .. total - 1 are drawn, each once, and a
-/// rank's own rise.
+/// All ranks draw tickets from one counter. Each of 0 .. total - 1 is drawn once, and the tickets of
+/// one rank increase.
 template <typename Word>
 void tickets(Remote remote, std::size_t each) {
   const Shared<Word> counter(remote);

@@ -1,6 +1,6 @@
-// Ranks that compute and never call the library, while others do everything with their memory. Such a rank
-// reads one word of its own until somebody stores it there: if anything that is done to its memory needed it,
-// nobody would.
+// Ranks that compute and never call the library, while others execute all operations on their memory. A
+// computing rank reads one word of its own until another rank stores it. If an operation on its memory needed
+// its program, that operation would never complete, and neither would the test.
 
 #include <algorithm>
 #include <array>
@@ -12,12 +12,13 @@
 namespace multi {
 namespace {
 
-/// What a computing rank reads.
+/// The word that a computing rank reads.
 bool told(const std::byte* word) {
-  // Acquire: pairs with the last put, which its process did not see coming.
+  // Acquire: pairs with the last put of the other process.
   return std::atomic_ref(*reinterpret_cast<const std::uint64_t*>(word)).load(std::memory_order_acquire) != 0;
 }
-/// Computes until it is told to stop; returns what it has computed, so that nobody leaves it out.
+/// Computes until it is told to stop. Returns the result, so that the compiler does not
+/// remove the computation.
 double compute_until_told(const std::byte* word) {
   double sum = 1;
   while (!told(word)) {
@@ -49,7 +50,7 @@ std::size_t slice_at(int worker) {
   return sizeof(Parts) + static_cast<std::size_t>(worker) * sizeof(Parts::Mine);
 }
 
-/// One working rank's part in what is done to a computing rank's memory.
+/// The operations of one working rank on a computing rank's memory.
 class Work {
  public:
   /// `flags` are words of the heap, one for each rank that works.
@@ -126,8 +127,8 @@ class Work {
   Random random_;
 };
 
-/// The first `workers` ranks work on the memory of all others, which compute. The last of the working ranks
-/// to be done with a computing one tells it to stop.
+/// The first `workers` ranks work on the memory of all others, which compute. The last working rank that has
+/// finished with a computing rank tells it to stop.
 void work_on_computing_ranks(int workers, Remote kind) {
   const Memory memory(kind, slice_at(ranks()));
   std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
@@ -171,12 +172,12 @@ void work_on_computing_ranks(int workers, Remote kind) {
   EXPECT_TRUE(ok(rma_mutexes_destroy(&mutexes)));
 }
 
-/// One computes, all others work.
+/// One rank computes, and all others work.
 TEST(Busy, OneComputingRank) {
   for (const Remote kind : kRemotes) work_on_computing_ranks(std::max(1, ranks() - 1), kind);
 }
 
-/// One works, all others compute: on most machines, more of them than processors.
+/// One rank works, and all others compute. On most machines these are more ranks than processors.
 TEST(Busy, OneWorkingRank) { work_on_computing_ranks(1, Remote::window); }
 
 }  // namespace

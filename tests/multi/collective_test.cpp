@@ -1,5 +1,5 @@
-// Collectives: every type, operator and root, from one element to more than is copied through the team's own
-// memory, against what each rank can work out alone.
+// Collectives with every type, operator and root, from one element to more than is copied through the team's
+// own memory. Each rank computes the expected results alone.
 
 #include <algorithm>
 #include <cmath>
@@ -130,7 +130,7 @@ void reduce_once(const Place& place, std::size_t turn, rma_type_t type, rma_redu
   const std::vector<std::byte> source = draw_elements(draws, type, op, count);
   std::vector<std::byte> sink(source.size(), std::byte{0x5a});
   const bool receives = place.rank == root;
-  // Nobody else's destination is touched, and it may be null.
+  // The destinations of other members are not touched, and may be null.
   void* const dst = receives || turn % 2 == 0 ? sink.data() : nullptr;
   EXPECT_TRUE(ok(rma_reduce(place.team, dst, source.data(), count, type, op, root)));
   if (receives) {

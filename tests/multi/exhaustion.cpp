@@ -1,8 +1,8 @@
-// Memory runs out in every call of the interface, at each of its allocations: `rma-multi-exhaustion`, alone
-// or under rmarun. This program's operator new fails when it is told to, for the library as well, so every
-// run takes the same way. A call that fails must say RMA_ERR_NO_MEMORY, leave nothing behind, neither
-// allocations nor bytes of the heap, and succeed when there is memory again. Of a collective call one member
-// after the other has no memory: all fail.
+// Lets memory run out in every call of the interface, at each of its allocations: `rma-multi-exhaustion`,
+// alone or under rmarun. The operator new of this program, which the library uses too, fails on demand, so
+// that every run is the same. A call that fails must return RMA_ERR_NO_MEMORY, leave neither allocations nor
+// bytes of the heap behind, and succeed when there is memory again. For a collective call, one member after
+// the other has no memory, and all members must fail.
 
 #include <array>
 #include <atomic>
@@ -134,7 +134,8 @@ struct World {
   [[nodiscard]] void* outside() const { return foreign[static_cast<std::size_t>(other)]; }
 };
 
-/// Makes the call with its allocation `n`, from 0, failing, and perhaps all that follow. Whether one did.
+/// Makes the call with its allocation number `n` (from 0) failing, and perhaps all later ones. Returns
+/// whether one failed.
 bool without_memory(const Call& call, std::int64_t n, bool all_following, rma_status_t& status) {
   until_failure = n;
   for_good = all_following;

@@ -36,7 +36,7 @@ bool error_names(std::string_view word) {
 
 void barrier() { expect_ok(rma_barrier(rma_team_world()), "barrier"); }
 
-/// Memory at every rank, and one put to the next that is found there.
+/// Allocates memory at every rank, and checks a put to the next rank.
 void some_traffic() {
   std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
   void* mine = nullptr;
@@ -81,7 +81,7 @@ void no_memory() {
   some_traffic();
 }
 
-/// RMA_CMA=off: registered memory of others is out of reach, one's own and the heap are not.
+/// RMA_CMA=off: registered memory of other ranks is not accessible. A rank's own memory and the heap are.
 void cma_off() {
   std::vector<char> block(1000, 'a');
   expect_ok(rma_register(block.data(), block.size()), "register");
@@ -114,7 +114,7 @@ void cma_off() {
   some_traffic();
 }
 
-/// Joins and leaves, again and again, and nested.
+/// Joins and leaves repeatedly, and nested.
 void again() {
   const int rank = rma_rank();
   const int size = rma_size();
@@ -130,8 +130,8 @@ void again() {
   }
 }
 
-/// Handles of before rma_finalize, and of what was freed, are none: not even where the next thing of their
-/// kind is made at once.
+/// Handles from before rma_finalize, and of freed objects, are invalid, even if the next object of their kind
+/// is made at once.
 void stale() {
   rma_team_t world = rma_team_world();
   for (int cycle = 0; cycle < 4; ++cycle) {
@@ -172,7 +172,7 @@ rma_request_t first_request(std::vector<char>& block, void* there) {
   return request;
 }
 
-/// A request of before rma_finalize is none, although the next job's begin again at the same slot.
+/// A request from before rma_finalize is invalid, although the next job's requests begin at the same slot.
 void stale_request() {
   static std::vector<char> block(100);
   static std::vector<char> target(100);
@@ -200,7 +200,7 @@ void stale_request() {
   }
 }
 
-/// All calls outside init ... finalize, or in a forked child, say so.
+/// All calls outside of rma_init ... rma_finalize, or in a forked child, return the error for it.
 void refuse_everything(rma_status_t expected = RMA_ERR_NOT_INITIALIZED) {
   char byte = 0;
   void* address = &byte;
@@ -263,7 +263,7 @@ void refuse_everything(rma_status_t expected = RMA_ERR_NOT_INITIALIZED) {
   expect(byte == 0 && word == 0 && half == 0, "nothing was written");
 }
 
-/// Whether a child that runs `body` exits well.
+/// Returns whether a child that runs `body` exits with 0.
 bool child_passes(const std::function<void()>& body) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -277,7 +277,8 @@ bool child_passes(const std::function<void()>& body) {
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// A child of a member is refused everything, at once, but for what needs no library; its parent goes on.
+/// Every call of a forked child of a member fails at once, except for accesses that do not need the library.
+/// The parent goes on.
 void forked() {
   std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
   const rma_team_t team = rma_team_world();

@@ -1,8 +1,8 @@
-// A rank ends, and whoever started the job keeps the others alive: nobody waits for it for ever.
+// A rank ends, and the launcher keeps the others alive. No rank may wait for it for ever.
 //
-// Each test forks the ranks of a job of its own, which find each other in memory that they share. A rank that
-// is to end kills itself where the test says; all that the others call then has one right answer, however
-// far they have come by that time.
+// Each test forks the ranks of a job of its own, which find each other in memory that they share. The rank
+// that ends kills itself where the test says. Each later call of the others then has one right result,
+// wherever they are at that time.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 
 namespace {
 
-/// How a job's teams meet.
+/// The ways in which the members of a team communicate.
 struct Way {
   const char* name;
   int ranks;
@@ -43,7 +43,7 @@ const std::vector<Way>& ways() {
 
 constexpr int kMostRanks = 5;
 
-/// What the processes of a job share: room for what each gives, and a place to meet.
+/// Memory that the processes of a job share: room for each one's data, and a barrier.
 struct Meeting {
   std::atomic<std::uint32_t> arrived = 0;
   std::atomic<std::uint32_t> met = 0;
@@ -82,8 +82,8 @@ int allgather(void* context, const void* mine, void* all, std::size_t bytes) {
 
 class Lost : public testing::TestWithParam<std::tuple<std::size_t, bool>> {
  protected:
-  /// Runs `body(rank, meet)` on all ranks of a job, of which one ends. That one is not to return from it.
-  /// `meet` is a barrier of the test's own.
+  /// Runs `body(rank, meet)` on all ranks of a job. One of them ends and does not return from it. `meet` is
+  /// the test's own barrier.
   void run(const std::function<void(int, const std::function<void()>&)>& body) const {
     const SharedWithForked<Meeting> meeting;
     std::vector<Forked> processes;
@@ -167,7 +167,7 @@ TEST_P(Lost, TheTextNamesIt) {
     EXPECT_LOST(rma_barrier(rma_team_world()));
     const std::string text = rma_last_error();
     const std::string name = "rank " + std::to_string(victim_) + ", process ";
-    // By mail, one of several finds it and tells the others that it has.
+    // By mail, one of several members notices it and tells the others.
     const bool told = way_.by_mail() && text.find("found a member of this team lost") != std::string::npos;
     EXPECT_TRUE(told || text.find(name) != std::string::npos) << text;
   });
@@ -222,8 +222,8 @@ TEST_P(Lost, WhatItHeldStaysLockedAndIsNotWaitedFor) {
 }
 
 TEST_P(Lost, InTheMiddleOfCollectives) {
-  // In memory all calls end alike on the others: the last that it took part in is the last that succeeds. By
-  // mail the others must have left that one when it ends.
+  // In shared memory all calls have the same result on the others: the last call in which the lost rank took
+  // part is the last that succeeds. By mail, the others must have left that call when the rank ends.
   static constexpr int kCalls = 20;
   run([this](int rank, const auto& meet) {
     std::array<long, 4096> mine = {};

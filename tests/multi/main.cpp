@@ -1,4 +1,4 @@
-// Runs the tests on every rank of the job. All ranks fail when one does.
+// Runs the tests on every rank of the job. All ranks fail if one does.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Allocation and registration: sizes and alignments, what others reach of it, wrong frees, many cycles.
+// Allocation and registration: sizes and alignments, access by other ranks, wrong frees, many cycles.
 
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@
 namespace multi {
 namespace {
 
-/// An address as error texts print it.
+/// Returns an address in the form of the error texts.
 
 TEST(Memory, EachRankItsOwnSize) {
   // Rank r wants r * 1000 bytes: rank 0 none.
@@ -144,8 +144,8 @@ TEST(Memory, RegisteredThenUnmappedIsAnErrorNotACrash) {
   barrier();
   std::vector<std::byte> sink(kBytes);
   const int next = neighbour(1);
-  // A process that breaks the rule for its own memory is on its own. A network device holds the pages until
-  // the registration ends.
+  // The library does not protect a process from breaking the rule for its own memory. A network device holds
+  // the pages until the registration ends.
   const rma_status_t status =
       next == me() ? RMA_SUCCESS : rma_get(sink.data(), blocks[static_cast<std::size_t>(next)], kBytes, next);
   if (next != me() && rma_same_host(next) != 0) {

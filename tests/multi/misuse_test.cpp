@@ -1,5 +1,5 @@
-// Bad arguments to transfers, atomics and notification: each gives its code and a text that names the call,
-// the rank and the value, and changes nothing.
+// Bad arguments of transfers, atomics and notification. Each call returns its code, sets a text that names
+// the call, the rank and the value, and changes nothing.
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMisuseRoom = 1024;
 constexpr std::size_t kHuge = std::numeric_limits<std::size_t>::max() - 16;
 
-/// A slice at the next rank and local bytes; both must be what they were when the test ends.
+/// A slice at the next rank, and local bytes. Neither may have changed at the end of the test.
 class Misuse : public testing::Test {
  protected:
   Misuse() : buffer_(kMisuseRoom, std::byte{0x33}) {}
@@ -143,7 +143,7 @@ TEST_F(Misuse, MemoryThatTheTargetDoesNotOffer) {
   bad(rma_get_strided(here(), strides, foreign, strides, counts_.data(), 2, target_), "rma_get_strided:");
   bad(rma_acc_strided(foreign, strides, here(), strides, counts_.data(), 2, RMA_INT, nullptr, target_),
       "rma_acc_strided:");
-  // The good piece in front of the bad one does not move either.
+  // The good piece before the bad one does not move either.
   const std::array<void*, 2> dst = {there(), foreign};
   const std::array<const void*, 2> src = {here(), here()};
   const rma_iov_t iov = {.dst = dst.data(), .src = src.data(), .segments = 2, .bytes = 8};

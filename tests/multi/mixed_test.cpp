@@ -1,6 +1,6 @@
-// Everything at once, by several threads of each rank: transfers of all kinds, fences, accumulates, atomics,
-// mutexes, memory taken and registered, notifications, teams. All draws follow from the seed, and everything
-// is held against a model.
+// Everything at once, by several threads of each rank: transfers of all kinds, fences, accumulates,
+// atomics, mutexes, allocation and registration, notifications, teams. All draws depend on the seed, and
+// models check all results.
 
 #include <array>
 #include <numeric>
@@ -16,7 +16,7 @@ constexpr std::size_t kPart = 2048;  ///< bytes of each thread's part of a slice
 constexpr std::size_t kQuarter = kPart / 4;
 constexpr std::size_t kSums = 4;  ///< of doubles, at each rank
 
-/// What ranks update together; at each of them.
+/// The data at each rank that all ranks update.
 struct Board {
   std::uint64_t counter = 0;
   std::uint64_t guarded = 0;  ///< read and written only under the rank's mutex
@@ -24,7 +24,7 @@ struct Board {
   std::array<std::uint64_t, kMixedThreads> flags = {};  ///< set by the threads of the rank before
 };
 
-/// What this rank has added to each rank's board.
+/// The values that this rank has added to each rank's board.
 struct Added {
   std::vector<long> counter = std::vector<long>(static_cast<std::size_t>(ranks()));
   std::vector<long> guarded = counter;
@@ -40,7 +40,7 @@ struct Added {
   }
 };
 
-/// What all threads share.
+/// The data that all threads share.
 struct World {
   Slices window{Remote::window, kPart* kMixedThreads};
   Slices registered{Remote::registered, kPart* kMixedThreads};
@@ -66,7 +66,7 @@ struct World {
   [[nodiscard]] Board& board(int rank) const { return *reinterpret_cast<Board*>(boards.at(rank)); }
 };
 
-/// One thread's part of the slices at one rank, and what is under way to it.
+/// One thread's part of the slices at one rank, and the operations under way to it.
 class Part {
  public:
   Part(Slices& slices, std::size_t thread, int target)
@@ -74,7 +74,7 @@ class Part {
         model_(slices.model(target).subspan(thread * kPart, kPart)),
         target_(target) {}
 
-  /// Puts a block, of memory that the library knows or not.
+  /// Puts a block from memory that is registered or not.
   void put(Random& random) {
     settle(random);
     const std::size_t bytes = random.below(kPart);
@@ -163,7 +163,8 @@ class Worker {
   void work(int steps) {
     for (int step = 1; step <= steps; ++step) {
       any_step();
-      // These meet the other ranks' threads of this number, and so come at the same steps of all of them.
+      // These steps are collective with the threads of the same number on other ranks, and so come at the
+      // same steps of all of them.
       if (step % 8 == 0) notify(static_cast<std::uint64_t>(step));
       if (step % 32 == 0) meet(step);
     }

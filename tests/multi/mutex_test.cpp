@@ -112,8 +112,7 @@ TEST(Mutex, ManyAtEveryOwner) {
 }
 
 TEST(Mutex, ServesEveryRankItsTurns) {
-  // Who held it, in order, is written down under the lock: nobody is lost and nobody comes twice for one
-  // turn.
+  // Each holder records itself under the lock. No holder is lost, and none has two turns at once.
   const auto all = static_cast<std::size_t>(ranks());
   const std::size_t each = rounds<std::size_t>(ranks() <= 4 ? 200 : 30);
   const Memory log(Remote::window, (1 + each * all) * sizeof(std::uint64_t));
@@ -190,7 +189,7 @@ TEST(Mutex, RefusesWhatDoesNotFitNow) {
   for (int other = 0; other < ranks(); ++other) {
     if (other != me()) EXPECT_TRUE(refused(rma_unlock(mutexes, 0, other), RMA_ERR_STATE, {"rma_unlock"}));
   }
-  // All members refuse alike, and nothing is destroyed.
+  // All members return the same error, and nothing is destroyed.
   EXPECT_TRUE(refused(rma_mutexes_destroy(&mutexes), RMA_ERR_STATE, {"rma_mutexes_destroy", "rank"}));
   EXPECT_NE(mutexes, nullptr);
   EXPECT_TRUE(ok(rma_unlock(mutexes, 0, me())));

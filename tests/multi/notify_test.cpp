@@ -1,4 +1,4 @@
-// Put with notification and waiting for it: whoever sees the flag sees the data.
+// Put with notification, and waiting for it. A rank that sees the flag also sees the data.
 
 #include <unistd.h>
 
@@ -36,8 +36,7 @@ bool holds(std::span<const std::byte> bytes, std::uint64_t value) {
                      [&](std::byte byte) { return byte == static_cast<std::byte>(value); });
 }
 
-/// Blocks go around the ring of ranks `count` times; each rank checks what it was given before it passes it
-/// on.
+/// Blocks go around the ring of ranks `count` times. Each rank checks a block before it passes the block on.
 void ring(std::size_t bytes, std::uint64_t count, Remote kind) {
   const Mailbox box(bytes, kind);
   const int next = neighbour(1);

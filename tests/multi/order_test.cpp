@@ -1,7 +1,7 @@
-// Program order: what one process does to one target takes effect in the order of its calls, whatever mix of
-// operations they are and whatever path each takes. Each process draws its own mix on its own slice of a
-// target, so small that nearly all operations overlap, and a sequential model says what every get and atomic
-// must see on the way.
+// Program order: the operations of one process on one target take effect in the order of its calls, for
+// any mix of operations and on any path. Each process draws its own mix on its own slice of a target.
+// The slice is so small that nearly all operations overlap. A sequential model gives the result of every
+// get and atomic.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kSmall = 512;
 constexpr std::size_t kLarge = std::size_t{128} << 10;
 
-/// This process's side of the transfers, used over and over: a blocking call is done with it when it returns.
+/// The local side of the transfers. It is reused all the time, because a blocking call has finished with it
+/// when it returns.
 struct Locals {
   explicit Locals(std::size_t bytes)
       : plain(Local::plain, bytes), window(Local::window, bytes), registered(Local::registered, bytes) {}

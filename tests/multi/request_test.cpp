@@ -38,7 +38,7 @@ class Puts {
   std::vector<rma_request_t> requests_;
 };
 
-/// kMany blocks to get from the next rank, whose requests live.
+/// kMany blocks to get from the next rank, with requests that are not complete when they are issued.
 class Gets {
  public:
   Gets() : slices_(Remote::registered, kBlock * kMany), sink_(kBlock * kMany), requests_(kMany) {

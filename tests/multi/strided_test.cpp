@@ -1,5 +1,5 @@
-// Strided put, get and accumulate: seeded random shapes between every two kinds of memory, against the
-// definition, segment by segment. What lies between the segments must stay.
+// Strided put, get and accumulate: random shapes from a seed, between every two kinds of memory. The
+// definition, segment by segment, is the model. The bytes between the segments must not change.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// Teams: splitting, listing, nesting, allocating, by several threads at once; and that handles of freed ones
-// are refused.
+// Teams: splitting, listing, nesting and allocating, also by several threads at once; and the refusal of
+// handles of freed teams.
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ std::vector<int> world_ranks(rma_team_t team) {
   return result;
 }
 
-/// The team has these members, this process knows its place, and they meet.
+/// Checks the team's members and this process's rank in it, and makes a barrier.
 void check_team(rma_team_t team, const std::vector<int>& expected) {
   EXPECT_NE(team, nullptr);
   if (team == nullptr) return;
@@ -109,7 +109,7 @@ TEST(Team, NegativeColorsJoinNone) {
 }
 
 TEST(Team, CreatedByItsMembersAlone) {
-  // Without the others knowing: ranks in any order, one rank, all.
+  // Without the other ranks: ranks in any order, one rank, all ranks.
   Random random({71});
   for (int round = 0; round < 20; ++round) {
     std::vector<int> members = all_ranks();

@@ -1,5 +1,5 @@
-// Vector put, get and accumulate: seeded random descriptors between every two kinds of memory, against the
-// definition, piece by piece.
+// Vector put, get and accumulate: random descriptors from a seed, between every two kinds of memory. The
+// definition, piece by piece, is the model.
 
 #include <algorithm>
 

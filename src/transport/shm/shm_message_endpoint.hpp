@@ -134,7 +134,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   std::size_t oldest_ = 0;
   std::size_t posted_ = 0;
   std::uint32_t lent_ = 0;     ///< buffers that were posted before the first connection
-  std::uint32_t longest_ = 0;  ///< of all posted buffers, in bytes
+  std::uint32_t longest_ = 0;  ///< the size of the longest posted buffer, in bytes
   bool connected_ = false;
 };
 

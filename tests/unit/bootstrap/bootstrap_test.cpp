@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// No launcher in the environment while a test runs, whatever started the tests.
+/// Removes any launcher from the environment while a test runs.
 class Bootstrap : public testing::Test {
  protected:
   void SetUp() override {

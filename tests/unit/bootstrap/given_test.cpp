@@ -1,4 +1,4 @@
-// A job whose processes, here threads, find each other by calls that they bring.
+// A job whose processes, here threads, find each other by functions of their own.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr int kRanks = 3;
 
-/// What the threads share: room for what each gives, and a place to meet.
+/// The data that the threads share: room for each one's data, and a barrier.
 struct Meeting {
   explicit Meeting(int count) : parts(static_cast<std::size_t>(count)), point(count) {}
   std::vector<std::vector<std::byte>> parts;

@@ -1,4 +1,4 @@
-// Channels of which busy peers have rings.
+// Channels whose busy peers have rings.
 
 #include <map>
 #include <random>

@@ -10,7 +10,7 @@
 namespace rma {
 namespace {
 
-/// Rank 1 is nobody's channel: the test writes its messages. Ranks 0 and 2 are as they should be.
+/// The test itself writes the messages of rank 1. Ranks 0 and 2 have ordinary channels.
 class HostilePeer : public ChannelWorld {
  protected:
   static constexpr std::uint32_t kOwn = 4;

@@ -1,4 +1,4 @@
-// A peer that offers and uses rings as no honest one does.
+// A peer that offers and uses rings in ways that no honest peer does.
 
 #include <random>
 
@@ -9,7 +9,7 @@
 namespace rma {
 namespace {
 
-/// Rank 1 is nobody's channel: the test writes its messages. Rank 0 is as it should be.
+/// The test itself writes the messages of rank 1. Rank 0 has an ordinary channel.
 class HostileRing : public RingWorld {
  protected:
   void SetUp() override { start(); }

@@ -1,4 +1,4 @@
-// Whoever sleeps is awakened by events alone, as a helper thread is: by what comes to its completion queue.
+// Only events wake a sleeping rank, as with a helper thread: completions that come to its completion queue.
 
 #include <random>
 

@@ -1,4 +1,4 @@
-// Channels over shared memory: in processes of their own, and, for ThreadSanitizer, as threads of one.
+// Channels over shared memory: in separate processes, and for ThreadSanitizer as threads of one process.
 
 #include <optional>
 #include <thread>

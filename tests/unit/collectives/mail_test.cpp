@@ -16,7 +16,7 @@ using testing_threads::Network;
 using testing_threads::run_members;
 using testing_threads::ThreadCarrier;
 
-/// A message that never comes is a wait without end: the alarm ends the program then.
+/// If a message never comes, a member waits for ever. The alarm then ends the program.
 class MailTest : public testing::TestWithParam<int> {
  protected:
   void SetUp() override { alarm(240); }

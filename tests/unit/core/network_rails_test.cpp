@@ -1,4 +1,4 @@
-// What happens when rails fail, and in which order things arrive.
+// Failing rails, and the order of arrival.
 
 #include "fabric/rail_match.hpp"
 #include "network_world.hpp"

@@ -1,6 +1,6 @@
-// The C++ interface in a job of one: every part of it compiles, hands its arguments on in the units
-// promised, owns what it says it owns, and throws what it says it throws. What the operations do between
-// ranks is tested elsewhere.
+// The C++ interface in a job of one. Every part of it compiles, passes its arguments on in the
+// documented units, owns the documented objects, and throws the documented exceptions. Other tests cover
+// operations between ranks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

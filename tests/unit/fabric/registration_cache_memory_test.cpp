@@ -1,4 +1,4 @@
-// Every way in which memory stops being what was registered.
+// Every way in which registered memory loses its pages.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -23,7 +23,7 @@
 #include "malloc/window_backing.hpp"
 #include "small_window.hpp"
 
-// A program with a jemalloc of its own: that this links is the test that the library's has other names.
+// A program with a jemalloc of its own. If it links, the library's jemalloc has other names.
 extern "C" {
 const char* malloc_conf = "";
 void* mallocx(std::size_t /*bytes*/, int /*flags*/) { return nullptr; }

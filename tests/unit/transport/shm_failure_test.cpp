@@ -1,4 +1,4 @@
-// Peers that end, at whatever step, leave, or never answer.
+// Peers that end at any step, that leave, or that never answer.
 
 #include "../forked.hpp"
 #include "shm_endpoints.hpp"

@@ -1,4 +1,4 @@
-// What a process of the host may write into its card and into the segments of others.
+// A process of the host that writes arbitrary data into its card and into the segments of others.
 
 #include <fcntl.h>
 #include <sys/mman.h>

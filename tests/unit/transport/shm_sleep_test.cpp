@@ -1,4 +1,4 @@
-// Who sleeps, several threads, and several processes.
+// Sleeping and waking, with several threads and several processes.
 
 #include "../forked.hpp"
 #include "shm_endpoints.hpp"

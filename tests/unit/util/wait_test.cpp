@@ -16,7 +16,7 @@ constexpr WaitPolicy kSleepAtOnce = {.spins = 0, .yields = 0};
 
 std::uint64_t sleeps() { return total_counts()[static_cast<std::size_t>(Counter::sleep)]; }
 
-/// A lost wake-up is a sleep without end: the alarm ends the program then.
+/// After a lost wake-up a thread sleeps for ever. The alarm then ends the program.
 class Wait : public testing::Test {
  protected:
   void SetUp() override { alarm(120); }
