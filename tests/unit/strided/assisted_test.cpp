@@ -213,10 +213,10 @@ TEST_F(AssistedCase, ChunksAreGrantedTogether) {
   constexpr std::size_t kChunks = 96;
   open_ranks(random, 2);
   for (int rank = 0; rank < 2; ++rank) {
-    transport::HelperLane::Limits limits = at(rank).endpoint->lane().limits();
+    transport::MessageEndpoint::Limits limits = at(rank).endpoint->messages().limits();
     limits.gather = 1;
     limits.scatters = kScatters;
-    at(rank).endpoint->lane().set_limits(limits);
+    at(rank).endpoint->messages().set_limits(limits);
   }
   for (const bool put : {true, false}) {
     SCOPED_TRACE(put ? "put" : "get");
