@@ -27,7 +27,7 @@ perftest() {
   local output=$1 server good=0
   shift
   set -- "$@" -u 18
-  start_there "$peer" "timeout 300 $*" > "$output.server" 2>&1
+  start_there "$peer" "$*" > "$output.server" 2>&1
   server=$!
   until ssh "$peer" "ss -ltn | grep -q :18515"; do
     kill -0 $server 2> /dev/null || break

@@ -17,10 +17,12 @@ granted=$(numfmt --from=iec -d , --field=- <<< "$segments" | tr , '\n' | awk '$1
 raw_once() {
   local output=$1 target
   shift
-  set -- timeout 900 "$bin/raw-verbs" --device rxe0 --repetitions 1 --sizes "$bytes" "$@"
+  set -- "$bin/raw-verbs" --device rxe0 --repetitions 1 --sizes "$bytes" "$@"
+  # Only the client has a time limit. end_there ends the target, which must not be a child of timeout: timeout forgets
+  # its child if the signal comes while it forks.
   start_there node2 "$*" > "$output.target" 2>&1
   target=$!
-  if "$@" --connect node2 --json "$output.json" > "$output.log" 2>&1; then
+  if timeout 900 "$@" --connect node2 --json "$output.json" > "$output.log" 2>&1; then
     wait $target && return 0
   else
     end_there node2
