@@ -21,9 +21,9 @@ std::unique_ptr<Device> open_device(const Settings& settings, Job& job) {
   const std::chrono::seconds patience(settings.peer_timeout);
   auto device = std::make_unique<Device>(std::make_unique<transport::CmaTransport>(job.size(), allowed),
                                          job.size(), card_of, job.wait_policy(), patience);
-  if (job.rails() != nullptr) {
+  if (job.has_network()) {
     auto network = std::make_unique<Network>(
-        settings, device->flights(), *job.rails(), job.size(),
+        settings, device->flights(), job.rails(), job.size(),
         [&job](int rank) { return job.network_card(rank); },
         [&job](const std::byte* address) { return job.own_registration(address); });
     device->add_network(std::move(network));
@@ -37,38 +37,51 @@ std::uint64_t helper_spins(const Settings& settings, const Job& job) {
   return 2 * job.local_ranks().size() <= processors ? settings.helper_spins : 0;
 }
 
+/// Creates the objects that serve the requests of other ranks and send requests to them.
+void open_requests(Runtime& runtime) {
+  Job& job = *runtime.job;
+  const Settings& settings = runtime.settings;
+  Channel& channel = *runtime.channel;
+  Network* const network = runtime.device->network();
+  Flights& flights = runtime.device->flights();
+  runtime.rpc_client = std::make_unique<RpcClient>(flights, network, channel, job.rails(),
+                                                   settings.helper_buffer, settings.helper_buffers);
+  runtime.rpc_server =
+      std::make_unique<RpcServer>(channel, job.rails(), settings.helper_buffer, settings.helper_buffers);
+  RpcClient& client = *runtime.rpc_client;
+  RpcServer& server = *runtime.rpc_server;
+  runtime.remote_copy = std::make_unique<RemoteCopy>(job, flights, client, server);
+  runtime.device->set_copy_fallback(runtime.remote_copy.get());
+  runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, settings.packed_piece,
+                                                           flights, network, client, server);
+  runtime.accumulator->set_remote(runtime.remote_atomics.get());
+  if (network == nullptr) return;
+  network->set_copy_fallback(runtime.remote_copy.get());
+  runtime.remote_mutexes =
+      std::make_unique<RemoteMutexes>(job.rank(), settings, flights, *network, channel, client, server);
+  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, flights, *network, channel, client);
+}
+
 /// Opens the channel and everything that talks through it, and starts the helper thread. If there is no
 /// memory for messages, starts only the thread that answers processes that connect.
 Status start_helper(Runtime& runtime) {
   Job& job = *runtime.job;
-  if (job.rails() == nullptr) return {};
-  const Settings& settings = runtime.settings;
-  const std::uint64_t spins = helper_spins(settings, job);
-  auto opened =
-      Channel::create(*job.rails(), job.size(), Channel::Options::from(settings, job.size(), spins != 0));
+  Rails& rails = job.rails();
+  if (rails.count() == 0 && !rails.has_local()) return {};
+  const std::uint64_t spins = helper_spins(runtime.settings, job);
+  Channel::Options options = Channel::Options::from(runtime.settings, job.size(), spins != 0);
+  options.locals = job.local_ranks();
+  options.local_card = [&job](int rank) { return job.local_card(rank); };
+  auto opened = Channel::create(rails, job.size(), options);
   if (!opened.ok()) {
     log(LogLevel::warn, fmt::format("operations that need another rank's helper will be refused: {}",
                                     opened.status().text()));
-    return job.rails()->service() != nullptr ? job.rails()->service()->start() : Status();
+    return rails.service()->start();
   }
   runtime.channel = std::move(opened).value();
-  Channel& channel = *runtime.channel;
-  Network& network = *runtime.device->network();
-  Flights& flights = runtime.device->flights();
-  runtime.rpc_client = std::make_unique<RpcClient>(flights, network, channel, *job.rails(),
-                                                   settings.helper_buffer, settings.helper_buffers);
-  runtime.rpc_server =
-      std::make_unique<RpcServer>(channel, *job.rails(), settings.helper_buffer, settings.helper_buffers);
-  RpcClient& client = *runtime.rpc_client;
-  RpcServer& server = *runtime.rpc_server;
-  runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, settings.packed_piece,
-                                                           flights, network, client, server);
-  runtime.remote_mutexes =
-      std::make_unique<RemoteMutexes>(job.rank(), settings, flights, network, channel, client, server);
-  runtime.accumulator->set_remote(runtime.remote_atomics.get());
-  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, flights, network, channel, client, server);
-  network.set_copy_fallback(&runtime.noncontiguous->remote_copy());
-  runtime.helper = std::make_unique<HelperThread>(channel, flights, job.rails()->service(), spins);
+  open_requests(runtime);
+  runtime.helper =
+      std::make_unique<HelperThread>(*runtime.channel, runtime.device->flights(), rails.service(), spins);
   return runtime.helper->start();
 }
 

@@ -15,6 +15,7 @@
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 #include "strided/noncontiguous.hpp"
+#include "strided/remote_copy.hpp"
 #include "strided/ways.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
@@ -28,14 +29,15 @@ struct Runtime {
   Settings settings;
   std::unique_ptr<Job> job;
   std::unique_ptr<Device> device;         ///< the paths to memory that is not mapped here
-  std::unique_ptr<Channel> channel;       ///< null without a network, or without memory for messages
+  std::unique_ptr<Channel> channel;       ///< null in a job of one rank, or without memory for messages
   std::unique_ptr<RpcClient> rpc_client;  ///< this and the next: null without a channel
   std::unique_ptr<RpcServer> rpc_server;
   std::unique_ptr<HelperThread> helper;  ///< likewise
   std::unique_ptr<Accumulator> accumulator;
-  std::unique_ptr<RemoteAtomics> remote_atomics;  ///< null without a channel
-  std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< likewise
-  std::unique_ptr<Noncontiguous> noncontiguous;   ///< likewise
+  std::unique_ptr<RemoteCopy> remote_copy;  ///< this and the next: null without a channel
+  std::unique_ptr<RemoteAtomics> remote_atomics;
+  std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< this and the next: null without a channel or a network
+  std::unique_ptr<Noncontiguous> noncontiguous;
   std::unique_ptr<Teams> teams;
   MutexRegistry mutexes;
   std::unique_ptr<Trace> trace;  ///< null unless asked for

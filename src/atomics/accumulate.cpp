@@ -9,6 +9,13 @@
 #include "util/text.hpp"
 
 namespace rma {
+namespace {
+
+std::shared_ptr<const Layout> contiguous(const void* address, std::size_t bytes) {
+  return std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(address), bytes));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Accumulator>> Accumulator::create(Job& job, Device& device) {
   const auto block = job.provide(Service::accumulate, sizeof(StripeLocks));
@@ -20,10 +27,7 @@ Status Accumulator::accumulate(void* dst, const void* src, std::size_t bytes, rm
                                const void* scale, int rank) {
   count(Counter::accumulate);
   if (remote_ != nullptr && !job_.mapped(rank)) {
-    const auto layout = [bytes](const void* address) {
-      return std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(address), bytes));
-    };
-    return remote_->accumulate(layout(dst), layout(src), type, scale, rank);
+    return remote_->accumulate(contiguous(dst, bytes), contiguous(src, bytes), type, scale, rank);
   }
   return Accumulation(*this, type, scale, rank).add(dst, src, bytes);
 }
@@ -31,6 +35,8 @@ Status Accumulator::accumulate(void* dst, const void* src, std::size_t bytes, rm
 Accumulation::Accumulation(Accumulator& accumulator, rma_type_t type, const void* scale, int rank)
     : accumulator_(accumulator),
       rank_(rank),
+      type_(type),
+      scale_(scale),
       kernel_(type, scale),
       // If the rank's locks are not mapped, any others do here: add() returns an error before it takes one.
       cursor_(accumulator.locks(accumulator.job().mapped(rank) ? rank : accumulator.job().rank()),
@@ -90,6 +96,11 @@ Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
   if (path.here != nullptr) {
     add_mapped(path.here, dst, src, bytes);
     return {};
+  }
+  if (RemoteAtomics* const remote = accumulator_.remote();
+      remote != nullptr && !accumulator_.device().permitted(rank_)) {
+    cursor_.release();  // the rank's helper may wait for this very lock
+    return remote->accumulate(contiguous(dst, bytes), contiguous(src, bytes), type_, scale_, rank_);
   }
   const auto address = reinterpret_cast<std::uintptr_t>(dst);
   return add_pieces(address, static_cast<const std::byte*>(src), bytes,

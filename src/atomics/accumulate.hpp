@@ -83,6 +83,8 @@ class Accumulation {
 
   Accumulator& accumulator_;
   const int rank_;
+  const rma_type_t type_;
+  const void* const scale_;
   const Kernel kernel_;
   LockCursor cursor_;
 };

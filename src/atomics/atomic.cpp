@@ -11,8 +11,11 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
                       Word* old, int rank) {
   Job& job = accumulator.job();
   const Path path = job.resolve(target, sizeof(Word), rank);
-  if (path.kind == Path::Kind::network) {
-    if (RemoteAtomics* const remote = accumulator.remote(); remote != nullptr) {
+  RemoteAtomics* const remote = accumulator.remote();
+  const bool refused = path.kind == Path::Kind::foreign && path.here == nullptr && remote != nullptr &&
+                       !accumulator.device().permitted(rank);
+  if (path.kind == Path::Kind::network || refused) {
+    if (remote != nullptr) {
       const auto found =
           remote->atomic(op, sizeof(Word), reinterpret_cast<std::uintptr_t>(target), operand, compare, rank);
       if (!found.ok()) return {found.status().code(), std::string(found.status().text())};

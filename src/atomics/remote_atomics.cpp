@@ -56,7 +56,7 @@ Result<std::uint64_t> update(Accumulator& accumulator, const AtomicRequest& want
 }  // namespace
 
 RemoteAtomics::RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, Flights& flights,
-                             Network& network, RpcClient& client, RpcServer& server)
+                             Network* network, RpcClient& client, RpcServer& server)
     : accumulator_(accumulator),
       piece_bytes_(piece_bytes),
       flights_(flights),
@@ -168,8 +168,9 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
 }
 
 bool RemoteAtomics::registered(const Layout& remote, int rank) {
+  if (client_.local(rank) || network_ == nullptr) return false;
   return remote.visit(0, remote.bytes(), [&](std::uintptr_t address, std::size_t bytes) {
-    return network_.registered(address, bytes, rank);
+    return network_->registered(address, bytes, rank);
   });
 }
 

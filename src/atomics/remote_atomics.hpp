@@ -17,8 +17,9 @@ namespace rma {
 /// class sends such requests, and serves those of other ranks.
 class RemoteAtomics {
  public:
-  /// Registers handlers with `server`. Accumulates are cut at `piece_bytes`. The arguments outlive this.
-  RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, Flights& flights, Network& network,
+  /// Registers handlers with `server`. Accumulates are cut at `piece_bytes`. `network` is null in a job without
+  /// one. The arguments outlive this.
+  RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, Flights& flights, Network* network,
                 RpcClient& client, RpcServer& server);
 
   /// Executes a (valid) operation on an aligned word of 4 or 8 bytes and returns the value before.
@@ -48,7 +49,7 @@ class RemoteAtomics {
   Accumulator& accumulator_;
   const std::size_t piece_bytes_;
   Flights& flights_;
-  Network& network_;
+  Network* const network_;
   RpcClient& client_;
 };
 

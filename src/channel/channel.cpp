@@ -29,12 +29,18 @@ Channel::Options Channel::Options::from(const Settings& settings, int ranks, boo
 Channel::Channel(Rails& rails, int ranks, const Options& options)
     : rails_(rails),
       options_(options),
+      local_(static_cast<std::size_t>(ranks)),
       links_(static_cast<std::size_t>(ranks)),
       polling_(options.polling),
       places_(options.polling.most),
       ring_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::peers),
       image_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::self),
-      ring_message_(options.ring.slot_bytes) {}
+      ring_message_(options.ring.slot_bytes) {
+  for (std::size_t rail = 0; rail < rails.count(); ++rail) open_rails_.push_back(rail);
+  if (!rails.has_local()) return;
+  open_rails_.push_back(kLocalRail);
+  for (const int peer : options.locals) local_[static_cast<std::size_t>(peer)] = true;
+}
 
 Channel::~Channel() {
   for (auto& link : links_) delete link.load(std::memory_order_relaxed);
@@ -54,22 +60,33 @@ Status Channel::open() {
   auto slots = SendSlots::create(rails_, options_.message_bytes, kSendSlots, ended);
   if (!slots.ok()) return std::move(slots).status();
   send_slots_ = std::move(slots).value();
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
-    const auto arrival = [this, rail](MessageBuffers::Slot& slot, int peer, rma_status_t status,
-                                      std::uint32_t bytes) { arrived(rail, slot, peer, status, bytes); };
-    buffers_.push_back(std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, options_.message_bytes,
-                                                        options_.own, arrival));
-    if (Status status = buffers_[rail]->open(options_.lent); !status.ok()) return status;
-    endpoint(rail).set_buffer_source([this, rail](int peer) {
-      const std::uint32_t own = buffers_[rail]->admit();
-      Link& its = link(peer);
-      const std::lock_guard guard(its.lock);
-      its.promise(rail, own);
-      return own;
-    });
-    if (const int fd = endpoint(rail).event_fd(); fd >= 0) event_fds_.push_back(fd);
+  for (const std::size_t rail : open_rails_) {
+    if (Status status = open_buffers(rail); !status.ok()) return status;
   }
   return {};
+}
+
+Status Channel::open_buffers(std::size_t rail) {
+  const auto arrival = [this, rail](MessageBuffers::Slot& slot, int peer, rma_status_t status,
+                                    std::uint32_t bytes) { arrived(rail, slot, peer, status, bytes); };
+  buffers_[rail] = std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, options_.message_bytes,
+                                                    options_.own, arrival);
+  if (Status status = buffers_[rail]->open(options_.lent); !status.ok()) return status;
+  endpoint(rail).set_buffer_source([this, rail](int peer) {
+    const std::uint32_t own = buffers_[rail]->admit();
+    Link& its = link(peer);
+    const std::lock_guard guard(its.lock);
+    its.promise(rail, own);
+    return own;
+  });
+  if (const int fd = endpoint(rail).event_fd(); fd >= 0) event_fds_.push_back(fd);
+  return {};
+}
+
+Status Channel::connect_local(int peer) {
+  const auto card = options_.local_card(peer);
+  if (!card.ok()) return {card.status().code(), std::string(card.status().text())};
+  return rails_[kLocalRail].connect(peer, card.value());
 }
 
 void Channel::on_message(std::uint16_t kind, MessageHandler handler) {
@@ -93,7 +110,7 @@ void Channel::fail(int peer) {
     if (std::exchange(its.failed, true)) return;
     its.waiting.clear();
   }
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) rails_[rail].fail(peer);
+  for (const std::size_t rail : open_rails_) rails_[rail].fail(peer);
   const std::lock_guard guard(lists_lock_);
   lost_.push_back(peer);
 }
@@ -119,7 +136,7 @@ bool Channel::progress(Turn turn) {
   }
   bool found = false;
   std::array<transport::Completion, 32> completions;
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) {
+  for (const std::size_t rail : open_rails_) {
     const std::size_t filled = endpoint(rail).poll(completions);
     found = found || filled != 0;
     for (std::size_t i = 0; i < filled; ++i) {

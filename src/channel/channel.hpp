@@ -24,10 +24,11 @@
 
 namespace rma {
 
-/// Short messages between this process and others. Each has a kind; the kind's handler takes it in. Messages
-/// of one process to another are delivered in the order of sending. A peer must be connected before anything
-/// is sent to it. The channel also polls for the transfers of the message endpoints. Thread-safe. The thread
-/// that calls progress() calls the handlers.
+/// Short messages between this process and others, by shared memory to ranks of this host and by the rails to
+/// others. Each message has a kind; the kind's handler takes it in. Messages of one process to another are
+/// delivered in the order of sending. open() connects with a rank of this host; another rank must be
+/// connected before anything is sent to it. The channel also polls for the transfers of the message
+/// endpoints. Thread-safe. The thread that calls progress() calls the handlers.
 class Channel {
  public:
   struct Options {
@@ -36,6 +37,10 @@ class Channel {
     std::uint32_t own = 0;          ///< buffers for each peer
     RingShape ring = {};            ///< of the rings for busy peers
     PollingSet::Policy polling = {.most = 0};
+    /// The ranks that are reached by the transport within this host, and its card of each. Used only if the
+    /// rails have such a transport.
+    std::vector<int> locals = {};
+    std::function<Result<std::vector<std::byte>>(int peer)> local_card = {};
 
     /// The options that the settings ask for, in a job of `ranks`. `polls`: a thread that takes in messages
     /// polls before it sleeps. One that never polls would offer rings only to take them back before its next
@@ -43,8 +48,8 @@ class Channel {
     [[nodiscard]] static Options from(const Settings& settings, int ranks, bool polls);
   };
 
-  /// `rails` have message endpoints and outlive the channel. Called before any connection is made.
-  /// RMA_ERR_NO_MEMORY.
+  /// The transports of `rails` have message endpoints. `rails` outlives the channel. Called before any
+  /// connection is made. RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Channel>> create(Rails& rails, int ranks,
                                                                const Options& options);
   ~Channel();
@@ -68,9 +73,12 @@ class Channel {
   /// The maximum size of a message's body in bytes.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }
 
-  /// Decides which rail messages to `peer` take, and stores it into `*rail`. It is the given `*rail`, unless
-  /// a message in either direction has decided before. Requests that name memory use that rail's keys. `peer`
-  /// is connected. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the peer could set no buffers aside.
+  /// Returns whether messages to `peer` go by the transport within this host.
+  [[nodiscard]] bool local(int peer) const { return local_[static_cast<std::size_t>(peer)]; }
+  /// Decides which rail messages to `peer` take, and stores it into `*rail`: kLocalRail for a rank of this
+  /// host, with which this connects; else the given `*rail`, unless a message in either direction has decided
+  /// before. Requests that name memory use that rail's keys. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the
+  /// peer could set no buffers aside; RMA_ERR_NO_MEMORY.
   [[nodiscard]] rma_status_t open(int peer, std::size_t* rail);
 
   /// Sends a message that consists of `head` and `tail`. The caller may reuse both when the call returns. The
@@ -112,6 +120,9 @@ class Channel {
  private:
   Channel(Rails& rails, int ranks, const Options& options);
   [[nodiscard]] Status open();
+  /// Sets up the message buffers of a rail or of the local transport.
+  [[nodiscard]] Status open_buffers(std::size_t rail);
+  [[nodiscard]] Status connect_local(int peer);
 
   [[nodiscard]] Link& link(int peer);
 
@@ -168,8 +179,10 @@ class Channel {
   std::array<MessageHandler, kKinds> handlers_;
   std::vector<std::function<void(int)>> losses_;
   std::vector<std::function<bool()>> advances_;
-  std::vector<std::atomic<Link*>> links_;                 ///< by peer; owned
-  std::vector<std::unique_ptr<MessageBuffers>> buffers_;  ///< by rail
+  std::vector<bool> local_;                ///< by peer
+  std::vector<std::atomic<Link*>> links_;  ///< by peer; owned
+  std::vector<std::size_t> open_rails_;    ///< the rails, and kLocalRail if there is a local transport
+  std::array<std::unique_ptr<MessageBuffers>, kLocalRail + 1> buffers_;  ///< by rail
   std::vector<int> event_fds_;
   std::unique_ptr<SendSlots> send_slots_;
   std::mutex progress_lock_;  ///< the turn; guards the members below

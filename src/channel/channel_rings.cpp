@@ -139,7 +139,7 @@ bool Channel::promote(const PollingSet::Decision& decision) {
   its.promise_ring(static_cast<std::uint32_t>(options_.ring.slots));
   const Registered& registered = place.memory->registered();
   const RingOffer offer = {.address = reinterpret_cast<std::uintptr_t>(registered.address),
-                           .key = registered.remote[place.rail],
+                           .key = registered.remote_key(place.rail),
                            .slots = static_cast<std::uint32_t>(options_.ring.slots),
                            .slot_bytes = static_cast<std::uint32_t>(options_.ring.slot_bytes)};
   say(its, decision.peer, MessageHeader::kRingOffered, std::as_bytes(std::span(&offer, 1)));
@@ -249,7 +249,7 @@ bool Channel::arm() {
       quiet = quiet && (its.failed || !its.busy());
     }
   }
-  for (std::size_t rail = 0; rail < rails_.count(); ++rail) static_cast<void>(endpoint(rail).arm());
+  for (const std::size_t rail : open_rails_) static_cast<void>(endpoint(rail).arm());
   return quiet;
 }
 

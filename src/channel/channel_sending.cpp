@@ -30,6 +30,15 @@ rma_status_t Channel::open_link(Link& its, int peer, std::size_t rail) {
 
 rma_status_t Channel::open(int peer, std::size_t* rail) {
   Link& its = link(peer);
+  if (local(peer)) {
+    *rail = kLocalRail;
+    {
+      const std::lock_guard guard(its.lock);
+      if (its.rail()) return its.failed ? RMA_ERR_PEER_LOST : RMA_SUCCESS;
+    }
+    // Without the lock: the peer may connect at the same time, and what answers it takes the lock.
+    if (const Status connected = connect_local(peer); !connected.ok()) return connected.code();
+  }
   const std::lock_guard guard(its.lock);
   const rma_status_t status = open_link(its, peer, *rail);
   if (status == RMA_SUCCESS) *rail = *its.rail();

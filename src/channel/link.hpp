@@ -114,15 +114,16 @@ class Link {
 
   std::optional<std::size_t> rail_;
   std::uint32_t credits_ = 0;
-  std::uint32_t next_ = kFirstSequence;                 ///< sequence number of the next message to the peer
-  std::uint32_t expected_ = kFirstSequence;             ///< sequence number of the next message from the peer
-  std::array<std::uint32_t, kMaxRails> promises_ = {};  ///< buffers by rail, until the peer's rail is known
-  std::optional<std::size_t> its_rail_;                 ///< the rail that the peer's messages come by
-  std::uint32_t promised_ = 0;                          ///< buffers of that rail
-  std::uint32_t owed_ = 0;                              ///< credits that have to go back to the peer
-  std::uint32_t ring_promised_ = 0;                     ///< slots of the ring that the peer was offered
-  std::uint32_t ring_owed_ = 0;                         ///< slots that have to go back to the peer
-  std::map<std::uint32_t, Waiting> early_;              ///< by sequence number
+  std::uint32_t next_ = kFirstSequence;      ///< sequence number of the next message to the peer
+  std::uint32_t expected_ = kFirstSequence;  ///< sequence number of the next message from the peer
+  std::array<std::uint32_t, kLocalRail + 1> promises_ =
+      {};                                   ///< buffers by rail, until the peer's rail is known
+  std::optional<std::size_t> its_rail_;     ///< the rail that the peer's messages come by
+  std::uint32_t promised_ = 0;              ///< buffers of that rail
+  std::uint32_t owed_ = 0;                  ///< credits that have to go back to the peer
+  std::uint32_t ring_promised_ = 0;         ///< slots of the ring that the peer was offered
+  std::uint32_t ring_owed_ = 0;             ///< slots that have to go back to the peer
+  std::map<std::uint32_t, Waiting> early_;  ///< by sequence number
 };
 
 }  // namespace rma

@@ -50,7 +50,7 @@ std::uint32_t MessageBuffers::add(std::uint32_t count) {
       memory_.push_back(std::move(more).value());
       continue;
     }
-    Slot& slot = slots_.emplace_back(*this, memory, memory_.back()->registered().local[rail_]);
+    Slot& slot = slots_.emplace_back(*this, memory, memory_.back()->registered().local_key(rail_));
     if (!post(slot)) {
       slots_.pop_back();
       memory_.back()->give(memory);

@@ -31,7 +31,7 @@ class SendSlots {
   [[nodiscard]] Slot* take();
   /// One whose message was not posted.
   void give(Slot* slot);
-  [[nodiscard]] transport::Key key(std::size_t rail) const { return memory_->registered().local[rail]; }
+  [[nodiscard]] transport::Key key(std::size_t rail) const { return memory_->registered().local_key(rail); }
 
  private:
   explicit SendSlots(Ended ended) : ended_(std::move(ended)) {}

@@ -28,7 +28,7 @@ SendingRing::Unwritten SendingRing::unwritten(std::size_t rail) const {
   return {.to = {.address = there_.address + unwritten_->offset, .key = there_.key},
           .from = {.address = image.address + unwritten_->offset,
                    .bytes = unwritten_->bytes.size(),
-                   .key = image.local[rail]}};
+                   .key = image.local_key(rail)}};
 }
 
 }  // namespace rma

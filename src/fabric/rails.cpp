@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "transport/provider.hpp"
+#include "transport/shm/shm_transport.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 
@@ -32,34 +33,58 @@ std::uint32_t receive_count(int ranks, std::uint64_t factor, std::uint64_t base)
   return static_cast<std::uint32_t>(log2 * factor + base);
 }
 
-Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, int rank, int ranks) {
-  const transport::Provider* const provider = settings.network == NetworkSetting::automatic
-                                                  ? &transport::providers().front()
-                                                  : transport::find_provider(network_name(settings.network));
+Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, const Wanted& wanted) {
+  auto rails = std::make_unique<Rails>(std::vector<std::unique_ptr<transport::Transport>>());
+  rails->service_ = std::make_unique<transport::ServiceThread>();
+  if (wanted.locals.size() > 1) rails->open_local(settings, wanted);
+  if (wanted.network) {
+    if (Status status = rails->open_network(settings, wanted); !status.ok()) return status;
+  }
+  return rails;
+}
+
+void Rails::open_local(const Settings& settings, const Wanted& wanted) {
+  auto opened = transport::ShmTransport::open(
+      {.rank = wanted.rank,
+       .locals = wanted.locals,
+       .connect_timeout = std::chrono::seconds(settings.peer_timeout),
+       .cma = settings.cma == CmaSetting::automatic && transport::CmaTransport::available()});
+  if (opened.ok()) {
+    local_ = std::move(opened).value();
+    return;
+  }
+  log(LogLevel::warn, fmt::format("no messages between the ranks of this host, so memory that this process "
+                                  "may not access directly is out of reach: {}",
+                                  opened.status().text()));
+}
+
+Status Rails::open_network(const Settings& settings, const Wanted& wanted) {
+  const std::span<const transport::Provider> providers = transport::providers();
+  const bool any = settings.network == NetworkSetting::automatic && !providers.empty();
+  const transport::Provider* const provider =
+      any ? &providers.front() : transport::find_provider(network_name(settings.network));
   if (provider == nullptr) {
-    return Status(RMA_ERR_SETTING,
-                  fmt::format("RMA_NETWORK={} is not a network that this library was built with",
-                              network_name(settings.network)));
+    return {RMA_ERR_SETTING, fmt::format("this library was built without support for RMA_NETWORK={}",
+                                         network_name(settings.network))};
   }
   const transport::ProviderOptions options = {
-      .rank = rank,
-      .ranks = ranks,
+      .rank = wanted.rank,
+      .ranks = wanted.ranks,
       .most = kMaxRails,
       .devices = settings.devices,
       .gid_index =
           settings.gid_index == kAnyGid ? std::nullopt : std::optional(static_cast<int>(settings.gid_index)),
       .queue_depth = static_cast<std::uint32_t>(settings.queue_depth),
       .completions = static_cast<std::uint32_t>(settings.completions),
-      .buffers = receive_count(ranks, settings.receive_factor, settings.receive_base) +
-                 static_cast<std::uint32_t>(settings.peer_receives) * static_cast<std::uint32_t>(ranks),
+      .buffers =
+          receive_count(wanted.ranks, settings.receive_factor, settings.receive_base) +
+          static_cast<std::uint32_t>(settings.peer_receives) * static_cast<std::uint32_t>(wanted.ranks),
       .timeout = std::chrono::seconds(settings.peer_timeout)};
-  auto rails = std::make_unique<Rails>(std::vector<std::unique_ptr<transport::Transport>>());
-  rails->service_ = std::make_unique<transport::ServiceThread>();
-  auto opened = provider->open(options, *rails->service_);
+  auto opened = provider->open(options, *service_);
   if (!opened.ok()) return std::move(opened).status();
-  rails->transports_ = std::move(opened).value();
-  rails->make_buffers(settings);
-  return rails;
+  transports_ = std::move(opened).value();
+  make_buffers(settings);
+  return {};
 }
 
 Rails::~Rails() {
@@ -106,6 +131,7 @@ void Rails::remove(const Registered& registered) {
 }
 
 transport::PeerMemory* Rails::peer_memory() {
+  if (local_ != nullptr) return local_->peer_memory();
   for (const auto& transport : transports_) {
     if (transport::PeerMemory* const memory = transport->peer_memory()) return memory;
   }

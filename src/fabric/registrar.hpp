@@ -15,12 +15,24 @@ inline constexpr std::size_t kMaxRails = 4;
 /// One key per rail.
 using RailKeys = std::array<transport::Key, kMaxRails>;
 
+/// The number of the transport to the ranks of this host, which follows the numbers of the rails. It carries
+/// messages only, and needs no keys.
+inline constexpr std::size_t kLocalRail = kMaxRails;
+
 /// Memory that is registered with the network devices, so that they may read and write it.
 struct Registered {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
   RailKeys local = {};   ///< the local key of each rail
   RailKeys remote = {};  ///< the remote key of each rail, which peers use
+
+  /// Return the keys for a rail or for kLocalRail.
+  [[nodiscard]] transport::Key local_key(std::size_t rail) const {
+    return rail == kLocalRail ? 0 : local[rail];
+  }
+  [[nodiscard]] transport::Key remote_key(std::size_t rail) const {
+    return rail == kLocalRail ? 0 : remote[rail];
+  }
 };
 
 /// Registers memory with the network devices. The allocator and the registration cache are given a Registrar,

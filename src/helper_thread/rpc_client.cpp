@@ -10,31 +10,43 @@
 
 namespace rma {
 
-RpcClient::RpcClient(Flights& flights, Network& network, Channel& channel, Rails& rails,
+RpcClient::RpcClient(Flights& flights, Network* network, Channel& channel, Rails& rails,
                      std::size_t buffer_bytes, std::size_t buffers)
     : flights_(flights),
       network_(network),
       channel_(channel),
       most_in_message_(channel.max_body() - sizeof(RequestHeader)),
-      most_in_reply_(channel.max_body() - sizeof(ReplyHeader)) {
+      most_in_reply_(channel.max_body() - sizeof(ReplyHeader)),
+      rails_(rails),
+      pool_bytes_(buffer_bytes),
+      pool_count_(buffers) {
   channel.on_message(kReplyMessage, [this](const Message& message) { return receive(message); });
   channel.on_message(kDoneMessage, [this](const Message& message) { return receive_done(message); });
   channel.on_loss([this](int rank) { lost(rank); });
-  auto pool = BouncePool::create(rails, buffer_bytes, buffers);
-  if (pool.ok()) {
-    pool_ = std::move(pool).value();
-  } else {
-    log(LogLevel::warn,
-        fmt::format("no buffers for requests to other ranks' helpers, which will be small: {}",
-                    pool.status().text()));
-  }
+  // With a network, before the limit of locked memory is used up. Within one host requests are rare.
+  if (network != nullptr) static_cast<void>(pool());
 }
 
-std::size_t RpcClient::buffer_bytes() const { return pool_ != nullptr ? pool_->bytes() : most_in_message_; }
+BouncePool* RpcClient::pool() const {
+  std::call_once(made_pool_, [this] {
+    // Peers must reach the buffers: a rank of this host may not be allowed to access any other memory.
+    auto made = BouncePool::create(rails_, pool_bytes_, pool_count_, BouncePool::Writers::peers);
+    if (made.ok()) {
+      pool_ = std::move(made).value();
+    } else {
+      log(LogLevel::warn,
+          fmt::format("no buffers for requests to other ranks' helpers, which will be small: {}",
+                      made.status().text()));
+    }
+  });
+  return pool_.get();
+}
+
+std::size_t RpcClient::buffer_bytes() const { return has_buffers() ? pool_bytes_ : most_in_message_; }
 
 std::byte* RpcClient::take_buffer(int rank) {
-  std::byte* buffer = pool_->take();
-  if (buffer == nullptr) flights_.wait_until(rank, [&] { return (buffer = pool_->take()) != nullptr; });
+  std::byte* buffer = pool()->take();
+  if (buffer == nullptr) flights_.wait_until(rank, [&] { return (buffer = pool()->take()) != nullptr; });
   return buffer;
 }
 
@@ -76,8 +88,10 @@ bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
 
 void RpcClient::close(Request& request, rma_status_t status, std::span<const std::byte> body) {
   if (request.answered) status = request.answered(status, body);
-  if (request.buffer != nullptr) pool_->give(request.buffer);
-  if (request.operation == RMA_REQUEST_NULL) network_.requests().request_ended(request.rank);
+  if (request.buffer != nullptr) pool()->give(request.buffer);
+  if (request.operation == RMA_REQUEST_NULL && network_ != nullptr) {
+    network_->requests().request_ended(request.rank);
+  }
   flights_.end(request.rank, request.operation, status);
 }
 
@@ -92,17 +106,23 @@ rma_status_t RpcClient::send(const RequestHeader& header, const Request& request
 }
 
 Status RpcClient::unsent(rma_status_t status, int rank) const {
-  if (status != RMA_ERR_UNSUPPORTED) return {status, network_.explain(status, rank)};
-  return {status, text("rank {} has no registered memory for messages: raise its limit of locked "
-                       "memory (ulimit -l)",
-                       rank)};
+  if (status == RMA_ERR_UNSUPPORTED) {
+    return {status, text("rank {} has no registered memory for messages: raise its limit of locked "
+                         "memory (ulimit -l)",
+                         rank)};
+  }
+  if (!channel_.local(rank)) return {status, network_->explain(status, rank)};
+  return {status,
+          text("rank {} of this host takes no requests, because it has ended or is leaving the job", rank)};
 }
 
 Status RpcClient::reach(int rank, std::size_t* rail) {
-  if (Status status = network_.requests().reach(rank, rail); !status.ok()) return status;
+  if (!channel_.local(rank)) {
+    if (Status status = network_->requests().reach(rank, rail); !status.ok()) return status;
+  }
   if (const rma_status_t status = channel_.open(rank, rail); status != RMA_SUCCESS)
     return unsent(status, rank);
-  network_.requests().settle(rank);
+  if (network_ != nullptr) network_->requests().settle(rank);
   return {};
 }
 
@@ -110,7 +130,7 @@ Status RpcClient::ask(Request request) {
   const int rank = request.rank;
   std::size_t rail = 0;
   if (Status ready = reach(rank, &rail); !ready.ok()) {
-    if (request.buffer != nullptr) pool_->give(request.buffer);
+    if (request.buffer != nullptr) pool()->give(request.buffer);
     return ready;
   }
   count(Counter::helper_request);
@@ -120,7 +140,7 @@ Status RpcClient::ask(Request request) {
   header.body_bytes = static_cast<std::uint32_t>(request.head.size() + request.tail.size());
   if (request.buffer != nullptr) {
     const auto address = reinterpret_cast<std::uintptr_t>(request.buffer);
-    const transport::Key key = pool_->registered().remote[rail];
+    const transport::Key key = pool()->registered().remote_key(rail);
     if (request.buffered_bytes > 0) {
       header.body_address = address;
       header.body_key = key;
@@ -136,8 +156,8 @@ Status RpcClient::ask(Request request) {
   flights_.begin(rank);
   if (operation != RMA_REQUEST_NULL) {
     flights_.add_part(operation);
-  } else {
-    network_.requests().request_begins(rank);
+  } else if (network_ != nullptr) {
+    network_->requests().request_begins(rank);
   }
   rma_status_t status = send(header, view, rail);
   if (status == RMA_ERR_STATE) {
@@ -160,7 +180,7 @@ bool RpcClient::receive(const Message& message) {
   bool good =
       header.bytes <= request.reply_room && header.status >= RMA_SUCCESS && header.status <= RMA_ERR_VERSION;
   if (header.written != 0) {
-    good = good && request.buffer != nullptr && header.bytes <= pool_->bytes();
+    good = good && request.buffer != nullptr && header.bytes <= pool()->bytes();
     if (good) body = {request.buffer, header.bytes};
   } else {
     good = good && header.bytes == body.size();

@@ -43,18 +43,22 @@ struct Request {
 /// before by RDMA is there before.
 class RpcClient {
  public:
-  RpcClient(Flights& flights, Network& network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
+  /// `network` is null in a job without one. The arguments outlive this.
+  RpcClient(Flights& flights, Network* network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
             std::size_t buffers);
+
+  /// Returns whether requests to `rank` stay within this host.
+  [[nodiscard]] bool local(int rank) const { return channel_.local(rank); }
 
   /// Bytes of a body, and of an answer, that need no buffer.
   [[nodiscard]] std::size_t most_in_message() const { return most_in_message_; }
   [[nodiscard]] std::size_t most_in_reply() const { return most_in_reply_; }
   /// Bytes of a buffer; most_in_message() where none could be registered.
   [[nodiscard]] std::size_t buffer_bytes() const;
-  [[nodiscard]] bool has_buffers() const { return pool_ != nullptr; }
+  [[nodiscard]] bool has_buffers() const { return pool() != nullptr; }
   /// Waits, for progress of `rank`, until a buffer is free.
   [[nodiscard]] std::byte* take_buffer(int rank);
-  void give_buffer(std::byte* buffer) { pool_->give(buffer); }
+  void give_buffer(std::byte* buffer) { pool()->give(buffer); }
 
   /// Sends it; waits first while kMostOpenRequests to the rank are open. An error: it was not sent, will not be answered, and the buffer is given back.
   /// RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
@@ -65,6 +69,9 @@ class RpcClient {
   [[nodiscard]] bool receive(const Message& message);
   [[nodiscard]] bool receive_done(const Message& message);
   void lost(int rank);
+
+  /// Returns the buffers for requests; null if they could not be registered. The first call makes them.
+  [[nodiscard]] BouncePool* pool() const;
 
   struct Pending {
     Request request;
@@ -81,12 +88,16 @@ class RpcClient {
   [[nodiscard]] rma_status_t send(const RequestHeader& header, const Request& request, std::size_t rail);
 
   Flights& flights_;
-  Network& network_;
+  Network* const network_;
   Channel& channel_;
   const std::size_t most_in_message_;
   const std::size_t most_in_reply_;
-  std::unique_ptr<BouncePool> pool_;  ///< null when it could not be registered
-  std::mutex lock_;                   ///< of the following
+  Rails& rails_;
+  const std::size_t pool_bytes_;  ///< of one buffer
+  const std::size_t pool_count_;
+  mutable std::once_flag made_pool_;
+  mutable std::unique_ptr<BouncePool> pool_;
+  std::mutex lock_;  ///< guards the members below
   std::deque<Pending> pending_;
   std::vector<std::uint32_t> free_;
   std::map<int, std::size_t> open_;  ///< number of pending requests, by rank

@@ -187,7 +187,7 @@ RpcServer::Prepared RpcServer::prepare(Incoming& incoming) {
   }
   const transport::Local piece = {.address = incoming.body_buffer,
                                   .bytes = header.body_bytes,
-                                  .key = pool_->registered().local[incoming.asker.rail]};
+                                  .key = pool_->registered().local_key(incoming.asker.rail)};
   const rma_status_t status =
       channel_.endpoint(incoming.asker.rail)
           .post_transfer(incoming.asker.rank, {.direction = transport::Direction::read,
@@ -232,7 +232,7 @@ bool RpcServer::write_reply(Incoming& incoming) {
   const Asker& asker = incoming.asker;
   const transport::Local piece = {.address = incoming.reply_buffer,
                                   .bytes = incoming.answer.bytes,
-                                  .key = pool_->registered().local[asker.rail]};
+                                  .key = pool_->registered().local_key(asker.rail)};
   const rma_status_t status =
       channel_.endpoint(asker.rail)
           .post_transfer(asker.rank, {.direction = transport::Direction::write,

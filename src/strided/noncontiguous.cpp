@@ -26,12 +26,11 @@ constexpr std::array kRows = {
 }  // namespace
 
 Noncontiguous::Noncontiguous(const Job& job, Flights& flights, Network& network, Channel& channel,
-                             RpcClient& client, RpcServer& server)
+                             RpcClient& client)
     : settings_(job.settings()),
       flights_(flights),
       network_(network),
       client_(client),
-      remote_copy_(job, flights, client, server),
       assisted_(
           [&job](std::uintptr_t address, std::size_t bytes) { return job.registration_of(address, bytes); },
           flights, network, channel) {}

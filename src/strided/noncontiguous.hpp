@@ -9,9 +9,7 @@
 #include "core/one_sided/operation.hpp"
 #include "helper_thread/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
-#include "helper_thread/rpc_server.hpp"
 #include "strided/assisted.hpp"
-#include "strided/remote_copy.hpp"
 #include "transport/transport.hpp"
 #include "util/settings.hpp"
 
@@ -20,11 +18,9 @@ namespace rma {
 /// Noncontiguous transfers to and from ranks that are not mapped here, by one of several protocols.
 class Noncontiguous {
  public:
-  /// Registers handlers with `channel` and `server`. The arguments outlive this.
-  Noncontiguous(const Job& job, Flights& flights, Network& network, Channel& channel, RpcClient& client,
-                RpcServer& server);
-
-  [[nodiscard]] RemoteCopy& remote_copy() { return remote_copy_; }
+  /// Registers handlers with `channel`. The arguments outlive this. Packed transfers use the requests that
+  /// RemoteCopy serves.
+  Noncontiguous(const Job& job, Flights& flights, Network& network, Channel& channel, RpcClient& client);
 
   struct Transfer {
     transport::Direction direction = transport::Direction::write;  ///< write: a put
@@ -45,7 +41,6 @@ class Noncontiguous {
   Flights& flights_;
   Network& network_;
   RpcClient& client_;
-  RemoteCopy remote_copy_;
   Assisted assisted_;
 };
 

@@ -116,7 +116,7 @@ struct Rank {
     auto created = Channel::create(*rails, kRanks, Channel::Options::from(settings, kRanks, false));
     demand(created.ok(), "no channel");
     channel = std::move(created).value();
-    client = std::make_unique<RpcClient>(flights, *network, *channel, *rails, settings.helper_buffer,
+    client = std::make_unique<RpcClient>(flights, network.get(), *channel, *rails, settings.helper_buffer,
                                          settings.helper_buffers);
     server = std::make_unique<RpcServer>(*channel, *rails, settings.helper_buffer, settings.helper_buffers);
     helper = std::make_unique<HelperThread>(*channel, flights, nullptr, 0);
@@ -152,8 +152,9 @@ class World {
       Rank& its = at(rank);
       const Settings& settings = base().settings;
       Served& served = served_.emplace_back();
-      served.atomics = std::make_unique<RemoteAtomics>(*base().accumulator, settings.packed_piece,
-                                                       its.flights, *its.network, *its.client, *its.server);
+      served.atomics =
+          std::make_unique<RemoteAtomics>(*base().accumulator, settings.packed_piece, its.flights,
+                                          its.network.get(), *its.client, *its.server);
       served.copy = std::make_unique<RemoteCopy>(*base().job, its.flights, *its.client, *its.server);
       served.mutexes = std::make_unique<RemoteMutexes>(rank, settings, its.flights, *its.network,
                                                        *its.channel, *its.client, *its.server);

@@ -1,10 +1,12 @@
 #include "core/job/job.hpp"
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "malloc/window_backing.hpp"
@@ -18,6 +20,19 @@ namespace {
 std::uint64_t automatic_heap_size(std::size_t local_ranks) {
   constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
   return std::max(kUnit, usable_memory() / 2 / local_ranks / kUnit * kUnit);
+}
+
+/// Returns whether pages are mapped at all of [address, address + bytes) of this process.
+bool is_mapped(std::uintptr_t address, std::size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t end = address + bytes;
+  std::array<unsigned char, 256> resident = {};
+  for (std::uintptr_t at = address / page * page; at < end; at += resident.size() * page) {
+    const std::size_t length = std::min<std::size_t>(end - at, resident.size() * page);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of this process, which may not be mapped
+    if (mincore(reinterpret_cast<void*>(at), length, resident.data()) != 0) return false;
+  }
+  return true;
 }
 
 /// Processors that this process may run on.
@@ -71,7 +86,7 @@ Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation
   auto window = Window::create(options);
   if (!window.ok()) return std::move(window).status();
   auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap).value(), std::move(window).value()));
-  if (Status status = job->open_network(); !status.ok()) return status;
+  if (Status status = job->open_rails(); !status.ok()) return status;
   if (Status status = job->start(); !status.ok()) return status;
   return job;
 }
@@ -96,7 +111,7 @@ Status Job::start() {
   return {};
 }
 
-Status Job::open_network() {
+Status Job::open_rails() {
   const std::size_t mapped = settings_.shm == ShmSetting::off ? 1 : local_ranks().size();
   const bool needed = static_cast<std::size_t>(size()) > mapped;
   if (settings_.network == NetworkSetting::off && needed) {
@@ -106,10 +121,17 @@ Status Job::open_network() {
   }
   const bool forced =
       settings_.network != NetworkSetting::automatic && settings_.network != NetworkSetting::off;
-  if (!forced && !needed) return {};
-  auto rails = Rails::open(settings_, rank(), size());
+  auto rails = Rails::open(settings_, {.rank = rank(),
+                                       .ranks = size(),
+                                       .network = forced || needed,
+                                       .locals = mapped > 1 ? local_ranks() : std::vector<int>()});
   if (!rails.ok()) return std::move(rails).status();
   rails_ = std::move(rails).value();
+  if (rails_->has_local()) {
+    const std::span<const std::byte> card = (*rails_)[kLocalRail].card();
+    card_.local.assign(card.begin(), card.end());
+  }
+  if (!has_network()) return {};
   for (std::size_t rail = 0; rail < rails_->count(); ++rail) {
     const std::span<const std::byte> card = (*rails_)[rail].card();
     card_.rails.push_back({.name = std::string((*rails_)[rail].name()), .card = {card.begin(), card.end()}});
@@ -130,7 +152,7 @@ Status Job::start_memory() {
   if (Status status = window_.back(0, backed); !status.ok())
     return std::move(status).within("region directory");
   regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory));
-  if (rails_ == nullptr) {
+  if (!has_network()) {
     backing_ = std::make_unique<WindowBacking>(window_, settings_.heap_keep);
   } else {
     auto backing = std::make_unique<RegisteredBacking>(window_, *regions_, *rails_, settings_.extent_bytes);
@@ -143,7 +165,7 @@ Status Job::start_memory() {
     }
     backing_ = std::move(backing);
   }
-  user_regions_ = std::make_unique<UserRegions>(*regions_, rails_.get());
+  user_regions_ = std::make_unique<UserRegions>(*regions_, has_network() ? rails_.get() : nullptr);
   auto allocator = Allocator::create(window_, *backing_, *regions_, round_up(directory, backing_->granule()));
   if (!allocator.ok()) return std::move(allocator).status();
   allocator_ = std::move(allocator).value();
@@ -227,8 +249,7 @@ Result<std::uintptr_t> Job::service_address(Service service, int rank) {
 Result<NetworkCard> Job::network_card(int rank) {
   auto card = card_of(rank);
   if (!card.ok()) return std::move(card).status();
-  if (rails_ != nullptr && !card->rails.empty() &&
-      card->head.atomics_by_device != card_.head.atomics_by_device) {
+  if (has_network() && !card->rails.empty() && card->head.atomics_by_device != card_.head.atomics_by_device) {
     return Status(RMA_ERR_SETTING,
                   text("rank {} has another RMA_ATOMIC_DOMAIN: set it alike on all ranks", rank));
   }
@@ -243,6 +264,12 @@ Result<NetworkCard> Job::network_card(int rank) {
                        .bytes = directory.bytes,
                        .keys = keys};
   return network;
+}
+
+Result<std::vector<std::byte>> Job::local_card(int rank) {
+  auto card = card_of(rank);
+  if (!card.ok()) return std::move(card).status();
+  return card->local;
 }
 
 std::span<std::byte> Job::service(Service service, int rank) const {
@@ -269,7 +296,7 @@ Path Job::resolve(const void* address, std::size_t bytes, int rank) const {
 bool Job::given_out(std::uintptr_t address, std::size_t bytes) const {
   const auto* const there = reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
   const Path path = resolve(there, bytes, rank());
-  return path.kind == Path::Kind::foreign ||
+  return (path.kind == Path::Kind::foreign && is_mapped(address, bytes)) ||
          (path.kind == Path::Kind::direct && registered_ != nullptr && registered_->covers(address, bytes));
 }
 

@@ -69,8 +69,9 @@ class Job {
   [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
   [[nodiscard]] Allocator& allocator() { return *allocator_; }
   [[nodiscard]] UserRegions& user_regions() { return *user_regions_; }
-  /// Null where there is no network.
-  [[nodiscard]] Rails* rails() { return rails_.get(); }
+  [[nodiscard]] Rails& rails() { return *rails_; }
+  /// Whether network devices are open.
+  [[nodiscard]] bool has_network() const { return rails_->count() != 0; }
   /// 8-byte atomics are for the network's device to execute, also on memory that is mapped here: its atomics
   /// and the processor's do not see each other.
   [[nodiscard]] bool atomics_by_device() const { return card_.head.atomics_by_device != 0; }
@@ -98,13 +99,15 @@ class Job {
 
   /// What the network has to know of `rank`. RMA_ERR_LAUNCH, RMA_ERR_VERSION.
   [[nodiscard]] Result<NetworkCard> network_card(int rank);
+  /// The card of `rank`, which is on this host, for the transport within the host. RMA_ERR_LAUNCH.
+  [[nodiscard]] Result<std::vector<std::byte>> local_card(int rank);
   /// The registration of this process's heap that `address` lies in.
   [[nodiscard]] std::optional<Registered> own_registration(const std::byte* address) const {
     return registered_ != nullptr ? registered_->find(address) : std::nullopt;
   }
 
-  /// Whether this process has given out all of [address, address + bytes), of its heap or by registering it:
-  /// for requests of others, which nothing is believed of. Of the heap, only where there is a network.
+  /// Returns whether other ranks may access all of [address, address + bytes) by requests: it lies in memory
+  /// of the heap that is registered with the network, or the user has registered it and it is still mapped.
   [[nodiscard]] bool given_out(std::uintptr_t address, std::size_t bytes) const;
 
   /// The registration, of this process's heap or the user's, that holds all of [address, address + bytes).
@@ -141,7 +144,7 @@ class Job {
   };
 
   Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window window);
-  [[nodiscard]] Status open_network();
+  [[nodiscard]] Status open_rails();
   [[nodiscard]] Status start();
   [[nodiscard]] Status start_memory();
   [[nodiscard]] Status map_peer(int rank);
@@ -151,7 +154,7 @@ class Job {
   const Settings settings_;
   WaitPolicy wait_policy_;
   const std::unique_ptr<Bootstrap> bootstrap_;  // ends last: leaving the job is the last thing a process does
-  std::unique_ptr<Rails> rails_;                // null without a network
+  std::unique_ptr<Rails> rails_;
   Window window_;
   std::unique_ptr<RegionTable> regions_;
   std::unique_ptr<Backing> backing_;

@@ -10,7 +10,7 @@ namespace rma {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
-                  sizeof(ProcessCard::Head) == 48 + 16 * kServices,
+                  sizeof(ProcessCard::Head) == 56 + 16 * kServices,
               "the head is its own wire format: no padding");
 
 /// In front of each rail. The name and the transport's card follow.
@@ -22,8 +22,10 @@ struct RailHeader {
 static_assert(sizeof(RailHeader) == 16);
 
 void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
-  const auto* const first = static_cast<const std::byte*>(from);
-  to.insert(to.end(), first, first + bytes);
+  if (bytes == 0) return;
+  const std::size_t end = to.size();
+  to.resize(end + bytes);
+  std::memcpy(to.data() + end, from, bytes);
 }
 
 /// Takes the first `bytes` off `from`; returns whether there were so many.
@@ -60,7 +62,10 @@ bool sensible(const ProcessCard::Head& head) {
 
 std::vector<std::byte> ProcessCard::encode() const {
   std::vector<std::byte> card;
-  append(card, &head, sizeof head);
+  Head front = head;
+  front.local_bytes = local.size();
+  append(card, &front, sizeof front);
+  append(card, local.data(), local.size());
   for (const Rail& rail : rails) {
     const RailHeader header = {.directory_key = rail.directory_key,
                                .name_bytes = static_cast<std::uint32_t>(rail.name.size()),
@@ -82,10 +87,11 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
                                         "ranks with the same library",
                                         rank, card.head.version, std::uint32_t{kVersion}));
   }
-  std::span<const std::byte> head;
-  bool good = take(bytes, sizeof card.head, &head);
-  if (good) std::memcpy(static_cast<void*>(&card.head), head.data(), sizeof card.head);
-  good = good && sensible(card.head);
+  std::span<const std::byte> taken;
+  bool good = take(bytes, sizeof card.head, &taken);
+  if (good) std::memcpy(static_cast<void*>(&card.head), taken.data(), sizeof card.head);
+  good = good && sensible(card.head) && take(bytes, card.head.local_bytes, &taken);
+  if (good) card.local.assign(taken.begin(), taken.end());
   while (good && !bytes.empty()) {
     good = card.rails.size() < kMaxRails && decode_rail(bytes, &card.rails.emplace_back());
   }

@@ -27,7 +27,7 @@ struct ServiceBlock {
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
   /// Of this format, of all shared structures, and of the messages between processes.
-  static constexpr std::uint32_t kVersion = 6;
+  static constexpr std::uint32_t kVersion = 7;
   static constexpr std::size_t kBlockAlignment = 64;  ///< of the services' blocks in their window
 
   /// The part of fixed size, which is its own wire format.
@@ -40,6 +40,7 @@ struct ProcessCard {
     std::uint64_t bytes = 0;
     std::uint32_t window_fd = 0;
     std::uint32_t atomics_by_device = 0;  ///< 1: 8-byte atomics are for the network's device to execute
+    std::uint64_t local_bytes = 0;        ///< the size of `local`, which follows
     std::array<ServiceBlock, kServices> services = {};
   };
   /// One network device.
@@ -50,7 +51,8 @@ struct ProcessCard {
   };
 
   Head head;
-  std::vector<Rail> rails;  ///< none without a network; kMaxRails at most
+  std::vector<std::byte> local;  ///< the card of the transport within the host; empty if there is none
+  std::vector<Rail> rails;       ///< none without a network; kMaxRails at most
 
   [[nodiscard]] std::vector<std::byte> encode() const;
   /// RMA_ERR_VERSION when another librma wrote it, RMA_ERR_LAUNCH when it makes no sense.

@@ -38,18 +38,26 @@ class Device {
   [[nodiscard]] Flights& flights() { return flights_; }
   [[nodiscard]] const Flights& flights() const { return flights_; }
 
-  /// [from, from + bytes) -> `to` of the operation's target, a rank of this host.
-  void write(rma_request_t operation, transport::Remote to, transport::Local from) {
-    foreign_.transfer(transport::Direction::write, operation, to, from);
-  }
-  void read(rma_request_t operation, transport::Local to, transport::Remote from) {
-    foreign_.transfer(transport::Direction::read, operation, from, to);
+  /// Returns whether this process may access registered memory of `rank`, which is on this host, outside its
+  /// heap.
+  [[nodiscard]] bool permitted(int rank) { return foreign_.permitted(rank); }
+  /// Sets what reaches such memory otherwise. Called before the first transfer; `fallback` outlives this.
+  void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
+  /// Null if nothing else reaches it.
+  [[nodiscard]] CopyFallback* copy_fallback() { return copy_fallback_; }
+
+  /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose memory
+  /// this process may access. The operation reports a failure.
+  void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
+                transport::Local local) {
+    foreign_.transfer(direction, operation, remote, local);
   }
 
  private:
   Flights flights_;
   ForeignMemory foreign_;
   std::unique_ptr<Network> network_;
+  CopyFallback* copy_fallback_ = nullptr;
 };
 
 }  // namespace rma

@@ -19,13 +19,15 @@ ForeignMemory::ForeignMemory(Flights& flights, std::unique_ptr<transport::Transp
 
 rma_status_t ForeignMemory::connect(int rank) try {
   Peer& peer = peers_[static_cast<std::size_t>(rank)];
-  if (peer.connected.load(std::memory_order_acquire)) return RMA_SUCCESS;  // pairs with the store below
+  const rma_status_t known = peer.connected.load(std::memory_order_acquire);  // pairs with the store below
+  if (known != RMA_ERR_STATE) return known;
   const std::lock_guard guard(peer.connect_lock);
-  if (peer.connected.load(std::memory_order_relaxed)) return RMA_SUCCESS;
   const auto card = cards_(rank);
   if (!card.ok()) return card.status().code();
   const Status status = transport_->connect(rank, card.value());
-  if (status.ok()) peer.connected.store(true, std::memory_order_release);
+  if (status.ok() || status.code() == RMA_ERR_UNSUPPORTED) {
+    peer.connected.store(status.code(), std::memory_order_release);
+  }
   return status.code();
 } catch (const std::bad_alloc&) {
   return RMA_ERR_NO_MEMORY;
@@ -83,9 +85,9 @@ std::string ForeignMemory::explain(rma_status_t code, int rank) const {
       return text("{} found part of the memory of rank {} not mapped there", name, rank);
     case RMA_ERR_UNSUPPORTED:
       return text(
-          "{} is not allowed to reach rank {}'s registered memory: allocate it by rma_malloc, or let "
-          "processes "
-          "of one user trace each other (kernel.yama.ptrace_scope=0)",
+          "{} is not allowed to reach rank {}'s registered memory, and there are no messages between the "
+          "ranks of this host: allocate it by rma_malloc, or let processes of one user trace each other "
+          "(kernel.yama.ptrace_scope=0)",
           name, rank);
     default:
       return text("a transfer with rank {} by {} failed", rank, name);

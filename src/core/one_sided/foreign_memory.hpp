@@ -25,6 +25,10 @@ class ForeignMemory final : public Mover {
   ForeignMemory(Flights& flights, std::unique_ptr<transport::Transport> transport, int ranks,
                 CardSource cards);
 
+  /// Returns whether this process may access such memory of `rank` itself. The first call for a rank connects
+  /// with it.
+  [[nodiscard]] bool permitted(int rank) { return connect(rank) != RMA_ERR_UNSUPPORTED; }
+
   /// Posts [local, local + bytes) to `remote` of the operation's target, or the other way round for read, in
   /// as many pieces as the transport needs. A failure is the operation's.
   void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
@@ -40,7 +44,7 @@ class ForeignMemory final : public Mover {
  private:
   struct Peer {
     std::mutex connect_lock;
-    std::atomic<bool> connected = false;
+    std::atomic<rma_status_t> connected = RMA_ERR_STATE;  ///< RMA_SUCCESS or RMA_ERR_UNSUPPORTED: for good
   };
   [[nodiscard]] rma_status_t connect(int rank);
   [[nodiscard]] rma_status_t post(transport::Direction direction, rma_request_t operation,

@@ -49,11 +49,8 @@ Status Operation::put(void* dst, const void* src, std::size_t bytes) {
   if (path.kind == Path::Kind::network) return device_.network()->put(batch(), dst, src, bytes);
   if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
   if (Status status = open(); !status.ok()) return status;
-  count(Counter::put_cma);
-  device_.write(
-      pending_, {.address = reinterpret_cast<std::uintptr_t>(dst), .key = 0},
-      {.address = const_cast<std::byte*>(static_cast<const std::byte*>(src)), .bytes = bytes, .key = 0});
-  return {};
+  auto* const local = const_cast<std::byte*>(static_cast<const std::byte*>(src));
+  return move_foreign(transport::Direction::write, reinterpret_cast<std::uintptr_t>(dst), local, bytes);
 }
 
 Status Operation::get(void* dst, const void* src, std::size_t bytes) {
@@ -65,9 +62,20 @@ Status Operation::get(void* dst, const void* src, std::size_t bytes) {
   if (path.kind == Path::Kind::network) return device_.network()->get(batch(), dst, src, bytes);
   if (path.kind == Path::Kind::none) return Job::unreachable(src, bytes, rank_);
   if (Status status = open(); !status.ok()) return status;
-  count(Counter::get_cma);
-  device_.read(pending_, {.address = static_cast<std::byte*>(dst), .bytes = bytes, .key = 0},
-               {.address = reinterpret_cast<std::uintptr_t>(src), .key = 0});
+  return move_foreign(transport::Direction::read, reinterpret_cast<std::uintptr_t>(src),
+                      static_cast<std::byte*>(dst), bytes);
+}
+
+Status Operation::move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,
+                               std::size_t bytes) {
+  CopyFallback* const fallback = device_.copy_fallback();
+  if (fallback != nullptr && !device_.permitted(rank_)) {
+    return fallback->move(direction, rank_, remote, local, bytes, pending_);
+  }
+  const bool put = direction == transport::Direction::write;
+  count(put ? Counter::put_cma : Counter::get_cma);
+  device_.transfer(direction, pending_, {.address = remote, .key = 0},
+                   {.address = local, .bytes = bytes, .key = 0});
   return {};
 }
 

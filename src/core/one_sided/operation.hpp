@@ -60,6 +60,9 @@ class Operation {
   /// open.
   [[nodiscard]] Status open();
   [[nodiscard]] Batch& batch();
+  /// Moves a part of memory that is not mapped here, of a rank of this host.
+  [[nodiscard]] Status move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,
+                                    std::size_t bytes);
 
   Job& job_;
   Device& device_;

@@ -48,17 +48,18 @@ void Bell::look(std::vector<std::size_t>& ended) {
     const int count = epoll_wait(events_.get(), found.data(), static_cast<int>(found.size()), 0);
     for (int i = 0; i < count; ++i) {
       const std::uint64_t tag = found[static_cast<std::size_t>(i)].data.u64;
-      if (tag == kPipe) {
-        std::array<char, 512> rings = {};
-        while (read(read_end_.get(), rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
-        }
-        continue;
-      }
+      if (tag == kPipe) continue;
       // Otherwise epoll_wait() would return it again and again.
       static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched_[tag], nullptr));
       ended.push_back(tag);
     }
     if (count < static_cast<int>(found.size())) return;
+  }
+}
+
+void Bell::take_rings() const {
+  std::array<char, 512> rings = {};
+  while (read(read_end_.get(), rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
   }
 }
 

@@ -19,7 +19,8 @@ class Bell {
 
   /// Returns the descriptor through which other processes open the bell (Bell::open).
   [[nodiscard]] int ring_fd() const { return read_end_.get(); }
-  /// Returns a descriptor that is readable from a ring, or from the end of a watched process, until look().
+  /// Returns a descriptor that is readable from a ring until take_rings(), and from the end of a watched
+  /// process until look().
   [[nodiscard]] int event_fd() const { return events_.get(); }
 
   /// Wakes this process's own threads.
@@ -28,8 +29,10 @@ class Bell {
   /// Watches `process` (a pidfd): after its end, look() returns `tag` once. If the system has no pidfds,
   /// look() never returns it.
   void watch(const Descriptor& process, std::size_t tag);
-  /// Removes all rings. Adds the tags of the processes that have ended since the last look to `ended`.
+  /// Adds the tags of the processes that have ended since the last look to `ended`.
   void look(std::vector<std::size_t>& ended);
+  /// Removes all rings.
+  void take_rings() const;
 
   /// Opens the bell of the process that published `card`. RMA_ERR_PEER_LOST, RMA_ERR_LAUNCH, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<Descriptor> open(const ShmCard& card);

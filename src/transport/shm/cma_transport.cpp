@@ -19,6 +19,11 @@ constexpr std::uint32_t kMaxGather = 64;
 /// The kernel copies at most 2 GiB minus a page in one call.
 constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 30;
 
+Status connected_status(int peer, bool permitted) {
+  if (permitted) return {};
+  return {RMA_ERR_UNSUPPORTED, fmt::format("this process may not access the memory of peer {}", peer)};
+}
+
 rma_status_t status_of(int error_number) {
   switch (error_number) {
     case ESRCH:
@@ -81,7 +86,9 @@ Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
   const ProcessIdentity wanted = {.process = static_cast<pid_t>(words[0]), .started = words[1]};
   Peer& its = peers_[static_cast<std::size_t>(peer)];
   const std::lock_guard guard(lock_);
-  if (its.connected.load(std::memory_order_relaxed) && its.identity == wanted) return {};
+  if (its.connected.load(std::memory_order_relaxed) && its.identity == wanted) {
+    return connected_status(peer, its.permitted);
+  }
   // This opens a pidfd of the process that has the number now. If the number still belongs to the peer
   // afterwards, the pidfd is the peer's.
   auto file = open_process(wanted.process);
@@ -94,8 +101,18 @@ Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
   }
   its.identity = wanted;
   its.file = std::move(file).value();
-  its.connected.store(true, std::memory_order_release);  // pairs with the load in move()
-  return {};
+  its.permitted = permitted(wanted.process);
+  its.connected.store(true, std::memory_order_release);  // pairs with the load in transfer()
+  return connected_status(peer, its.permitted);
+}
+
+bool CmaTransport::permitted(pid_t process) const {
+  if (!allowed_) return false;
+  // Nothing is mapped at address 0. The kernel checks the permission before the address.
+  std::byte byte = {};
+  const iovec here = {.iov_base = &byte, .iov_len = sizeof byte};
+  const iovec there = {.iov_base = nullptr, .iov_len = sizeof byte};
+  return process_vm_readv(process, &here, 1, &there, 1, 0) >= 0 || status_of(errno) != RMA_ERR_UNSUPPORTED;
 }
 
 void CmaTransport::fail(int peer) {
@@ -124,6 +141,7 @@ rma_status_t CmaTransport::transfer(const Peer& peer, Direction direction, std::
                                     const iovec& there) {
   // Pairs with the store in connect().
   if (!peer.connected.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
+  if (!peer.permitted) return RMA_ERR_UNSUPPORTED;
   const bool read = direction == Direction::read;
   if (!read && !runs(peer)) return RMA_ERR_PEER_LOST;
   const auto call = read ? process_vm_readv : process_vm_writev;
@@ -139,7 +157,6 @@ rma_status_t CmaTransport::transfer(const Peer& peer, Direction direction, std::
 
 rma_status_t CmaTransport::move(int peer, const Work& work) {
   const auto [direction, remote, pieces, cookie, flags] = work;
-  if (!allowed_) return RMA_ERR_UNSUPPORTED;
   std::array<iovec, kMaxGather> local = {};
   if (pieces.size() > local.size()) return RMA_ERR_ARGUMENT;
   std::size_t bytes = 0;
@@ -151,6 +168,7 @@ rma_status_t CmaTransport::move(int peer, const Work& work) {
   const iovec there = {.iov_base = reinterpret_cast<void*>(remote.address), .iov_len = bytes};
   const rma_status_t status =
       transfer(peers_[static_cast<std::size_t>(peer)], direction, {local.data(), pieces.size()}, there);
+  if (status == RMA_ERR_UNSUPPORTED) return status;
   if (status == RMA_SUCCESS && flags.unsignaled) return RMA_SUCCESS;
   const std::lock_guard guard(lock_);
   completed_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});

@@ -28,11 +28,10 @@ namespace rma::transport {
 /// of an ended process. Without pidfds, each check reads the start time.
 class CmaTransport final : public Transport {
  public:
-  /// If `allowed` is false, every operation fails with RMA_ERR_UNSUPPORTED.
+  /// If `allowed` is false, post() returns RMA_ERR_UNSUPPORTED.
   CmaTransport(int peers, bool allowed);
 
   /// Returns whether this process can read its own memory by these calls, which a security filter can forbid.
-  /// If another process does not permit the access, its first operation fails with RMA_ERR_UNSUPPORTED.
   [[nodiscard]] static bool available();
 
   /// Returns the card of `process`, for connect().
@@ -43,6 +42,7 @@ class CmaTransport final : public Transport {
   [[nodiscard]] Result<Registration> register_memory(std::byte* address, std::size_t bytes) override;
   void deregister_memory(const Registration& registration) override;
   [[nodiscard]] std::span<const std::byte> card() const override { return card_; }
+  /// Also RMA_ERR_UNSUPPORTED if this process may not access the peer's memory. Transfers then return the same.
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;
   [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
@@ -57,8 +57,11 @@ class CmaTransport final : public Transport {
   struct Peer {
     ProcessIdentity identity;
     Descriptor file;                      ///< a pidfd; not open if the system has none
+    bool permitted = false;               ///< this process may access the peer's memory
     std::atomic<bool> connected = false;  ///< stored with release after the other members; fail() clears it
   };
+  /// Returns whether this process may access the memory of `process`.
+  [[nodiscard]] bool permitted(pid_t process) const;
   [[nodiscard]] rma_status_t move(int peer, const Work& work);
   [[nodiscard]] static rma_status_t transfer(const Peer& peer, Direction direction,
                                              std::span<const iovec> local, const iovec& there);

@@ -121,9 +121,30 @@ rma_status_t ShmMessageEndpoint::post_message_write(int peer, Remote to, Local p
   return RMA_SUCCESS;
 }
 
+bool ShmMessageEndpoint::copy_within_segment(const ShmPeer& peer, const Work& work) {
+  std::size_t bytes = 0;
+  for (const Local& piece : work.pieces) bytes += piece.bytes;
+  const auto there = peer.memory(work.remote.address, bytes);
+  if (!there) return false;
+  std::byte* at = there->data();
+  for (const Local& piece : work.pieces) {
+    if (work.direction == Direction::write) {
+      std::memcpy(at, piece.address, piece.bytes);
+    } else {
+      std::memcpy(piece.address, at, piece.bytes);
+    }
+    at += piece.bytes;
+  }
+  return true;
+}
+
 rma_status_t ShmMessageEndpoint::post_transfer(int peer, const Work& work) {
   ShmPeer* const its = find(peer);
   if (its == nullptr || its->failed()) return RMA_ERR_PEER_LOST;
+  if (copy_within_segment(*its, work)) {
+    ended(work.cookie, peer, RMA_SUCCESS, work.flags);
+    return RMA_SUCCESS;
+  }
   std::size_t posted = 0;
   const rma_status_t status = moves_.post(static_cast<int>(its->seat()), {&work, 1}, &posted);
   // The transfer has ended. (The completions that this loop takes may be those of another thread's transfer.

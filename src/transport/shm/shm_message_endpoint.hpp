@@ -26,8 +26,8 @@ struct ShmOptions {
 
 /// The message endpoint between processes of one host. A process writes its messages into queues that lie in the
 /// receivers' segments, one for each pair. The thread that polls copies them from there into posted buffers,
-/// where a dishonest peer cannot change them any more. Transfers use cross memory attach; there are no
-/// scatters. A posted operation has ended when the call returns.
+/// where a dishonest peer cannot change them any more. Transfers to and from a peer's segment are
+/// copies; those of other memory use cross memory attach. There are no scatters. A posted operation has ended when the call returns.
 ///
 /// A queue has as many slots as its sender may have credits: one for each buffer that was posted before the
 /// first connection, which may be lent to any peer, and one for each buffer that was set aside for this peer.
@@ -88,6 +88,9 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] bool take_buffer(Buffer* buffer);
 
   [[nodiscard]] ShmPeer* find(int peer) const;
+  /// Executes a transfer whose remote memory lies in the peer's segment, which is mapped here. Returns whether
+  /// it does.
+  [[nodiscard]] static bool copy_within_segment(const ShmPeer& peer, const Work& work);
   void ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags);
   /// Wakes a sleeping thread to take the completions in. Called with ended_lock_ held.
   void tell_of_ended();

@@ -96,8 +96,7 @@ rma_status_t ShmPeer::post(std::span<const Local> pieces) {
 
 rma_status_t ShmPeer::write(Remote to, std::span<const std::byte> bytes) {
   if (failed() || !open_.load(std::memory_order_acquire) || closed()) return RMA_ERR_PEER_LOST;
-  if (to.address < its_base_) return RMA_ERR_ADDRESS;
-  const auto there = segment_.range(to.address - its_base_, bytes.size());
+  const auto there = memory(to.address, bytes.size());
   if (!there) return RMA_ERR_ADDRESS;
   copy_in_order(there->data(), bytes);
   return RMA_SUCCESS;

@@ -41,6 +41,12 @@ class ShmPeer {
   /// Writes to the peer's segment, at `to`, which is an address of the peer. Does not wake the peer.
   /// RMA_ERR_ADDRESS if the bytes do not lie in the segment; RMA_ERR_PEER_LOST.
   [[nodiscard]] rma_status_t write(Remote to, std::span<const std::byte> bytes);
+  /// Returns the peer's [address, address + bytes), by the peer's addresses, as mapped here; no value if it
+  /// does not lie in the peer's segment.
+  [[nodiscard]] std::optional<std::span<std::byte>> memory(std::uint64_t address, std::uint64_t bytes) const {
+    if (address < its_base_) return std::nullopt;
+    return segment_.range(address - its_base_, bytes);
+  }
   /// Wakes the peer's threads, whether they sleep or not.
   void ring();
 

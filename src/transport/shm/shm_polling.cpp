@@ -117,6 +117,9 @@ void ShmMessageEndpoint::look_for_ends() {
 
 bool ShmMessageEndpoint::arm() {
   const std::lock_guard guard(poll_lock_);
+  // Only here, and not in poll(): another thread that polls must leave the ring to the thread that sleeps,
+  // because a sender rings only once for each sleep.
+  bell_->take_rings();
   look_for_ends();
   // From here on each peer rings with the next message that it sends. Either the sender sees this store, or
   // the loop below sees the message. The fence pairs with the one in ShmPeer::post(). A new peer has not rung

@@ -12,7 +12,9 @@ Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& optio
 Status ShmTransport::connect(int peer, std::span<const std::byte> card) {
   if (Status status = messages_->connect(peer, card); !status.ok()) return status;
   // The endpoint has accepted the card, so it is valid.
-  return moves_.connect(peer, CmaTransport::card_of(ShmCard::decode(card).value().identity()));
+  Status status = moves_.connect(peer, CmaTransport::card_of(ShmCard::decode(card).value().identity()));
+  // Messages, and transfers within segments, need no access to other memory of the peer.
+  return status.code() == RMA_ERR_UNSUPPORTED ? Status() : std::move(status);
 }
 
 void ShmTransport::fail(int peer) {

@@ -87,8 +87,8 @@ TEST_F(DeviceFence, AllIsEachThreadsOwn) {
       std::array<std::byte, 4> there = {};
       for (int round = 0; round < kRounds; ++round) {
         const rma_request_t operation = device->flights().open(1);
-        device->write(operation, remote(there.data()),
-                      {.address = from.data(), .bytes = from.size(), .key = 0});
+        device->transfer(transport::Direction::write, operation, remote(there.data()),
+                         {.address = from.data(), .bytes = from.size(), .key = 0});
         device->flights().leave(operation);
         ASSERT_TRUE(device->flights().fence_all().ok());
         ASSERT_FALSE(device->flights().known(operation))

@@ -115,7 +115,8 @@ TEST_F(DeviceTransfer, ThreadsShareTheDevice) {
       for (int round = 0; round < kRounds; ++round) {
         from.fill(static_cast<std::byte>(round + 1));
         const rma_request_t out = device->flights().open(rank);
-        device->write(out, remote(there.data()), {.address = from.data(), .bytes = from.size(), .key = 0});
+        device->transfer(transport::Direction::write, out, remote(there.data()),
+                         {.address = from.data(), .bytes = from.size(), .key = 0});
         if (round % 3 == 0) {
           device->flights().leave(out);
           ASSERT_TRUE((round % 2 == 0 ? device->flights().fence(rank) : device->flights().fence_all()).ok());
@@ -123,7 +124,8 @@ TEST_F(DeviceTransfer, ThreadsShareTheDevice) {
           ASSERT_TRUE(device->flights().finish(out).ok());
         }
         const rma_request_t in = device->flights().open(rank);
-        device->read(in, {.address = back.data(), .bytes = back.size(), .key = 0}, remote(there.data()));
+        device->transfer(transport::Direction::read, in, remote(there.data()),
+                         {.address = back.data(), .bytes = back.size(), .key = 0});
         device->flights().detach(in);
         while (!device->flights().test(in)) std::this_thread::yield();
         ASSERT_TRUE(device->flights().wait(in).ok());

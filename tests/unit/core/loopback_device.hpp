@@ -43,12 +43,14 @@ class LoopbackDevice : public testing::Test {
   /// Starts a put of the first `bytes` of `mine`, or a get into them. The test ends it.
   [[nodiscard]] rma_request_t put(std::size_t bytes, int rank = 1) {
     const rma_request_t operation = device->flights().open(rank);
-    device->write(operation, remote(theirs.data()), {.address = mine.data(), .bytes = bytes, .key = 0});
+    device->transfer(transport::Direction::write, operation, remote(theirs.data()),
+                     {.address = mine.data(), .bytes = bytes, .key = 0});
     return operation;
   }
   [[nodiscard]] rma_request_t get(std::size_t bytes, int rank = 1) {
     const rma_request_t operation = device->flights().open(rank);
-    device->read(operation, {.address = mine.data(), .bytes = bytes, .key = 0}, remote(theirs.data()));
+    device->transfer(transport::Direction::read, operation, remote(theirs.data()),
+                     {.address = mine.data(), .bytes = bytes, .key = 0});
     return operation;
   }
   void leave_put(std::size_t bytes, int rank = 1) { device->flights().leave(put(bytes, rank)); }

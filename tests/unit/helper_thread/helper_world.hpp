@@ -105,7 +105,7 @@ class HelperWorld : public testing::Test {
     auto channel = Channel::create(*rank.rails, count, Channel::Options::from(settings, count, false));
     ASSERT_TRUE(channel.ok()) << channel.status().text();
     rank.channel = std::move(channel).value();
-    rank.client = std::make_unique<RpcClient>(*rank.flights, *rank.network, *rank.channel, *rank.rails,
+    rank.client = std::make_unique<RpcClient>(*rank.flights, rank.network.get(), *rank.channel, *rank.rails,
                                               settings.helper_buffer, settings.helper_buffers);
     rank.server = std::make_unique<RpcServer>(*rank.channel, *rank.rails, settings.helper_buffer,
                                               settings.helper_buffers);

@@ -32,6 +32,22 @@ TEST_F(ShmEndpoints, ASleeperIsRungOnceByEachThatHasSomethingForIt) {
   EXPECT_EQ(sleeper.numbers(), (Numbers{1, 2, 3, 4}));
 }
 
+/// A sender rings once for each sleep. So a thread that polls while another one sleeps must not take the ring
+/// away from it: it may stop polling, and nobody would take in what comes next.
+TEST_F(ShmEndpoints, AThreadThatPollsLeavesTheRingToTheOneThatSleeps) {
+  open_connected();
+  ShmEnd& sleeper = at(5);
+  while (sleeper.poll() != 0) {
+  }
+  static_cast<void>(sleeper.messages().arm());  // takes off the rings of connecting
+  ASSERT_TRUE(sleeper.messages().arm());
+  ASSERT_EQ(at(3).send(5, 1), RMA_SUCCESS);
+  ASSERT_TRUE(sleeper.has_event());
+  for (int i = 0; i < 3000; ++i) sleeper.poll();  // often enough to look for the ends of peers as well
+  EXPECT_TRUE(sleeper.has_event());
+  EXPECT_EQ(sleeper.numbers(), (Numbers{1}));
+}
+
 TEST_F(ShmEndpoints, EndsOfWhatWasPostedKeepFromSleeping) {
   open_connected();
   while (at(3).poll() != 0) {
