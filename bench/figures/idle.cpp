@@ -31,7 +31,7 @@ double helper_thread_ns() {
     if (name == kHelperThread && std::ifstream(task.path() / "schedstat") >> ns) return ns;
   }
   rma::abort(EXIT_FAILURE,
-             "no helper thread is here to be measured (mode idle is for ranks on several hosts)");
+             "this process has no helper thread to measure, perhaps for lack of memory for messages");
 }
 
 }  // namespace
