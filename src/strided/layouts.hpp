@@ -6,7 +6,6 @@
 #include "helper_thread/layout.hpp"
 #include "rma/rma.h"
 #include "strided/shape.hpp"
-#include "strided/side.hpp"
 
 namespace rma {
 

@@ -10,6 +10,9 @@
 
 namespace rma {
 
+/// Says which addresses of a transfer belong to the other rank: those that a put writes, or those that a get reads.
+enum class Side : std::uint8_t { dst, src };
+
 /// The shape of a strided transfer in normal form: contiguous segments of one size, which are repeated along
 /// dimensions. Each dimension has at least two repetitions, and none can be joined with another dimension or
 /// with the segment. The first dimension has the smallest stride at the destination. A shape contains no

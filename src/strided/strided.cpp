@@ -4,7 +4,6 @@
 #include "atomics/types.hpp"
 #include "strided/layouts.hpp"
 #include "strided/segment_copy.hpp"
-#include "strided/side.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 
@@ -100,70 +99,50 @@ Status each_segment(void* dst, const void* src, const Shape& shape, const Move& 
   return status;
 }
 
+/// A put if `kTheirs` is Side::dst, else a get.
+template <Side kTheirs>
+[[gnu::always_inline]] inline Status move_strided(const Ways& ways, void* dst, const void* src,
+                                                  const Shape& shape, int rank, const Ending& ending) {
+  constexpr bool kPut = kTheirs == Side::dst;
+  if (shape.empty()) return complete(ending);
+  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
+  const void* const theirs = kPut ? dst : src;
+  const Shape::Extent& extent = kPut ? shape.dst_extent() : shape.src_extent();
+  Path path;
+  if (Status status = find_at_once(ways.job, theirs, extent, rank, path,
+                                   [&] { return find(ways.job, ways.device, theirs, kTheirs, shape, rank); });
+      !status.ok())
+    return status;
+  count(Counter::strided);
+  count(kPut ? Counter::put_bytes : Counter::get_bytes, shape.bytes());
+  if (path.here != nullptr) {
+    std::byte* const base = path.here - extent.low;
+    if constexpr (kPut) {
+      copy_shape(base, static_cast<const std::byte*>(src), shape);
+    } else {
+      copy_shape(static_cast<std::byte*>(dst), base, shape);
+    }
+    return complete(ending);
+  }
+  const auto layout = [&](Side side) { return layout_of(side == Side::dst ? dst : src, side, shape); };
+  const auto each = [&](const auto& move) {
+    return each_segment(dst, src, shape,
+                        [&](void* to, const void* from) { return move(to, from, shape.segment_bytes()); });
+  };
+  const bool together = path.kind == Path::Kind::network && shape.segments() > 1;
+  return transfer_segments(ways, kTheirs, rank, together, layout, each, ending);
+}
+
 }  // namespace
 
 Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
                    const Ending& ending) {
-  if (shape.empty()) return complete(ending);
-  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  Path path;
-  if (Status status = find_at_once(ways.job, dst, shape.dst_extent(), rank, path,
-                                   [&] { return find(ways.job, ways.device, dst, Side::dst, shape, rank); });
-      !status.ok())
-    return status;
-  count(Counter::strided);
-  count(Counter::put_bytes, shape.bytes());
-  if (std::byte* const here = path.here; here != nullptr) {
-    copy_shape(here - shape.dst_extent().low, static_cast<const std::byte*>(src), shape);
-    return complete(ending);
-  }
-  Operation operation(ways.job, ways.device, rank);
-  const auto put = [&](void* to, const void* from) { return operation.put(to, from, shape.segment_bytes()); };
-  const auto by_segments = [&] { return each_segment(dst, src, shape, put); };
-  Status moved;
-  if (path.kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
-    moved = ways.noncontiguous->move({.direction = transport::Direction::write,
-                                      .rank = rank,
-                                      .remote = layout_of(dst, Side::dst, shape),
-                                      .local = layout_of(src, Side::src, shape)},
-                                     operation, by_segments);
-  } else {
-    moved = by_segments();
-  }
-  if (!moved.ok()) return moved;
-  return operation.end(ending);
+  return move_strided<Side::dst>(ways, dst, src, shape, rank, ending);
 }
 
 Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
                    const Ending& ending) {
-  if (shape.empty()) return complete(ending);
-  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
-  Path path;
-  if (Status status = find_at_once(ways.job, src, shape.src_extent(), rank, path,
-                                   [&] { return find(ways.job, ways.device, src, Side::src, shape, rank); });
-      !status.ok())
-    return status;
-  count(Counter::strided);
-  count(Counter::get_bytes, shape.bytes());
-  if (const std::byte* const here = path.here; here != nullptr) {
-    copy_shape(static_cast<std::byte*>(dst), here - shape.src_extent().low, shape);
-    return complete(ending);
-  }
-  Operation operation(ways.job, ways.device, rank);
-  const auto get = [&](void* to, const void* from) { return operation.get(to, from, shape.segment_bytes()); };
-  const auto by_segments = [&] { return each_segment(dst, src, shape, get); };
-  Status moved;
-  if (path.kind == Path::Kind::network && ways.noncontiguous != nullptr && shape.segments() > 1) {
-    moved = ways.noncontiguous->move({.direction = transport::Direction::read,
-                                      .rank = rank,
-                                      .remote = layout_of(src, Side::src, shape),
-                                      .local = layout_of(dst, Side::dst, shape)},
-                                     operation, by_segments);
-  } else {
-    moved = by_segments();
-  }
-  if (!moved.ok()) return moved;
-  return operation.end(ending);
+  return move_strided<Side::src>(ways, dst, src, shape, rank, ending);
 }
 
 Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const Shape& shape, rma_type_t type,

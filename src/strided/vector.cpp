@@ -4,7 +4,6 @@
 #include "atomics/types.hpp"
 #include "strided/layouts.hpp"
 #include "strided/segment_copy.hpp"
-#include "strided/side.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 
@@ -166,66 +165,35 @@ std::ptrdiff_t delta_of(const Job& job, int rank) {
   return job.direct_table()[static_cast<std::size_t>(rank)].delta;
 }
 
+/// A put if `theirs` is Side::dst, else a get.
+Status move_vector(const Ways& ways, std::span<const rma_iov_t> iov, Side theirs, int rank,
+                   const Ending& ending) {
+  const bool put = theirs == Side::dst;
+  auto found = survey_transfer(ways.job, ways.device, iov, theirs, rank);
+  if (!found.ok()) return std::move(found).status();
+  count(Counter::vector);
+  count(put ? Counter::put_bytes : Counter::get_bytes, found->bytes);
+  if (found->direct) {
+    const std::ptrdiff_t delta = delta_of(ways.job, rank);
+    copy_direct(iov, found.value(), put ? delta : 0, put ? 0 : delta);
+    return complete(ending);
+  }
+  const auto layout = [&](Side side) { return layout_of(iov, side); };
+  const auto each = [&](const auto& move) {
+    return each_run(iov, joining_for(ways.job, iov, found.value(), theirs, rank), move);
+  };
+  const bool together = !ways.job.mapped(rank) && found->breaks > 1;
+  return transfer_segments(ways, theirs, rank, together, layout, each, ending);
+}
+
 }  // namespace
 
 Status put_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  auto found = survey_transfer(ways.job, ways.device, iov, Side::dst, rank);
-  if (!found.ok()) return std::move(found).status();
-  count(Counter::vector);
-  count(Counter::put_bytes, found.value().bytes);
-  if (found.value().direct) {
-    copy_direct(iov, found.value(), delta_of(ways.job, rank), 0);
-    return complete(ending);
-  }
-  Operation operation(ways.job, ways.device, rank);
-  const auto put = [&](void* dst, const void* src, std::size_t bytes) {
-    return operation.put(dst, src, bytes);
-  };
-  const auto by_segments = [&] {
-    return each_run(iov, joining_for(ways.job, iov, found.value(), Side::dst, rank), put);
-  };
-  Status moved;
-  if (!ways.job.mapped(rank) && ways.noncontiguous != nullptr && found->breaks > 1) {
-    moved = ways.noncontiguous->move({.direction = transport::Direction::write,
-                                      .rank = rank,
-                                      .remote = layout_of(iov, Side::dst),
-                                      .local = layout_of(iov, Side::src)},
-                                     operation, by_segments);
-  } else {
-    moved = by_segments();
-  }
-  if (!moved.ok()) return moved;
-  return operation.end(ending);
+  return move_vector(ways, iov, Side::dst, rank, ending);
 }
 
 Status get_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  auto found = survey_transfer(ways.job, ways.device, iov, Side::src, rank);
-  if (!found.ok()) return std::move(found).status();
-  count(Counter::vector);
-  count(Counter::get_bytes, found.value().bytes);
-  if (found.value().direct) {
-    copy_direct(iov, found.value(), 0, delta_of(ways.job, rank));
-    return complete(ending);
-  }
-  Operation operation(ways.job, ways.device, rank);
-  const auto get = [&](void* dst, const void* src, std::size_t bytes) {
-    return operation.get(dst, src, bytes);
-  };
-  const auto by_segments = [&] {
-    return each_run(iov, joining_for(ways.job, iov, found.value(), Side::src, rank), get);
-  };
-  Status moved;
-  if (!ways.job.mapped(rank) && ways.noncontiguous != nullptr && found->breaks > 1) {
-    moved = ways.noncontiguous->move({.direction = transport::Direction::read,
-                                      .rank = rank,
-                                      .remote = layout_of(iov, Side::src),
-                                      .local = layout_of(iov, Side::dst)},
-                                     operation, by_segments);
-  } else {
-    moved = by_segments();
-  }
-  if (!moved.ok()) return moved;
-  return operation.end(ending);
+  return move_vector(ways, iov, Side::src, rank, ending);
 }
 
 Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_type_t type,

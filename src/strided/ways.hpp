@@ -2,7 +2,9 @@
 
 #include "core/job/job.hpp"
 #include "core/one_sided/device.hpp"
+#include "core/one_sided/operation.hpp"
 #include "strided/noncontiguous.hpp"
+#include "strided/shape.hpp"
 
 namespace rma {
 
@@ -12,5 +14,31 @@ struct Ways {
   Device& device;
   Noncontiguous* noncontiguous;  ///< null if there is no helper; then transfers to other hosts go by segments
 };
+
+/// Executes a put or get of segments that are not all mapped here. `theirs` says which it is. `together` says
+/// whether the protocols for noncontiguous transfers may carry it; then `layout(side)` returns the layout of a
+/// side. Else `each(move)` calls move(dst, src, bytes) for each segment until one call fails.
+template <typename LayoutOf, typename Each>
+Status transfer_segments(const Ways& ways, Side theirs, int rank, bool together, const LayoutOf& layout,
+                         const Each& each, const Ending& ending) {
+  Operation operation(ways.job, ways.device, rank);
+  const auto by_segments = [&] {
+    return each([&](void* dst, const void* src, std::size_t bytes) {
+      return theirs == Side::dst ? operation.put(dst, src, bytes) : operation.get(dst, src, bytes);
+    });
+  };
+  const Side ours = theirs == Side::dst ? Side::src : Side::dst;
+  Status moved =
+      together && ways.noncontiguous != nullptr
+          ? ways.noncontiguous->move(
+                {.direction = theirs == Side::dst ? transport::Direction::write : transport::Direction::read,
+                 .rank = rank,
+                 .remote = layout(theirs),
+                 .local = layout(ours)},
+                operation, by_segments)
+          : by_segments();
+  if (!moved.ok()) return moved;
+  return operation.end(ending);
+}
 
 }  // namespace rma

@@ -41,29 +41,30 @@ Result<rma_request_t> Operation::network_operation() {
 }
 
 Status Operation::put(void* dst, const void* src, std::size_t bytes) {
-  const Path path = job_.resolve(dst, bytes, rank_);
-  if (path.here != nullptr) {
-    copy_bytes(path.here, src, bytes);
-    return {};
-  }
-  if (path.kind == Path::Kind::network) return device_.network()->put(batch(), dst, src, bytes);
-  if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
-  if (Status status = open(); !status.ok()) return status;
-  auto* const local = const_cast<std::byte*>(static_cast<const std::byte*>(src));
-  return move_foreign(transport::Direction::write, reinterpret_cast<std::uintptr_t>(dst), local, bytes);
+  return move(transport::Direction::write, static_cast<std::byte*>(dst),
+              const_cast<std::byte*>(static_cast<const std::byte*>(src)), bytes);
 }
 
 Status Operation::get(void* dst, const void* src, std::size_t bytes) {
-  const Path path = job_.resolve(src, bytes, rank_);
+  return move(transport::Direction::read, const_cast<std::byte*>(static_cast<const std::byte*>(src)),
+              static_cast<std::byte*>(dst), bytes);
+}
+
+Status Operation::move(transport::Direction direction, std::byte* remote, std::byte* local,
+                       std::size_t bytes) {
+  const bool put = direction == transport::Direction::write;
+  const Path path = job_.resolve(remote, bytes, rank_);
   if (path.here != nullptr) {
-    copy_bytes(dst, path.here, bytes);
+    put ? copy_bytes(path.here, local, bytes) : copy_bytes(local, path.here, bytes);
     return {};
   }
-  if (path.kind == Path::Kind::network) return device_.network()->get(batch(), dst, src, bytes);
-  if (path.kind == Path::Kind::none) return Job::unreachable(src, bytes, rank_);
+  if (path.kind == Path::Kind::none) return Job::unreachable(remote, bytes, rank_);
+  if (path.kind == Path::Kind::network) {
+    Network& network = *device_.network();
+    return put ? network.put(batch(), remote, local, bytes) : network.get(batch(), local, remote, bytes);
+  }
   if (Status status = open(); !status.ok()) return status;
-  return move_foreign(transport::Direction::read, reinterpret_cast<std::uintptr_t>(src),
-                      static_cast<std::byte*>(dst), bytes);
+  return move_foreign(direction, reinterpret_cast<std::uintptr_t>(remote), local, bytes);
 }
 
 Status Operation::move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,

@@ -60,6 +60,9 @@ class Operation {
   /// open.
   [[nodiscard]] Status open();
   [[nodiscard]] Batch& batch();
+  /// Moves one part: to `remote` of the rank, or from there.
+  [[nodiscard]] Status move(transport::Direction direction, std::byte* remote, std::byte* local,
+                            std::size_t bytes);
   /// Moves a part of memory that is not mapped here, of a rank of this host.
   [[nodiscard]] Status move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,
                                     std::size_t bytes);
