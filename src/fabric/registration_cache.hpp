@@ -86,9 +86,9 @@ class RegistrationCache {
   /// it returns RMA_ERR_NO_MEMORY, the cache gives up registrations that are not in use and tries again.
   Result<Use> get(std::byte* address, std::size_t bytes);
 
-  /// Deregisters memory that was unmapped and is not in use. get() does this too. A thread that has
-  /// nothing else to do calls reclaim(), so that memory that the program gave back does not stay pinned
-  /// until the next get().
+  /// Deregisters memory that was unmapped and is not in use. get() does this too. A thread that is about to
+  /// sleep calls reclaim(), so that memory that the program gave back does not stay pinned until the next
+  /// get().
   void reclaim();
 
   /// Empties the cache: deregisters each registration that is not in use now, and each other one when its

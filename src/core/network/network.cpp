@@ -122,6 +122,8 @@ void Network::give_up(int rank) { components_->connections.give_up(rank); }
 
 void Network::arm() {
   Rails& rails = components_->rails;
+  // A thread that is about to sleep has the time to unpin what the program has unmapped.
+  components_->cache->reclaim();
   for (std::size_t rail = 0; rail < rails.count(); ++rail) static_cast<void>(rails[rail].arm());
 }
 

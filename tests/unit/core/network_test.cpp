@@ -54,6 +54,22 @@ TEST_F(NetworkTest, MovesFromTheHeapWithoutCopies) {
   expect_transfers(own, kSizes);
 }
 
+TEST_F(NetworkTest, AThreadThatIsAboutToSleepUnpinsWhatTheProgramHasUnmapped) {
+  settings.local_buffers = LocalBufferSetting::cache;
+  open(1);
+  const std::uint64_t kept = counted(Counter::registration_hits);
+  {
+    const Pages given(2 * kExtent);
+    fill(given.data(), given.size(), 1);
+    ASSERT_TRUE(put(0, given.data(), 2 * kExtent).ok());
+    ASSERT_TRUE(put(0, given.data(), 2 * kExtent).ok());
+    if (counted(Counter::registration_hits) == kept) GTEST_SKIP() << "no unmap watch on this system";
+  }
+  const std::uint64_t before = counted(Counter::registration_invalidations);
+  network->arm();
+  EXPECT_GT(counted(Counter::registration_invalidations), before);
+}
+
 struct Way {
   LocalBufferSetting strategy;
   std::size_t rails;
