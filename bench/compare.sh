@@ -4,9 +4,10 @@
 # ratios, with the time that a cache line takes between two processors beside it. docs/benchmarks.md says what the rows
 # and goals mean.
 #
-# usage: bench/compare.sh [--rounds N] [--json FILE] [--build DIR] [--suite LIST]
+# usage: bench/compare.sh [--rounds N] [--json FILE] [--picture FILE] [--build DIR] [--suite LIST]
 #   --rounds N    the number of rounds; the table has the medians over the rounds (default 5)
 #   --json FILE   write the table as JSON too
+#   --picture FILE  draw some rows of the table as an SVG picture, as the README has it
 #   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
 #   --suite LIST  only these suites, separated by commas: those of rma-bench --list, and `armci`, all of armci-bench
 set -euo pipefail
@@ -14,6 +15,7 @@ cd "$(dirname "$0")/.."
 
 rounds=5
 json=
+picture=
 build=build
 suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci
 
@@ -28,11 +30,12 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    --rounds | --json | --build | --suite)
+    --rounds | --json | --picture | --build | --suite)
       [ $# -ge 2 ] || fail "$1 wants a value"
       case $1 in
         --rounds) rounds=$2 ;;
         --json) json=$2 ;;
+        --picture) picture=$2 ;;
         --build) build=$2 ;;
         --suite) suites=$2 ;;
       esac
@@ -178,4 +181,6 @@ for ((round = 1; round <= rounds; ++round)); do
   done
 done
 
+[ -z "$picture" ] || [ -n "$json" ] || json=$build/compare.json
 python3 bench/compare_table.py "$results" ${json:+--json "$json"}
+[ -z "$picture" ] || python3 bench/compare_picture.py "$json" "$picture"
