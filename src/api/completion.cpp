@@ -14,7 +14,7 @@ namespace {
 bool over(rma_request_t request) { return request == RMA_REQUEST_NULL || request == kCompleteRequest; }
 
 Status check_request(const Runtime& runtime, rma_request_t request) {
-  if (over(request) || runtime.device->flights().known(request)) return {};
+  if (over(request) || runtime.remote_access->pending().known(request)) return {};
   return {RMA_ERR_ARGUMENT, text("{:#x} is not a valid request, or was already waited for", request)};
 }
 
@@ -23,7 +23,7 @@ Status check_request(const Runtime& runtime, rma_request_t request) {
 Status wait(Runtime& runtime, rma_request_t& request) {
   if (Status status = check_request(runtime, request); !status.ok()) return status;
   const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
-  return over(mine) ? Status() : runtime.device->flights().wait(mine);
+  return over(mine) ? Status() : runtime.remote_access->pending().wait(mine);
 }
 
 Status check_requests(const Runtime& runtime, const rma_request_t* requests, std::size_t count) {
@@ -37,19 +37,19 @@ Status check_requests(const Runtime& runtime, const rma_request_t* requests, std
 
 /// The index of a complete request; `count` when all are null.
 Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, std::size_t& index) {
-  Flights& flights = runtime.device->flights();
+  PendingOperations& pending = runtime.remote_access->pending();
   const auto find_complete = [&] {
     index = 0;
     while (index < count && (requests[index] == RMA_REQUEST_NULL ||
-                             (!over(requests[index]) && !flights.complete(requests[index])))) {
+                             (!over(requests[index]) && !pending.complete(requests[index])))) {
       ++index;
     }
     return index < count;
   };
   if (!find_complete()) {
-    const auto* const pending = std::find_if_not(requests, requests + count, over);
-    if (pending == requests + count) return {};
-    flights.wait_until(flights.rank(*pending), find_complete);
+    const auto* const first_open = std::find_if_not(requests, requests + count, over);
+    if (first_open == requests + count) return {};
+    pending.wait_until(pending.rank(*first_open), find_complete);
   }
   return wait(runtime, requests[index]);
 }
@@ -74,7 +74,7 @@ rma_status_t rma_test(rma_request_t* request, int* done) {
     if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
     if (Status status = rma::check_not_null(done, "done"); !status.ok()) return status;
     if (Status status = rma::check_request(runtime, *request); !status.ok()) return status;
-    *done = (rma::over(*request) || runtime.device->flights().test(*request)) ? 1 : 0;
+    *done = (rma::over(*request) || runtime.remote_access->pending().test(*request)) ? 1 : 0;
     return *done != 0 ? rma::wait(runtime, *request) : Status();
   });
 }

@@ -32,7 +32,7 @@ Status put_and_notify(Runtime& runtime, void* dst, const void* src, std::size_t 
   if (Status status = check_flag(runtime, flag, rank); !status.ok()) return status;
   if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) return status;
   count(Counter::put_bytes, bytes);
-  return put_notify(*runtime.job, *runtime.device, dst, src, bytes, flag, value, rank);
+  return put_notify(*runtime.job, *runtime.remote_access, dst, src, bytes, flag, value, rank);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
                                     uint64_t* flag, uint64_t value, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
     if (Status status = rma::check_flag(runtime, flag, rank); !status.ok()) return status;
-    if (Status status = rma::check_reachable(*runtime.job, *runtime.device, flag, sizeof *flag, rank);
+    if (Status status = rma::check_reachable(*runtime.job, *runtime.remote_access, flag, sizeof *flag, rank);
         !status.ok()) {
       return status;
     }
@@ -63,7 +63,7 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
         put != RMA_SUCCESS) {
       return {put, rma_last_error()};
     }
-    return rma::notify(*runtime.job, *runtime.device, flag, value, rank);
+    return rma::notify(*runtime.job, *runtime.remote_access, flag, value, rank);
   });
 }
 

@@ -13,22 +13,23 @@ namespace rma {
 namespace {
 
 /// Opens the paths to memory that is not mapped here.
-std::unique_ptr<Device> open_device(const Settings& settings, Job& job) {
+std::unique_ptr<RemoteAccess> open_remote_access(const Settings& settings, Job& job) {
   const bool allowed = settings.cma == CmaSetting::automatic && transport::CmaTransport::available();
   const auto card_of = [&job](int rank) -> Result<std::vector<std::byte>> {
     return transport::CmaTransport::card_of(job.process(rank));
   };
   const std::chrono::seconds patience(settings.peer_timeout);
-  auto device = std::make_unique<Device>(std::make_unique<transport::CmaTransport>(job.size(), allowed),
-                                         job.size(), card_of, job.wait_policy(), patience);
+  auto remote_access =
+      std::make_unique<RemoteAccess>(std::make_unique<transport::CmaTransport>(job.size(), allowed),
+                                     job.size(), card_of, job.wait_policy(), patience);
   if (job.has_network()) {
     auto network = std::make_unique<Network>(
-        settings, device->flights(), job.rails(), job.size(),
+        settings, remote_access->pending(), job.rails(), job.size(),
         [&job](int rank) { return job.network_card(rank); },
         [&job](const std::byte* address) { return job.own_registration(address); });
-    device->add_network(std::move(network));
+    remote_access->add_network(std::move(network));
   }
-  return device;
+  return remote_access;
 }
 
 /// Returns how often the helper's thread polls: it polls only if it keeps no rank from running.
@@ -42,24 +43,24 @@ void open_requests(Runtime& runtime) {
   Job& job = *runtime.job;
   const Settings& settings = runtime.settings;
   Channel& channel = *runtime.channel;
-  Network* const network = runtime.device->network();
-  Flights& flights = runtime.device->flights();
-  runtime.rpc_client = std::make_unique<RpcClient>(flights, network, channel, job.rails(),
+  Network* const network = runtime.remote_access->network();
+  PendingOperations& pending = runtime.remote_access->pending();
+  runtime.rpc_client = std::make_unique<RpcClient>(pending, network, channel, job.rails(),
                                                    settings.helper_buffer, settings.helper_buffers);
   runtime.rpc_server =
       std::make_unique<RpcServer>(channel, job.rails(), settings.helper_buffer, settings.helper_buffers);
   RpcClient& client = *runtime.rpc_client;
   RpcServer& server = *runtime.rpc_server;
-  runtime.remote_copy = std::make_unique<RemoteCopy>(job, flights, client, server);
-  runtime.device->set_copy_fallback(runtime.remote_copy.get());
+  runtime.remote_copy = std::make_unique<RemoteCopy>(job, pending, client, server);
+  runtime.remote_access->set_copy_fallback(runtime.remote_copy.get());
   runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, settings.packed_piece,
-                                                           flights, network, client, server);
+                                                           pending, network, client, server);
   runtime.accumulator->set_remote(runtime.remote_atomics.get());
   if (network == nullptr) return;
   network->set_copy_fallback(runtime.remote_copy.get());
   runtime.remote_mutexes =
-      std::make_unique<RemoteMutexes>(job.rank(), settings, flights, *network, channel, client, server);
-  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, flights, *network, channel, client);
+      std::make_unique<RemoteMutexes>(job.rank(), settings, pending, *network, channel, client, server);
+  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
 }
 
 /// Opens the channel and everything that talks through it, and starts the helper thread. If there is no
@@ -80,8 +81,8 @@ Status start_helper(Runtime& runtime) {
   }
   runtime.channel = std::move(opened).value();
   open_requests(runtime);
-  runtime.helper =
-      std::make_unique<HelperThread>(*runtime.channel, runtime.device->flights(), rails.service(), spins);
+  runtime.helper = std::make_unique<HelperThread>(*runtime.channel, runtime.remote_access->pending(),
+                                                  rails.service(), spins);
   return runtime.helper->start();
 }
 
@@ -107,18 +108,18 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   const int rank = runtime->job->rank();
   if (Status status = open_log(runtime->settings.log, rank); !status.ok()) return status;
 
-  runtime->device = open_device(runtime->settings, *runtime->job);
-  auto accumulator = Accumulator::create(*runtime->job, *runtime->device);
+  runtime->remote_access = open_remote_access(runtime->settings, *runtime->job);
+  auto accumulator = Accumulator::create(*runtime->job, *runtime->remote_access);
   if (!accumulator.ok()) return std::move(accumulator).status();
   runtime->accumulator = std::move(accumulator).value();
-  auto teams = Teams::create(*runtime->job, *runtime->device);
+  auto teams = Teams::create(*runtime->job, *runtime->remote_access);
   if (!teams.ok()) return std::move(teams).status();
   runtime->teams = std::move(teams).value();
 
   if (Status status = start_helper(*runtime); !status.ok()) return status;
   if (Status status = runtime->job->connect(); !status.ok()) return status;
   for (int other = 0; other < runtime->job->size(); ++other) {
-    if (!runtime->job->mapped(other)) runtime->device->reach_by_network(other);
+    if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
   }
   if (Status status = runtime->teams->start(); !status.ok()) return status;
 

@@ -10,13 +10,13 @@
 #include "channel/channel.hpp"
 #include "collectives/team.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "helper_thread/helper_thread.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 #include "strided/noncontiguous.hpp"
 #include "strided/remote_copy.hpp"
-#include "strided/ways.hpp"
+#include "strided/transfer_paths.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/trace.hpp"
@@ -28,9 +28,9 @@ namespace rma {
 struct Runtime {
   Settings settings;
   std::unique_ptr<Job> job;
-  std::unique_ptr<Device> device;         ///< the paths to memory that is not mapped here
-  std::unique_ptr<Channel> channel;       ///< null in a job of one rank, or without memory for messages
-  std::unique_ptr<RpcClient> rpc_client;  ///< this and the next: null without a channel
+  std::unique_ptr<RemoteAccess> remote_access;  ///< the paths to memory that is not mapped here
+  std::unique_ptr<Channel> channel;             ///< null in a job of one rank, or without memory for messages
+  std::unique_ptr<RpcClient> rpc_client;        ///< this and the next: null without a channel
   std::unique_ptr<RpcServer> rpc_server;
   std::unique_ptr<HelperThread> helper;  ///< likewise
   std::unique_ptr<Accumulator> accumulator;
@@ -47,7 +47,7 @@ struct Runtime {
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,
                                                              const rma_bootstrap_t* given = nullptr);
   ~Runtime();
-  [[nodiscard]] Ways ways() const { return {*job, *device, noncontiguous.get()}; }
+  [[nodiscard]] TransferPaths transfer_paths() const { return {*job, *remote_access, noncontiguous.get()}; }
   /// Prints the statistics, if the settings ask for them. Local; never fails the job.
   void report() const;
 };

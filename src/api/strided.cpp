@@ -20,25 +20,25 @@ struct StridedArguments {
 };
 
 /// The shape in normal form, once the arguments are found good.
-Result<Shape> shape_of(const Runtime& runtime, const StridedArguments& given) {
+Result<StridedShape> shape_of(const Runtime& runtime, const StridedArguments& given) {
   if (Status status = check_strided(runtime, given.dst, given.dst_strides, given.src, given.src_strides,
                                     given.counts, given.levels, given.rank);
       !status.ok()) {
     return status;
   }
-  return Shape::make(given.counts, given.dst_strides, given.src_strides, given.levels);
+  return StridedShape::make(given.counts, given.dst_strides, given.src_strides, given.levels);
 }
 
 Status put(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
   auto shape = shape_of(runtime, given);
   if (!shape.ok()) return std::move(shape).status();
-  return put_strided(runtime.ways(), given.dst, given.src, shape.value(), given.rank, ending);
+  return put_strided(runtime.transfer_paths(), given.dst, given.src, shape.value(), given.rank, ending);
 }
 
 Status get(Runtime& runtime, const StridedArguments& given, const Ending& ending) {
   auto shape = shape_of(runtime, given);
   if (!shape.ok()) return std::move(shape).status();
-  return get_strided(runtime.ways(), given.dst, given.src, shape.value(), given.rank, ending);
+  return get_strided(runtime.transfer_paths(), given.dst, given.src, shape.value(), given.rank, ending);
 }
 
 Status accumulate(Runtime& runtime, const StridedArguments& given, rma_type_t type, const void* scale) {

@@ -19,14 +19,14 @@ Status check_ending(const Ending& ending) {
 /// Memory that is not mapped here.
 Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
                      const Ending& ending) {
-  Operation operation(*runtime.job, *runtime.device, rank);
+  Operation operation(*runtime.job, *runtime.remote_access, rank);
   if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
   return operation.end(ending);
 }
 
 Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
                      const Ending& ending) {
-  Operation operation(*runtime.job, *runtime.device, rank);
+  Operation operation(*runtime.job, *runtime.remote_access, rank);
   if (Status status = operation.get(dst, src, bytes); !status.ok()) return status;
   return operation.end(ending);
 }

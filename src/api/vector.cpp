@@ -10,12 +10,12 @@ namespace {
 
 Status put(Runtime& runtime, const rma_iov_t* iov, std::size_t descriptors, int rank, const Ending& ending) {
   if (Status status = check_vector(runtime, iov, descriptors, rank); !status.ok()) return status;
-  return put_vector(runtime.ways(), {iov, descriptors}, rank, ending);
+  return put_vector(runtime.transfer_paths(), {iov, descriptors}, rank, ending);
 }
 
 Status get(Runtime& runtime, const rma_iov_t* iov, std::size_t descriptors, int rank, const Ending& ending) {
   if (Status status = check_vector(runtime, iov, descriptors, rank); !status.ok()) return status;
-  return get_vector(runtime.ways(), {iov, descriptors}, rank, ending);
+  return get_vector(runtime.transfer_paths(), {iov, descriptors}, rank, ending);
 }
 
 Status accumulate(Runtime& runtime, const rma_iov_t* iov, std::size_t descriptors, rma_type_t type,

@@ -10,7 +10,7 @@
 
 #include "armci/alias.hpp"
 #include "armci/mpi_comm.hpp"
-#include "armci/place.hpp"
+#include "armci/rank_and_size.hpp"
 
 namespace rma::armci {
 namespace {
@@ -54,8 +54,8 @@ std::string own_words(std::string_view text) {
 
 /// Returns the rank of this process, as a part of an error text.
 std::string rank_text() {
-  const Place place = this_place();
-  return place.size > 0 ? fmt::format("rank {}: ", place.rank) : std::string();
+  const RankAndSize job = rank_and_size();
+  return job.size > 0 ? fmt::format("rank {}: ", job.rank) : std::string();
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "armci/life.hpp"
 #include "armci/mpi_comm.hpp"
 #include "armci/outcome.hpp"
-#include "armci/place.hpp"
+#include "armci/rank_and_size.hpp"
 #include "armci/state.hpp"
 
 namespace rma::armci {
@@ -16,7 +16,7 @@ namespace {
 
 std::mutex life_lock;  // guards changes of `nesting`, and making and ending the state
 constinit std::atomic<int> nesting = 0;
-constinit std::atomic<Place> remembered = Place{};
+constinit std::atomic<RankAndSize> remembered = RankAndSize{};
 constinit std::atomic<State*> current = nullptr;
 
 Group everyone() {
@@ -39,7 +39,7 @@ std::unique_ptr<Mailbox> open_mailbox() {
 void begin(const Beginning& beginning, const char* call) {
   require(beginning.join(), call);
   Group world = everyone();
-  remember_place({.rank = world.rank, .size = world.size()});
+  remember_rank_and_size({.rank = world.rank, .size = world.size()});
   beginning.prepare(world);
   current.store(new State(std::move(world)), std::memory_order_release);  // pairs with the load in state()
 }
@@ -90,12 +90,12 @@ void finalize_messages() {
   if (nesting == 0 && current.load(std::memory_order_acquire) != nullptr) end();
 }
 
-Place this_place() {
+RankAndSize rank_and_size() {
   if (const int rank = rma_rank(); rank >= 0) return {.rank = rank, .size = rma_size()};
   return remembered.load(std::memory_order_relaxed);
 }
 
-void remember_place(Place place) { remembered.store(place, std::memory_order_relaxed); }
+void remember_rank_and_size(RankAndSize job) { remembered.store(job, std::memory_order_relaxed); }
 
 State::State(Group world) : groups(std::move(world)), mailbox(open_mailbox()) {}
 

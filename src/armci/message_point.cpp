@@ -7,7 +7,7 @@
 
 #include "armci/errors.hpp"
 #include "armci/outcome.hpp"
-#include "armci/place.hpp"
+#include "armci/rank_and_size.hpp"
 #include "armci/scopes.hpp"
 #include "armci/state.hpp"
 #include "message.h"
@@ -30,10 +30,10 @@ Mailbox::Received receive(int tag, void* buffer, int room, int* got, int from, c
   return received.value();
 }
 
-Place known_place(const char* call) {
-  const Place place = this_place();
-  if (place.size == 0) die(call, kNotReady);
-  return place;
+RankAndSize known_rank_and_size(const char* call) {
+  const RankAndSize job = rank_and_size();
+  if (job.size == 0) die(call, kNotReady);
+  return job;
 }
 
 int at_or_none(const std::vector<int>& processes, std::size_t place) {
@@ -79,9 +79,9 @@ void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {
   *right = rma::armci::at_or_none(processes, 2 * place + 2);
 }
 
-int armci_msg_me(void) { return rma::armci::known_place(__func__).rank; }
+int armci_msg_me(void) { return rma::armci::known_rank_and_size(__func__).rank; }
 
-int armci_msg_nproc(void) { return rma::armci::known_place(__func__).size; }
+int armci_msg_nproc(void) { return rma::armci::known_rank_and_size(__func__).size; }
 
 double armci_timer(void) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

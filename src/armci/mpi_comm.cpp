@@ -15,7 +15,7 @@
 #include "armci/alias.hpp"
 #include "armci/errors.hpp"
 #include "armci/life.hpp"
-#include "armci/place.hpp"
+#include "armci/rank_and_size.hpp"
 #include "message.h"
 
 namespace rma::armci {
@@ -133,10 +133,10 @@ void name(MPI_Comm comm, bool copy) {
   if (named != MPI_COMM_NULL && named != MPI_COMM_WORLD) MPI_Comm_free(&named);
   named = comm;
   if (copy) MPI_Comm_dup(comm, &named);
-  Place place;
-  MPI_Comm_rank(named, &place.rank);
-  MPI_Comm_size(named, &place.size);
-  remember_place(place);
+  RankAndSize job;
+  MPI_Comm_rank(named, &job.rank);
+  MPI_Comm_size(named, &job.size);
+  remember_rank_and_size(job);
 }
 
 }  // namespace

@@ -12,9 +12,10 @@ namespace {
 
 /// A shape with the runtime's number types. A negative count becomes a huge one, which the runtime refuses
 /// because the extent overflows.
-class Shape {
+class ArmciShape {
  public:
-  Shape(const int* src_strides, const int* dst_strides, const int* counts, int levels) : levels_(levels) {
+  ArmciShape(const int* src_strides, const int* dst_strides, const int* counts, int levels)
+      : levels_(levels) {
     counts_[0] = static_cast<std::size_t>(counts[0]);
     for (std::size_t i = 0; i < static_cast<std::size_t>(levels); ++i) {
       dst_strides_[i] = dst_strides[i];
@@ -44,29 +45,30 @@ class Shape {
   int levels_;
 };
 
-/// Checks the arguments and calls `body(const Shape&)`, which returns the result of the call.
+/// Checks the arguments and calls `body(const ArmciShape&)`, which returns the result of the call.
 template <typename Body>
 [[gnu::always_inline]] inline int with_shape(const int* src_strides, const int* dst_strides,
                                              const int* counts, int levels, const Body& body) {
-  if (const int refused = Shape::check(src_strides, dst_strides, counts, levels); refused != 0) [[unlikely]]
+  if (const int refused = ArmciShape::check(src_strides, dst_strides, counts, levels); refused != 0)
+      [[unlikely]]
     return refused;
-  return body(Shape(src_strides, dst_strides, counts, levels));
+  return body(ArmciShape(src_strides, dst_strides, counts, levels));
 }
 
 }  // namespace
 }  // namespace rma::armci
 
+using rma::armci::ArmciShape;
 using rma::armci::begun;
 using rma::armci::exclusive_or;
 using rma::armci::result;
-using rma::armci::Shape;
 using rma::armci::with_shape;
 
 extern "C" {
 
 int PARMCI_PutS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
                 int proc) {
-  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     return result(rma_put_strided(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
                   "PARMCI_PutS");
   });
@@ -74,7 +76,7 @@ int PARMCI_PutS(void* src, int src_strides[], void* dst, int dst_strides[], int 
 
 int PARMCI_GetS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
                 int proc) {
-  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     return result(rma_get_strided(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
                   "PARMCI_GetS");
   });
@@ -83,12 +85,12 @@ int PARMCI_GetS(void* src, int src_strides[], void* dst, int dst_strides[], int 
 int PARMCI_AccS(int type, void* scale, void* src, int src_strides[], void* dst, int dst_strides[],
                 int counts[], int levels, int proc) {
   if (type == ARMCI_ACC_RA) [[unlikely]] {
-    const int refused = Shape::check(src_strides, dst_strides, counts, levels);
+    const int refused = ArmciShape::check(src_strides, dst_strides, counts, levels);
     return refused != 0 ? refused
                         : exclusive_or(src, src_strides, dst, dst_strides, counts, levels, proc, __func__);
   }
   const rma_type_t of = rma::armci::type_of(type, __func__);
-  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     return result(
         rma_acc_strided(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), of, scale, proc),
         "PARMCI_AccS");
@@ -110,7 +112,7 @@ int PARMCI_NbPutS(void* src, int src_strides[], void* dst, int dst_strides[], in
                   int proc, armci_hdl_t* handle) {
   // The transfer is contiguous, so an aggregate handle may gather it.
   if (levels == 0 && counts != nullptr) return PARMCI_NbPut(src, dst, counts[0], proc, handle);
-  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     if (handle == nullptr) {
       return result(
           rma_put_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
@@ -126,7 +128,7 @@ int PARMCI_NbPutS(void* src, int src_strides[], void* dst, int dst_strides[], in
 int PARMCI_NbGetS(void* src, int src_strides[], void* dst, int dst_strides[], int counts[], int levels,
                   int proc, armci_hdl_t* handle) {
   if (levels == 0 && counts != nullptr) return PARMCI_NbGet(src, dst, counts[0], proc, handle);
-  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     if (handle == nullptr) {
       return result(
           rma_get_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(), proc),
@@ -146,7 +148,7 @@ int PARMCI_NbAccS(int type, void* scale, void* src, int src_strides[], void* dst
         handle, PARMCI_AccS(type, scale, src, src_strides, dst, dst_strides, counts, levels, proc));
   }
   const rma_type_t of = rma::armci::type_of(type, __func__);
-  return with_shape(src_strides, dst_strides, counts, levels, [&](const Shape& s) {
+  return with_shape(src_strides, dst_strides, counts, levels, [&](const ArmciShape& s) {
     if (handle == nullptr) {
       return result(rma_acc_strided_nbi(dst, s.dst_strides(), src, s.src_strides(), s.counts(), s.levels(),
                                         of, scale, proc),

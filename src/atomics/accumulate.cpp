@@ -17,10 +17,10 @@ std::shared_ptr<const Layout> contiguous(const void* address, std::size_t bytes)
 
 }  // namespace
 
-Result<std::unique_ptr<Accumulator>> Accumulator::create(Job& job, Device& device) {
+Result<std::unique_ptr<Accumulator>> Accumulator::create(Job& job, RemoteAccess& remote_access) {
   const auto block = job.provide(Service::accumulate, sizeof(StripeLocks));
   if (!block.ok()) return Status(block.status().code(), std::string(block.status().text()));
-  return std::unique_ptr<Accumulator>(new Accumulator(job, device));
+  return std::unique_ptr<Accumulator>(new Accumulator(job, remote_access));
 }
 
 Status Accumulator::accumulate(void* dst, const void* src, std::size_t bytes, rma_type_t type,
@@ -98,7 +98,7 @@ Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
     return {};
   }
   if (RemoteAtomics* const remote = accumulator_.remote();
-      remote != nullptr && !accumulator_.device().permitted(rank_)) {
+      remote != nullptr && !accumulator_.remote_access().permitted(rank_)) {
     cursor_.release();  // the rank's helper may wait for this very lock
     return remote->accumulate(contiguous(dst, bytes), contiguous(src, bytes), type_, scale_, rank_);
   }
@@ -108,12 +108,12 @@ Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
                       alignas(64) std::array<std::byte, StripeLocks::kStripeBytes> copy;
                       auto* const there =
                           reinterpret_cast<std::byte*>(piece);  // NOLINT(performance-no-int-to-ptr)
-                      Operation read(accumulator_.job(), accumulator_.device(), rank_);
+                      Operation read(accumulator_.job(), accumulator_.remote_access(), rank_);
                       if (Status status = read.get(copy.data(), there, piece_bytes); !status.ok())
                         return status;
                       if (Status status = read.end({}); !status.ok()) return status;
                       work(copy.data());
-                      Operation write(accumulator_.job(), accumulator_.device(), rank_);
+                      Operation write(accumulator_.job(), accumulator_.remote_access(), rank_);
                       if (Status status = write.put(there, copy.data(), piece_bytes); !status.ok())
                         return status;
                       return write.end({});

@@ -6,7 +6,7 @@
 #include "atomics/kernels.hpp"
 #include "atomics/stripe_locks.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -18,9 +18,9 @@ class RemoteAtomics;
 /// it is not mapped, the target's helper does both (RemoteAtomics). Thread-safe.
 class Accumulator {
  public:
-  /// Sets aside the locks over this process's memory. Called before Job::connect(). `job` and `device` must
-  /// outlive the result.
-  [[nodiscard]] static Result<std::unique_ptr<Accumulator>> create(Job& job, Device& device);
+  /// Sets aside the locks over this process's memory. Called before Job::connect(). `job` and `remote_access`
+  /// must outlive the result.
+  [[nodiscard]] static Result<std::unique_ptr<Accumulator>> create(Job& job, RemoteAccess& remote_access);
 
   /// Performs dst[i] += scale * src[i] for `bytes` bytes of elements. The update of each element is
   /// atomic with respect to all other accumulates. `type` is valid, `bytes` is a multiple of its
@@ -36,17 +36,17 @@ class Accumulator {
   [[nodiscard]] RemoteAtomics* remote() const { return remote_; }
 
   [[nodiscard]] Job& job() const { return job_; }
-  [[nodiscard]] Device& device() const { return device_; }
+  [[nodiscard]] RemoteAccess& remote_access() const { return remote_access_; }
   /// Returns the locks over the memory of `rank`, which is mapped here.
   [[nodiscard]] StripeLocks& locks(int rank) const {
     return *reinterpret_cast<StripeLocks*>(job_.service(Service::accumulate, rank).data());
   }
 
  private:
-  Accumulator(Job& job, Device& device) : job_(job), device_(device) {}
+  Accumulator(Job& job, RemoteAccess& remote_access) : job_(job), remote_access_(remote_access) {}
 
   Job& job_;
-  Device& device_;
+  RemoteAccess& remote_access_;
   RemoteAtomics* remote_ = nullptr;
 };
 

@@ -13,7 +13,7 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
   const Path path = job.resolve(target, sizeof(Word), rank);
   RemoteAtomics* const remote = accumulator.remote();
   const bool refused = path.kind == Path::Kind::foreign && path.here == nullptr && remote != nullptr &&
-                       !accumulator.device().permitted(rank);
+                       !accumulator.remote_access().permitted(rank);
   if (path.kind == Path::Kind::network || refused) {
     if (remote != nullptr) {
       const auto found =
@@ -35,18 +35,18 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
     if (path.here != nullptr) {
       before = apply_atomic(op, reinterpret_cast<Word*>(path.here), operand, compare);
     } else {
-      Operation read(job, accumulator.device(), rank);
+      Operation read(job, accumulator.remote_access(), rank);
       if (Status status = read.get(&before, target, sizeof(Word)); !status.ok()) return status;
       if (Status status = read.end({}); !status.ok()) return status;
       const Word after = atomic_result(op, before, operand, compare);
       if (after != before) {
-        Operation write(job, accumulator.device(), rank);
+        Operation write(job, accumulator.remote_access(), rank);
         if (Status status = write.put(target, &after, sizeof(Word)); !status.ok()) return status;
         if (Status status = write.end({}); !status.ok()) return status;
       }
     }
   }
-  if (op != RMA_FETCH) job.doorbell(rank).ring();
+  if (op != RMA_FETCH) job.doorbell(rank).wake();
   if (old != nullptr) *old = before;
   return {};
 }
@@ -58,7 +58,7 @@ template Status atomic_foreign(Accumulator&, rma_atomic_op_t, std::uint64_t*, st
 
 Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint64_t* target,
                         std::uint64_t operand, std::uint64_t compare, std::uint64_t* old, int rank) {
-  Network& network = *accumulator.device().network();
+  Network& network = *accumulator.remote_access().network();
   auto before = Result<std::uint64_t>(0);
   switch (op) {
     case RMA_COMPARE_SWAP:
@@ -91,7 +91,7 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
   }
   if (!before.ok()) return std::move(before).status();
   if (old != nullptr) *old = before.value();
-  if (op != RMA_FETCH && accumulator.job().mapped(rank)) accumulator.job().doorbell(rank).ring();
+  if (op != RMA_FETCH && accumulator.job().mapped(rank)) accumulator.job().doorbell(rank).wake();
   return {};
 }
 
@@ -101,7 +101,7 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint3
   std::byte* const here = accumulator.job().direct(target, sizeof *target, rank);
   if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
   const std::uint32_t before = apply_atomic(op, reinterpret_cast<std::uint32_t*>(here), operand, compare);
-  if (op != RMA_FETCH) accumulator.job().doorbell(rank).ring_ordered();
+  if (op != RMA_FETCH) accumulator.job().doorbell(rank).wake_ordered();
   if (old != nullptr) *old = before;
   return {};
 }

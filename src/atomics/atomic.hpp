@@ -38,7 +38,7 @@ constexpr Word atomic_result(rma_atomic_op_t op, Word before, Word operand, Word
 
 /// Executes a (valid) operation on an aligned word that is mapped at `here`, by the processor's atomics, and
 /// returns the value before. The operation is sequentially consistent. Except for RMA_FETCH it is always a
-/// read-modify-write, as Doorbell::ring_ordered() requires.
+/// read-modify-write, as Doorbell::wake_ordered() requires.
 template <typename Word>
 inline Word apply_atomic(rma_atomic_op_t op, Word* here, Word operand, Word compare) {
   static_assert(std::atomic_ref<Word>::is_always_lock_free, "processes share the word");
@@ -95,7 +95,7 @@ template <typename Word>
   std::byte* const here = job.direct(target, sizeof(Word), rank);
   if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
   const Word before = apply_atomic(op, reinterpret_cast<Word*>(here), operand, compare);
-  if (op != RMA_FETCH) job.doorbell(rank).ring_ordered();
+  if (op != RMA_FETCH) job.doorbell(rank).wake_ordered();
   if (old != nullptr) *old = before;
   return {};
 }

@@ -14,25 +14,26 @@ void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank)
   // Pairs with the load in read_word.
   std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(flag_here))
       .store(value, std::memory_order_release);
-  job.doorbell(rank).ring();
+  job.doorbell(rank).wake();
 }
 
-Status put_notify(Job& job, Device& device, void* dst, const void* src, std::size_t bytes,
+Status put_notify(Job& job, RemoteAccess& remote_access, void* dst, const void* src, std::size_t bytes,
                   std::uint64_t* flag, std::uint64_t value, int rank) {
   if (std::byte* const here = job.direct(dst, bytes, rank); here != nullptr || bytes == 0) {
     copy_bytes(here, src, bytes);
   } else {
-    if (Status status = check_reachable(job, device, flag, sizeof *flag, rank); !status.ok()) return status;
-    Operation operation(job, device, rank);
+    if (Status status = check_reachable(job, remote_access, flag, sizeof *flag, rank); !status.ok())
+      return status;
+    Operation operation(job, remote_access, rank);
     if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
     // Transfers that are still under way when end() returns are on the queue pair that the flag
     // uses after them.
     if (Status status = operation.end({}); !status.ok()) return status;
   }
-  return notify(job, device, flag, value, rank);
+  return notify(job, remote_access, flag, value, rank);
 }
 
-Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value, int rank) {
+Status notify(Job& job, RemoteAccess& remote_access, std::uint64_t* flag, std::uint64_t value, int rank) {
   if (std::byte* const here = job.direct(flag, sizeof *flag, rank); here != nullptr) {
     notify(job, here, value, rank);
     return {};
@@ -42,7 +43,7 @@ Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value
             text("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
   }
   count(Counter::notify);
-  return device.network()->put_flag(flag, value, rank);
+  return remote_access.network()->put_flag(flag, value, rank);
 }
 
 std::uint64_t read_word(const std::uint64_t* flag) {
@@ -58,7 +59,7 @@ std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_com
     seen = read_word(flag);
     return compare_words(seen, compare, value);
   };
-  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Ringer::sometimes);
+  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Waker::sometimes);
   return seen;
 }
 

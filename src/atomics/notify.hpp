@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "rma/rma.h"
 #include "util/status.hpp"
 
@@ -40,11 +40,12 @@ void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank)
 /// Puts [src, src + bytes) to `dst` and then stores `value` into the aligned `flag`, both in the memory of
 /// `rank`, which may be on another host. Returns when the source may be reused. A thread that sees the value
 /// also sees the data. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST and the other errors of transfers.
-[[nodiscard]] Status put_notify(Job& job, Device& device, void* dst, const void* src, std::size_t bytes,
-                                std::uint64_t* flag, std::uint64_t value, int rank);
+[[nodiscard]] Status put_notify(Job& job, RemoteAccess& remote_access, void* dst, const void* src,
+                                std::size_t bytes, std::uint64_t* flag, std::uint64_t value, int rank);
 
 /// Stores only the flag, after everything that this thread has put to `rank` before.
-[[nodiscard]] Status notify(Job& job, Device& device, std::uint64_t* flag, std::uint64_t value, int rank);
+[[nodiscard]] Status notify(Job& job, RemoteAccess& remote_access, std::uint64_t* flag, std::uint64_t value,
+                            int rank);
 
 /// Returns the present value of a local word. The writer's earlier effects are visible.
 [[nodiscard]] std::uint64_t read_word(const std::uint64_t* flag);

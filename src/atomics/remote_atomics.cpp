@@ -7,7 +7,7 @@
 
 #include "atomics/atomic.hpp"
 #include "atomics/types.hpp"
-#include "helper_thread/pieces.hpp"
+#include "helper_thread/fragments.hpp"
 #include "util/bytes_of.hpp"
 #include "util/statistics.hpp"
 
@@ -55,11 +55,11 @@ Result<std::uint64_t> update(Accumulator& accumulator, const AtomicRequest& want
 
 }  // namespace
 
-RemoteAtomics::RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, Flights& flights,
+RemoteAtomics::RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, PendingOperations& pending,
                              Network* network, RpcClient& client, RpcServer& server)
     : accumulator_(accumulator),
       piece_bytes_(piece_bytes),
-      flights_(flights),
+      pending_(pending),
       network_(network),
       client_(client) {
   server.serve(RequestKind::atomic, [this](const Served& request) { return serve_atomic(request); });
@@ -98,7 +98,7 @@ std::uint64_t RemoteAtomics::beside_devices(rma_atomic_op_t op, std::uintptr_t t
   auto* const word = reinterpret_cast<std::uint64_t*>(target);  // NOLINT(performance-no-int-to-ptr)
   const std::uint64_t before = apply_atomic(op, word, operand, compare);
   Job& job = accumulator_.job();
-  if (op != RMA_FETCH) job.doorbell(job.rank()).ring();
+  if (op != RMA_FETCH) job.doorbell(job.rank()).wake();
   return before;
 }
 
@@ -140,8 +140,8 @@ Answer RemoteAtomics::serve_accumulate(const Served& request) {
 Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t width, std::uintptr_t target,
                                             std::uint64_t operand, std::uint64_t compare, int rank) {
   count(Counter::atomic_helper);
-  const rma_request_t operation = flights_.open(rank);
-  if (operation == RMA_REQUEST_NULL) return Flights::too_many();
+  const rma_request_t operation = pending_.open(rank);
+  if (operation == RMA_REQUEST_NULL) return PendingOperations::too_many();
   const AtomicRequest wanted = {.op = static_cast<std::uint32_t>(op),
                                 .width = static_cast<std::uint32_t>(width),
                                 .target = target,
@@ -160,7 +160,7 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
          std::memcpy(&before, body.data(), sizeof before);
          return RMA_SUCCESS;
        }});
-  Status finished = flights_.finish(operation);
+  Status finished = pending_.finish(operation);
   if (!asked.ok()) return asked;
   if (finished.code() == RMA_ERR_ADDRESS) return unreachable(target, width, rank);
   if (!finished.ok()) return finished;
@@ -180,24 +180,24 @@ Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
   count(Counter::accumulate_helper);
   AccumulateRequest wanted = {.type = static_cast<std::uint32_t>(type), .scaled = scale != nullptr ? 1U : 0U};
   if (scale != nullptr) std::memcpy(wanted.scale.data(), scale, type_size(type));
-  Transfer transfer = {.kind = RequestKind::accumulate,
-                       .rank = rank,
-                       .remote = remote,
-                       .local = std::move(local),
-                       .prefix = bytes_of(wanted),
-                       .unit = type_size(type),
-                       .most = piece_bytes_};
-  if (registered(*remote, rank)) return ask_in_pieces(client_, flights_, transfer);
-  transfer.operation = flights_.open(rank);
-  if (transfer.operation == RMA_REQUEST_NULL) return Flights::too_many();
+  FragmentedTransfer transfer = {.kind = RequestKind::accumulate,
+                                 .rank = rank,
+                                 .remote = remote,
+                                 .local = std::move(local),
+                                 .prefix = bytes_of(wanted),
+                                 .unit = type_size(type),
+                                 .most = piece_bytes_};
+  if (registered(*remote, rank)) return ask_in_fragments(client_, pending_, transfer);
+  transfer.operation = pending_.open(rank);
+  if (transfer.operation == RMA_REQUEST_NULL) return PendingOperations::too_many();
   std::optional<AccumulateRefusal> refusal;
   transfer.refusal_room = sizeof(AccumulateRefusal);
   transfer.refused = [&refusal](std::span<const std::byte> told) {
     if (refusal || told.size() != sizeof *refusal) return;
     std::memcpy(&refusal.emplace(), told.data(), told.size());
   };
-  Status asked = ask_in_pieces(client_, flights_, transfer);
-  Status finished = flights_.finish(transfer.operation);
+  Status asked = ask_in_fragments(client_, pending_, transfer);
+  Status finished = pending_.finish(transfer.operation);
   if (!asked.ok()) return asked;
   if (finished.code() != RMA_ERR_ADDRESS) return finished;
   // The pieces of the requests need not begin or end where the segments do.

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "atomics/accumulate.hpp"
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
 #include "helper_thread/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
@@ -19,8 +19,8 @@ class RemoteAtomics {
  public:
   /// Registers handlers with `server`. Accumulates are cut at `piece_bytes`. `network` is null in a job without
   /// one. The arguments outlive this.
-  RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, Flights& flights, Network* network,
-                RpcClient& client, RpcServer& server);
+  RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, PendingOperations& pending,
+                Network* network, RpcClient& client, RpcServer& server);
 
   /// Executes a (valid) operation on an aligned word of 4 or 8 bytes and returns the value before.
   /// RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED if the rank has no memory for messages.
@@ -48,7 +48,7 @@ class RemoteAtomics {
 
   Accumulator& accumulator_;
   const std::size_t piece_bytes_;
-  Flights& flights_;
+  PendingOperations& pending_;
   Network* const network_;
   RpcClient& client_;
 };

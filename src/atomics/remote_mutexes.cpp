@@ -31,11 +31,11 @@ bool read(const Served& request, MutexRequest& wanted) {
 
 }  // namespace
 
-RemoteMutexes::RemoteMutexes(int rank, const Settings& settings, Flights& flights, Network& network,
+RemoteMutexes::RemoteMutexes(int rank, const Settings& settings, PendingOperations& pending, Network& network,
                              Channel& channel, RpcClient& client, RpcServer& server)
     : rank_(rank),
       patience_(std::chrono::seconds(settings.peer_timeout)),
-      flights_(flights),
+      pending_(pending),
       network_(network),
       channel_(channel),
       client_(client) {
@@ -145,7 +145,7 @@ bool RemoteMutexes::locked(const Message& message) {
   if (found == mine_.end() || found->second->rank != message.peer) return false;
   // Release: a thread that sees this also sees the effects of the last holder before its unlock.
   found->second->over.store(true, std::memory_order_release);
-  flights_.heard_of(message.peer);
+  pending_.heard_of(message.peer);
   return true;
 }
 
@@ -164,8 +164,8 @@ void RemoteMutexes::lost(int rank) {
 
 Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, std::uint64_t who,
                           std::uint64_t id, std::uint32_t* granted) {
-  const rma_request_t operation = flights_.open(rank);
-  if (operation == RMA_REQUEST_NULL) return Flights::too_many();
+  const rma_request_t operation = pending_.open(rank);
+  if (operation == RMA_REQUEST_NULL) return PendingOperations::too_many();
   const MutexRequest wanted = {.address = address, .who = who, .id = id};
   Status asked = client_.ask(
       {.rank = rank,
@@ -181,7 +181,7 @@ Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, st
          *granted = answer.granted;
          return RMA_SUCCESS;
        }});
-  Status finished = flights_.finish(operation);
+  Status finished = pending_.finish(operation);
   return asked.ok() ? std::move(finished) : std::move(asked);
 }
 
@@ -191,7 +191,7 @@ Status RemoteMutexes::wait(Wait& mine) {
   // owner is still alive.
   while (!over()) {
     const auto until = std::chrono::steady_clock::now() + patience_ / 4;
-    flights_.wait_until(mine.rank, [&] { return over() || std::chrono::steady_clock::now() > until; });
+    pending_.wait_until(mine.rank, [&] { return over() || std::chrono::steady_clock::now() > until; });
     if (over()) break;
     if (Status status = network_.probe(mine.rank); !status.ok()) return status;
   }

@@ -12,7 +12,7 @@
 
 #include "atomics/mutexes.hpp"
 #include "channel/channel.hpp"
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
@@ -31,8 +31,8 @@ class RemoteMutexes {
   static constexpr std::uint16_t kLockedMessage = 8;
 
   /// Registers handlers with `channel` and `server`. The arguments outlive this.
-  RemoteMutexes(int rank, const Settings& settings, Flights& flights, Network& network, Channel& channel,
-                RpcClient& client, RpcServer& server);
+  RemoteMutexes(int rank, const Settings& settings, PendingOperations& pending, Network& network,
+                Channel& channel, RpcClient& client, RpcServer& server);
 
   /// add(): other ranks may ask for `count` mutexes of this process from `mutexes` on. remove(): they may not
   /// any more.
@@ -77,7 +77,7 @@ class RemoteMutexes {
 
   const int rank_;
   const std::chrono::milliseconds patience_;  ///< how long the owner may be silent
-  Flights& flights_;
+  PendingOperations& pending_;
   Network& network_;
   Channel& channel_;
   RpcClient& client_;

@@ -27,13 +27,13 @@ class Bootstrap {
   virtual ~Bootstrap() = default;
 
   /// Returns the world rank of this process, 0 to size() - 1.
-  [[nodiscard]] int rank() const noexcept { return place_.rank; }
+  [[nodiscard]] int rank() const noexcept { return info_.rank; }
   /// Returns the number of processes of the job.
-  [[nodiscard]] int size() const noexcept { return place_.size; }
+  [[nodiscard]] int size() const noexcept { return info_.size; }
   /// Returns the world ranks of the processes on this host, ascending, including this process.
-  [[nodiscard]] const std::vector<int>& local_ranks() const noexcept { return place_.local_ranks; }
+  [[nodiscard]] const std::vector<int>& local_ranks() const noexcept { return info_.local_ranks; }
   /// Returns a name of the job that no other job on these hosts has.
-  [[nodiscard]] const std::string& job_id() const noexcept { return place_.job_id; }
+  [[nodiscard]] const std::string& job_id() const noexcept { return info_.job_id; }
 
   /// Publishes `card`. After the next fence(), card_of(rank()) returns it in every process. Local; called
   /// once per Bootstrap.
@@ -50,16 +50,16 @@ class Bootstrap {
   [[noreturn]] virtual void abort(int exit_code, std::string_view text) = 0;
 
  protected:
-  struct Place {
+  struct JobInfo {
     int rank = 0;
     int size = 1;
     std::vector<int> local_ranks;
     std::string job_id;
   };
-  explicit Bootstrap(Place place) : place_(std::move(place)) {}
+  explicit Bootstrap(JobInfo info) : info_(std::move(info)) {}
 
  private:
-  Place place_;
+  JobInfo info_;
 };
 
 /// Finds this process's job: by `given` if that is not null; else by PMIx if a launcher offers it

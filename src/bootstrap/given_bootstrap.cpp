@@ -44,7 +44,7 @@ Result<HostMark> mark_of_this_process() {
 
 class GivenBootstrap final : public Bootstrap {
  public:
-  GivenBootstrap(Place place, const rma_bootstrap_t& given) : Bootstrap(std::move(place)), given_(given) {}
+  GivenBootstrap(JobInfo info, const rma_bootstrap_t& given) : Bootstrap(std::move(info)), given_(given) {}
 
   Status publish(std::span<const std::byte> card) override {
     card_.assign(card.begin(), card.end());

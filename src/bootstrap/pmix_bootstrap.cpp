@@ -90,8 +90,8 @@ Result<std::vector<int>> ranks_of_this_host(const pmix_proc_t& job, int self) {
 
 class PmixBootstrap final : public Bootstrap {
  public:
-  PmixBootstrap(Place place, Membership membership, const pmix_proc_t& self, int incarnation)
-      : Bootstrap(std::move(place)),
+  PmixBootstrap(JobInfo info, Membership membership, const pmix_proc_t& self, int incarnation)
+      : Bootstrap(std::move(info)),
         membership_(std::move(membership)),
         self_(self),
         key_(fmt::format("rma.card.{}", incarnation)) {}

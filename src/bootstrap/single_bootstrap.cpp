@@ -12,7 +12,7 @@ namespace {
 class SingleBootstrap final : public Bootstrap {
  public:
   SingleBootstrap()
-      : Bootstrap(Place{
+      : Bootstrap(JobInfo{
             .rank = 0, .size = 1, .local_ranks = {0}, .job_id = fmt::format("single-{}", ::getpid())}) {}
 
   Status publish(std::span<const std::byte> card) override {

@@ -32,7 +32,7 @@ Channel::Channel(Rails& rails, int ranks, const Options& options)
       local_(static_cast<std::size_t>(ranks)),
       links_(static_cast<std::size_t>(ranks)),
       polling_(options.polling),
-      places_(options.polling.most),
+      polled_rings_(options.polling.most),
       ring_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::peers),
       image_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::self),
       ring_message_(options.ring.slot_bytes) {
@@ -74,9 +74,9 @@ Status Channel::open_buffers(std::size_t rail) {
   if (Status status = buffers_[rail]->open(options_.lent); !status.ok()) return status;
   endpoint(rail).set_buffer_source([this, rail](int peer) {
     const std::uint32_t own = buffers_[rail]->admit();
-    Link& its = link(peer);
-    const std::lock_guard guard(its.lock);
-    its.promise(rail, own);
+    Link& link = link_to(peer);
+    const std::lock_guard guard(link.lock);
+    link.promise(rail, own);
     return own;
   });
   if (const int fd = endpoint(rail).event_fd(); fd >= 0) event_fds_.push_back(fd);
@@ -94,21 +94,21 @@ void Channel::on_message(std::uint16_t kind, MessageHandler handler) {
   handlers_[kind] = std::move(handler);
 }
 
-Link& Channel::link(int peer) {
+Link& Channel::link_to(int peer) {
   std::atomic<Link*>& place = links_[static_cast<std::size_t>(peer)];
-  Link* its = place.load(std::memory_order_acquire);  // pairs with the exchange below
-  if (its != nullptr) return *its;
+  Link* link = place.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (link != nullptr) return *link;
   auto made = std::make_unique<Link>();
-  if (place.compare_exchange_strong(its, made.get(), std::memory_order_acq_rel)) return *made.release();
-  return *its;
+  if (place.compare_exchange_strong(link, made.get(), std::memory_order_acq_rel)) return *made.release();
+  return *link;
 }
 
 void Channel::fail(int peer) {
-  Link& its = link(peer);
+  Link& link = link_to(peer);
   {
-    const std::lock_guard guard(its.lock);
-    if (std::exchange(its.failed, true)) return;
-    its.waiting.clear();
+    const std::lock_guard guard(link.lock);
+    if (std::exchange(link.failed, true)) return;
+    link.waiting.clear();
   }
   for (const std::size_t rail : open_rails_) rails_[rail].fail(peer);
   const std::lock_guard guard(lists_lock_);

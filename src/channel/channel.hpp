@@ -124,7 +124,7 @@ class Channel {
   [[nodiscard]] Status open_buffers(std::size_t rail);
   [[nodiscard]] Status connect_local(int peer);
 
-  [[nodiscard]] Link& link(int peer);
+  [[nodiscard]] Link& link_to(int peer);
 
   // channel_sending.cpp. All but the last: with the link's lock held.
   [[nodiscard]] rma_status_t open_link(Link& link, int peer, std::size_t rail);
@@ -140,14 +140,14 @@ class Channel {
   void arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rma_status_t status,
                std::uint32_t bytes);
   /// Returns false, here and below, if the message cannot be from an honest peer.
-  [[nodiscard]] bool take_in(std::size_t rail, int peer, std::span<const std::byte> bytes, MessageWay way);
+  [[nodiscard]] bool take_in(std::size_t rail, int peer, std::span<const std::byte> bytes, MessagePath path);
   [[nodiscard]] bool deliver(const Message& message);
   void refuse(int peer);
   void give_back(std::size_t rail, int peer, bool wants_more);
 
   // channel_rings.cpp. All but the last two: with the turn.
-  /// A place in the polling set, with the ring that its peer was offered.
-  struct Place {
+  /// The ring that the peer at one place of the polling set was offered.
+  struct PolledRing {
     std::optional<RingReceiver> slots;  ///< from the offer on
     RingMemory::Piece memory;
     std::size_t rail = 0;
@@ -162,7 +162,7 @@ class Channel {
   /// Carries out the decisions of the polling set.
   void decide();
   [[nodiscard]] bool promote(const PollingSet::Decision& decision);
-  [[nodiscard]] Place* place_of(int peer);
+  [[nodiscard]] PolledRing* polled_ring_of(int peer);
   /// Takes in the peers' control messages about rings.
   [[nodiscard]] bool ring_message(const Message& message);
   [[nodiscard]] bool ring_offered(const Message& message);
@@ -187,7 +187,7 @@ class Channel {
   std::unique_ptr<SendSlots> send_slots_;
   std::mutex progress_lock_;  ///< the turn; guards the members below
   PollingSet polling_;
-  std::vector<Place> places_;  ///< of polling_.members()
+  std::vector<PolledRing> polled_rings_;  ///< of polling_.members()
   RingMemory ring_memory_;
   RingMemory image_memory_;
   std::vector<std::byte> ring_message_;

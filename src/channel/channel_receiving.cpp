@@ -21,7 +21,7 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
   bool honest = status == RMA_SUCCESS && peer >= 0 && bytes <= options_.message_bytes;
   // Messages that the peer sent before this one by its ring are in place by now, and are taken in first.
   if (honest) look_at_ring_of(peer);
-  if (honest) honest = take_in(rail, peer, {slot.memory(), bytes}, MessageWay::queue);
+  if (honest) honest = take_in(rail, peer, {slot.memory(), bytes}, MessagePath::queue);
   if (!honest && status == RMA_SUCCESS) {
     refuse(peer);
   } else if (!honest && peer >= 0) {
@@ -41,37 +41,37 @@ void Channel::refuse(int peer) {
   if (peer >= 0) fail(peer);
 }
 
-bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> bytes, MessageWay way) {
+bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> bytes, MessagePath path) {
   MessageHeader header;
   if (bytes.size() < sizeof header) return false;
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::span<const std::byte> body = bytes.subspan(sizeof header);
   if (header.bytes != body.size()) return false;
-  if (way == MessageWay::ring && !MessageHeader::ordinary(header.kind)) return false;
-  Link& its = link(peer);
+  if (path == MessagePath::ring && !MessageHeader::ordinary(header.kind)) return false;
+  Link& link = link_to(peer);
   {
-    const std::lock_guard guard(its.lock);
-    if (its.failed) return true;
+    const std::lock_guard guard(link.lock);
+    if (link.failed) return true;
     // If nothing was sent to the peer before, the answer takes the rail that this message came by.
-    static_cast<void>(open_link(its, peer, rail));
-    switch (its.arrived(rail, header)) {
+    static_cast<void>(open_link(link, peer, rail));
+    switch (link.arrived(rail, header)) {
       case Link::Order::broken:
         return false;
       case Link::Order::early:
-        its.keep(header, body);
+        link.keep(header, body);
         return true;
       case Link::Order::next:
-        its.delivered();
+        link.delivered();
     }
-    if (its.busy()) list(its, peer);
+    if (link.busy()) list(link, peer);
   }
   if (!deliver({.peer = peer, .rail = rail, .kind = header.kind, .body = body})) return false;
   while (true) {
     std::optional<Link::Waiting> kept;
     {
-      const std::lock_guard guard(its.lock);
-      if (!its.failed) kept = its.next_kept();
-      if (kept) its.delivered();
+      const std::lock_guard guard(link.lock);
+      if (!link.failed) kept = link.next_kept();
+      if (kept) link.delivered();
     }
     if (!kept) return true;
     if (!deliver({.peer = peer, .rail = rail, .kind = kept->kind, .body = kept->body})) return false;
@@ -85,13 +85,13 @@ bool Channel::deliver(const Message& message) {
 }
 
 void Channel::give_back(std::size_t rail, int peer, bool wants_more) {
-  Link& its = link(peer);
-  const std::lock_guard guard(its.lock);
-  if (its.failed) return;
-  const bool withdrawn = its.promised() > options_.own && buffers_[rail]->take_back();
-  its.freed(withdrawn);
-  if (wants_more && !withdrawn) its.lend(buffers_[rail]->borrow(kLoan));
-  if (its.owes()) list(its, peer);
+  Link& link = link_to(peer);
+  const std::lock_guard guard(link.lock);
+  if (link.failed) return;
+  const bool withdrawn = link.promised() > options_.own && buffers_[rail]->take_back();
+  link.freed(withdrawn);
+  if (wants_more && !withdrawn) link.lend(buffers_[rail]->borrow(kLoan));
+  if (link.owes()) list(link, peer);
 }
 
 }  // namespace rma

@@ -55,27 +55,27 @@ namespace rma {
 void Channel::heard(int peer) {
   // A process that is about to sleep will not poll, so it promotes nobody. (Another thread may take in
   // messages meanwhile.)
-  if (!places_.empty() && !armed_) polling_.heard(peer);
+  if (!polled_rings_.empty() && !armed_) polling_.heard(peer);
 }
 
 bool Channel::look_at_rings() {
   bool found = false;
-  for (std::size_t place = 0; place < places_.size(); ++place) found = look_at_ring(place) || found;
+  for (std::size_t place = 0; place < polled_rings_.size(); ++place) found = look_at_ring(place) || found;
   return found;
 }
 
 void Channel::look_at_ring_of(int peer) {
-  const Place* const place = place_of(peer);
-  if (place != nullptr) static_cast<void>(look_at_ring(static_cast<std::size_t>(place - places_.data())));
+  const PolledRing* const ring = polled_ring_of(peer);
+  if (ring != nullptr) static_cast<void>(look_at_ring(static_cast<std::size_t>(ring - polled_rings_.data())));
 }
 
 bool Channel::look_at_ring(std::size_t place) {
-  Place& its = places_[place];
+  PolledRing& ring = polled_rings_[place];
   const int peer = polling_.members()[place].peer;
   bool found = false;
   // A message that is taken in may end the ring. One lap at most, so that other rings get their turn.
-  for (std::size_t i = 0; i < options_.ring.slots && its.slots; ++i) {
-    const RingReceiver::Look look = its.slots->look();
+  for (std::size_t i = 0; i < options_.ring.slots && ring.slots; ++i) {
+    const RingReceiver::Look look = ring.slots->look();
     if (look.state == RingReceiver::State::nothing) break;
     // Copies the message first: a dishonest peer could change the ring's memory between the check and the
     // use.
@@ -89,14 +89,14 @@ bool Channel::look_at_ring(std::size_t place) {
     if (order == Link::Order::early) break;
     found = true;
     if (order == Link::Order::next) {
-      its.slots->release();
+      ring.slots->release();
       {
-        Link& from = link(peer);
+        Link& from = link_to(peer);
         const std::lock_guard guard(from.lock);
-        from.ring_freed(its.slots->take_returned());
+        from.ring_freed(ring.slots->take_returned());
       }
       polling_.used(place);
-      if (take_in(its.rail, peer, message, MessageWay::ring)) continue;
+      if (take_in(ring.rail, peer, message, MessagePath::ring)) continue;
     }
     refuse(peer);
     break;
@@ -108,9 +108,9 @@ Link::Order Channel::order_of(int peer, std::span<const std::byte> message) {
   MessageHeader header;
   if (message.size() < sizeof header) return Link::Order::broken;
   std::memcpy(&header, message.data(), sizeof header);
-  Link& its = link(peer);
-  const std::lock_guard guard(its.lock);
-  return its.order_of(header.sequence);
+  Link& link = link_to(peer);
+  const std::lock_guard guard(link.lock);
+  return link.order_of(header.sequence);
 }
 
 void Channel::decide() {
@@ -119,43 +119,43 @@ void Channel::decide() {
       if (!promote(*decision)) polling_.removed(decision->peer);
       continue;
     }
-    Link& its = link(decision->peer);
-    const std::lock_guard guard(its.lock);
-    say(its, decision->peer, MessageHeader::kRingStop);
+    Link& link = link_to(decision->peer);
+    const std::lock_guard guard(link.lock);
+    say(link, decision->peer, MessageHeader::kRingStop);
   }
 }
 
 bool Channel::promote(const PollingSet::Decision& decision) {
-  Link& its = link(decision.peer);
-  const std::lock_guard guard(its.lock);
-  if (its.failed || its.declined || !its.rail() || !its.its_rail()) return false;
+  Link& link = link_to(decision.peer);
+  const std::lock_guard guard(link.lock);
+  if (link.failed || link.declined || !link.rail() || !link.peer_rail()) return false;
   RingMemory::Piece memory = ring_memory_.take();
   if (memory == nullptr) return false;
-  Place& place = places_[decision.place];
-  place.memory = std::move(memory);
-  place.rail = *its.its_rail();
-  place.accepted = false;
-  place.slots.emplace(options_.ring, RingMemory::memory(place.memory));
-  its.promise_ring(static_cast<std::uint32_t>(options_.ring.slots));
-  const Registered& registered = place.memory->registered();
+  PolledRing& ring = polled_rings_[decision.place];
+  ring.memory = std::move(memory);
+  ring.rail = *link.peer_rail();
+  ring.accepted = false;
+  ring.slots.emplace(options_.ring, RingMemory::memory(ring.memory));
+  link.promise_ring(static_cast<std::uint32_t>(options_.ring.slots));
+  const Registered& registered = ring.memory->registered();
   const RingOffer offer = {.address = reinterpret_cast<std::uintptr_t>(registered.address),
-                           .key = registered.remote_key(place.rail),
+                           .key = registered.remote_key(ring.rail),
                            .slots = static_cast<std::uint32_t>(options_.ring.slots),
                            .slot_bytes = static_cast<std::uint32_t>(options_.ring.slot_bytes)};
-  say(its, decision.peer, MessageHeader::kRingOffered, std::as_bytes(std::span(&offer, 1)));
+  say(link, decision.peer, MessageHeader::kRingOffered, std::as_bytes(std::span(&offer, 1)));
   count(Counter::ring);
   return true;
 }
 
-void Channel::say(Link& its, int peer, std::uint16_t kind, std::span<const std::byte> body) {
-  if (its.failed) return;
-  its.waiting.push_back({.kind = kind, .body = {body.begin(), body.end()}});
-  list(its, peer);
+void Channel::say(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body) {
+  if (link.failed) return;
+  link.waiting.push_back({.kind = kind, .body = {body.begin(), body.end()}});
+  list(link, peer);
 }
 
-Channel::Place* Channel::place_of(int peer) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].slots && polling_.members()[i].peer == peer) return &places_[i];
+Channel::PolledRing* Channel::polled_ring_of(int peer) {
+  for (std::size_t i = 0; i < polled_rings_.size(); ++i) {
+    if (polled_rings_[i].slots && polling_.members()[i].peer == peer) return &polled_rings_[i];
   }
   return nullptr;
 }
@@ -165,8 +165,8 @@ bool Channel::ring_message(const Message& message) {
   if (!message.body.empty()) return false;
   switch (message.kind) {
     case MessageHeader::kRingAccepted: {
-      Place* const place = place_of(message.peer);
-      if (place == nullptr || std::exchange(place->accepted, true)) return false;
+      PolledRing* const ring = polled_ring_of(message.peer);
+      if (ring == nullptr || std::exchange(ring->accepted, true)) return false;
       polling_.accepted(message.peer);
       return true;
     }
@@ -184,54 +184,54 @@ bool Channel::ring_offered(const Message& message) {
   if (message.body.size() != sizeof offer) return false;
   std::memcpy(&offer, message.body.data(), sizeof offer);
   const std::optional<RingShape> shape = SendingRing::shape_of(offer);
-  Link& its = link(message.peer);
-  const std::lock_guard guard(its.lock);
-  if (!shape || its.ring.in_use()) return false;
+  Link& link = link_to(message.peer);
+  const std::lock_guard guard(link.lock);
+  if (!shape || link.ring.in_use()) return false;
   // If this process's device may not write there, the first message fails, and the peer is given up.
   RingMemory::Piece image;
   if (shape->bytes() <= image_memory_.bytes()) image = image_memory_.take();
   if (image == nullptr) {
-    say(its, message.peer, MessageHeader::kRingStopped);
+    say(link, message.peer, MessageHeader::kRingStopped);
     return true;
   }
-  its.ring.open(offer, *shape, std::move(image));
-  say(its, message.peer, MessageHeader::kRingAccepted);
+  link.ring.open(offer, *shape, std::move(image));
+  say(link, message.peer, MessageHeader::kRingAccepted);
   return true;
 }
 
 bool Channel::ring_stop(int peer) {
-  Link& its = link(peer);
-  const std::lock_guard guard(its.lock);
-  if (!its.ring.is_open()) return false;
-  its.ring.stop();
-  say(its, peer, MessageHeader::kRingStopped);
+  Link& link = link_to(peer);
+  const std::lock_guard guard(link.lock);
+  if (!link.ring.is_open()) return false;
+  link.ring.stop();
+  say(link, peer, MessageHeader::kRingStopped);
   return true;
 }
 
 bool Channel::ring_stopped(int peer) {
-  Place* const place = place_of(peer);
-  if (place == nullptr) return false;
-  if (place->accepted && polling_.state(peer) != PollingSet::State::leaving) return false;
-  Link& its = link(peer);
-  const std::lock_guard guard(its.lock);
-  its.declined = !place->accepted;
-  its.promise_ring(0);
-  place->slots.reset();
-  ring_memory_.give(std::move(place->memory));
+  PolledRing* const ring = polled_ring_of(peer);
+  if (ring == nullptr) return false;
+  if (ring->accepted && polling_.state(peer) != PollingSet::State::leaving) return false;
+  Link& link = link_to(peer);
+  const std::lock_guard guard(link.lock);
+  link.declined = !ring->accepted;
+  link.promise_ring(0);
+  ring->slots.reset();
+  ring_memory_.give(std::move(ring->memory));
   polling_.removed(peer);
   return true;
 }
 
 void Channel::forget_rings(int peer) {
-  if (Place* const place = place_of(peer)) {
-    place->slots.reset();
-    ring_memory_.drop(std::move(place->memory));
+  if (PolledRing* const ring = polled_ring_of(peer)) {
+    ring->slots.reset();
+    ring_memory_.drop(std::move(ring->memory));
   }
   polling_.removed(peer);
-  Link& its = link(peer);
-  const std::lock_guard guard(its.lock);
-  its.ring.stop();
-  image_memory_.drop(its.ring.take_image());
+  Link& link = link_to(peer);
+  const std::lock_guard guard(link.lock);
+  link.ring.stop();
+  image_memory_.drop(link.ring.take_image());
 }
 
 bool Channel::arm() {
@@ -244,9 +244,9 @@ bool Channel::arm() {
     static_cast<void>(pump());
     for (const PollingSet::Member& member : polling_.members()) {
       if (member.state == PollingSet::State::out) continue;
-      Link& its = link(member.peer);
-      const std::lock_guard guard(its.lock);
-      quiet = quiet && (its.failed || !its.busy());
+      Link& link = link_to(member.peer);
+      const std::lock_guard guard(link.lock);
+      quiet = quiet && (link.failed || !link.busy());
     }
   }
   for (const std::size_t rail : open_rails_) static_cast<void>(endpoint(rail).arm());

@@ -19,49 +19,49 @@ constexpr std::size_t kMostWaiting = 65536;
 
 }  // namespace
 
-rma_status_t Channel::open_link(Link& its, int peer, std::size_t rail) {
-  if (its.failed) return RMA_ERR_PEER_LOST;
-  if (its.rail()) return RMA_SUCCESS;
+rma_status_t Channel::open_link(Link& link, int peer, std::size_t rail) {
+  if (link.failed) return RMA_ERR_PEER_LOST;
+  if (link.rail()) return RMA_SUCCESS;
   const std::uint32_t credits = endpoint(rail).buffers_of(peer);
   if (credits < Link::kFewestCredits) return RMA_ERR_UNSUPPORTED;
-  its.open(rail, credits);
+  link.open(rail, credits);
   return RMA_SUCCESS;
 }
 
 rma_status_t Channel::open(int peer, std::size_t* rail) {
-  Link& its = link(peer);
+  Link& link = link_to(peer);
   if (local(peer)) {
     *rail = kLocalRail;
     {
-      const std::lock_guard guard(its.lock);
-      if (its.rail()) return its.failed ? RMA_ERR_PEER_LOST : RMA_SUCCESS;
+      const std::lock_guard guard(link.lock);
+      if (link.rail()) return link.failed ? RMA_ERR_PEER_LOST : RMA_SUCCESS;
     }
     // Without the lock: the peer may connect at the same time, and what answers it takes the lock.
     if (const Status connected = connect_local(peer); !connected.ok()) return connected.code();
   }
-  const std::lock_guard guard(its.lock);
-  const rma_status_t status = open_link(its, peer, *rail);
-  if (status == RMA_SUCCESS) *rail = *its.rail();
+  const std::lock_guard guard(link.lock);
+  const rma_status_t status = open_link(link, peer, *rail);
+  if (status == RMA_SUCCESS) *rail = *link.rail();
   return status;
 }
 
-rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<const std::byte> head,
+rma_status_t Channel::post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
                            std::span<const std::byte> tail) {
-  if (const rma_status_t status = post_unwritten(its, peer); status != RMA_SUCCESS) return status;
-  const std::optional<MessageWay> way = its.way(kind, head.size() + tail.size());
-  if (!way) return RMA_ERR_STATE;
-  const MessageHeader header = its.next(kind, head.size() + tail.size());
-  if (*way == MessageWay::ring) {
-    its.ring.put(header, head, tail);
-    its.sent(header, MessageWay::ring);
+  if (const rma_status_t status = post_unwritten(link, peer); status != RMA_SUCCESS) return status;
+  const std::optional<MessagePath> path = link.path(kind, head.size() + tail.size());
+  if (!path) return RMA_ERR_STATE;
+  const MessageHeader header = link.next(kind, head.size() + tail.size());
+  if (*path == MessagePath::ring) {
+    link.ring.put(header, head, tail);
+    link.sent(header, MessagePath::ring);
     count(Counter::message);
     count(Counter::message_ring);
-    const rma_status_t status = post_unwritten(its, peer);
+    const rma_status_t status = post_unwritten(link, peer);
     if (status != RMA_ERR_STATE) return status;
-    list(its, peer);
+    list(link, peer);
     return RMA_SUCCESS;
   }
-  const std::size_t rail = *its.rail();
+  const std::size_t rail = *link.rail();
   transport::MessageEndpoint& to = endpoint(rail);
   const std::size_t bytes = sizeof header + header.bytes;
   const bool small = bytes <= to.limits().max_inline && kind != MessageHeader::kRingStopped;
@@ -82,9 +82,9 @@ rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<co
       slot != nullptr ? to.post_message(peer, {&piece, 1}, slot->cookie(), {})
                       : to.post_message(peer, {&piece, 1}, 0, {.inline_data = true, .unsignaled = true});
   if (status == RMA_SUCCESS) {
-    its.sent(header, MessageWay::queue);
+    link.sent(header, MessagePath::queue);
     // The device may read the image until it has sent this message.
-    if (kind == MessageHeader::kRingStopped) slot->keep(its.ring.take_image());
+    if (kind == MessageHeader::kRingStopped) slot->keep(link.ring.take_image());
     count(Counter::message);
     return status;
   }
@@ -92,27 +92,27 @@ rma_status_t Channel::post(Link& its, int peer, std::uint16_t kind, std::span<co
   return status;
 }
 
-rma_status_t Channel::post_unwritten(Link& its, int peer) {
-  if (!its.ring.has_unwritten()) return RMA_SUCCESS;
-  transport::MessageEndpoint& to = endpoint(*its.rail());
-  const SendingRing::Unwritten write = its.ring.unwritten(*its.rail());
+rma_status_t Channel::post_unwritten(Link& link, int peer) {
+  if (!link.ring.has_unwritten()) return RMA_SUCCESS;
+  transport::MessageEndpoint& to = endpoint(*link.rail());
+  const SendingRing::Unwritten write = link.ring.unwritten(*link.rail());
   const bool small = write.from.bytes <= to.limits().max_inline;
   const rma_status_t status =
       to.post_message_write(peer, write.to, write.from, 0, {.inline_data = small, .unsignaled = true});
-  if (status == RMA_SUCCESS) its.ring.written();
+  if (status == RMA_SUCCESS) link.ring.written();
   return status;
 }
 
 rma_status_t Channel::try_send(int peer, std::size_t rail, std::uint16_t kind,
                                std::span<const std::byte> head, std::span<const std::byte> tail) {
-  Link& its = link(peer);
+  Link& link = link_to(peer);
   rma_status_t status = RMA_SUCCESS;
   {
-    const std::lock_guard guard(its.lock);
-    status = open_link(its, peer, rail);
+    const std::lock_guard guard(link.lock);
+    status = open_link(link, peer, rail);
     if (status != RMA_SUCCESS) return status;
-    if (!its.waiting.empty()) return RMA_ERR_STATE;
-    status = post(its, peer, kind, head, tail);
+    if (!link.waiting.empty()) return RMA_ERR_STATE;
+    status = post(link, peer, kind, head, tail);
   }
   if (status == RMA_ERR_PEER_LOST) fail(peer);
   return status;
@@ -120,17 +120,17 @@ rma_status_t Channel::try_send(int peer, std::size_t rail, std::uint16_t kind,
 
 void Channel::send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
                    std::span<const std::byte> tail) {
-  Link& its = link(peer);
+  Link& link = link_to(peer);
   rma_status_t status = RMA_SUCCESS;
   {
-    const std::lock_guard guard(its.lock);
-    if (open_link(its, peer, rail) != RMA_SUCCESS) return;
-    status = its.waiting.empty() ? post(its, peer, kind, head, tail) : RMA_ERR_STATE;
-    if (status == RMA_ERR_STATE && its.waiting.size() < kMostWaiting) {
+    const std::lock_guard guard(link.lock);
+    if (open_link(link, peer, rail) != RMA_SUCCESS) return;
+    status = link.waiting.empty() ? post(link, peer, kind, head, tail) : RMA_ERR_STATE;
+    if (status == RMA_ERR_STATE && link.waiting.size() < kMostWaiting) {
       Link::Waiting message = {.kind = kind, .body = {head.begin(), head.end()}};
       message.body.insert(message.body.end(), tail.begin(), tail.end());
-      its.waiting.push_back(std::move(message));
-      list(its, peer);
+      link.waiting.push_back(std::move(message));
+      list(link, peer);
       return;
     }
   }
@@ -138,13 +138,13 @@ void Channel::send(int peer, std::size_t rail, std::uint16_t kind, std::span<con
 }
 
 bool Channel::congested(int peer) {
-  Link& its = link(peer);
-  const std::lock_guard guard(its.lock);
-  return its.waiting.size() >= kCongested;
+  Link& link = link_to(peer);
+  const std::lock_guard guard(link.lock);
+  return link.waiting.size() >= kCongested;
 }
 
-void Channel::list(Link& its, int peer) {
-  if (std::exchange(its.listed, true)) return;
+void Channel::list(Link& link, int peer) {
+  if (std::exchange(link.listed, true)) return;
   const std::lock_guard guard(lists_lock_);
   listed_.push_back(peer);
 }
@@ -158,34 +158,34 @@ bool Channel::pump() {
   }
   bool moved = false;
   for (const int peer : listed) {
-    Link& its = link(peer);
+    Link& link = link_to(peer);
     rma_status_t status = RMA_SUCCESS;
     {
-      const std::lock_guard guard(its.lock);
-      its.listed = false;
-      if (its.failed || !its.rail()) continue;
-      if (its.ring.has_unwritten()) {
-        status = post_unwritten(its, peer);
+      const std::lock_guard guard(link.lock);
+      link.listed = false;
+      if (link.failed || !link.rail()) continue;
+      if (link.ring.has_unwritten()) {
+        status = post_unwritten(link, peer);
         moved = moved || status == RMA_SUCCESS;
       }
-      while (status == RMA_SUCCESS && !its.waiting.empty()) {
-        const Link::Waiting& first = its.waiting.front();
-        status = post(its, peer, first.kind, first.body, {});
+      while (status == RMA_SUCCESS && !link.waiting.empty()) {
+        const Link::Waiting& first = link.waiting.front();
+        status = post(link, peer, first.kind, first.body, {});
         if (status != RMA_SUCCESS) break;
-        its.waiting.pop_front();
+        link.waiting.pop_front();
         moved = true;
       }
-      if (status != RMA_ERR_PEER_LOST && its.owes()) {
-        status = post(its, peer, MessageHeader::kCredits, {}, {});
+      if (status != RMA_ERR_PEER_LOST && link.owes()) {
+        status = post(link, peer, MessageHeader::kCredits, {}, {});
         moved = moved || status == RMA_SUCCESS;
       }
       // A link that waits for credits is listed again when they arrive. A link that waits for the device is
       // listed at once.
       const bool can =
-          its.ring.has_unwritten() ||
-          (!its.waiting.empty() && its.way(its.waiting.front().kind, its.waiting.front().body.size())) ||
-          (its.owes() && its.way(MessageHeader::kCredits, 0));
-      if (can && status != RMA_ERR_PEER_LOST) list(its, peer);
+          link.ring.has_unwritten() ||
+          (!link.waiting.empty() && link.path(link.waiting.front().kind, link.waiting.front().body.size())) ||
+          (link.owes() && link.path(MessageHeader::kCredits, 0));
+      if (can && status != RMA_ERR_PEER_LOST) list(link, peer);
     }
     if (status == RMA_ERR_PEER_LOST) fail(peer);
   }

@@ -11,10 +11,10 @@ void Link::open(std::size_t rail, std::uint32_t credits) {
   credits_ += credits;
 }
 
-std::optional<MessageWay> Link::way(std::uint16_t kind, std::size_t body) const {
-  if (MessageHeader::ordinary(kind) && ring.takes(body)) return MessageWay::ring;
+std::optional<MessagePath> Link::path(std::uint16_t kind, std::size_t body) const {
+  if (MessageHeader::ordinary(kind) && ring.takes(body)) return MessagePath::ring;
   const std::uint32_t reserved = kind == MessageHeader::kCredits && owes_buffers() ? 0 : 1;
-  if (credits_ > reserved) return MessageWay::queue;
+  if (credits_ > reserved) return MessagePath::queue;
   return {};
 }
 
@@ -33,9 +33,9 @@ MessageHeader Link::next(std::uint16_t kind, std::size_t bytes) const {
           .ring_credits = static_cast<std::uint16_t>(std::min(ring_owed_, kMost))};
 }
 
-void Link::sent(const MessageHeader& header, MessageWay way) {
+void Link::sent(const MessageHeader& header, MessagePath path) {
   ++next_;
-  if (way == MessageWay::queue) --credits_;
+  if (path == MessagePath::queue) --credits_;
   owed_ -= header.credits;
   ring_owed_ -= header.ring_credits;
 }
@@ -48,11 +48,11 @@ Link::Order Link::order_of(std::uint32_t sequence) const {
 }
 
 Link::Order Link::arrived(std::size_t rail, const MessageHeader& header) {
-  if (!its_rail_) {
-    its_rail_ = rail;
+  if (!peer_rail_) {
+    peer_rail_ = rail;
     promised_ = promises_[rail];
   }
-  if (*its_rail_ != rail) return Order::broken;
+  if (*peer_rail_ != rail) return Order::broken;
   const Order order = order_of(header.sequence);
   if (order == Order::broken || !ring.returned(header.ring_credits)) return Order::broken;
   credits_ += header.credits;

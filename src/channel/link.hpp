@@ -21,8 +21,8 @@ namespace rma {
 /// credits that this process owes the peer.
 ///
 /// A message goes by the eager ring that the peer has offered, if there is one and it has room. Otherwise it
-/// goes by the peer's shared receive queue. Sequence numbers count the messages of both ways together, in the
-/// order of sending.
+/// goes by the peer's shared receive queue. Sequence numbers count the messages of both paths together, in
+/// the order of sending.
 ///
 /// Flow control of the queue. The peer has promised a number of receive buffers to this process, and this
 /// process has one credit for each of them that it does not use at the moment. A buffer whose message has
@@ -53,13 +53,13 @@ class Link {
   /// Opens the sending side. `credits` is the number of buffers that the peer has promised to this process.
   void open(std::size_t rail, std::uint32_t credits);
 
-  /// Returns the way by which a message of this kind may go now, or nothing if it has to wait. The channel's
+  /// Returns the path by which a message of this kind may go now, or nothing if it has to wait. The channel's
   /// own messages always go by the queue, because they must wake a peer that sleeps.
-  [[nodiscard]] std::optional<MessageWay> way(std::uint16_t kind, std::size_t body) const;
+  [[nodiscard]] std::optional<MessagePath> path(std::uint16_t kind, std::size_t body) const;
   /// Returns the header of the next message. It changes nothing; the caller calls sent() once the message is
   /// posted.
   [[nodiscard]] MessageHeader next(std::uint16_t kind, std::size_t bytes) const;
-  void sent(const MessageHeader& header, MessageWay way);
+  void sent(const MessageHeader& header, MessagePath path);
 
   SendingRing ring;  ///< the ring that the peer has offered to this process
 
@@ -79,7 +79,7 @@ class Link {
   void promise_ring(std::uint32_t slots);
   bool declined = false;
   /// The rail that the peer's messages come by; none before the first message.
-  [[nodiscard]] std::optional<std::size_t> its_rail() const { return its_rail_; }
+  [[nodiscard]] std::optional<std::size_t> peer_rail() const { return peer_rail_; }
   /// The number of buffers of that rail that are promised to the peer.
   [[nodiscard]] std::uint32_t promised() const { return promised_; }
   enum class Order : std::uint8_t { next, early, broken };
@@ -118,7 +118,7 @@ class Link {
   std::uint32_t expected_ = kFirstSequence;  ///< sequence number of the next message from the peer
   std::array<std::uint32_t, kLocalRail + 1> promises_ =
       {};                                   ///< buffers by rail, until the peer's rail is known
-  std::optional<std::size_t> its_rail_;     ///< the rail that the peer's messages come by
+  std::optional<std::size_t> peer_rail_;    ///< the rail that the peer's messages come by
   std::uint32_t promised_ = 0;              ///< buffers of that rail
   std::uint32_t owed_ = 0;                  ///< credits that have to go back to the peer
   std::uint32_t ring_promised_ = 0;         ///< slots of the ring that the peer was offered

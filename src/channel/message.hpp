@@ -43,9 +43,9 @@ struct RingOffer {
 };
 static_assert(sizeof(RingOffer) == 24);
 
-/// The way of a message: `queue` is the shared receive queue, whose messages wake a sleeping receiver; `ring`
-/// is the ring that the receiver has offered to the sender, whose messages wake nobody.
-enum class MessageWay : std::uint8_t { queue, ring };
+/// The path of a message: `queue` is the shared receive queue, whose messages wake a sleeping receiver;
+/// `ring` is the ring that the receiver has offered to the sender, whose messages wake nobody.
+enum class MessagePath : std::uint8_t { queue, ring };
 
 /// A message that has arrived. It is valid only while its handler runs.
 struct Message {

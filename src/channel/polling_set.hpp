@@ -14,7 +14,7 @@ namespace rma {
 /// decisions: to promote a peer, or to demote one. The policy counts messages and reads no clock, so the same
 /// messages always lead to the same decisions. For one thread at a time.
 ///
-/// Messages of both ways are counted in rounds of `round_messages`.
+/// Messages of both paths are counted in rounds of `round_messages`.
 ///
 /// - Promotion: a peer is promoted that has sent `promote_messages` by the shared queue in one round, as soon
 ///   as there is room.

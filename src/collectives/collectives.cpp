@@ -7,35 +7,36 @@ namespace rma {
 
 Status barrier(Team& team) {
   count(Counter::barrier);
-  if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->barrier();
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) return p2p->barrier();
   return team.exchange().barrier();
 }
 
 Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
   count(Counter::collective);
-  if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->broadcast(buffer, bytes, root);
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
+    return p2p->broadcast(buffer, bytes, root);
   return team.exchange().broadcast(buffer, bytes, root);
 }
 
 Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
               rma_reduction_t op, int root) {
   count(Counter::collective);
-  if (MailExchange* const mail = team.mail(); mail != nullptr)
-    return mail->reduce(dst, src, elements, Reduction::of(type, op), root);
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
+    return p2p->reduce(dst, src, elements, Reduction::of(type, op), root);
   return team.exchange().reduce(dst, src, elements, Reduction::of(type, op), root);
 }
 
 Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
                  rma_reduction_t op) {
   count(Counter::collective);
-  if (MailExchange* const mail = team.mail(); mail != nullptr)
-    return mail->allreduce(dst, src, elements, Reduction::of(type, op));
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
+    return p2p->allreduce(dst, src, elements, Reduction::of(type, op));
   return team.exchange().allreduce(dst, src, elements, Reduction::of(type, op));
 }
 
 Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
   count(Counter::collective);
-  if (MailExchange* const mail = team.mail(); mail != nullptr) return mail->allgather(dst, src, bytes);
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) return p2p->allgather(dst, src, bytes);
   return team.exchange().allgather(dst, src, bytes);
 }
 

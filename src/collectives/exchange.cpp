@@ -37,14 +37,14 @@ Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const
     : rounds_(block, member, policy, roster),
       buffers_(buffers),
       direct_bytes_(block.direct_bytes),
-      places_(block.members) {}
+      announced_(block.members) {}
 
 Status Exchange::broadcast(void* buffer, std::size_t bytes, int root) {
   auto* const data = static_cast<std::byte*>(buffer);
   const bool is_root = member() == root;
   if (direct(bytes)) {
-    if (Status told = tell_places(is_root ? buffer : nullptr, bytes, nullptr, 0); !told.ok()) return told;
-    if (const void* const src = places_[static_cast<std::size_t>(root)].src; src != nullptr) {
+    if (Status told = announce(is_root ? buffer : nullptr, bytes, nullptr, 0); !told.ok()) return told;
+    if (const void* const src = announced_[static_cast<std::size_t>(root)].src; src != nullptr) {
       if (!is_root) std::memcpy(data, buffers_.at(src, bytes, root), bytes);
       return rounds_.meet();
     }
@@ -61,8 +61,8 @@ Status Exchange::reduce(void* dst, const void* src, std::size_t count, const Red
   const std::size_t bytes = count * reduction.element_bytes;
   const bool is_root = member() == root;
   if (direct(bytes)) {
-    if (Status told = tell_places(src, bytes, is_root ? dst : nullptr, bytes); !told.ok()) return told;
-    void* const root_dst = places_[static_cast<std::size_t>(root)].dst;
+    if (Status told = announce(src, bytes, is_root ? dst : nullptr, bytes); !told.ok()) return told;
+    void* const root_dst = announced_[static_cast<std::size_t>(root)].dst;
     if (root_dst != nullptr && all_sources_shared()) {
       return reduce_direct(buffers_.at(root_dst, bytes, root), bytes, reduction);
     }
@@ -82,7 +82,7 @@ Status Exchange::allreduce(void* dst, const void* src, std::size_t count, const 
   const std::size_t bytes = count * reduction.element_bytes;
   auto* const to = static_cast<std::byte*>(dst);
   if (direct(bytes)) {
-    if (Status told = tell_places(src, bytes, dst, bytes); !told.ok()) return told;
+    if (Status told = announce(src, bytes, dst, bytes); !told.ok()) return told;
     if (all_sources_shared() && all_destinations_shared()) {
       return allreduce_direct(to, bytes, reduction);
     }
@@ -96,11 +96,11 @@ Status Exchange::allgather(void* dst, const void* src, std::size_t bytes) {
   auto* const to = static_cast<std::byte*>(dst);
   const auto place_of = [&](int from) { return to + static_cast<std::size_t>(from) * bytes; };
   if (direct(bytes)) {
-    if (Status told = tell_places(src, bytes, nullptr, 0); !told.ok()) return told;
+    if (Status told = announce(src, bytes, nullptr, 0); !told.ok()) return told;
     if (all_sources_shared()) {
       for (int from = 0; from < members(); ++from) {
         copy_unless_same(place_of(from),
-                         buffers_.at(places_[static_cast<std::size_t>(from)].src, bytes, from), bytes);
+                         buffers_.at(announced_[static_cast<std::size_t>(from)].src, bytes, from), bytes);
       }
       return rounds_.meet();
     }
@@ -119,24 +119,26 @@ bool Exchange::direct(std::size_t bytes) const {
   return bytes != 0 && bytes >= direct_bytes_ && members() > 1;
 }
 
-Status Exchange::tell_places(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes) {
-  static_assert(sizeof(Place) <= TeamBlock::kInlineBytes);
-  const Place mine = {.src = src != nullptr && buffers_.shared(src, src_bytes) ? src : nullptr,
-                      .dst = dst != nullptr && buffers_.shared(dst, dst_bytes) ? dst : nullptr};
+Status Exchange::announce(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes) {
+  static_assert(sizeof(AnnouncedBuffers) <= TeamBlock::kInlineBytes);
+  const AnnouncedBuffers mine = {.src = src != nullptr && buffers_.shared(src, src_bytes) ? src : nullptr,
+                                 .dst = dst != nullptr && buffers_.shared(dst, dst_bytes) ? dst : nullptr};
   std::memcpy(rounds_.outbox(sizeof mine), &mine, sizeof mine);
   if (Status met = rounds_.meet(); !met.ok()) return met;
   for (int from = 0; from < members(); ++from) {
-    std::memcpy(&places_[static_cast<std::size_t>(from)], rounds_.inbox(from, sizeof mine), sizeof mine);
+    std::memcpy(&announced_[static_cast<std::size_t>(from)], rounds_.inbox(from, sizeof mine), sizeof mine);
   }
   return {};
 }
 
 bool Exchange::all_sources_shared() const {
-  return std::all_of(places_.begin(), places_.end(), [](const Place& place) { return place.src != nullptr; });
+  return std::all_of(announced_.begin(), announced_.end(),
+                     [](const AnnouncedBuffers& each) { return each.src != nullptr; });
 }
 
 bool Exchange::all_destinations_shared() const {
-  return std::all_of(places_.begin(), places_.end(), [](const Place& place) { return place.dst != nullptr; });
+  return std::all_of(announced_.begin(), announced_.end(),
+                     [](const AnnouncedBuffers& each) { return each.dst != nullptr; });
 }
 
 Exchange::Part Exchange::part_of(int member, std::size_t bytes) const {
@@ -165,7 +167,7 @@ void Exchange::combine(std::byte* dst, const Source& source, Part part, const Re
 Status Exchange::reduce_direct(std::byte* root_dst, std::size_t bytes, const Reduction& reduction) {
   // Where the root's source is its destination, each part of it is read and written by one member only.
   const auto source = [&](int from) {
-    return buffers_.at(places_[static_cast<std::size_t>(from)].src, bytes, from);
+    return buffers_.at(announced_[static_cast<std::size_t>(from)].src, bytes, from);
   };
   combine(root_dst, source, part_of(member(), bytes), reduction);
   return rounds_.meet();
@@ -173,7 +175,7 @@ Status Exchange::reduce_direct(std::byte* root_dst, std::size_t bytes, const Red
 
 Status Exchange::allreduce_direct(std::byte* dst, std::size_t bytes, const Reduction& reduction) {
   const auto source = [&](int from) {
-    return buffers_.at(places_[static_cast<std::size_t>(from)].src, bytes, from);
+    return buffers_.at(announced_[static_cast<std::size_t>(from)].src, bytes, from);
   };
   // Each member reduces its part into its own destination. Others read that part of that buffer only after
   // the round, so the buffer may be the source as well.
@@ -183,7 +185,7 @@ Status Exchange::allreduce_direct(std::byte* dst, std::size_t bytes, const Reduc
   for (int from = 0; from < members(); ++from) {
     if (from == member()) continue;
     const Part part = part_of(from, bytes);
-    const std::byte* const result = buffers_.at(places_[static_cast<std::size_t>(from)].dst, bytes, from);
+    const std::byte* const result = buffers_.at(announced_[static_cast<std::size_t>(from)].dst, bytes, from);
     std::memcpy(dst + part.begin, result + part.begin, part.bytes);
   }
   return rounds_.meet();

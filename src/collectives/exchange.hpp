@@ -34,7 +34,7 @@ class Exchange {
 
  private:
   /// The buffers of a call that a member announces to the others. Each is null if it is not in shared memory.
-  struct Place {
+  struct AnnouncedBuffers {
     const void* src = nullptr;
     void* dst = nullptr;
   };
@@ -44,8 +44,8 @@ class Exchange {
     std::size_t bytes = 0;
   };
 
-  /// One round: places_ are then all members'.
-  [[nodiscard]] Status tell_places(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes);
+  /// One round: announced_ then holds all members' buffers.
+  [[nodiscard]] Status announce(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes);
   [[nodiscard]] bool direct(std::size_t bytes) const;
   [[nodiscard]] bool all_sources_shared() const;
   [[nodiscard]] bool all_destinations_shared() const;
@@ -64,7 +64,7 @@ class Exchange {
   Rounds rounds_;
   const Buffers& buffers_;
   const std::size_t direct_bytes_;
-  std::vector<Place> places_;  ///< by member
+  std::vector<AnnouncedBuffers> announced_;  ///< by member
 };
 
 }  // namespace rma

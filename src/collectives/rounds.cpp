@@ -32,14 +32,15 @@ bool Rounds::meet_flat() {
     return block_.member(member).lines[round % 2].round;
   };
   // Releases the outbox to the acquire loads of the other members below. The exchange, and the loads up to
-  // the bell, are in the one order of all sequentially consistent operations. So is a sleeper's increment of
-  // `sleepers` (wait_unless), after which the sleeper reads the flags. Hence the last member to arrive sees
-  // the flags of all members. It also sees every sleeper that read the flags too early to see the last one.
+  // the doorbell, are in the one order of all sequentially consistent operations. So is a sleeper's increment
+  // of `sleepers` (wait_unless), after which the sleeper reads the flags. Hence the last member to arrive
+  // sees the flags of all members. It also sees every sleeper that read the flags too early to see the last
+  // one.
   flag(member_).exchange(round, std::memory_order_seq_cst);
-  if (block_.bell.sleepers.load(std::memory_order_seq_cst) != 0) {
+  if (block_.doorbell.sleepers.load(std::memory_order_seq_cst) != 0) {
     int arrived = 0;
     while (arrived < members_ && flag(arrived).load(std::memory_order_seq_cst) == round) ++arrived;
-    if (arrived == members_) block_.bell.ring_ordered();
+    if (arrived == members_) block_.doorbell.wake_ordered();
   }
   int next = 0;  // all before it have arrived
   const auto all_arrived = [&] {
@@ -58,10 +59,10 @@ bool Rounds::meet_flat() {
     }
     if (ended == Roster::kNobody) return false;
     block_.close(ended, round, 0);
-    block_.bell.ring();
+    block_.doorbell.wake();
     return true;
   };
-  return wait_unless(block_.bell, policy_, all_arrived, one_missing);
+  return wait_unless(block_.doorbell, policy_, all_arrived, one_missing);
 }
 
 bool Rounds::meet_counting() {
@@ -73,7 +74,7 @@ bool Rounds::meet_counting() {
     std::uint64_t before = round - 1;
     // The release pairs with the loads below. The exchange fails only if the team has been closed.
     const bool released = block_.released.compare_exchange_strong(before, round, std::memory_order_acq_rel);
-    block_.bell.ring();
+    block_.doorbell.wake();
     return released;
   }
   const auto released = [&] { return block_.released.load(std::memory_order_acquire) != round - 1; };
@@ -81,10 +82,10 @@ bool Rounds::meet_counting() {
     const int ended = roster_.first_ended(0, members_);
     if (ended == Roster::kNobody) return false;
     block_.close(ended, round, round - 1);
-    block_.bell.ring();
+    block_.doorbell.wake();
     return true;
   };
-  static_cast<void>(wait_unless(block_.bell, policy_, released, one_missing));
+  static_cast<void>(wait_unless(block_.doorbell, policy_, released, one_missing));
   // Other members may have gone on already and found that the next round failed.
   return !block_.closed_in(round);
 }

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <utility>
 
-#include "collectives/board.hpp"
 #include "collectives/collectives.hpp"
 #include "collectives/split.hpp"
+#include "collectives/team_registry.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
 
@@ -19,7 +19,7 @@ namespace rma {
 namespace {
 
 constexpr std::size_t kBlockAlignment = 64;
-static_assert(sizeof(TeamBoard) % kBlockAlignment == 0, "aligned blocks follow the board");
+static_assert(sizeof(TeamRegistry) % kBlockAlignment == 0, "aligned blocks follow the registry");
 
 std::vector<int> all_ranks(const Job& job) {
   std::vector<int> ranks(static_cast<std::size_t>(job.size()));
@@ -46,52 +46,52 @@ TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id) {
 constinit thread_local Teams::Known Teams::this_threads_known;
 constinit std::atomic<std::uint64_t> Teams::epoch = 1;
 
-Teams::Teams(Job& job, Device& device, TeamBoard& board)
+Teams::Teams(Job& job, RemoteAccess& remote_access, TeamRegistry& registry)
     : job_(job),
-      device_(device),
-      board_(board),
-      lines_(job, device, all_ranks(job), kBehindBoard),
-      meeting_(world_meets_in_memory(job)
-                   ? std::span<Meeting::Line>()
-                   : std::span(std::launder(reinterpret_cast<Meeting::Line*>(&board + 1)),
-                               static_cast<std::size_t>(job.size())),
-               job.rank(), lines_) {}
+      remote_access_(remote_access),
+      registry_(registry),
+      agreement_transport_(job, remote_access, all_ranks(job), kBehindRegistry),
+      agreement_(world_meets_in_memory(job)
+                     ? std::span<Agreement::Slot>()
+                     : std::span(std::launder(reinterpret_cast<Agreement::Slot*>(&registry + 1)),
+                                 static_cast<std::size_t>(job.size())),
+                 job.rank(), agreement_transport_) {}
 
 // All that are left go: what threads know of them is not true any more.
 Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
 
-Result<std::unique_ptr<Teams>> Teams::create(Job& job, Device& device) {
+Result<std::unique_ptr<Teams>> Teams::create(Job& job, RemoteAccess& remote_access) {
   const auto size = static_cast<std::uint32_t>(job.size());
   const bool in_memory = world_meets_in_memory(job);
-  std::size_t bytes = world_mail_at(job) + MailBlock::bytes_for(job.size());
-  if (in_memory) bytes = kBehindBoard + (job.rank() == 0 ? TeamBlock::bytes_for(size) : 0);
+  std::size_t bytes = world_p2p_at(job) + PointToPointBlock::bytes_for(job.size());
+  if (in_memory) bytes = kBehindRegistry + (job.rank() == 0 ? TeamBlock::bytes_for(size) : 0);
   auto memory = job.provide(Service::teams, bytes);
   if (!memory.ok()) return std::move(memory).status();
-  auto* const board = new (memory.value()) TeamBoard;
-  std::byte* const behind = memory.value() + kBehindBoard;
+  auto* const registry = new (memory.value()) TeamRegistry;
+  std::byte* const behind = memory.value() + kBehindRegistry;
   if (!in_memory) {
-    std::uninitialized_value_construct_n(reinterpret_cast<Meeting::Line*>(behind), size);
-    MailBlock::make(memory.value() + world_mail_at(job), job.size());
+    std::uninitialized_value_construct_n(reinterpret_cast<Agreement::Slot*>(behind), size);
+    PointToPointBlock::make(memory.value() + world_p2p_at(job), job.size());
   } else if (job.rank() == 0) {
     TeamBlock::make(behind, shape_for(job, size, 0));
   }
-  return std::unique_ptr<Teams>(new Teams(job, device, *board));
+  return std::unique_ptr<Teams>(new Teams(job, remote_access, *registry));
 }
 
 Status Teams::start() {
   std::vector<int> ranks = all_ranks(job_);
   const int me = job_.rank();
   if (world_meets_in_memory(job_)) {
-    std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindBoard;
+    std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
     world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, block));
     world_handle_ = world_->handle();
     return {};
   }
-  const std::size_t offset = world_mail_at(job_);
+  const std::size_t offset = world_p2p_at(job_);
   std::byte* const memory = job_.service(Service::teams, me).data() + offset;
-  auto mailed = std::make_unique<Team::Mailed>(job_, device_, ranks, offset, memory, me);
-  world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, 0, std::move(mailed)));
+  auto p2p = std::make_unique<Team::PointToPointState>(job_, remote_access_, ranks, offset, memory, me);
+  world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, 0, std::move(p2p)));
   world_handle_ = world_->handle();
   return {};
 }
@@ -105,8 +105,8 @@ Status Teams::stop() {
   return job_.bootstrap().fence();
 }
 
-TeamBoard& Teams::board_of(int rank) const {
-  return *std::launder(reinterpret_cast<TeamBoard*>(job_.service(Service::teams, rank).data()));
+TeamRegistry& Teams::registry_of(int rank) const {
+  return *std::launder(reinterpret_cast<TeamRegistry*>(job_.service(Service::teams, rank).data()));
 }
 
 Status Teams::check(std::span<const int> ranks) const {
@@ -145,51 +145,53 @@ Result<Team*> Teams::join(std::span<const int> ranks, const TeamOrigin& origin) 
   const TeamKey key = TeamKey::of(ranks, origin);
   const Turns::Turn turn(turns_, key);
   if (meet_in_memory(ranks)) return join_in_memory(key, ranks, member);
-  return join_by_mail(key, ranks, member);
+  return join_by_p2p(key, ranks, member);
 }
 
-Result<Team*> Teams::join_by_mail(const TeamKey& key, std::span<const int> ranks, int member) {
+Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member) {
   const auto members = static_cast<int>(ranks.size());
   // The whole team is made before the others are met: one that has no memory for it tells them.
   Team* team = nullptr;
   auto memory = unless_exhausted([&]() -> Result<std::byte*> {
-    auto block =
-        job_.allocator().allocate(MemoryKind::internal, MailBlock::bytes_for(members), kBlockAlignment);
+    auto block = job_.allocator().allocate(MemoryKind::internal, PointToPointBlock::bytes_for(members),
+                                           kBlockAlignment);
     if (!block.ok()) return block;
     Undo give_back(
         [&] { static_cast<void>(job_.allocator().free(MemoryKind::internal, block.value()).ok()); });
-    MailBlock::make(block.value(), members);
+    PointToPointBlock::make(block.value(), members);
     std::vector<int> list(ranks.begin(), ranks.end());
-    auto mailed = std::make_unique<Team::Mailed>(job_, device_, list, 0, block.value(), member);
-    team = add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, 0, std::move(mailed))));
+    auto p2p =
+        std::make_unique<Team::PointToPointState>(job_, remote_access_, list, 0, block.value(), member);
+    team = add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, 0, std::move(p2p))));
     give_back.dismiss();
     return block;
   });
-  Meeting::Card card;
+  Agreement::Card card;
   if (memory.ok()) {
     card.block = reinterpret_cast<std::uintptr_t>(memory.value());
   } else {
-    card.verdict = Verdict{.code = memory.status().code(), .rank = job_.rank()}.word();
+    card.failure = FailureWord{.code = memory.status().code(), .rank = job_.rank()}.word();
   }
   if (member == 0) card.id = next_id();
-  const Meeting::Outcome outcome = meeting_.meet(key, ranks, member, card);
+  const Agreement::Outcome outcome = agreement_.reach(key, ranks, member, card);
   if (!memory.ok()) {
-    return std::move(memory).status().within(text("mail of a team of {} ranks", members));
+    return std::move(memory).status().within(
+        text("the point-to-point buffers of a team of {} ranks", members));
   }
-  if (!outcome.verdict.ok()) remove(team);
-  if (outcome.verdict.code == RMA_ERR_PEER_LOST) {
+  if (!outcome.failure.ok()) remove(team);
+  if (outcome.failure.code == RMA_ERR_PEER_LOST) {
     // Others may use the team, and this block, until they notice. So it stays.
     return Status(RMA_ERR_PEER_LOST, text("rank {} lost a rank of the team of {} that was to be made",
-                                          outcome.verdict.rank, members));
+                                          outcome.failure.rank, members));
   }
-  if (!outcome.verdict.ok()) {
+  if (!outcome.failure.ok()) {
     static_cast<void>(job_.allocator().free(MemoryKind::internal, memory.value()).ok());
-    return Status(outcome.verdict.code,
+    return Status(outcome.failure.code,
                   text("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
                        "RMA_HEAP_SIZE",
-                       outcome.verdict.rank, MailBlock::bytes_for(members), members));
+                       outcome.failure.rank, PointToPointBlock::bytes_for(members), members));
   }
-  for (const auto& [partner, block] : outcome.blocks) team->mailed_->carrier.place(partner, block);
+  for (const auto& [partner, block] : outcome.blocks) team->p2p_->transport.place(partner, block);
   team->id_ = outcome.id;
   return team;
 }
@@ -220,14 +222,14 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
         if (block != nullptr) block->close(missing, 1, 0);
         return true;
       };
-      board_.post(key, reinterpret_cast<std::uintptr_t>(block), static_cast<std::uint32_t>(ranks.size() - 1),
-                  job_.wait_policy(), lost);
+      registry_.post(key, reinterpret_cast<std::uintptr_t>(block),
+                     static_cast<std::uint32_t>(ranks.size() - 1), job_.wait_policy(), lost);
     }
     if (!memory.ok()) {
       return std::move(memory).status().within(text("what a team of {} ranks shares", ranks.size()));
     }
   } else {
-    const auto taken = board_of(first).take(
+    const auto taken = registry_of(first).take(
         key, job_.wait_policy(), [&] { return ended() != Roster::kNobody; }, [&] { return roster.ended(0); });
     if (!taken) return roster.lost(ended());
     const std::uint64_t address = *taken;
@@ -258,10 +260,10 @@ Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<T
   if (!made.ok()) block.failed.fetch_add(1, std::memory_order_relaxed);
   // Releases it to the load below, of the others.
   block.joined.fetch_add(1, std::memory_order_release);
-  block.bell.ring();
+  block.doorbell.wake();
   int missing = Roster::kNobody;
   const bool all = wait_unless(
-      block.bell, job_.wait_policy(),
+      block.doorbell, job_.wait_policy(),
       [&] { return block.joined.load(std::memory_order_acquire) == block.members; },
       [&] {
         missing = roster.first_ended(0, static_cast<int>(block.members));
@@ -271,7 +273,7 @@ Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<T
   if (!all) {
     // Others may have met well before: they find the team closed, and the block stays.
     block.close(missing, 1, 0);
-    block.bell.ring();
+    block.doorbell.wake();
     if (own) remove(made.value());
     return own ? Result<Team*>(roster.lost(missing)) : std::move(made);
   }
@@ -315,10 +317,10 @@ Status Teams::free(Team* team) {
 }
 
 Status Teams::leave(Team& team) {
-  if (team.mailed_ == nullptr) return leave_memory(team);
+  if (team.p2p_ == nullptr) return leave_memory(team);
   // After a failure somebody may still write into the block. So it stays.
-  if (Status status = team.mailed_->mail.part(); !status.ok()) return status;
-  return job_.allocator().free(MemoryKind::internal, team.mailed_->memory);
+  if (Status status = team.p2p_->p2p.part(); !status.ok()) return status;
+  return job_.allocator().free(MemoryKind::internal, team.p2p_->memory);
 }
 
 Status Teams::leave_memory(Team& team) {
@@ -330,13 +332,14 @@ Status Teams::leave_memory(Team& team) {
 Status Teams::leave_block(TeamBlock& block, const Roster& roster, int first) {
   if (first != job_.rank()) {
     block.left.fetch_add(1, std::memory_order_release);  // pairs with the load below
-    board_of(first).bell().ring();
+    registry_of(first).doorbell().wake();
     return {};
   }
   const std::uint32_t others = block.members - 1;
   const auto missing = [&] { return roster.first_ended(0, static_cast<int>(block.members)); };
   const bool all_left = wait_unless(
-      board_.bell(), job_.wait_policy(), [&] { return block.left.load(std::memory_order_acquire) == others; },
+      registry_.doorbell(), job_.wait_policy(),
+      [&] { return block.left.load(std::memory_order_acquire) == others; },
       [&] { return missing() != Roster::kNobody; });
   if (!all_left) return roster.lost(missing());
   return job_.allocator().free(MemoryKind::internal, &block);

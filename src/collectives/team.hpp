@@ -9,17 +9,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collectives/board.hpp"
+#include "collectives/agreement.hpp"
 #include "collectives/buffers.hpp"
-#include "collectives/carrier.hpp"
 #include "collectives/exchange.hpp"
-#include "collectives/mail.hpp"
-#include "collectives/mail_exchange.hpp"
-#include "collectives/meeting.hpp"
+#include "collectives/point_to_point.hpp"
+#include "collectives/point_to_point_exchange.hpp"
 #include "collectives/roster.hpp"
+#include "collectives/team_registry.hpp"
+#include "collectives/team_transport.hpp"
 #include "collectives/turns.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "util/handle.hpp"
 #include "util/status.hpp"
 
@@ -30,7 +30,7 @@ namespace rma {
 /// threads may use different teams at the same time, also teams that overlap.
 ///
 /// If all members are on this host, they meet in memory that all have mapped, by an Exchange. Otherwise they
-/// send each other mail.
+/// send each other point-to-point messages.
 class Team {
  public:
   Team(const Team&) = delete;
@@ -47,25 +47,25 @@ class Team {
   /// The team's id: the same number on all members, different from that of every other team of this job.
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  /// The implementation of the collectives, which collectives.hpp counts and names: by mail if mail() is not
-  /// null, else by exchange().
-  [[nodiscard]] MailExchange* mail() { return mailed_ != nullptr ? &mailed_->exchange : nullptr; }
+  /// The implementation of the collectives, which collectives.hpp counts and names: by point-to-point
+  /// messages if p2p() is not null, else by exchange().
+  [[nodiscard]] PointToPointExchange* p2p() { return p2p_ != nullptr ? &p2p_->exchange : nullptr; }
   [[nodiscard]] Exchange& exchange() { return *exchange_; }
 
  private:
   friend class Teams;
 
-  /// The state of this process for a team whose members send mail.
-  struct Mailed {
-    Mailed(Job& job, Device& device, const std::vector<int>& ranks, std::size_t offset, std::byte* block,
-           int member)
-        : carrier(job, device, ranks, offset),
+  /// The state of this process for a team whose members send point-to-point messages.
+  struct PointToPointState {
+    PointToPointState(Job& job, RemoteAccess& remote_access, const std::vector<int>& ranks,
+                      std::size_t offset, std::byte* block, int member)
+        : transport(job, remote_access, ranks, offset),
           memory(block),
-          mail(block, member, static_cast<int>(ranks.size()), job.rank(), carrier) {}
-    JobCarrier carrier;
-    std::byte* memory;  ///< the MailBlock
-    Mail mail;
-    MailExchange exchange{mail};
+          p2p(block, member, static_cast<int>(ranks.size()), job.rank(), transport) {}
+    JobTeamTransport transport;
+    std::byte* memory;  ///< the PointToPointBlock
+    PointToPoint p2p;
+    PointToPointExchange exchange{p2p};
   };
 
   Team(const Job& job, std::vector<int> ranks, int rank, TeamBlock& block)
@@ -77,38 +77,40 @@ class Team {
         roster_(job, ranks_) {
     exchange_.emplace(block, rank, job.wait_policy(), buffers_, roster_);
   }
-  Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id, std::unique_ptr<Mailed> mailed)
+  Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id,
+       std::unique_ptr<PointToPointState> p2p)
       : ranks_(std::move(ranks)),
         rank_(rank),
         id_(id),
         buffers_(job, ranks_),
         roster_(job, ranks_),
-        mailed_(std::move(mailed)) {}
+        p2p_(std::move(p2p)) {}
 
   // Never followed, only compared.
   const rma_team_t handle_ =
       reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
   const std::vector<int> ranks_;
   const int rank_;
-  std::uint64_t id_;                  ///< by mail only known once all have met
+  std::uint64_t id_;                  ///< between hosts known only once all have agreed
   std::uint64_t splits_ = 0;          ///< of this team, so far
   TeamBlock* const block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
   TeamBuffers buffers_;
   TeamRoster roster_;
   std::optional<Exchange> exchange_;
-  std::unique_ptr<Mailed> mailed_;
+  std::unique_ptr<PointToPointState> p2p_;
 };
 
 /// All teams that this process is a member of. Thread-safe.
 ///
-/// The members of a new team find each other by its TeamKey, on the *board* of the first member. The first
+/// The members of a new team find each other by its TeamKey, in the *registry* of the first member. The first
 /// member posts the team and the place of its block, and each other member takes the posting. No member goes
 /// on before all have. If the first member has no memory, it posts that instead, so that all members fail
-/// alike. Members on several hosts find each other by a Meeting.
+/// alike. Members on several hosts find each other by an Agreement.
 class Teams {
  public:
-  /// Before Job::connect: provides the board and what this process has for the world team. RMA_ERR_NO_MEMORY.
-  [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job, Device& device);
+  /// Before Job::connect: provides the registry and what this process has for the world team.
+  /// RMA_ERR_NO_MEMORY.
+  [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job, RemoteAccess& remote_access);
 
   /// After Job::connect: makes the world team. Local.
   [[nodiscard]] Status start();
@@ -163,26 +165,27 @@ class Teams {
   /// with the releasing increments in add(), remove() and ~Teams().
   static constinit std::atomic<std::uint64_t> epoch;
 
-  /// Where everything lies in the block of Service::teams. In a job on one host a TeamBoard and, on rank 0,
-  /// the world team's TeamBlock; else a TeamBoard, the lines of the Meeting and the world team's MailBlock.
-  static constexpr std::size_t kBehindBoard = sizeof(TeamBoard);
-  [[nodiscard]] static std::size_t world_mail_at(const Job& job) {
-    return kBehindBoard + static_cast<std::size_t>(job.size()) * sizeof(Meeting::Line);
+  /// Where everything lies in the block of Service::teams. In a job on one host a TeamRegistry and, on rank
+  /// 0, the world team's TeamBlock; else a TeamRegistry, the slots of the Agreement and the world team's
+  /// PointToPointBlock.
+  static constexpr std::size_t kBehindRegistry = sizeof(TeamRegistry);
+  [[nodiscard]] static std::size_t world_p2p_at(const Job& job) {
+    return kBehindRegistry + static_cast<std::size_t>(job.size()) * sizeof(Agreement::Slot);
   }
 
-  Teams(Job& job, Device& device, TeamBoard& board);
+  Teams(Job& job, RemoteAccess& remote_access, TeamRegistry& registry);
   [[nodiscard]] Team* look_up(rma_team_t handle) const;
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// The members meet in memory that all of them have mapped.
   [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
   [[nodiscard]] Result<Team*> join(std::span<const int> ranks, const TeamOrigin& origin);
   [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
-  [[nodiscard]] Result<Team*> join_by_mail(const TeamKey& key, std::span<const int> ranks, int member);
+  [[nodiscard]] Result<Team*> join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member);
   /// All have met in `block`: the team, unless some member could not make its own.
   [[nodiscard]] Result<Team*> settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made);
   /// For a team that this process is the first member of.
   [[nodiscard]] std::uint64_t next_id();
-  [[nodiscard]] TeamBoard& board_of(int rank) const;
+  [[nodiscard]] TeamRegistry& registry_of(int rank) const;
   /// Collective. Frees what this process has for the team, when no other member uses it any more.
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
@@ -191,10 +194,10 @@ class Teams {
   void remove(Team* team);
 
   Job& job_;
-  Device& device_;
-  TeamBoard& board_;
-  JobCarrier lines_;  ///< between the lines of `meeting_`
-  Meeting meeting_;
+  RemoteAccess& remote_access_;
+  TeamRegistry& registry_;
+  JobTeamTransport agreement_transport_;  ///< of `agreement_`
+  Agreement agreement_;
   std::unique_ptr<Team> world_;
   rma_team_t world_handle_ = nullptr;  ///< beside world_, for find()
   Turns turns_;

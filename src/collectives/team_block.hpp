@@ -44,7 +44,7 @@ struct alignas(64) TeamBlock : TeamShape {
   alignas(64) std::atomic<std::uint32_t> joined = 0;  ///< members that have made their team, or could not
   std::atomic<std::uint32_t> failed = 0;              ///< of these, those that could not
   alignas(64) std::atomic<std::uint32_t> left = 0;    ///< members that do not access the block any more
-  Doorbell bell;                                      ///< where all members sleep
+  Doorbell doorbell;                                  ///< where all members sleep
 
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63U;
   static constexpr unsigned kParityBit = 32;

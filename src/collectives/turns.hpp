@@ -3,7 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "collectives/board.hpp"
+#include "collectives/team_registry.hpp"
 
 namespace rma {
 

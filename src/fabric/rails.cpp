@@ -144,8 +144,8 @@ Result<std::byte*> Rails::take_peer_memory(std::size_t bytes) {
 }
 
 void Rails::give_peer_memory(std::byte* memory, std::size_t bytes) {
-  transport::PeerMemory* const its = peer_memory();
-  if (its != nullptr) return its->give(memory, bytes);
+  transport::PeerMemory* const pool = peer_memory();
+  if (pool != nullptr) return pool->give(memory, bytes);
   Registrar::give_peer_memory(memory, bytes);
 }
 

@@ -5,21 +5,22 @@
 #include <string>
 
 #include "channel/channel.hpp"
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "transport/service_thread.hpp"
 #include "util/status.hpp"
 
 namespace rma {
 
 /// Takes in messages while the program computes. The thread sleeps until a message arrives. Threads of the
-/// program that wait for an operation take messages in as well (Mover), so that what they wait for needs no
-/// second thread.
-class HelperThread final : public Mover {
+/// program that wait for an operation take messages in as well (ProgressSource), so that what they wait for
+/// needs no second thread.
+class HelperThread final : public ProgressSource {
  public:
   /// Uses the service thread of the devices, or no thread at all if `service` is null (tests). The thread
   /// polls at most `spins` times before it sleeps. The arguments outlive this.
-  HelperThread(Channel& channel, Flights& flights, transport::ServiceThread* service, std::uint64_t spins)
-      : channel_(channel), flights_(flights), service_(service), most_spins_(spins) {}
+  HelperThread(Channel& channel, PendingOperations& pending, transport::ServiceThread* service,
+               std::uint64_t spins)
+      : channel_(channel), pending_(pending), service_(service), most_spins_(spins) {}
   ~HelperThread() override { stop(); }
 
   /// Starts the thread, after all handlers are registered with the channel. RMA_ERR_SYSTEM.
@@ -33,7 +34,7 @@ class HelperThread final : public Mover {
   /// The thread takes in what comes while the program's threads sleep, and wakes them.
   void arm() override {}
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
-  /// No operation belongs to this mover alone.
+  /// No operation belongs to this progress source alone.
   [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return {}; }
 
  private:
@@ -41,7 +42,7 @@ class HelperThread final : public Mover {
   void work();
 
   Channel& channel_;
-  Flights& flights_;
+  PendingOperations& pending_;
   transport::ServiceThread* const service_;
   const std::uint64_t most_spins_;
   std::uint64_t spins_ = 0;  ///< of the next time: more while messages follow each other closely

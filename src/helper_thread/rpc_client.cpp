@@ -10,9 +10,9 @@
 
 namespace rma {
 
-RpcClient::RpcClient(Flights& flights, Network* network, Channel& channel, Rails& rails,
+RpcClient::RpcClient(PendingOperations& pending, Network* network, Channel& channel, Rails& rails,
                      std::size_t buffer_bytes, std::size_t buffers)
-    : flights_(flights),
+    : pending_(pending),
       network_(network),
       channel_(channel),
       most_in_message_(channel.max_body() - sizeof(RequestHeader)),
@@ -46,7 +46,7 @@ std::size_t RpcClient::buffer_bytes() const { return has_buffers() ? pool_bytes_
 
 std::byte* RpcClient::take_buffer(int rank) {
   std::byte* buffer = pool()->take();
-  if (buffer == nullptr) flights_.wait_until(rank, [&] { return (buffer = pool()->take()) != nullptr; });
+  if (buffer == nullptr) pending_.wait_until(rank, [&] { return (buffer = pool()->take()) != nullptr; });
   return buffer;
 }
 
@@ -57,13 +57,13 @@ std::uint64_t RpcClient::open(Request& request) {
   ++open;
   std::uint32_t index = 0;
   if (free_.empty()) {
-    index = static_cast<std::uint32_t>(pending_.size());
-    pending_.emplace_back();
+    index = static_cast<std::uint32_t>(open_requests_.size());
+    open_requests_.emplace_back();
   } else {
     index = free_.back();
     free_.pop_back();
   }
-  Pending& slot = pending_[index];
+  OpenRequest& slot = open_requests_[index];
   slot.request = std::move(request);
   slot.request.head = {};  // sent already when the answer comes
   slot.request.tail = {};
@@ -75,8 +75,8 @@ bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
   const auto index = static_cast<std::uint32_t>(token);
   const auto generation = static_cast<std::uint32_t>(token >> 32U);
   const std::lock_guard guard(lock_);
-  if (index >= pending_.size()) return false;
-  Pending& slot = pending_[index];
+  if (index >= open_requests_.size()) return false;
+  OpenRequest& slot = open_requests_[index];
   if (slot.generation != generation || generation % 2 == 0 || slot.request.rank != rank) return false;
   request = std::move(slot.request);
   slot.request = {};
@@ -92,7 +92,7 @@ void RpcClient::close(Request& request, rma_status_t status, std::span<const std
   if (request.operation == RMA_REQUEST_NULL && network_ != nullptr) {
     network_->requests().request_ended(request.rank);
   }
-  flights_.end(request.rank, request.operation, status);
+  pending_.end(request.rank, request.operation, status);
 }
 
 rma_status_t RpcClient::send(const RequestHeader& header, const Request& request, std::size_t rail) {
@@ -136,7 +136,7 @@ Status RpcClient::ask(Request request) {
   count(Counter::helper_request);
   RequestHeader header = {.kind = request.kind};
   header.reply_room = static_cast<std::uint32_t>(request.reply_room);
-  header.loose = request.operation == RMA_REQUEST_NULL ? 1 : 0;
+  header.unacknowledged = request.operation == RMA_REQUEST_NULL ? 1 : 0;
   header.body_bytes = static_cast<std::uint32_t>(request.head.size() + request.tail.size());
   if (request.buffer != nullptr) {
     const auto address = reinterpret_cast<std::uintptr_t>(request.buffer);
@@ -152,16 +152,16 @@ Status RpcClient::ask(Request request) {
   const Request view = {.rank = rank, .head = request.head, .tail = request.tail};
   const rma_request_t operation = request.operation;
   const auto opened = [&] { return (header.token = open(request)) != 0; };
-  if (!opened()) flights_.wait_until(rank, opened);
-  flights_.begin(rank);
+  if (!opened()) pending_.wait_until(rank, opened);
+  pending_.begin(rank);
   if (operation != RMA_REQUEST_NULL) {
-    flights_.add_part(operation);
+    pending_.add_part(operation);
   } else if (network_ != nullptr) {
     network_->requests().request_begins(rank);
   }
   rma_status_t status = send(header, view, rail);
   if (status == RMA_ERR_STATE) {
-    flights_.wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });
+    pending_.wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });
   }
   if (status == RMA_SUCCESS) return {};
   Request failed;
@@ -212,8 +212,8 @@ void RpcClient::lost(int rank) {
   std::vector<std::uint64_t> tokens;
   {
     const std::lock_guard guard(lock_);
-    for (std::uint32_t i = 0; i < pending_.size(); ++i) {
-      const Pending& slot = pending_[i];
+    for (std::uint32_t i = 0; i < open_requests_.size(); ++i) {
+      const OpenRequest& slot = open_requests_[i];
       if (slot.generation % 2 == 1 && slot.request.rank == rank) {
         tokens.push_back(std::uint64_t{slot.generation} << 32U | i);
       }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "channel/channel.hpp"
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
 #include "fabric/bounce_pool.hpp"
 #include "helper_thread/wire.hpp"
@@ -38,14 +38,14 @@ struct Request {
 
 /// This process's requests to other ranks' helpers, from being sent to being answered. Thread-safe.
 ///
-/// Each is a part of its operation (Flights), and ends with the answer's status; with RMA_ERR_PEER_LOST when
-/// the rank is lost. Requests to one rank are executed there in the order of asking; what was put to it
-/// before by RDMA is there before.
+/// Each is a part of its operation (PendingOperations), and ends with the answer's status; with
+/// RMA_ERR_PEER_LOST when the rank is lost. Requests to one rank are executed there in the order of asking;
+/// what was put to it before by RDMA is there before.
 class RpcClient {
  public:
   /// `network` is null in a job without one. The arguments outlive this.
-  RpcClient(Flights& flights, Network* network, Channel& channel, Rails& rails, std::size_t buffer_bytes,
-            std::size_t buffers);
+  RpcClient(PendingOperations& pending, Network* network, Channel& channel, Rails& rails,
+            std::size_t buffer_bytes, std::size_t buffers);
 
   /// Returns whether requests to `rank` stay within this host.
   [[nodiscard]] bool local(int rank) const { return channel_.local(rank); }
@@ -73,21 +73,21 @@ class RpcClient {
   /// Returns the buffers for requests; null if they could not be registered. The first call makes them.
   [[nodiscard]] BouncePool* pool() const;
 
-  struct Pending {
+  struct OpenRequest {
     Request request;
     std::uint32_t generation = 0;  ///< odd while in use
   };
   /// Connects, waits for what was put there, and says which rail messages take.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
-  /// The token of a new pending request. 0, and the request is untouched: as many as may be are open.
+  /// The token of a new open request. 0, and the request is untouched: as many as may be are open.
   [[nodiscard]] std::uint64_t open(Request& request);
-  /// Takes out a pending request of `rank`; false when there is none of that token.
+  /// Takes out an open request of `rank`; false when there is none of that token.
   [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);
   void close(Request& request, rma_status_t status, std::span<const std::byte> body);
   [[nodiscard]] rma_status_t send(const RequestHeader& header, const Request& request, std::size_t rail);
 
-  Flights& flights_;
+  PendingOperations& pending_;
   Network* const network_;
   Channel& channel_;
   const std::size_t most_in_message_;
@@ -98,9 +98,9 @@ class RpcClient {
   mutable std::once_flag made_pool_;
   mutable std::unique_ptr<BouncePool> pool_;
   std::mutex lock_;  ///< guards the members below
-  std::deque<Pending> pending_;
+  std::deque<OpenRequest> open_requests_;
   std::vector<std::uint32_t> free_;
-  std::map<int, std::size_t> open_;  ///< number of pending requests, by rank
+  std::map<int, std::size_t> open_;  ///< number of open requests, by rank
 };
 
 }  // namespace rma

@@ -11,8 +11,8 @@
 namespace rma {
 namespace {
 
-/// Loose requests of one rank that are served without telling it; a message of the shortest kind has room for
-/// them.
+/// Unacknowledged requests of one rank that are served without telling it; a message of the shortest kind has
+/// room for them.
 constexpr std::size_t kMostDone = 32;
 
 }  // namespace
@@ -46,7 +46,7 @@ class RpcServer::Incoming final : public Posted {
   std::byte* body_buffer = nullptr;   ///< or was fetched
   std::byte* reply_buffer = nullptr;  ///< of an answer that may be long
   Answer answer;
-  [[nodiscard]] bool flying() const { return state == State::fetching || state == State::writing; }
+  [[nodiscard]] bool in_progress() const { return state == State::fetching || state == State::writing; }
 
  private:
   RpcServer& owner_;
@@ -95,18 +95,18 @@ bool RpcServer::receive(const Message& message) {
                        .reply_address = header.reply_address,
                        .reply_key = header.reply_key,
                        .reply_room = header.reply_room,
-                       .loose = header.loose != 0};
-  Line& line = lines_[message.peer];
+                       .unacknowledged = header.unacknowledged != 0};
+  PeerQueue& peer_queue = queues_[message.peer];
   const bool whole = header.body_address == 0 && header.reply_room <= most_in_reply_;
-  if (whole && line.fresh.empty() && line.started.empty()) {
+  if (whole && peer_queue.fresh.empty() && peer_queue.started.empty()) {
     answer_served(asker, body, header.kind);
     return true;
   }
-  if (line.fresh.size() + line.started.size() >= kMostOpenRequests) return false;
+  if (peer_queue.fresh.size() + peer_queue.started.size() >= kMostOpenRequests) return false;
   auto incoming = std::make_unique<Incoming>(*this, asker, header);
   incoming->body.assign(body.begin(), body.end());
-  line.fresh.push_back(std::move(incoming));
-  if (!std::exchange(line.in_turn, true)) turns_.push_back(message.peer);
+  peer_queue.fresh.push_back(std::move(incoming));
+  if (!std::exchange(peer_queue.in_turn, true)) turns_.push_back(message.peer);
   give_turns();
   return true;
 }
@@ -119,7 +119,7 @@ void RpcServer::answer_served(const Asker& asker, std::span<const std::byte> bod
 }
 
 void RpcServer::answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body) {
-  if (asker.loose && status == RMA_SUCCESS && body.empty()) {
+  if (asker.unacknowledged && status == RMA_SUCCESS && body.empty()) {
     note_done(asker);
     return;
   }
@@ -259,24 +259,25 @@ void RpcServer::give_turns() {
   std::size_t without_room = 0;  // peers in a row
   while (without_room < turns_.size()) {
     const int peer = turns_.front();
-    Line& line = lines_[peer];
-    if (!line.fresh.empty()) {
-      const Prepared prepared = prepare(*line.fresh.front());
+    PeerQueue& peer_queue = queues_[peer];
+    if (!peer_queue.fresh.empty()) {
+      const Prepared prepared = prepare(*peer_queue.fresh.front());
       // Nobody overtakes who has waited longest, or a request for two buffers would never find both.
       stalled_ = stalled_ || prepared != Prepared::yes;
       if (prepared == Prepared::no_buffer) return;
       without_room = prepared == Prepared::no_room ? without_room + 1 : 0;
-      if (prepared == Prepared::yes) line.started.splice(line.started.end(), line.fresh, line.fresh.begin());
+      if (prepared == Prepared::yes)
+        peer_queue.started.splice(peer_queue.started.end(), peer_queue.fresh, peer_queue.fresh.begin());
     }
     turns_.pop_front();
-    line.in_turn = !line.fresh.empty();
-    if (line.in_turn) turns_.push_back(peer);
-    pump(line);
+    peer_queue.in_turn = !peer_queue.fresh.empty();
+    if (peer_queue.in_turn) turns_.push_back(peer);
+    pump(peer_queue);
   }
 }
 
-void RpcServer::pump(Line& line) {
-  Queue& queue = line.started;
+void RpcServer::pump(PeerQueue& peer_queue) {
+  Queue& queue = peer_queue.started;
   while (!queue.empty()) {
     Incoming& first = *queue.front();
     if (first.state == Incoming::State::ready) run(first);
@@ -315,7 +316,7 @@ bool RpcServer::advance() {
     freed_ = false;
     stalled_ = false;
     reap_replies();
-    for (auto& [peer, line] : lines_) pump(line);
+    for (auto& [peer, peer_queue] : queues_) pump(peer_queue);
     give_turns();
     if (!freed_) break;
   }
@@ -328,12 +329,12 @@ bool RpcServer::advance() {
 
 void RpcServer::lost(int peer) {
   done_[peer].tokens.clear();
-  const auto found = lines_.find(peer);
-  if (found == lines_.end()) return;
-  Line& line = found->second;
-  line.started.splice(line.started.end(), line.fresh);
-  for (auto& incoming : line.started) {
-    if (!incoming->flying()) incoming->state = Incoming::State::over;
+  const auto found = queues_.find(peer);
+  if (found == queues_.end()) return;
+  PeerQueue& peer_queue = found->second;
+  peer_queue.started.splice(peer_queue.started.end(), peer_queue.fresh);
+  for (auto& incoming : peer_queue.started) {
+    if (!incoming->in_progress()) incoming->state = Incoming::State::over;
   }
   freed_ = true;
 }

@@ -27,7 +27,7 @@ struct Asker {
   std::uint64_t reply_address = 0;
   std::uint64_t reply_key = 0;
   std::uint32_t reply_room = 0;
-  bool loose = false;  ///< nobody waits for this answer alone
+  bool unacknowledged = false;  ///< nobody waits for this answer alone
 };
 
 /// A request that is being served: nothing of it has been checked but that it is all there.
@@ -78,7 +78,7 @@ class RpcServer {
   class Incoming;
   using Queue = std::list<std::unique_ptr<Incoming>>;
   /// One peer's requests that are not served yet, oldest first.
-  struct Line {
+  struct PeerQueue {
     Queue fresh;           ///< not begun: they may need buffers
     Queue started;         ///< before all fresh ones: being fetched, or to be served, or to be dropped
     bool in_turn = false;  ///< listed in turns_
@@ -87,13 +87,14 @@ class RpcServer {
 
   void answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind);
   [[nodiscard]] std::optional<Answer> call(RequestKind kind, const Served& request);
-  /// Remembers that a loose request has been served, and tells its asker when there are many of those.
+  /// Remembers that an unacknowledged request has been served, and tells its asker when there are many of
+  /// those.
   void note_done(const Asker& asker);
   void tell_done(int peer);
   /// Begins fresh requests, one of each peer in turn, as long as there are buffers.
   void give_turns();
   /// Serves what is ready, and drops what is over.
-  void pump(Line& line);
+  void pump(PeerQueue& peer_queue);
   void reap_replies();
   [[nodiscard]] Prepared prepare(Incoming& incoming);
   [[nodiscard]] bool take_buffers(Incoming& incoming);
@@ -109,7 +110,7 @@ class RpcServer {
   const std::size_t most_in_reply_;
   std::unique_ptr<BouncePool> pool_;
   std::array<Handler, static_cast<std::size_t>(RequestKind::count_)> handlers_;
-  std::map<int, Line> lines_;  ///< by peer
+  std::map<int, PeerQueue> queues_;  ///< by peer
   /// Peers with fresh requests. Where buffers are scarce, the first gets the next: it goes to the end with
   /// each request that was begun, so every peer is waited for by at most one request of each other.
   std::deque<int> turns_;
@@ -117,9 +118,9 @@ class RpcServer {
     std::size_t rail = 0;
     std::vector<std::uint64_t> tokens;
   };
-  std::vector<int> owed_;           ///< peers with tokens in done_
-  std::map<int, Done> done_;        ///< by peer; loose requests served, of which it has not been told
-  Queue replying_;                  ///< served, and their answers being written
+  std::vector<int> owed_;     ///< peers with tokens in done_
+  std::map<int, Done> done_;  ///< by peer; unacknowledged requests served, of which it has not been told
+  Queue replying_;            ///< served, and their answers being written
   std::vector<std::byte> scratch_;  ///< for short answers
   bool stalled_ = false;            ///< something waits for room in a endpoint, or for a buffer
   bool freed_ = false;              ///< a buffer or room has become free since that was looked at

@@ -11,7 +11,7 @@ namespace rma {
 /// Kinds of messages (MessageHeader::kind). This folder has 1 to 7, atomics 8 to 15, strided 16 to 23.
 inline constexpr std::uint16_t kRequestMessage = 1;
 inline constexpr std::uint16_t kReplyMessage = 2;
-/// Tokens (8 bytes each) of loose requests that have been served.
+/// Tokens (8 bytes each) of unacknowledged requests that have been served.
 inline constexpr std::uint16_t kDoneMessage = 3;
 
 /// Requests of one rank to another that may be open at the same time. Whoever asks for more waits, so the
@@ -31,7 +31,7 @@ struct RequestHeader {
   std::uint32_t body_bytes = 0;
   std::uint32_t reply_room = 0;  ///< bytes that a reply may have
   RequestKind kind = RequestKind::count_;
-  std::uint16_t loose = 0;  ///< 1: nobody waits for this reply alone; success may be told with that of others
+  std::uint16_t unacknowledged = 0;  ///< 1: nobody waits for this reply alone; see kDoneMessage
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(RequestHeader) == 56);

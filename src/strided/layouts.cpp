@@ -5,7 +5,7 @@
 
 namespace rma {
 
-std::shared_ptr<const Layout> layout_of(const void* base, Side side, const Shape& shape) {
+std::shared_ptr<const Layout> layout_of(const void* base, Side side, const StridedShape& shape) {
   std::array<Layout::Dimension, RMA_MAX_LEVELS> dimensions;
   const auto given = shape.dimensions();
   for (std::size_t i = 0; i < given.size(); ++i) {

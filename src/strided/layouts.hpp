@@ -10,7 +10,7 @@
 namespace rma {
 
 /// Returns the layout of one side of a (not empty) strided transfer with this base address.
-[[nodiscard]] std::shared_ptr<const Layout> layout_of(const void* base, Side side, const Shape& shape);
+[[nodiscard]] std::shared_ptr<const Layout> layout_of(const void* base, Side side, const StridedShape& shape);
 /// Returns the layout of one side of an I/O vector, whose pieces are not all empty. Neighbours that are
 /// adjacent on both sides form one segment. So both sides have the same segments.
 [[nodiscard]] std::shared_ptr<const Layout> layout_of(std::span<const rma_iov_t> iov, Side side);

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "helper_thread/pieces.hpp"
+#include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
@@ -25,15 +25,15 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-Noncontiguous::Noncontiguous(const Job& job, Flights& flights, Network& network, Channel& channel,
+Noncontiguous::Noncontiguous(const Job& job, PendingOperations& pending, Network& network, Channel& channel,
                              RpcClient& client)
     : settings_(job.settings()),
-      flights_(flights),
+      pending_(pending),
       network_(network),
       client_(client),
-      assisted_(
+      host_assisted_(
           [&job](std::uintptr_t address, std::size_t bytes) { return job.registration_of(address, bytes); },
-          flights, network, channel) {}
+          pending, network, channel) {}
 
 bool Noncontiguous::registered(const Transfer& transfer) {
   const Layout& remote = *transfer.remote;
@@ -60,28 +60,28 @@ Status Noncontiguous::move(const Transfer& transfer, Operation& operation,
                            const std::function<Status()>& by_segments) {
   ProtocolSetting protocol = choose(transfer);
   if (protocol == ProtocolSetting::segments) return by_segments();
-  auto flying = operation.network_operation();
-  if (!flying.ok()) return std::move(flying).status();
+  auto started = operation.network_operation();
+  if (!started.ok()) return std::move(started).status();
   if (protocol == ProtocolSetting::host_assisted) {
-    Status status = assisted_.start({.direction = transfer.direction,
-                                     .rank = transfer.rank,
-                                     .remote = transfer.remote,
-                                     .local = transfer.local,
-                                     .operation = flying.value()});
+    Status status = host_assisted_.start({.direction = transfer.direction,
+                                          .rank = transfer.rank,
+                                          .remote = transfer.remote,
+                                          .local = transfer.local,
+                                          .operation = started.value()});
     if (status.code() != RMA_ERR_UNSUPPORTED) return status;
     protocol = ProtocolSetting::pipelined;
   }
   const bool put = transfer.direction == transport::Direction::write;
   const bool packed = protocol == ProtocolSetting::packed;
   count(put ? Counter::put_copied : Counter::get_copied);
-  return ask_in_pieces(client_, flights_,
-                       {.kind = put ? RequestKind::put : RequestKind::get,
-                        .rank = transfer.rank,
-                        .remote = transfer.remote,
-                        .local = transfer.local,
-                        .operation = flying.value(),
-                        .most = packed ? settings_.helper_buffer : settings_.packed_piece,
-                        .one_by_one = packed});
+  return ask_in_fragments(client_, pending_,
+                          {.kind = put ? RequestKind::put : RequestKind::get,
+                           .rank = transfer.rank,
+                           .remote = transfer.remote,
+                           .local = transfer.local,
+                           .operation = started.value(),
+                           .most = packed ? settings_.helper_buffer : settings_.packed_piece,
+                           .one_by_one = packed});
 }
 
 }  // namespace rma

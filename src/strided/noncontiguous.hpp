@@ -9,7 +9,7 @@
 #include "core/one_sided/operation.hpp"
 #include "helper_thread/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
-#include "strided/assisted.hpp"
+#include "strided/host_assisted.hpp"
 #include "transport/transport.hpp"
 #include "util/settings.hpp"
 
@@ -20,7 +20,8 @@ class Noncontiguous {
  public:
   /// Registers handlers with `channel`. The arguments outlive this. Packed transfers use the requests that
   /// RemoteCopy serves.
-  Noncontiguous(const Job& job, Flights& flights, Network& network, Channel& channel, RpcClient& client);
+  Noncontiguous(const Job& job, PendingOperations& pending, Network& network, Channel& channel,
+                RpcClient& client);
 
   struct Transfer {
     transport::Direction direction = transport::Direction::write;  ///< write: a put
@@ -38,10 +39,10 @@ class Noncontiguous {
   [[nodiscard]] bool registered(const Transfer& transfer);
 
   const Settings& settings_;
-  Flights& flights_;
+  PendingOperations& pending_;
   Network& network_;
   RpcClient& client_;
-  Assisted assisted_;
+  HostAssisted host_assisted_;
 };
 
 }  // namespace rma

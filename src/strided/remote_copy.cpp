@@ -2,13 +2,13 @@
 
 #include <memory>
 
-#include "helper_thread/pieces.hpp"
+#include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
 
-RemoteCopy::RemoteCopy(const Job& job, Flights& flights, RpcClient& client, RpcServer& server)
-    : job_(job), flights_(flights), client_(client) {
+RemoteCopy::RemoteCopy(const Job& job, PendingOperations& pending, RpcClient& client, RpcServer& server)
+    : job_(job), pending_(pending), client_(client) {
   server.serve(RequestKind::put, [this](const Served& request) { return serve_put(request); });
   server.serve(RequestKind::get, [this](const Served& request) { return serve_get(request); });
 }
@@ -40,14 +40,14 @@ Status RemoteCopy::move(transport::Direction direction, int rank, std::uintptr_t
                         std::size_t bytes, rma_request_t operation) {
   const bool put = direction == transport::Direction::write;
   count(put ? Counter::put_copied : Counter::get_copied);
-  const Transfer transfer = {
+  const FragmentedTransfer transfer = {
       .kind = put ? RequestKind::put : RequestKind::get,
       .rank = rank,
       .remote = std::make_shared<Layout>(Layout::contiguous(remote, bytes)),
       .local = std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(local), bytes)),
       .operation = operation,
       .most = job_.settings().packed_piece};
-  return ask_in_pieces(client_, flights_, transfer);
+  return ask_in_fragments(client_, pending_, transfer);
 }
 
 }  // namespace rma

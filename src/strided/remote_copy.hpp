@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/job/job.hpp"
 #include "core/network/copy_fallback.hpp"
 #include "helper_thread/layout.hpp"
@@ -17,7 +17,7 @@ namespace rma {
 class RemoteCopy final : public CopyFallback {
  public:
   /// Registers handlers with `server`. The arguments outlive this.
-  RemoteCopy(const Job& job, Flights& flights, RpcClient& client, RpcServer& server);
+  RemoteCopy(const Job& job, PendingOperations& pending, RpcClient& client, RpcServer& server);
 
   [[nodiscard]] Status move(transport::Direction direction, int rank, std::uintptr_t remote, std::byte* local,
                             std::size_t bytes, rma_request_t operation) override;
@@ -28,7 +28,7 @@ class RemoteCopy final : public CopyFallback {
   [[nodiscard]] bool given_out(const Layout::Part& part) const;
 
   const Job& job_;
-  Flights& flights_;
+  PendingOperations& pending_;
   RpcClient& client_;
 };
 

@@ -41,12 +41,12 @@ inline void with_segment_size(std::size_t bytes, const Copy& copy) {
 
 /// Copies the innermost `kLevels` dimensions of a shape by nested loops.
 template <std::size_t kLevels, std::size_t kBytes>
-inline void copy_nest(std::byte* dst, const std::byte* src, const Shape::Dimension* dimensions,
+inline void copy_nest(std::byte* dst, const std::byte* src, const StridedShape::Dimension* dimensions,
                       std::size_t bytes) {
   if constexpr (kLevels == 0) {
     copy_segment<kBytes>(dst, src, bytes);
   } else {
-    const Shape::Dimension outer = dimensions[kLevels - 1];
+    const StridedShape::Dimension outer = dimensions[kLevels - 1];
     for (std::size_t i = 0; i < outer.count; ++i) {
       copy_nest<kLevels - 1, kBytes>(dst, src, dimensions, bytes);
       dst += outer.dst_stride;
@@ -56,7 +56,7 @@ inline void copy_nest(std::byte* dst, const std::byte* src, const Shape::Dimensi
 }
 
 /// Copies all segments of `shape` from base address `src` to base address `dst`.
-inline void copy_shape(std::byte* dst, const std::byte* src, const Shape& shape) {
+inline void copy_shape(std::byte* dst, const std::byte* src, const StridedShape& shape) {
   const std::size_t bytes = shape.segment_bytes();
   const auto dimensions = shape.dimensions();
   if (dimensions.empty()) {

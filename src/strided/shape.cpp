@@ -7,7 +7,7 @@ namespace rma {
 namespace {
 
 /// Widens `extent` by `count` - 1 steps of `stride`. Returns false if it overflows.
-bool widen(Shape::Extent& extent, std::size_t count, std::ptrdiff_t stride) {
+bool widen(StridedShape::Extent& extent, std::size_t count, std::ptrdiff_t stride) {
   std::ptrdiff_t reach = 0;
   if (__builtin_mul_overflow(count - 1, stride, &reach)) return false;
   std::ptrdiff_t& side = reach < 0 ? extent.low : extent.high;
@@ -27,16 +27,16 @@ Status too_large(const std::size_t* counts, int levels) {
 
 }  // namespace
 
-Result<Shape> Shape::make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
-                          const std::ptrdiff_t* src_strides, int levels) {
+Result<StridedShape> StridedShape::make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
+                                        const std::ptrdiff_t* src_strides, int levels) {
   // The shape is made in place, because moving a shape costs more than a small transfer.
-  Result<Shape> made(std::in_place);
+  Result<StridedShape> made(std::in_place);
   if (!made.value().assign(counts, dst_strides, src_strides, levels)) made = too_large(counts, levels);
   return made;
 }
 
-bool Shape::assign(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
-                   const std::ptrdiff_t* src_strides, int levels) {
+bool StridedShape::assign(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
+                          const std::ptrdiff_t* src_strides, int levels) {
   for (int i = 0; i <= levels; ++i) {
     if (counts[i] == 0) return true;
   }
@@ -62,7 +62,7 @@ bool Shape::assign(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
 
 /// Computes the total and both extents. Returns false if one overflows. If none does, no
 /// later step overflows.
-bool Shape::measure() {
+bool StridedShape::measure() {
   std::size_t total = segment_bytes_;
   if (__builtin_add_overflow(segment_bytes_, std::size_t{0}, &dst_extent_.high)) return false;
   src_extent_.high = dst_extent_.high;
@@ -84,7 +84,7 @@ bool Shape::measure() {
 
 /// Reverses dimensions so that no destination stride is negative. No negation overflows, because the
 /// extents did not.
-void Shape::walk_upwards() {
+void StridedShape::walk_upwards() {
   for (Dimension& dimension : std::span(dimensions_.data(), levels_)) {
     if (dimension.dst_stride > 0 || (dimension.dst_stride == 0 && dimension.src_stride >= 0)) continue;
     const auto steps = static_cast<std::ptrdiff_t>(dimension.count - 1);
@@ -97,7 +97,7 @@ void Shape::walk_upwards() {
 
 /// Joins two things that are contiguous on both sides: a dimension with the segment, or a dimension with
 /// another one that continues it. Returns false if there are none.
-bool Shape::fold_one() {
+bool StridedShape::fold_one() {
   const auto continues = [](std::ptrdiff_t inner, std::size_t count, std::ptrdiff_t outer) {
     std::ptrdiff_t end = 0;
     return !__builtin_mul_overflow(inner, count, &end) && end == outer;
@@ -125,7 +125,7 @@ bool Shape::fold_one() {
   return false;
 }
 
-void Shape::erase(std::size_t dimension) {
+void StridedShape::erase(std::size_t dimension) {
   std::copy(dimensions_.begin() + dimension + 1, dimensions_.begin() + levels_,
             dimensions_.begin() + dimension);
   --levels_;

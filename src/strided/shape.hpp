@@ -20,7 +20,7 @@ enum class Side : std::uint8_t { dst, src };
 ///
 /// The normal form moves the same bytes as the given form, in another order. If destinations overlap, they
 /// end up with the data of one of the sources.
-class Shape {
+class StridedShape {
  public:
   /// Repeats the inner dimensions `count` (at least 2) times. The destination's stride is never negative: a
   /// dimension with a negative stride starts at its other end.
@@ -37,12 +37,12 @@ class Shape {
   };
 
   /// Makes an empty shape. Not defaulted, because that would fill the dimensions with zeros.
-  Shape() {}  // NOLINT(modernize-use-equals-default)
+  StridedShape() {}  // NOLINT(modernize-use-equals-default)
 
   /// Makes a shape. The arguments are those of rma_put_strided; pointers that the levels and counts need are
   /// not null. If any count is 0, the shape is empty. RMA_ERR_SIZE if an extent or the total overflows.
-  [[nodiscard]] static Result<Shape> make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
-                                          const std::ptrdiff_t* src_strides, int levels);
+  [[nodiscard]] static Result<StridedShape> make(const std::size_t* counts, const std::ptrdiff_t* dst_strides,
+                                                 const std::ptrdiff_t* src_strides, int levels);
 
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
   /// Returns the size of one segment of the normal form.

@@ -17,7 +17,7 @@ const std::byte* at(const void* base, std::ptrdiff_t offset) {
 
 /// Returns whether an extent wraps around the address space. Computes with numbers, because pointers
 /// must not wrap.
-bool wraps(const void* base, const Shape::Extent& extent) {
+bool wraps(const void* base, const StridedShape::Extent& extent) {
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   std::uintptr_t low = 0;
   std::uintptr_t high = 0;
@@ -25,13 +25,13 @@ bool wraps(const void* base, const Shape::Extent& extent) {
          __builtin_add_overflow(address, extent.high, &high);
 }
 
-[[gnu::cold]] Status wrapped(const void* base, const Shape::Extent& extent) {
+[[gnu::cold]] Status wrapped(const void* base, const StridedShape::Extent& extent) {
   return {RMA_ERR_SIZE, text("a strided transfer with base address {} reaches from {} to {} bytes off it, "
                              "past the ends of the address space",
                              base, extent.low, extent.high)};
 }
 
-Status check_extents(const void* dst, const void* src, const Shape& shape) {
+Status check_extents(const void* dst, const void* src, const StridedShape& shape) {
   if (wraps(dst, shape.dst_extent())) [[unlikely]]
     return wrapped(dst, shape.dst_extent());
   if (wraps(src, shape.src_extent())) [[unlikely]]
@@ -42,8 +42,8 @@ Status check_extents(const void* dst, const void* src, const Shape& shape) {
 /// Returns the path to all of `rank`'s side. If no single path leads to all of it, looks up each segment and
 /// returns a path of kind none, which then means that each segment is reachable. Looks up nothing for a rank
 /// of another host.
-Result<Path> find(const Job& job, const void* base, Side side, const Shape& shape, int rank) {
-  const Shape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
+Result<Path> find(const Job& job, const void* base, Side side, const StridedShape& shape, int rank) {
+  const StridedShape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
   const Path whole = job.resolve(at(base, extent.low), extent.bytes(), rank);
   if (whole.kind != Path::Kind::none) return whole;
   const void* missing = nullptr;
@@ -57,15 +57,16 @@ Result<Path> find(const Job& job, const void* base, Side side, const Shape& shap
 }
 
 /// Does the same for a put or a get, and also looks up memory on another host.
-Result<Path> find(const Job& job, Device& device, const void* base, Side side, const Shape& shape, int rank) {
+Result<Path> find(const Job& job, RemoteAccess& remote_access, const void* base, Side side,
+                  const StridedShape& shape, int rank) {
   auto found = find(job, base, side, shape, rank);
   if (!found.ok() || found->kind != Path::Kind::network) return found;
-  const Shape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
-  if (device.network()->reachable(at(base, extent.low), extent.bytes(), rank).ok()) return found;
+  const StridedShape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
+  if (remote_access.network()->reachable(at(base, extent.low), extent.bytes(), rank).ok()) return found;
   Status status;
   shape.for_each_segment([&](std::ptrdiff_t dst, std::ptrdiff_t src) {
     const void* const segment = at(base, side == Side::dst ? dst : src);
-    status = device.network()->reachable(segment, shape.segment_bytes(), rank);
+    status = remote_access.network()->reachable(segment, shape.segment_bytes(), rank);
     return status.ok();
   });
   if (!status.ok()) return status;
@@ -76,7 +77,7 @@ Result<Path> find(const Job& job, Device& device, const void* base, Side side, c
 /// is mapped here in one piece, is found inline without a call.
 template <typename Look>
 [[gnu::always_inline]] inline Status find_at_once(const Job& job, const void* base,
-                                                  const Shape::Extent& extent, int rank, Path& path,
+                                                  const StridedShape::Extent& extent, int rank, Path& path,
                                                   const Look& look) {
   path = {.kind = Path::Kind::direct, .here = job.direct(at(base, extent.low), extent.bytes(), rank)};
   if (path.here != nullptr) [[likely]]
@@ -90,7 +91,7 @@ template <typename Look>
 /// Issues every segment by `move(dst, src)`, until one fails. If the target unregisters memory meanwhile, the
 /// earlier segments have moved.
 template <typename Move>
-Status each_segment(void* dst, const void* src, const Shape& shape, const Move& move) {
+Status each_segment(void* dst, const void* src, const StridedShape& shape, const Move& move) {
   Status status;
   shape.for_each_segment([&](std::ptrdiff_t dst_offset, std::ptrdiff_t src_offset) {
     status = move(at(dst, dst_offset), at(src, src_offset));
@@ -101,16 +102,17 @@ Status each_segment(void* dst, const void* src, const Shape& shape, const Move& 
 
 /// A put if `kTheirs` is Side::dst, else a get.
 template <Side kTheirs>
-[[gnu::always_inline]] inline Status move_strided(const Ways& ways, void* dst, const void* src,
-                                                  const Shape& shape, int rank, const Ending& ending) {
+[[gnu::always_inline]] inline Status move_strided(const TransferPaths& paths, void* dst, const void* src,
+                                                  const StridedShape& shape, int rank, const Ending& ending) {
   constexpr bool kPut = kTheirs == Side::dst;
   if (shape.empty()) return complete(ending);
   if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
   const void* const theirs = kPut ? dst : src;
-  const Shape::Extent& extent = kPut ? shape.dst_extent() : shape.src_extent();
+  const StridedShape::Extent& extent = kPut ? shape.dst_extent() : shape.src_extent();
   Path path;
-  if (Status status = find_at_once(ways.job, theirs, extent, rank, path,
-                                   [&] { return find(ways.job, ways.device, theirs, kTheirs, shape, rank); });
+  if (Status status =
+          find_at_once(paths.job, theirs, extent, rank, path,
+                       [&] { return find(paths.job, paths.remote_access, theirs, kTheirs, shape, rank); });
       !status.ok())
     return status;
   count(Counter::strided);
@@ -130,23 +132,23 @@ template <Side kTheirs>
                         [&](void* to, const void* from) { return move(to, from, shape.segment_bytes()); });
   };
   const bool together = path.kind == Path::Kind::network && shape.segments() > 1;
-  return transfer_segments(ways, kTheirs, rank, together, layout, each, ending);
+  return transfer_segments(paths, kTheirs, rank, together, layout, each, ending);
 }
 
 }  // namespace
 
-Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
-                   const Ending& ending) {
-  return move_strided<Side::dst>(ways, dst, src, shape, rank, ending);
+Status put_strided(const TransferPaths& paths, void* dst, const void* src, const StridedShape& shape,
+                   int rank, const Ending& ending) {
+  return move_strided<Side::dst>(paths, dst, src, shape, rank, ending);
 }
 
-Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
-                   const Ending& ending) {
-  return move_strided<Side::src>(ways, dst, src, shape, rank, ending);
+Status get_strided(const TransferPaths& paths, void* dst, const void* src, const StridedShape& shape,
+                   int rank, const Ending& ending) {
+  return move_strided<Side::src>(paths, dst, src, shape, rank, ending);
 }
 
-Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const Shape& shape, rma_type_t type,
-                   const void* scale, int rank) {
+Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const StridedShape& shape,
+                   rma_type_t type, const void* scale, int rank) {
   if (shape.empty()) return {};
   if (shape.given_bytes() % type_size(type) != 0) {
     return {RMA_ERR_SIZE, text("counts[0] is {} bytes: expected a multiple of the element's {}",
@@ -154,7 +156,7 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
   }
   // Every element is aligned if the first one is and all strides are multiples of the alignment.
   std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(dst);
-  for (const Shape::Dimension& dimension : shape.dimensions()) {
+  for (const StridedShape::Dimension& dimension : shape.dimensions()) {
     bits |= static_cast<std::uintptr_t>(dimension.dst_stride);
   }
   if (bits % type_alignment(type) != 0) {

@@ -2,10 +2,10 @@
 
 #include "atomics/accumulate.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
 #include "core/one_sided/operation.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "strided/shape.hpp"
-#include "strided/ways.hpp"
+#include "strided/transfer_paths.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -15,16 +15,16 @@ namespace rma {
 // returns RMA_ERR_ADDRESS or RMA_ERR_SIZE (an extent wraps around the address space) has changed nothing.
 
 /// Writes to `rank`.
-[[nodiscard]] Status put_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
-                                 const Ending& ending);
+[[nodiscard]] Status put_strided(const TransferPaths& paths, void* dst, const void* src,
+                                 const StridedShape& shape, int rank, const Ending& ending);
 
 /// Reads from `rank`.
-[[nodiscard]] Status get_strided(const Ways& ways, void* dst, const void* src, const Shape& shape, int rank,
-                                 const Ending& ending);
+[[nodiscard]] Status get_strided(const TransferPaths& paths, void* dst, const void* src,
+                                 const StridedShape& shape, int rank, const Ending& ending);
 
 /// Performs dst += scale * src for each element. `type` is valid. RMA_ERR_SIZE if the contiguous bytes are
 /// not whole elements, RMA_ERR_ALIGNMENT if an element at `dst` is not aligned.
-[[nodiscard]] Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const Shape& shape,
-                                 rma_type_t type, const void* scale, int rank);
+[[nodiscard]] Status acc_strided(Accumulator& accumulator, void* dst, const void* src,
+                                 const StridedShape& shape, rma_type_t type, const void* scale, int rank);
 
 }  // namespace rma

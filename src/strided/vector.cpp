@@ -74,10 +74,10 @@ Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side,
 }
 
 /// Does the same for a put or a get.
-Result<Survey> survey_transfer(const Job& job, Device& device, std::span<const rma_iov_t> iov, Side side,
-                               int rank) {
+Result<Survey> survey_transfer(const Job& job, RemoteAccess& remote_access, std::span<const rma_iov_t> iov,
+                               Side side, int rank) {
   return survey(job, iov, side, rank, [&](const void* address, std::size_t bytes) {
-    return check_reachable(job, device, address, bytes, rank);
+    return check_reachable(job, remote_access, address, bytes, rank);
   });
 }
 
@@ -166,34 +166,36 @@ std::ptrdiff_t delta_of(const Job& job, int rank) {
 }
 
 /// A put if `theirs` is Side::dst, else a get.
-Status move_vector(const Ways& ways, std::span<const rma_iov_t> iov, Side theirs, int rank,
+Status move_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, Side theirs, int rank,
                    const Ending& ending) {
   const bool put = theirs == Side::dst;
-  auto found = survey_transfer(ways.job, ways.device, iov, theirs, rank);
+  auto found = survey_transfer(paths.job, paths.remote_access, iov, theirs, rank);
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);
   count(put ? Counter::put_bytes : Counter::get_bytes, found->bytes);
   if (found->direct) {
-    const std::ptrdiff_t delta = delta_of(ways.job, rank);
+    const std::ptrdiff_t delta = delta_of(paths.job, rank);
     copy_direct(iov, found.value(), put ? delta : 0, put ? 0 : delta);
     return complete(ending);
   }
   const auto layout = [&](Side side) { return layout_of(iov, side); };
   const auto each = [&](const auto& move) {
-    return each_run(iov, joining_for(ways.job, iov, found.value(), theirs, rank), move);
+    return each_run(iov, joining_for(paths.job, iov, found.value(), theirs, rank), move);
   };
-  const bool together = !ways.job.mapped(rank) && found->breaks > 1;
-  return transfer_segments(ways, theirs, rank, together, layout, each, ending);
+  const bool together = !paths.job.mapped(rank) && found->breaks > 1;
+  return transfer_segments(paths, theirs, rank, together, layout, each, ending);
 }
 
 }  // namespace
 
-Status put_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  return move_vector(ways, iov, Side::dst, rank, ending);
+Status put_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, int rank,
+                  const Ending& ending) {
+  return move_vector(paths, iov, Side::dst, rank, ending);
 }
 
-Status get_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank, const Ending& ending) {
-  return move_vector(ways, iov, Side::src, rank, ending);
+Status get_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, int rank,
+                  const Ending& ending) {
+  return move_vector(paths, iov, Side::src, rank, ending);
 }
 
 Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_type_t type,

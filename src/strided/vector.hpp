@@ -4,9 +4,9 @@
 
 #include "atomics/accumulate.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
 #include "core/one_sided/operation.hpp"
-#include "strided/ways.hpp"
+#include "core/one_sided/remote_access.hpp"
+#include "strided/transfer_paths.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -17,11 +17,11 @@ namespace rma {
 // or RMA_ERR_ADDRESS has changed nothing.
 
 /// Writes the pieces to `rank`.
-[[nodiscard]] Status put_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank,
+[[nodiscard]] Status put_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, int rank,
                                 const Ending& ending);
 
 /// Reads the pieces from `rank`.
-[[nodiscard]] Status get_vector(const Ways& ways, std::span<const rma_iov_t> iov, int rank,
+[[nodiscard]] Status get_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, int rank,
                                 const Ending& ending);
 
 /// Performs dst += scale * src for each element. `type` is valid. RMA_ERR_SIZE if a descriptor's bytes are

@@ -68,6 +68,16 @@ Status malformed(const SettingInfo& info, std::string_view value) {
   return {RMA_ERR_SETTING, text("{}={} is not valid: expected {}", info.name, value, setting_range(info))};
 }
 
+/// Returns the row of `entry` ("NAME=value") if it, or the setting `name` of it, has another name now; else
+/// null.
+const RenamedSetting* find_renamed(std::string_view entry, std::string_view name) {
+  const auto table = renamed_settings();
+  const auto found = std::find_if(table.begin(), table.end(), [entry, name](const RenamedSetting& row) {
+    return row.before == entry || row.before == name;
+  });
+  return found != table.end() ? &*found : nullptr;
+}
+
 Status store(const SettingInfo& info, std::string_view text, Settings& settings) {
   if (const auto* number = std::get_if<std::uint64_t Settings::*>(&info.value)) {
     const auto value = parse_number(text);
@@ -115,6 +125,9 @@ Result<Settings> read_settings(std::span<const std::string_view> environment) {
     if (equals == std::string_view::npos || !name.starts_with("RMA_")) continue;
     const auto info =
         std::find_if(table.begin(), table.end(), [name](const auto& row) { return row.name == name; });
+    if (const RenamedSetting* const renamed = find_renamed(entry, name); renamed != nullptr) {
+      return Status(RMA_ERR_SETTING, text("{} is called {} now", renamed->before, renamed->now));
+    }
     if (info == table.end()) return unknown(name);
     if (Status status = store(*info, entry.substr(equals + 1), settings); !status.ok()) return status;
   }

@@ -14,7 +14,7 @@ namespace rma {
 
 enum class HugePagesSetting : std::uint8_t { off, transparent, hugetlb };
 enum class CmaSetting : std::uint8_t { automatic, off };
-enum class CollectiveSetting : std::uint8_t { automatic, mail };
+enum class CollectiveSetting : std::uint8_t { automatic, p2p };
 enum class ShmSetting : std::uint8_t { automatic, off };
 enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
 /// The words of RMA_NETWORK, in the order of the enumerators. All words after "off" are names of providers.
@@ -101,6 +101,17 @@ struct SettingInfo {
 
 /// Returns all settings, in the order in which they are documented.
 [[nodiscard]] std::span<const SettingInfo> setting_table();
+
+/// A setting, or a value of one, that has another name now. Both are as a user writes them: NAME, or
+/// NAME=value.
+struct RenamedSetting {
+  std::string_view before;
+  std::string_view now;
+};
+
+/// Returns all settings and values that were renamed. read_settings() refuses them with a text that says the
+/// new name.
+[[nodiscard]] std::span<const RenamedSetting> renamed_settings();
 
 /// Returns the settings of `environment`, which consists of "NAME=value" strings, and defaults for all
 /// others. Numbers may end in K, M, G or T (powers of 1024). RMA_ERR_SETTING for a malformed or out-of-range

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kTebi = std::uint64_t{1} << 40;
 constexpr std::array<std::string_view, 3> kHugePages = {"off", "transparent", "hugetlb"};
 constexpr std::array<std::string_view, 2> kCma = {"auto", "off"};
-constexpr std::array<std::string_view, 2> kCollective = {"auto", "mail"};
+constexpr std::array<std::string_view, 2> kCollective = {"auto", "p2p"};
 constexpr std::array<std::string_view, 2> kShm = {"auto", "off"};
 constexpr std::array<std::string_view, 4> kAtomicDomain = {"auto", "cpu", "nic", "helper"};
 constexpr std::array<std::string_view, 5> kProtocol = {"auto", "packed", "pipelined", "segments",
@@ -27,6 +27,12 @@ Choice choice(std::span<const std::string_view> words) {
 }
 
 }  // namespace
+
+std::span<const RenamedSetting> renamed_settings() {
+  static constexpr std::array kRenamed = {
+      RenamedSetting{"RMA_COLL_ALGORITHM=mail", "RMA_COLL_ALGORITHM=p2p"}};
+  return kRenamed;
+}
 
 std::span<const SettingInfo> setting_table() {
   static const std::array table = {
@@ -58,7 +64,8 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{
           "RMA_COLL_ALGORITHM", choice<&Settings::collective_algorithm>(kCollective), "auto", 0, 0, "",
           "How the members of a team communicate: auto uses shared memory if all members share a host, else "
-          "mail (puts with notification); mail always uses mail. The value must be the same on all ranks"},
+          "p2p, which sends point-to-point messages (puts with notification); p2p always does so. The value "
+          "must be the same on all ranks"},
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "",
                   "Map the memory of other ranks of the same host. off sends everything through the network"},
       SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetworkNames), "auto", 0, 0, "",

@@ -26,27 +26,26 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 bool Doorbell::Sleeper::sleep(std::uint32_t seen) {
   count(Counter::sleep);
-  if (ringer_ == Ringer::always) {
-    futex(doorbell_.rings, FUTEX_WAIT, seen, nullptr);
+  if (waker_ == Waker::always) {
+    futex(doorbell_.wakeups, FUTEX_WAIT, seen, nullptr);
     return false;
   }
   const std::int64_t now = monotonic_nanoseconds();
   if (since_ == 0) since_ = now;
-  const bool mortal = ringer_ == Ringer::mortal;
+  const bool mortal = waker_ == Waker::mortal;
   const timespec nap = {.tv_sec = 0, .tv_nsec = mortal ? kMortalNap : nap_after(now - since_)};
-  futex(doorbell_.rings, FUTEX_WAIT, seen, &nap);
+  futex(doorbell_.wakeups, FUTEX_WAIT, seen, &nap);
   if (!mortal) return false;
-  // Measures time by the clock and not by the number of naps, because other threads may ring here all the
-  // time.
+  // Measures time by the clock and not by the number of naps, because other threads may wake it all the time.
   const std::int64_t woken = monotonic_nanoseconds();
   if (woken - since_ < kMortalNap) return false;
   since_ = woken;
   return true;
 }
 
-void Doorbell::wake() {
-  rings.fetch_add(1, std::memory_order_release);
-  futex(rings, FUTEX_WAKE, INT_MAX, nullptr);
+void Doorbell::wake_sleepers() {
+  wakeups.fetch_add(1, std::memory_order_release);
+  futex(wakeups, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
 }  // namespace rma

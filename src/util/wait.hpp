@@ -15,11 +15,11 @@ struct WaitPolicy {
 };
 
 /// Says which writers may make a sleeper's condition true, and so how the sleeper has to sleep.
-enum class Ringer : std::uint8_t {
-  always,     ///< every writer rings the doorbell: the sleeper sleeps until it is woken
-  sometimes,  ///< plain stores and devices write too and do not ring: the sleeper tests its condition again
+enum class Waker : std::uint8_t {
+  always,     ///< every writer wakes the sleeper: it sleeps until it is woken
+  sometimes,  ///< plain stores and devices write too and wake nobody: the sleeper tests its condition again
               ///< after each nap_after()
-  mortal      ///< every writer rings, but its process may end before it does: see wait_unless()
+  mortal      ///< every writer wakes the sleeper, but its process may end before it does: see wait_unless()
 };
 
 /// A thread that sleeps for another process tests after this many nanoseconds whether that process has ended.
@@ -43,42 +43,42 @@ constexpr std::int64_t nap_after(std::int64_t asleep) {
 /// condition. A waker takes two steps: it makes the condition true, then it reads `sleepers`. Both execute a
 /// full barrier between their steps, so at least one of them sees the other's first step (Dekker's
 /// algorithm). If the sleeper sees the condition true, it does not sleep. If the waker sees the sleeper, it
-/// increments `rings` and calls futex wake. The sleeper has read `rings` before it read its condition, and
-/// futex wait returns at once if `rings` has changed since.
+/// increments `wakeups` and calls futex wake. The sleeper has read `wakeups` before it read its condition,
+/// and futex wait returns at once if `wakeups` has changed since.
 struct alignas(64) Doorbell {
-  std::atomic<std::uint32_t> rings = 0;
+  std::atomic<std::uint32_t> wakeups = 0;
   std::atomic<std::uint32_t> sleepers = 0;
 
   /// Wakes all threads that sleep here. The caller has made the condition true before, with any kind of
   /// store.
-  void ring() {
+  void wake() {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the fetch_add in wait_unless
-    ring_ordered();
+    wake_ordered();
   }
 
   /// Does the same for a caller that made the condition true by a sequentially consistent read-modify-write,
   /// which is the full barrier already.
-  void ring_ordered() {
-    if (sleepers.load(std::memory_order_relaxed) != 0) wake();
+  void wake_ordered() {
+    if (sleepers.load(std::memory_order_relaxed) != 0) wake_sleepers();
   }
 
   /// One thread's wait at a doorbell. It remembers since when the thread sleeps.
   class Sleeper {
    public:
-    Sleeper(Doorbell& doorbell, Ringer ringer) : doorbell_(doorbell), ringer_(ringer) {}
-    /// Sleeps until the thread is woken or its nap is over. Returns at once if `rings` is no longer `seen`.
+    Sleeper(Doorbell& doorbell, Waker waker) : doorbell_(doorbell), waker_(waker) {}
+    /// Sleeps until the thread is woken or its nap is over. Returns at once if `wakeups` is no longer `seen`.
     /// Returns whether it is time to test if the process that the thread waits for has ended; only for
-    /// Ringer::mortal.
+    /// Waker::mortal.
     bool sleep(std::uint32_t seen);
 
    private:
     Doorbell& doorbell_;
-    const Ringer ringer_;
+    const Waker waker_;
     std::int64_t since_ = 0;  ///< monotonic time of the first sleep or the last test; 0: not slept yet
   };
 
  private:
-  void wake();
+  void wake_sleepers();
 };
 static_assert(sizeof(Doorbell) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 
@@ -96,14 +96,14 @@ inline void pause_processor() {
 constexpr std::uint64_t kEagerPolls = 1024;
 
 /// Waits until `condition()` returns true. The thread first polls, then yields, then sleeps at `doorbell`.
-/// `ringer` says which writers ring the doorbell. `condition` loads shared words with acquire order.
+/// `waker` says which writers wake the sleepers. `condition` loads shared words with acquire order.
 ///
 /// Returns true when the condition holds. Returns false if `lost()` returns true, which says that a process
 /// has ended without which the condition never comes true, and the condition does not hold. A thread with
-/// Ringer::mortal calls `lost()` after each kMortalNap of sleep; other threads never call it.
+/// Waker::mortal calls `lost()` after each kMortalNap of sleep; other threads never call it.
 template <typename Condition, typename Lost>
 [[nodiscard]] bool wait_unless(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
-                               const Lost& lost, Ringer ringer = Ringer::mortal) {
+                               const Lost& lost, Waker waker = Waker::mortal) {
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return true;
     if (i >= kEagerPolls) pause_processor();
@@ -114,10 +114,10 @@ template <typename Condition, typename Lost>
   }
   if (condition()) return true;
   bool holds = true;
-  Doorbell::Sleeper sleeper(doorbell, ringer);
-  doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in ring()
+  Doorbell::Sleeper sleeper(doorbell, waker);
+  doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
   while (true) {
-    const std::uint32_t seen = doorbell.rings.load(std::memory_order_acquire);
+    const std::uint32_t seen = doorbell.wakeups.load(std::memory_order_acquire);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
     // The process that has ended may have made the condition true before it ended.
@@ -133,9 +133,9 @@ template <typename Condition, typename Lost>
 /// Waits as wait_unless() does, for a condition that comes true in any case.
 template <typename Condition>
 void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
-                Ringer ringer = Ringer::always) {
+                Waker waker = Waker::always) {
   static_cast<void>(wait_unless(
-      doorbell, policy, condition, [] { return false; }, ringer));
+      doorbell, policy, condition, [] { return false; }, waker));
 }
 
 }  // namespace rma

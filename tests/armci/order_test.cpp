@@ -209,16 +209,16 @@ TEST(Order, PutThenAccumulateThenGet) {
 
 TEST(Order, FlagBehindData) {
   constexpr int kCount = 300;
-  struct Mail {
+  struct PointToPoint {
     std::array<int, kCount> data;
     volatile int flag;
     volatile int answer;
   };
-  const Memory memory(sizeof(Mail));
+  const Memory memory(sizeof(PointToPoint));
   if (ranks() > 1 && me() < 2) {
     const int other = 1 - me();
-    auto& mine = *memory.as<Mail>(me());
-    auto* const theirs = memory.as<Mail>(other);
+    auto& mine = *memory.as<PointToPoint>(me());
+    auto* const theirs = memory.as<PointToPoint>(other);
     for (int round = 1; round <= multi::rounds(200); ++round) {
       if (me() == 0) {
         std::array<int, kCount> data = {};

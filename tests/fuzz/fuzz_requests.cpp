@@ -16,14 +16,14 @@
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
+#include "helper_thread/fragments.hpp"
 #include "helper_thread/helper_thread.hpp"
-#include "helper_thread/pieces.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 #include "loopback/loopback_transport.hpp"
 #include "records.hpp"
-#include "strided/assisted.hpp"
+#include "strided/host_assisted.hpp"
 #include "strided/remote_copy.hpp"
 #include "util/log.hpp"
 
@@ -70,9 +70,9 @@ struct Base {
     auto endpoint =
         fabric.open(0, {.max_message = 4096, .max_outstanding = 4}, transport::LoopbackKeys::ignored);
     const std::vector<std::byte> card(endpoint->card().begin(), endpoint->card().end());
-    device = std::make_unique<Device>(std::move(endpoint), 1,
-                                      [card](int) -> Result<std::vector<std::byte>> { return card; });
-    auto created = Accumulator::create(*job, *device);
+    remote_access = std::make_unique<RemoteAccess>(
+        std::move(endpoint), 1, [card](int) -> Result<std::vector<std::byte>> { return card; });
+    auto created = Accumulator::create(*job, *remote_access);
     demand(created.ok(), "no accumulator");
     accumulator = std::move(created).value();
     demand(job->connect().ok(), "no connection to itself");
@@ -86,7 +86,7 @@ struct Base {
   Settings settings;
   transport::LoopbackFabric fabric;
   std::unique_ptr<Job> job;
-  std::unique_ptr<Device> device;
+  std::unique_ptr<RemoteAccess> remote_access;
   std::unique_ptr<Accumulator> accumulator;
 };
 
@@ -99,7 +99,7 @@ Base& base() {
 struct Rank {
   Rank(transport::LoopbackFabric& fabric, int number, const Network::CardSource& cards,
        std::byte* memory = nullptr)
-      : flights(kRanks, {.spins = 16, .yields = 4}, std::chrono::seconds(60)) {
+      : pending(kRanks, {.spins = 16, .yields = 4}, std::chrono::seconds(60)) {
     auto opened = fabric.open(number, {.max_message = 1 << 20, .max_gather = 4, .max_outstanding = 16});
     endpoint = opened.get();
     // The first registration, whose key inputs can name.
@@ -110,22 +110,22 @@ struct Rank {
     transports.push_back(std::move(opened));
     rails = std::make_unique<Rails>(std::move(transports));
     network = std::make_unique<Network>(
-        base().settings, flights, *rails, kRanks, cards,
+        base().settings, pending, *rails, kRanks, cards,
         [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
     const Settings& settings = base().settings;
     auto created = Channel::create(*rails, kRanks, Channel::Options::from(settings, kRanks, false));
     demand(created.ok(), "no channel");
     channel = std::move(created).value();
-    client = std::make_unique<RpcClient>(flights, network.get(), *channel, *rails, settings.helper_buffer,
+    client = std::make_unique<RpcClient>(pending, network.get(), *channel, *rails, settings.helper_buffer,
                                          settings.helper_buffers);
     server = std::make_unique<RpcServer>(*channel, *rails, settings.helper_buffer, settings.helper_buffers);
-    helper = std::make_unique<HelperThread>(*channel, flights, nullptr, 0);
-    for (int rank = 0; rank < kRanks; ++rank) flights.moved_by(rank, *network);
+    helper = std::make_unique<HelperThread>(*channel, pending, nullptr, 0);
+    for (int rank = 0; rank < kRanks; ++rank) pending.set_progress_source(rank, *network);
   }
 
   transport::LoopbackTransport* endpoint = nullptr;
   std::unique_ptr<Rails> rails;
-  Flights flights;
+  PendingOperations pending;
   std::unique_ptr<Network> network;
   std::unique_ptr<Channel> channel;
   std::unique_ptr<RpcClient> client;
@@ -149,18 +149,19 @@ class World {
           std::make_unique<Rank>(fabric_, rank, cards, rank == kAttacker ? base().attackers : nullptr);
     }
     for (int rank = 0; rank < kRanks; ++rank) {
-      Rank& its = at(rank);
+      Rank& process = at(rank);
       const Settings& settings = base().settings;
       Served& served = served_.emplace_back();
       served.atomics =
-          std::make_unique<RemoteAtomics>(*base().accumulator, settings.packed_piece, its.flights,
-                                          its.network.get(), *its.client, *its.server);
-      served.copy = std::make_unique<RemoteCopy>(*base().job, its.flights, *its.client, *its.server);
-      served.mutexes = std::make_unique<RemoteMutexes>(rank, settings, its.flights, *its.network,
-                                                       *its.channel, *its.client, *its.server);
-      served.assisted =
-          std::make_unique<Assisted>(own_memory(its, rank), its.flights, *its.network, *its.channel);
-      demand(its.server->complete(), "a kind of request that nobody serves here is not fuzzed");
+          std::make_unique<RemoteAtomics>(*base().accumulator, settings.packed_piece, process.pending,
+                                          process.network.get(), *process.client, *process.server);
+      served.copy =
+          std::make_unique<RemoteCopy>(*base().job, process.pending, *process.client, *process.server);
+      served.mutexes = std::make_unique<RemoteMutexes>(rank, settings, process.pending, *process.network,
+                                                       *process.channel, *process.client, *process.server);
+      served.host_assisted = std::make_unique<HostAssisted>(own_memory(process, rank), process.pending,
+                                                            *process.network, *process.channel);
+      demand(process.server->complete(), "a kind of request that nobody serves here is not fuzzed");
     }
     auto* const mutexes = reinterpret_cast<TicketMutex*>(base().arena + (kMutexes - kArena));
     std::uninitialized_default_construct_n(mutexes, kMutexCount);
@@ -169,7 +170,7 @@ class World {
     for (auto& rank : ranks_) {
       demand(rank->helper->start().ok(), "a helper that does not start");
     }
-    for (Company& company : companies_) at(company.rank).flights.add(company);
+    for (Company& company : companies_) at(company.rank).pending.add(company);
     for (const int other : {kAttacker, kHonest}) {
       std::size_t rail = 0;
       demand(at(other).network->requests().reach(kVictim, &rail).ok(), "no connection");
@@ -206,7 +207,7 @@ class World {
         if (payload.size() >= 2) ask(number(payload));
         break;
       case Act::move:
-        if (!payload.empty()) move_assisted(payload[0] % 2 == 1);
+        if (!payload.empty()) move_host_assisted(payload[0] % 2 == 1);
         break;
       case Act::scatter:
       case Act::gather:
@@ -231,10 +232,10 @@ class World {
     move(RequestKind::get, layout(kArena + 128), layout(reinterpret_cast<std::uintptr_t>(got.data())));
     demand(sent == got, "an honest process got other data than it put");
 
-    std::array<std::byte, 64> assisted = {};
+    std::array<std::byte, 64> host_assisted = {};
     move_honestly(transport::Direction::write, sent.data());
-    move_honestly(transport::Direction::read, assisted.data());
-    demand(sent == assisted, "an honest process got other data than it put by host-assisted transfers");
+    move_honestly(transport::Direction::read, host_assisted.data());
+    demand(sent == host_assisted, "an honest process got other data than it put by host-assisted transfers");
 
     RemoteMutexes& mutexes = *served_[kHonest].mutexes;
     const auto mutex = reinterpret_cast<std::uintptr_t>(&hidden_mutex_);
@@ -295,18 +296,18 @@ class World {
   }
   void move(RequestKind kind, std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local) {
     Rank& honest = at(kHonest);
-    const Transfer transfer = {.kind = kind,
-                               .rank = kVictim,
-                               .remote = std::move(remote),
-                               .local = std::move(local),
-                               .operation = honest.flights.open(kVictim),
-                               .most = 64};
-    demand(ask_in_pieces(*honest.client, honest.flights, transfer).ok(), "an honest process is not heard");
-    demand(honest.flights.finish(transfer.operation).ok(), "an honest process is refused");
+    const FragmentedTransfer transfer = {.kind = kind,
+                                         .rank = kVictim,
+                                         .remote = std::move(remote),
+                                         .local = std::move(local),
+                                         .operation = honest.pending.open(kVictim),
+                                         .most = 64};
+    demand(ask_in_fragments(*honest.client, honest.pending, transfer).ok(), "an honest process is not heard");
+    demand(honest.pending.finish(transfer.operation).ok(), "an honest process is refused");
   }
 
   /// Registers memory of a rank: for the victim, a part of the arena; for the others, any memory.
-  static Assisted::Registrations own_memory(Rank& rank, int number) {
+  static HostAssisted::Registrations own_memory(Rank& rank, int number) {
     if (number != kVictim) {
       return [&rank](std::uintptr_t address, std::size_t bytes) -> std::optional<Registered> {
         // NOLINTNEXTLINE(performance-no-int-to-ptr): of this process
@@ -320,19 +321,19 @@ class World {
       return registered;
     };
   }
-  void move_assisted(bool get) {
+  void move_host_assisted(bool get) {
     if (++moved_ > 3) return;
     const std::array<Layout::Dimension, 1> rows = {{{.count = 40, .stride = 100}}};
-    Flights& flights = at(kVictim).flights;
-    const rma_request_t operation = flights.open(kAttacker);
-    const Assisted::Transfer transfer = {
+    PendingOperations& pending = at(kVictim).pending;
+    const rma_request_t operation = pending.open(kAttacker);
+    const HostAssisted::Transfer transfer = {
         .direction = get ? transport::Direction::read : transport::Direction::write,
         .rank = kAttacker,
         .remote = std::make_shared<Layout>(Layout::strided(kAttackers, 64, rows)),
         .local = std::make_shared<Layout>(Layout::strided(kArena + 8192, 64, rows)),
         .operation = operation};
-    static_cast<void>(served_[kVictim].assisted->start(transfer).ok());
-    flights.leave(operation);
+    static_cast<void>(served_[kVictim].host_assisted->start(transfer).ok());
+    pending.leave(operation);
   }
   void post(Act act, std::size_t bytes) {
     const transport::Local piece = {
@@ -344,8 +345,8 @@ class World {
   void move_honestly(transport::Direction direction, std::byte* local) {
     Rank& honest = at(kHonest);
     const std::array<Layout::Dimension, 1> eights = {{{.count = 8, .stride = 16}}};
-    const rma_request_t operation = honest.flights.open(kVictim);
-    const Status started = served_[kHonest].assisted->start(
+    const rma_request_t operation = honest.pending.open(kVictim);
+    const Status started = served_[kHonest].host_assisted->start(
         {.direction = direction,
          .rank = kVictim,
          .remote = std::make_shared<Layout>(Layout::strided(kArena + 256, 8, eights)),
@@ -354,7 +355,7 @@ class World {
                              std::array<Layout::Dimension, 1>{{{.count = 8, .stride = 8}}})),
          .operation = operation});
     demand(started.ok(), "an honest process cannot start a host-assisted transfer");
-    demand(honest.flights.finish(operation).ok(), "an honest process's host-assisted transfer fails");
+    demand(honest.pending.finish(operation).ok(), "an honest process's host-assisted transfer fails");
   }
 
   void settle() {
@@ -373,13 +374,13 @@ class World {
   void about_to_sleep(int rank) {
     if (progress()) return;
     demand(rank != kHonest, "an honest process waits for what does not come");
-    Rank& its = at(rank);
-    its.network->give_up(kAttacker);
-    its.helper->give_up(kAttacker);
+    Rank& process = at(rank);
+    process.network->give_up(kAttacker);
+    process.helper->give_up(kAttacker);
   }
 
   /// Lets all ranks run while one of them waits.
-  struct Company final : Mover {
+  struct Company final : ProgressSource {
     Company(World& its_world, int number) : world(its_world), rank(number) {}
     bool progress() override { return world.progress(); }
     void flush(int /*rank*/) override {}
@@ -400,7 +401,7 @@ class World {
     std::unique_ptr<RemoteAtomics> atomics;
     std::unique_ptr<RemoteCopy> copy;
     std::unique_ptr<RemoteMutexes> mutexes;
-    std::unique_ptr<Assisted> assisted;
+    std::unique_ptr<HostAssisted> host_assisted;
   };
   std::vector<Served> served_;
   std::array<Company, 2> companies_ = {Company(*this, kVictim), Company(*this, kHonest)};

@@ -56,7 +56,7 @@ Payload mutex(std::uintptr_t address, std::uint64_t rank, std::uint64_t id) {
   return payload;
 }
 
-/// As in src/strided/assisted_peer.hpp.
+/// As in src/strided/host_assisted_peer.hpp.
 struct Header {
   std::uint64_t stream = 1;
   std::uint32_t yours = 0;

@@ -105,7 +105,7 @@ struct Place {
   rma_team_t team;
   int rank = 0;
   int size = 0;
-  explicit Place(rma_team_t its) : team(its) { EXPECT_TRUE(ok(rma_team_info(team, &rank, &size))); }
+  explicit Place(rma_team_t of_team) : team(of_team) { EXPECT_TRUE(ok(rma_team_info(team, &rank, &size))); }
 };
 
 void allreduce_once(const Place& place, std::size_t turn, rma_type_t type, rma_reduction_t op,
@@ -158,9 +158,9 @@ void allgather_once(const Place& place, std::size_t turn, std::size_t bytes) {
   EXPECT_TRUE(ok(rma_allgather(place.team, all.data(), mine.data(), bytes)));
   std::vector<std::byte> expected;
   for (int rank = 0; rank < place.size; ++rank) {
-    std::vector<std::byte> its(bytes);
-    draws_of(84, rank, turn).fill(its);
-    expected.insert(expected.end(), its.begin(), its.end());
+    std::vector<std::byte> contribution(bytes);
+    draws_of(84, rank, turn).fill(contribution);
+    expected.insert(expected.end(), contribution.begin(), contribution.end());
   }
   EXPECT_EQ(first_difference(all, expected), all.size());
 }

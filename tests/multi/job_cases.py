@@ -123,7 +123,7 @@ def again(job):
 def stale(job):
     job.passes(1, "stale", under_rmarun=False)
     job.passes(3, "stale")
-    job.passes(3, "stale", RMA_COLL_ALGORITHM="mail")
+    job.passes(3, "stale", RMA_COLL_ALGORITHM="p2p")
 
 
 def stale_request(job):

@@ -22,21 +22,21 @@
 namespace {
 
 /// The ways in which the members of a team communicate.
-struct Way {
+struct Algorithm {
   const char* name;
   int ranks;
   std::vector<std::pair<const char*, const char*>> settings;
-  [[nodiscard]] bool by_mail() const { return std::string(name).find("ByMail") != std::string::npos; }
+  [[nodiscard]] bool by_p2p() const { return std::string(name).find("ByP2p") != std::string::npos; }
 };
 
-const std::vector<Way>& ways() {
-  static const std::vector<Way> all = {
+const std::vector<Algorithm>& algorithms() {
+  static const std::vector<Algorithm> all = {
       {"Two", 2, {}},
       {"Four", 4, {}},
       {"FourByOneCounter", 4, {{"RMA_COLL_FLAT_RANKS", "1"}}},
       {"ThreeAsleepAtOnce", 3, {{"RMA_SPIN", "0"}, {"RMA_YIELDS", "0"}}},
-      {"TwoByMail", 2, {{"RMA_COLL_ALGORITHM", "mail"}}},
-      {"FiveByMail", 5, {{"RMA_COLL_ALGORITHM", "mail"}}},
+      {"TwoByP2p", 2, {{"RMA_COLL_ALGORITHM", "p2p"}}},
+      {"FiveByP2p", 5, {{"RMA_COLL_ALGORITHM", "p2p"}}},
   };
   return all;
 }
@@ -89,7 +89,7 @@ class Lost : public testing::TestWithParam<std::tuple<std::size_t, bool>> {
     std::vector<Forked> processes;
     for (int rank = 0; rank < ranks_; ++rank) {
       processes.emplace_back([&, rank] {
-        for (const auto& [name, value] : way_.settings) setenv(name, value, 1);
+        for (const auto& [name, value] : algorithm_.settings) setenv(name, value, 1);
         Member member = {&*meeting, rank, ranks_};
         const rma_bootstrap_t given = {rank, ranks_, allgather, barrier, nullptr, &member};
         EXPECT_EQ(rma_init_with(&given), RMA_SUCCESS) << rma_last_error();
@@ -122,8 +122,8 @@ class Lost : public testing::TestWithParam<std::tuple<std::size_t, bool>> {
     return result;
   }
 
-  const Way& way_ = ways()[std::get<0>(GetParam())];
-  const int ranks_ = way_.ranks;
+  const Algorithm& algorithm_ = algorithms()[std::get<0>(GetParam())];
+  const int ranks_ = algorithm_.ranks;
   const int victim_ = std::get<1>(GetParam()) ? 0 : ranks_ - 1;
 };
 
@@ -167,8 +167,9 @@ TEST_P(Lost, TheTextNamesIt) {
     EXPECT_LOST(rma_barrier(rma_team_world()));
     const std::string text = rma_last_error();
     const std::string name = "rank " + std::to_string(victim_) + ", process ";
-    // By mail, one of several members notices it and tells the others.
-    const bool told = way_.by_mail() && text.find("found a member of this team lost") != std::string::npos;
+    // By point-to-point messages, one of several members notices it and tells the others.
+    const bool told =
+        algorithm_.by_p2p() && text.find("found a member of this team lost") != std::string::npos;
     EXPECT_TRUE(told || text.find(name) != std::string::npos) << text;
   });
 }
@@ -223,14 +224,15 @@ TEST_P(Lost, WhatItHeldStaysLockedAndIsNotWaitedFor) {
 
 TEST_P(Lost, InTheMiddleOfCollectives) {
   // In shared memory all calls have the same result on the others: the last call in which the lost rank took
-  // part is the last that succeeds. By mail, the others must have left that call when the rank ends.
+  // part is the last that succeeds. By point-to-point messages, the others must have left that call when the
+  // rank ends.
   static constexpr int kCalls = 20;
   run([this](int rank, const auto& meet) {
     std::array<long, 4096> mine = {};
     std::array<long, 4096> sum = {};
     int good = 0;
     for (int call = 0; call < 2 * kCalls; ++call) {
-      if (call == kCalls && way_.by_mail()) meet();
+      if (call == kCalls && algorithm_.by_p2p()) meet();
       if (call == kCalls && rank == victim_) end();
       mine.fill(call);
       const rma_status_t status =
@@ -248,9 +250,10 @@ TEST_P(Lost, InTheMiddleOfCollectives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, Lost,
-                         testing::Combine(testing::Range(std::size_t{0}, ways().size()), testing::Bool()),
+                         testing::Combine(testing::Range(std::size_t{0}, algorithms().size()),
+                                          testing::Bool()),
                          [](const auto& each) {
-                           return std::string(ways()[std::get<0>(each.param)].name) +
+                           return std::string(algorithms()[std::get<0>(each.param)].name) +
                                   (std::get<1>(each.param) ? "First" : "Last");
                          });
 

@@ -59,8 +59,8 @@ TEST(Team, World) {
   EXPECT_TRUE(
       ok(rma_allgather(rma_team_world(), all.data(), shares.data(), shares.size() * sizeof shares[0])));
   for (std::size_t rank = 0; rank < shares.size(); ++rank) {
-    const auto its = all.begin() + static_cast<std::ptrdiff_t>(rank * shares.size());
-    EXPECT_EQ(std::equal(shares.begin(), shares.end(), its), shares[rank] == 1) << "rank " << rank;
+    const auto row = all.begin() + static_cast<std::ptrdiff_t>(rank * shares.size());
+    EXPECT_EQ(std::equal(shares.begin(), shares.end(), row), shares[rank] == 1) << "rank " << rank;
   }
   EXPECT_EQ(rma_same_host(ranks()), 0);
   EXPECT_EQ(rma_same_host(-1), 0);

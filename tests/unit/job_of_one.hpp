@@ -6,7 +6,7 @@
 
 #include "atomics/accumulate.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "loopback/loopback_transport.hpp"
 
 namespace rma {
@@ -25,9 +25,9 @@ class JobOfOne : public testing::Test {
         0, {.max_message = 4096, .max_gather = 1, .max_inline = 0, .max_outstanding = 4, .atomics64 = false},
         transport::LoopbackKeys::ignored);
     const std::vector<std::byte> card(endpoint->card().begin(), endpoint->card().end());
-    device = std::make_unique<Device>(std::move(endpoint), 1,
-                                      [card](int) -> Result<std::vector<std::byte>> { return card; });
-    auto created = Accumulator::create(*job, *device);
+    remote_access = std::make_unique<RemoteAccess>(
+        std::move(endpoint), 1, [card](int) -> Result<std::vector<std::byte>> { return card; });
+    auto created = Accumulator::create(*job, *remote_access);
     ASSERT_TRUE(created.ok()) << created.status().text();
     accumulator = std::move(created).value();
     const Status connected = job->connect();
@@ -44,7 +44,7 @@ class JobOfOne : public testing::Test {
 
   transport::LoopbackFabric fabric;
   std::unique_ptr<Job> job;
-  std::unique_ptr<Device> device;
+  std::unique_ptr<RemoteAccess> remote_access;
   std::unique_ptr<Accumulator> accumulator;
 };
 

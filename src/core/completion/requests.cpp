@@ -56,12 +56,12 @@ rma_request_t RequestTable::open(int rank) {
     index = free_.back();
     free_.pop_back();
   }
-  Slot& mine = (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
-  mine.rank.store(rank, std::memory_order_relaxed);
-  mine.status.store(RMA_SUCCESS, std::memory_order_relaxed);
-  mine.pending.store(1, std::memory_order_relaxed);
-  const std::uint32_t generation = mine.generation.load(std::memory_order_relaxed) + 1;
-  mine.generation.store(generation, std::memory_order_release);  // pairs with the load in known()
+  Slot& entry = (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
+  entry.rank.store(rank, std::memory_order_relaxed);
+  entry.status.store(RMA_SUCCESS, std::memory_order_relaxed);
+  entry.pending.store(1, std::memory_order_relaxed);
+  const std::uint32_t generation = entry.generation.load(std::memory_order_relaxed) + 1;
+  entry.generation.store(generation, std::memory_order_release);  // pairs with the load in known()
   return (std::uint64_t{generation} << 32U) | index;
 }
 
@@ -74,13 +74,13 @@ void RequestTable::leave(rma_request_t request) {
 }
 
 RequestTable::End RequestTable::finish_part(rma_request_t request, rma_status_t status) {
-  Slot& its = slot(request);
+  Slot& entry = slot(request);
   if (status != RMA_SUCCESS) {
     rma_status_t none = RMA_SUCCESS;  // the first failure stays
-    its.status.compare_exchange_strong(none, status, std::memory_order_relaxed);
+    entry.status.compare_exchange_strong(none, status, std::memory_order_relaxed);
   }
   // Pairs with the load in complete().
-  const std::uint32_t before = its.pending.fetch_sub(1, std::memory_order_acq_rel);
+  const std::uint32_t before = entry.pending.fetch_sub(1, std::memory_order_acq_rel);
   if ((before & ~kLeft) != 1) return End::pending;
   return before == 1 ? End::complete : End::left;
 }
@@ -101,9 +101,9 @@ int RequestTable::rank(rma_request_t request) const {
 }
 
 rma_status_t RequestTable::close(rma_request_t request) {
-  Slot& its = slot(request);
-  const rma_status_t status = its.status.load(std::memory_order_relaxed);
-  its.generation.store(generation_of(request) + 1, std::memory_order_release);
+  Slot& entry = slot(request);
+  const rma_status_t status = entry.status.load(std::memory_order_relaxed);
+  entry.generation.store(generation_of(request) + 1, std::memory_order_release);
   const std::lock_guard guard(lock_);
   free_.push_back(index_of(request));
   return status;

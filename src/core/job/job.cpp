@@ -69,7 +69,7 @@ Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window 
       wait_policy_(wait_policy_for(settings, bootstrap->local_ranks().size())),
       bootstrap_(std::move(bootstrap)),
       window_(std::move(window)),
-      peers_(static_cast<std::size_t>(bootstrap_->size())),
+      mapped_(static_cast<std::size_t>(bootstrap_->size())),
       direct_(static_cast<std::size_t>(bootstrap_->size())),
       processes_(static_cast<std::size_t>(bootstrap_->size())) {}
 
@@ -194,7 +194,7 @@ Status Job::connect() {
 }
 
 Status Job::map_peer(int rank) {
-  auto peer = std::make_unique<Peer>();
+  auto peer = std::make_unique<MappedProcess>();
   std::byte* here = window_.base();
   if (rank == this->rank()) {
     peer->card = card_;
@@ -220,8 +220,8 @@ Status Job::map_peer(int rank) {
       .base = peer->card.head.base,
       .bytes = peer->card.head.bytes,
       .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.head.base)};
-  peers_[static_cast<std::size_t>(rank)] = std::move(peer);
-  Peer& mapped = *peers_[static_cast<std::size_t>(rank)];
+  mapped_[static_cast<std::size_t>(rank)] = std::move(peer);
+  MappedProcess& mapped = *mapped_[static_cast<std::size_t>(rank)];
   mapped.regions = RegionView(service(Service::regions, rank));
   return {};
 }
@@ -273,7 +273,7 @@ Result<std::vector<std::byte>> Job::local_card(int rank) {
 }
 
 std::span<std::byte> Job::service(Service service, int rank) const {
-  const Peer& peer = *peers_[static_cast<std::size_t>(rank)];
+  const MappedProcess& peer = *mapped_[static_cast<std::size_t>(rank)];
   const ServiceBlock& block = peer.card.head.services[static_cast<std::size_t>(service)];
   const rma_direct_peer_t& direct = direct_[static_cast<std::size_t>(rank)];
   const std::uintptr_t address = direct.base + static_cast<std::uintptr_t>(direct.delta) + block.offset;
@@ -286,7 +286,7 @@ Path Job::resolve(const void* address, std::size_t bytes, int rank) const {
   }
   if (!mapped(rank)) return {.kind = Path::Kind::network, .here = nullptr};
   const auto region =
-      peers_[static_cast<std::size_t>(rank)]->regions.find(reinterpret_cast<std::uintptr_t>(address), bytes);
+      mapped_[static_cast<std::size_t>(rank)]->regions.find(reinterpret_cast<std::uintptr_t>(address), bytes);
   if (!region) return {};
   std::byte* const own =
       rank == this->rank() ? const_cast<std::byte*>(static_cast<const std::byte*>(address)) : nullptr;
@@ -321,7 +321,9 @@ Status Job::lost(int rank) const {
           text("rank {}, process {} of this host, has ended", rank, process(rank).process)};
 }
 
-ProcessIdentity Job::process(int rank) const { return process(peers_[static_cast<std::size_t>(rank)]->card); }
+ProcessIdentity Job::process(int rank) const {
+  return process(mapped_[static_cast<std::size_t>(rank)]->card);
+}
 
 ProcessIdentity Job::process(const ProcessCard& card) {
   return {.process = static_cast<pid_t>(card.head.pid), .started = card.head.started};

@@ -126,7 +126,7 @@ class Job {
     return const_cast<std::byte*>(static_cast<const std::byte*>(address)) + peer.delta;
   }
 
-  /// The way to `rank`'s [address, address + bytes).
+  /// The path to `rank`'s [address, address + bytes).
   [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank) const;
 
   /// RMA_ERR_ADDRESS with a text for what resolve() answered with Path::Kind::none.
@@ -137,7 +137,7 @@ class Job {
   [[nodiscard]] static ProcessIdentity process(const ProcessCard& card);
 
  private:
-  struct Peer {
+  struct MappedProcess {
     ProcessCard card;
     PeerWindow window;
     RegionView regions;
@@ -162,7 +162,8 @@ class Job {
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<UserRegions> user_regions_;
   ProcessCard card_;
-  std::vector<std::unique_ptr<Peer>> peers_;  ///< by rank; null where not mapped, and for this process
+  /// By rank; null where not mapped, and for this process.
+  std::vector<std::unique_ptr<MappedProcess>> mapped_;
   std::vector<rma_direct_peer_t> direct_;
   LocalProcesses processes_;          ///< those that are mapped, but for this one
   std::mutex cards_lock_;             // the launcher is asked by one thread at a time

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "transport/shm/bell.hpp"
+#include "transport/shm/wakeup.hpp"
 #include "util/log.hpp"
 
 namespace rma {

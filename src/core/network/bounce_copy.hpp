@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/batch.hpp"
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"
@@ -17,9 +17,9 @@ namespace rma {
 /// bounce buffers. A put may return when its data is copied.
 class BounceCopy {
  public:
-  BounceCopy(Flights& flights, Rails& rails, ConnectionManager& connections, Completions& completions,
-             Posting& posting)
-      : flights_(flights),
+  BounceCopy(PendingOperations& pending, Rails& rails, ConnectionManager& connections,
+             Completions& completions, Posting& posting)
+      : pending_(pending),
         rails_(rails),
         connections_(connections),
         completions_(completions),
@@ -35,7 +35,7 @@ class BounceCopy {
   [[nodiscard]] Result<std::byte*> take_buffer(Batch& batch, BouncePool* pool);
 
  private:
-  Flights& flights_;
+  PendingOperations& pending_;
   Rails& rails_;
   ConnectionManager& connections_;
   Completions& completions_;

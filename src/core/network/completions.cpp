@@ -12,9 +12,9 @@ namespace rma {
 Fragment& Completions::begin(Peer& peer, const Span& span, rma_request_t operation) {
   Fragment& fragment = fragments_.take();
   fragment = {.rank = peer.rank, .span = span, .operation = operation};
-  flights_.begin(peer.rank);
+  pending_.begin(peer.rank);
   if (operation != RMA_REQUEST_NULL) {
-    flights_.add_part(operation);
+    pending_.add_part(operation);
   } else {
     peer.unacknowledged.fetch_add(1, std::memory_order_relaxed);
   }
@@ -33,7 +33,7 @@ void Completions::end(Fragment& fragment, rma_status_t status) {
   if (operation == RMA_REQUEST_NULL) {
     connections_.peer(rank).unacknowledged.fetch_sub(1, std::memory_order_release);  // pairs with drain()
   }
-  flights_.end(rank, operation, status);
+  pending_.end(rank, operation, status);
 }
 
 void Completions::end_unposted(Fragment& fragment, rma_status_t status) {
@@ -55,8 +55,8 @@ void Completions::take_in(std::size_t rail, const transport::Completion& complet
   const auto [cookie, rank, status, bytes] = completion;
   if (status != RMA_SUCCESS) connections_.rail_failed(connections_.peer(rank), rail);
   if (cookie == 0) {
-    flights_.failed(rank, status);
-    flights_.heard_of(rank);
+    pending_.failed(rank, status);
+    pending_.heard_of(rank);
     return;
   }
   Fragment& fragment = Fragment::of(cookie);
@@ -67,7 +67,7 @@ void Completions::take_in(std::size_t rail, const transport::Completion& complet
 bool Completions::queue_retry(Fragment& fragment) {
   if (!fragment.movable || !ConnectionManager::any_alive(connections_.peer(fragment.rank))) return false;
   count(Counter::rail_failover);
-  flights_.heard_of(fragment.rank);
+  pending_.heard_of(fragment.rank);
   const std::lock_guard guard(retry_lock_);
   retries_.push_back(&fragment);
   return true;

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/connection_manager.hpp"
 #include "core/network/fragment_pool.hpp"
 #include "core/network/peer.hpp"
@@ -17,8 +17,8 @@ namespace rma {
 /// effect. Thread-safe; one thread at a time calls progress().
 class Completions {
  public:
-  Completions(Flights& flights, Rails& rails, ConnectionManager& connections)
-      : flights_(flights), rails_(rails), connections_(connections) {}
+  Completions(PendingOperations& pending, Rails& rails, ConnectionManager& connections)
+      : pending_(pending), rails_(rails), connections_(connections) {}
 
   /// Begins a fragment of `operation`, or of a put that will have returned (RMA_REQUEST_NULL). The caller adds
   /// what the fragment needs and posts it. Each fragment is ended once.
@@ -37,7 +37,7 @@ class Completions {
   [[nodiscard]] bool queue_retry(Fragment& fragment);
   [[nodiscard]] bool post_retries();
 
-  Flights& flights_;
+  PendingOperations& pending_;
   Rails& rails_;
   ConnectionManager& connections_;
   FragmentPool fragments_;

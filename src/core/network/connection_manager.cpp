@@ -15,9 +15,9 @@ constexpr std::uint32_t kAllRails = (1U << kMaxRails) - 1;
 
 }  // namespace
 
-ConnectionManager::ConnectionManager(Flights& flights, Rails& rails, int ranks, NetworkCardSource cards,
-                                     std::uint64_t peer_timeout)
-    : flights_(flights),
+ConnectionManager::ConnectionManager(PendingOperations& pending, Rails& rails, int ranks,
+                                     NetworkCardSource cards, std::uint64_t peer_timeout)
+    : pending_(pending),
       rails_(rails),
       cards_(std::move(cards)),
       peer_timeout_(peer_timeout),
@@ -112,7 +112,7 @@ Status ConnectionManager::fail_over(Peer& peer, std::size_t* rail) {
   // Everything on the rail that failed ends first. Then it is known and reported what that rail had taken and
   // lost.
   const std::size_t failed = *rail;
-  flights_.wait_until(peer.rank, [&] { return rails_[failed].outstanding(peer.rank) == 0; });
+  pending_.wait_until(peer.rank, [&] { return rails_[failed].outstanding(peer.rank) == 0; });
   const std::lock_guard guard(peer.lock);
   if (!connect_any(peer, rail).ok()) return lost(peer);
   peer.primary_rail.store(*rail, std::memory_order_release);  // pairs with the load in primary()

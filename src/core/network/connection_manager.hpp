@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/network_card.hpp"
 #include "core/network/peer.hpp"
 #include "fabric/rails.hpp"
@@ -20,8 +20,8 @@ namespace rma {
 /// the primary rail fails, another one takes over after everything on the failed one has ended.
 class ConnectionManager {
  public:
-  /// `flights` and `rails` outlive the connections. `peer_timeout`, in seconds, is for texts.
-  ConnectionManager(Flights& flights, Rails& rails, int ranks, NetworkCardSource cards,
+  /// `pending` and `rails` outlive the connections. `peer_timeout`, in seconds, is for texts.
+  ConnectionManager(PendingOperations& pending, Rails& rails, int ranks, NetworkCardSource cards,
                     std::uint64_t peer_timeout);
 
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
@@ -67,7 +67,7 @@ class ConnectionManager {
   [[nodiscard]] Status fail_over(Peer& peer, std::size_t* rail);
   [[nodiscard]] Status lost(const Peer& peer) const;
 
-  Flights& flights_;
+  PendingOperations& pending_;
   Rails& rails_;
   const NetworkCardSource cards_;
   const std::uint64_t peer_timeout_;

@@ -18,7 +18,7 @@ namespace rma {
 
 /// From the lowest to the highest: each uses those above it.
 struct Network::Components {
-  Components(const Settings& settings_given, Flights& flights, Rails& rails_given, int ranks,
+  Components(const Settings& settings_given, PendingOperations& pending, Rails& rails_given, int ranks,
              NetworkCardSource cards, OwnMemory own_memory)
       : settings(settings_given),
         rails(rails_given),
@@ -26,17 +26,17 @@ struct Network::Components {
                                         {.max_bytes = settings.cache_bytes,
                                          .max_entries = settings.cache_entries,
                                          .enabled = settings.local_buffers == LocalBufferSetting::cache})),
-        connections(flights, rails, ranks, std::move(cards), settings.peer_timeout),
-        completions(flights, rails, connections),
-        posting(flights, rails, connections, completions),
-        requests(flights, connections, posting),
+        connections(pending, rails, ranks, std::move(cards), settings.peer_timeout),
+        completions(pending, rails, connections),
+        posting(pending, rails, connections, completions),
+        requests(pending, connections, posting),
         inline_put(posting, std::min(static_cast<std::uint32_t>(settings.inline_bytes), rails.max_inline())),
-        bounce(flights, rails, connections, completions, posting),
+        bounce(pending, rails, connections, completions, posting),
         zero_copy(settings, *cache, connections, completions, posting, bounce),
-        keys(flights, posting, bounce, settings.bounce_bytes),
+        keys(pending, posting, bounce, settings.bounce_bytes),
         transfers(settings, std::move(own_memory), requests, keys, posting, connections, inline_put, bounce,
                   zero_copy),
-        words(flights, rails, requests, connections, keys, completions, posting, inline_put, bounce) {
+        words(pending, rails, requests, connections, keys, completions, posting, inline_put, bounce) {
     rails.make_buffers(settings);
     for (std::size_t rail = 0; rail < rails.count(); ++rail) {
       if (const int fd = rails[rail].event_fd(); fd >= 0) event_fds.push_back(fd);
@@ -59,9 +59,9 @@ struct Network::Components {
   WordOperations words;
 };
 
-Network::Network(const Settings& settings, Flights& flights, Rails& rails, int ranks, CardSource cards,
-                 OwnMemory own_memory)
-    : components_(std::make_unique<Components>(settings, flights, rails, ranks, std::move(cards),
+Network::Network(const Settings& settings, PendingOperations& pending, Rails& rails, int ranks,
+                 CardSource cards, OwnMemory own_memory)
+    : components_(std::make_unique<Components>(settings, pending, rails, ranks, std::move(cards),
                                                std::move(own_memory))) {}
 
 Network::~Network() = default;

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/batch.hpp"
 #include "core/network/copy_fallback.hpp"
 #include "core/network/network_card.hpp"
@@ -32,12 +32,12 @@ namespace rma {
 /// in the work request or in a bounce buffer. They all go over the rank's *primary* rail, whose queue pair
 /// keeps the order. A transfer that is divided among the rails first waits for them, and is complete when it
 /// returns. If the primary rail fails, the next one takes over after everything on the failed one has ended.
-class Network final : public Mover {
+class Network final : public ProgressSource {
  public:
   using CardSource = NetworkCardSource;
 
-  /// `flights` and `rails` outlive the network.
-  Network(const Settings& settings, Flights& flights, Rails& rails, int ranks, CardSource cards,
+  /// `pending` and `rails` outlive the network.
+  Network(const Settings& settings, PendingOperations& pending, Rails& rails, int ranks, CardSource cards,
           OwnMemory own_memory);
   ~Network() override;
 

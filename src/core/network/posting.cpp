@@ -6,9 +6,9 @@
 namespace rma {
 
 Status Posting::open(Batch& batch) {
-  if (batch.operation() == RMA_REQUEST_NULL) batch.set_operation(flights_.open(batch.rank()));
+  if (batch.operation() == RMA_REQUEST_NULL) batch.set_operation(pending_.open(batch.rank()));
   if (batch.operation() != RMA_REQUEST_NULL) return {};
-  return Flights::too_many();
+  return PendingOperations::too_many();
 }
 
 Status Posting::add(Batch& batch, std::size_t rail, const transport::Work& work,
@@ -38,7 +38,7 @@ Status Posting::flush(Batch& batch) {
   Peer& peer = connections_.peer(batch.rank());
   if (unsignaled) {
     peer.unsignaled.store(true, std::memory_order_release);  // pairs with the load in drain()
-    flights_.issued(batch.rank());
+    pending_.issued(batch.rank());
   }
   if (status == RMA_SUCCESS) return {};
   connections_.rail_failed(peer, batch.rail());
@@ -72,16 +72,16 @@ void Posting::drain(Peer& peer) {
   if (peer.unsignaled.load(std::memory_order_acquire)) flush_unsignaled(peer);
   if (peer.unacknowledged.load(std::memory_order_acquire) == 0) return;
   count(Counter::drain);
-  flights_.wait_until(peer.rank, [&] { return peer.unacknowledged.load(std::memory_order_acquire) == 0; });
+  pending_.wait_until(peer.rank, [&] { return peer.unacknowledged.load(std::memory_order_acquire) == 0; });
 }
 
 Status Posting::probe(Peer& peer) {
   std::size_t rail = 0;
   if (Status status = connections_.primary(peer, &rail); !status.ok()) return status;
-  const rma_request_t operation = flights_.open(peer.rank);
+  const rma_request_t operation = pending_.open(peer.rank);
   if (operation == RMA_REQUEST_NULL) return {};  // so many are open that the rank will be heard of
   post_empty_write(peer, rail, operation);
-  return flights_.finish(operation);
+  return pending_.finish(operation);
 }
 
 void Posting::post_empty_write(Peer& peer, std::size_t rail, rma_request_t operation) {
@@ -100,7 +100,7 @@ rma_status_t Posting::post(int rank, std::size_t rail, std::span<const transport
   transport::Transport& transport = rails_[rail];
   rma_status_t status = transport.post(rank, work, posted);
   if (status != RMA_ERR_STATE) return status;
-  flights_.wait_until(rank, [&] {  // for room in the device's queue
+  pending_.wait_until(rank, [&] {  // for room in the device's queue
     std::size_t more = 0;
     status = transport.post(rank, work.subspan(*posted), &more);
     *posted += more;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/batch.hpp"
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"
@@ -16,8 +16,8 @@ namespace rma {
 /// Thread-safe, but a batch is used by one thread.
 class Posting {
  public:
-  Posting(Flights& flights, Rails& rails, ConnectionManager& connections, Completions& completions)
-      : flights_(flights), rails_(rails), connections_(connections), completions_(completions) {}
+  Posting(PendingOperations& pending, Rails& rails, ConnectionManager& connections, Completions& completions)
+      : pending_(pending), rails_(rails), connections_(connections), completions_(completions) {}
 
   /// Gives the batch an operation if it has none. RMA_ERR_NO_MEMORY.
   [[nodiscard]] Status open(Batch& batch);
@@ -45,7 +45,7 @@ class Posting {
                                   std::size_t* posted);
   void post_empty_write(Peer& peer, std::size_t rail, rma_request_t operation);
 
-  Flights& flights_;
+  PendingOperations& pending_;
   Rails& rails_;
   ConnectionManager& connections_;
   Completions& completions_;

@@ -61,7 +61,7 @@ Status RemoteKeys::read(Peer& peer, std::byte* to, std::uintptr_t address, std::
   }
   if (Status posted = posting_.flush(batch); status.ok()) status = std::move(posted);
   if (batch.operation() == RMA_REQUEST_NULL) return status;
-  Status finished = flights_.finish(batch.take_operation());
+  Status finished = pending_.finish(batch.take_operation());
   return status.ok() ? std::move(finished) : std::move(status);
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/batch.hpp"
 #include "core/network/bounce_copy.hpp"
 #include "core/network/peer.hpp"
@@ -19,8 +19,8 @@ namespace rma {
 class RemoteKeys {
  public:
   /// `read_bytes`: a directory is read by reads of this size.
-  RemoteKeys(Flights& flights, Posting& posting, BounceCopy& bounce, std::size_t read_bytes)
-      : flights_(flights), posting_(posting), bounce_(bounce), read_bytes_(read_bytes) {}
+  RemoteKeys(PendingOperations& pending, Posting& posting, BounceCopy& bounce, std::size_t read_bytes)
+      : pending_(pending), posting_(posting), bounce_(bounce), read_bytes_(read_bytes) {}
 
   /// Returns the registration that `address` lies in. Reading the directory posts the batch first, because
   /// that may hold the very buffers that reading waits for. The errors are those of RemoteMemory::find() and
@@ -36,7 +36,7 @@ class RemoteKeys {
   /// Reads [address, address + bytes) of the rank and waits for it.
   [[nodiscard]] Status read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes);
 
-  Flights& flights_;
+  PendingOperations& pending_;
   Posting& posting_;
   BounceCopy& bounce_;
   const std::size_t read_bytes_;

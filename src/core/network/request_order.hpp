@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/connection_manager.hpp"
 #include "core/network/posting.hpp"
 #include "util/status.hpp"
@@ -13,8 +13,8 @@ namespace rma {
 /// queue pairs, so one kind waits for the other. Thread-safe.
 class RequestOrder {
  public:
-  RequestOrder(Flights& flights, ConnectionManager& connections, Posting& posting)
-      : flights_(flights), connections_(connections), posting_(posting) {}
+  RequestOrder(PendingOperations& pending, ConnectionManager& connections, Posting& posting)
+      : pending_(pending), connections_(connections), posting_(posting) {}
 
   /// Before a transfer: connects with `rank`, and waits for the requests to it whose call has returned.
   [[nodiscard]] Status start_transfer(int rank, Peer** connected) {
@@ -42,7 +42,7 @@ class RequestOrder {
   }
   void wait_for_requests(Peer& peer);
 
-  Flights& flights_;
+  PendingOperations& pending_;
   ConnectionManager& connections_;
   Posting& posting_;
 };

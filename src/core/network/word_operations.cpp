@@ -8,10 +8,10 @@ namespace rma {
 
 using transport::Direction;
 
-WordOperations::WordOperations(Flights& flights, Rails& rails, RequestOrder& requests,
+WordOperations::WordOperations(PendingOperations& pending, Rails& rails, RequestOrder& requests,
                                ConnectionManager& connections, RemoteKeys& keys, Completions& completions,
                                Posting& posting, InlinePut& inline_put, BounceCopy& bounce)
-    : flights_(flights),
+    : pending_(pending),
       rails_(rails),
       requests_(requests),
       connections_(connections),
@@ -34,7 +34,7 @@ Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int ra
   std::size_t rail = 0;
   if (Status status = connections_.primary(*peer, &rail); !status.ok()) return status;
   if (peer->failed()) {
-    if (Status status = flights_.fence(rank); !status.ok()) return status;
+    if (Status status = pending_.fence(rank); !status.ok()) return status;
   }
   count(Counter::put_rdma);
   Span span = {.direction = Direction::write,
@@ -85,12 +85,12 @@ Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* 
   const transport::Work work = fragment.work(rail);
   const transport::Local local = fragment.local(rail);
   rma_status_t status = RMA_SUCCESS;
-  flights_.wait_until(rank, [&] {  // for room in the device's queue
+  pending_.wait_until(rank, [&] {  // for room in the device's queue
     status = rails_[rail].post_atomic(rank, op, work.remote, operand, compare, local, work.cookie);
     return status != RMA_ERR_STATE;
   });
   if (status != RMA_SUCCESS) completions_.end(fragment, status);
-  const Status finished = flights_.finish(batch.take_operation());
+  const Status finished = pending_.finish(batch.take_operation());
   if (!finished.ok()) return Status(finished.code(), connections_.explain(finished.code(), rank));
   return before;
 }

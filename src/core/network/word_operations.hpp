@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "core/network/bounce_copy.hpp"
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"
@@ -19,9 +19,9 @@ namespace rma {
 class WordOperations {
  public:
   /// All of these outlive this object.
-  WordOperations(Flights& flights, Rails& rails, RequestOrder& requests, ConnectionManager& connections,
-                 RemoteKeys& keys, Completions& completions, Posting& posting, InlinePut& inline_put,
-                 BounceCopy& bounce);
+  WordOperations(PendingOperations& pending, Rails& rails, RequestOrder& requests,
+                 ConnectionManager& connections, RemoteKeys& keys, Completions& completions, Posting& posting,
+                 InlinePut& inline_put, BounceCopy& bounce);
 
   /// See Network.
   [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
@@ -29,7 +29,7 @@ class WordOperations {
                                              std::uint64_t compare, int rank);
 
  private:
-  Flights& flights_;
+  PendingOperations& pending_;
   Rails& rails_;
   RequestOrder& requests_;
   ConnectionManager& connections_;

@@ -10,23 +10,25 @@ namespace rma {
 
 using transport::Direction;
 
-ForeignMemory::ForeignMemory(Flights& flights, std::unique_ptr<transport::Transport> transport, int ranks,
-                             CardSource cards)
-    : flights_(flights),
+ForeignMemory::ForeignMemory(PendingOperations& pending, std::unique_ptr<transport::Transport> transport,
+                             int ranks, CardSource cards)
+    : pending_(pending),
       transport_(std::move(transport)),
       cards_(std::move(cards)),
-      peers_(static_cast<std::size_t>(ranks)) {}
+      owners_(static_cast<std::size_t>(ranks)) {}
 
 rma_status_t ForeignMemory::connect(int rank) try {
-  Peer& peer = peers_[static_cast<std::size_t>(rank)];
-  const rma_status_t known = peer.connected.load(std::memory_order_acquire);  // pairs with the store below
+  Owner& owner = owners_[static_cast<std::size_t>(rank)];
+  rma_status_t known = owner.connected.load(std::memory_order_acquire);  // pairs with the store below
   if (known != RMA_ERR_STATE) return known;
-  const std::lock_guard guard(peer.connect_lock);
+  const std::lock_guard guard(owner.connect_lock);
+  known = owner.connected.load(std::memory_order_relaxed);  // another thread may have connected meanwhile
+  if (known != RMA_ERR_STATE) return known;
   const auto card = cards_(rank);
   if (!card.ok()) return card.status().code();
   const Status status = transport_->connect(rank, card.value());
   if (status.ok() || status.code() == RMA_ERR_UNSUPPORTED) {
-    peer.connected.store(status.code(), std::memory_order_release);
+    owner.connected.store(status.code(), std::memory_order_release);
   }
   return status.code();
 } catch (const std::bad_alloc&) {
@@ -35,7 +37,7 @@ rma_status_t ForeignMemory::connect(int rank) try {
 
 rma_status_t ForeignMemory::post(Direction direction, rma_request_t operation, transport::Remote remote,
                                  const transport::Local& piece) try {
-  const int rank = flights_.rank(operation);
+  const int rank = pending_.rank(operation);
   return direction == Direction::write ? transport_->post_write(rank, remote, {&piece, 1}, operation, {})
                                        : transport_->post_read(rank, {&piece, 1}, remote, operation, {});
 } catch (const std::bad_alloc&) {
@@ -44,34 +46,34 @@ rma_status_t ForeignMemory::post(Direction direction, rma_request_t operation, t
 
 void ForeignMemory::transfer(Direction direction, rma_request_t operation, transport::Remote remote,
                              transport::Local local) {
-  const int rank = flights_.rank(operation);
+  const int rank = pending_.rank(operation);
   // Counts as outstanding itself, so that a fence that begins now waits for all its pieces.
-  flights_.begin(rank);
-  flights_.add_part(operation);
+  pending_.begin(rank);
+  pending_.add_part(operation);
   rma_status_t status = connect(rank);
   while (status == RMA_SUCCESS && local.bytes > 0) {
     const std::size_t bytes = std::min<std::uint64_t>(local.bytes, transport_->limits().max_message);
     const transport::Local piece = {local.address, bytes, local.key};
     // Counted before it is posted: its completion may be seen by another thread before the post returns.
-    flights_.begin(rank);
-    flights_.add_part(operation);
-    flights_.wait_until(rank, [&] {  // for room in the queue
+    pending_.begin(rank);
+    pending_.add_part(operation);
+    pending_.wait_until(rank, [&] {  // for room in the queue
       status = post(direction, operation, remote, piece);
       return status != RMA_ERR_STATE;
     });
-    if (status != RMA_SUCCESS) flights_.end(rank, operation, status);
+    if (status != RMA_SUCCESS) pending_.end(rank, operation, status);
     local.address += bytes;
     local.bytes -= bytes;
     remote.address += bytes;
   }
-  flights_.end(rank, operation, status);
+  pending_.end(rank, operation, status);
 }
 
 bool ForeignMemory::progress() {
   std::array<transport::Completion, 32> completions;
   const std::size_t found = transport_->poll(completions);
   for (std::size_t i = 0; i < found; ++i) {
-    flights_.end(completions[i].peer, completions[i].cookie, completions[i].status);
+    pending_.end(completions[i].peer, completions[i].cookie, completions[i].status);
   }
   return found != 0;
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/completion/flights.hpp"
+#include "core/completion/pending_operations.hpp"
 #include "transport/transport.hpp"
 
 namespace rma {
@@ -17,12 +17,12 @@ namespace rma {
 /// Memory of other processes that is not mapped here but can be named without registration: over a transport
 /// that needs none, which is one within the host. Cuts transfers to what the transport can do and waits where
 /// its queue is full. Thread-safe.
-class ForeignMemory final : public Mover {
+class ForeignMemory final : public ProgressSource {
  public:
   /// The card of `rank` for the transport; asked for at the first operation to it.
   using CardSource = std::function<Result<std::vector<std::byte>>(int rank)>;
 
-  ForeignMemory(Flights& flights, std::unique_ptr<transport::Transport> transport, int ranks,
+  ForeignMemory(PendingOperations& pending, std::unique_ptr<transport::Transport> transport, int ranks,
                 CardSource cards);
 
   /// Returns whether this process may access such memory of `rank` itself. The first call for a rank connects
@@ -42,7 +42,7 @@ class ForeignMemory final : public Mover {
   [[nodiscard]] std::string explain(rma_status_t code, int rank) const override;
 
  private:
-  struct Peer {
+  struct Owner {
     std::mutex connect_lock;
     std::atomic<rma_status_t> connected = RMA_ERR_STATE;  ///< RMA_SUCCESS or RMA_ERR_UNSUPPORTED: for good
   };
@@ -50,10 +50,10 @@ class ForeignMemory final : public Mover {
   [[nodiscard]] rma_status_t post(transport::Direction direction, rma_request_t operation,
                                   transport::Remote remote, const transport::Local& piece);
 
-  Flights& flights_;
+  PendingOperations& pending_;
   const std::unique_ptr<transport::Transport> transport_;
   const CardSource cards_;
-  std::vector<Peer> peers_;
+  std::vector<Owner> owners_;
 };
 
 }  // namespace rma

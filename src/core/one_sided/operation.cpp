@@ -5,13 +5,14 @@
 
 namespace rma {
 
-Status check_reachable(const Job& job, Device& device, const void* address, std::size_t bytes, int rank) {
+Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* address, std::size_t bytes,
+                       int rank) {
   switch (job.resolve(address, bytes, rank).kind) {
     case Path::Kind::direct:
     case Path::Kind::foreign:
       return {};
     case Path::Kind::network:
-      return device.network()->reachable(address, bytes, rank);
+      return remote_access.network()->reachable(address, bytes, rank);
     case Path::Kind::none:
       break;
   }
@@ -20,23 +21,23 @@ Status check_reachable(const Job& job, Device& device, const void* address, std:
 
 Operation::~Operation() {
   if (batch_) {
-    static_cast<void>(device_.network()->flush(*batch_).ok());
-    pending_ = batch_->take_operation();
+    static_cast<void>(remote_access_.network()->flush(*batch_).ok());
+    request_ = batch_->take_operation();
   }
-  if (pending_ != RMA_REQUEST_NULL) static_cast<void>(device_.flights().finish(pending_).ok());
+  if (request_ != RMA_REQUEST_NULL) static_cast<void>(remote_access_.pending().finish(request_).ok());
 }
 
 Batch& Operation::batch() { return batch_ ? *batch_ : batch_.emplace(rank_); }
 
 Status Operation::open() {
-  if (pending_ == RMA_REQUEST_NULL) pending_ = device_.flights().open(rank_);
-  if (pending_ == RMA_REQUEST_NULL) return Flights::too_many();
+  if (request_ == RMA_REQUEST_NULL) request_ = remote_access_.pending().open(rank_);
+  if (request_ == RMA_REQUEST_NULL) return PendingOperations::too_many();
   return {};
 }
 
 Result<rma_request_t> Operation::network_operation() {
   Batch& posted = batch();
-  if (Status status = device_.network()->open(posted); !status.ok()) return status;
+  if (Status status = remote_access_.network()->open(posted); !status.ok()) return status;
   return posted.operation();
 }
 
@@ -60,7 +61,7 @@ Status Operation::move(transport::Direction direction, std::byte* remote, std::b
   }
   if (path.kind == Path::Kind::none) return Job::unreachable(remote, bytes, rank_);
   if (path.kind == Path::Kind::network) {
-    Network& network = *device_.network();
+    Network& network = *remote_access_.network();
     return put ? network.put(batch(), remote, local, bytes) : network.get(batch(), local, remote, bytes);
   }
   if (Status status = open(); !status.ok()) return status;
@@ -69,34 +70,34 @@ Status Operation::move(transport::Direction direction, std::byte* remote, std::b
 
 Status Operation::move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,
                                std::size_t bytes) {
-  CopyFallback* const fallback = device_.copy_fallback();
-  if (fallback != nullptr && !device_.permitted(rank_)) {
-    return fallback->move(direction, rank_, remote, local, bytes, pending_);
+  CopyFallback* const fallback = remote_access_.copy_fallback();
+  if (fallback != nullptr && !remote_access_.permitted(rank_)) {
+    return fallback->move(direction, rank_, remote, local, bytes, request_);
   }
   const bool put = direction == transport::Direction::write;
   count(put ? Counter::put_cma : Counter::get_cma);
-  device_.transfer(direction, pending_, {.address = remote, .key = 0},
-                   {.address = local, .bytes = bytes, .key = 0});
+  remote_access_.transfer(direction, request_, {.address = remote, .key = 0},
+                          {.address = local, .bytes = bytes, .key = 0});
   return {};
 }
 
 Status Operation::end(const Ending& ending) {
   if (batch_) {
     // What fails here is told at once; the destructor waits for the posted parts all the same.
-    if (Status status = device_.network()->flush(*batch_); !status.ok()) return status;
-    pending_ = batch_->take_operation();
+    if (Status status = remote_access_.network()->flush(*batch_); !status.ok()) return status;
+    request_ = batch_->take_operation();
   }
-  if (pending_ == RMA_REQUEST_NULL) return complete(ending);
-  const rma_request_t operation = std::exchange(pending_, RMA_REQUEST_NULL);
+  if (request_ == RMA_REQUEST_NULL) return complete(ending);
+  const rma_request_t operation = std::exchange(request_, RMA_REQUEST_NULL);
   switch (ending.kind) {
     case Ending::Kind::blocking:
-      return device_.flights().finish(operation);
+      return remote_access_.pending().finish(operation);
     case Ending::Kind::request:
-      device_.flights().detach(operation);
+      remote_access_.pending().detach(operation);
       *ending.request = operation;
       return {};
     case Ending::Kind::implicit:
-      device_.flights().leave(operation);
+      remote_access_.pending().leave(operation);
       return {};
   }
   return {};

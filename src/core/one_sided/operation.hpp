@@ -5,7 +5,7 @@
 
 #include "core/job/job.hpp"
 #include "core/network/batch.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -32,14 +32,15 @@ inline Status complete(const Ending& ending, Status status = {}) {
 /// Whether a put or get of all of `rank`'s [address, address + bytes) would find it: RMA_ERR_ADDRESS where
 /// part of it is neither allocated nor registered, RMA_ERR_UNSUPPORTED where the network does not reach it,
 /// RMA_ERR_PEER_LOST.
-[[nodiscard]] Status check_reachable(const Job& job, Device& device, const void* address, std::size_t bytes,
-                                     int rank);
+[[nodiscard]] Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* address,
+                                     std::size_t bytes, int rank);
 
 /// One put or get on its way, of any number of contiguous parts to one rank, each by whatever path its memory
 /// has. What is mapped is copied at once; other parts are on their way until end(). Used by one thread.
 class Operation {
  public:
-  Operation(Job& job, Device& device, int rank) : job_(job), device_(device), rank_(rank) {}
+  Operation(Job& job, RemoteAccess& remote_access, int rank)
+      : job_(job), remote_access_(remote_access), rank_(rank) {}
   ~Operation();
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -56,7 +57,7 @@ class Operation {
   [[nodiscard]] Status end(const Ending& ending);
 
  private:
-  /// The device's operation, opened for the first part that needs one. RMA_ERR_NO_MEMORY when too many are
+  /// The operation, opened for the first part that needs one. RMA_ERR_NO_MEMORY when too many are
   /// open.
   [[nodiscard]] Status open();
   [[nodiscard]] Batch& batch();
@@ -68,9 +69,9 @@ class Operation {
                                     std::size_t bytes);
 
   Job& job_;
-  Device& device_;
+  RemoteAccess& remote_access_;
   const int rank_;
-  rma_request_t pending_ = RMA_REQUEST_NULL;
+  rma_request_t request_ = RMA_REQUEST_NULL;
   std::optional<Batch> batch_;  ///< of a rank of another host
 };
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "transport/shm/bell.hpp"
+#include "transport/shm/wakeup.hpp"
 
 namespace rma::transport {
 namespace {
@@ -49,7 +49,7 @@ CmaTransport::CmaTransport(int peers, bool allowed)
               .max_inline = 0,
               .max_outstanding = 0xffffffff,
               .atomics64 = false},
-      peers_(static_cast<std::size_t>(peers)) {
+      processes_(static_cast<std::size_t>(peers)) {
   // If identify() fails, the card has no start time. It matches no process, so peers cannot connect
   // to this one.
   const auto self = identify(getpid());
@@ -84,10 +84,10 @@ Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
   }
   std::memcpy(words.data(), card.data(), sizeof words);
   const ProcessIdentity wanted = {.process = static_cast<pid_t>(words[0]), .started = words[1]};
-  Peer& its = peers_[static_cast<std::size_t>(peer)];
+  Process& process = processes_[static_cast<std::size_t>(peer)];
   const std::lock_guard guard(lock_);
-  if (its.connected.load(std::memory_order_relaxed) && its.identity == wanted) {
-    return connected_status(peer, its.permitted);
+  if (process.connected.load(std::memory_order_relaxed) && process.identity == wanted) {
+    return connected_status(peer, process.permitted);
   }
   // This opens a pidfd of the process that has the number now. If the number still belongs to the peer
   // afterwards, the pidfd is the peer's.
@@ -99,11 +99,11 @@ Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
     return {RMA_ERR_PEER_LOST,
             fmt::format("peer {} has ended: process {} is another now", peer, wanted.process)};
   }
-  its.identity = wanted;
-  its.file = std::move(file).value();
-  its.permitted = permitted(wanted.process);
-  its.connected.store(true, std::memory_order_release);  // pairs with the load in transfer()
-  return connected_status(peer, its.permitted);
+  process.identity = wanted;
+  process.file = std::move(file).value();
+  process.permitted = permitted(wanted.process);
+  process.connected.store(true, std::memory_order_release);  // pairs with the load in transfer()
+  return connected_status(peer, process.permitted);
 }
 
 bool CmaTransport::permitted(pid_t process) const {
@@ -116,15 +116,15 @@ bool CmaTransport::permitted(pid_t process) const {
 }
 
 void CmaTransport::fail(int peer) {
-  peers_[static_cast<std::size_t>(peer)].connected.store(false, std::memory_order_relaxed);
+  processes_[static_cast<std::size_t>(peer)].connected.store(false, std::memory_order_relaxed);
 }
 
-bool CmaTransport::runs(const Peer& peer) {
-  if (!peer.file.open()) {
-    const auto now = identify(peer.identity.process);
-    return now.ok() && now.value() == peer.identity;
+bool CmaTransport::runs(const Process& process) {
+  if (!process.file.open()) {
+    const auto now = identify(process.identity.process);
+    return now.ok() && now.value() == process.identity;
   }
-  pollfd end = {.fd = peer.file.get(), .events = POLLIN, .revents = 0};
+  pollfd end = {.fd = process.file.get(), .events = POLLIN, .revents = 0};
   return ::poll(&end, 1, 0) == 0;  // a pidfd is readable once its process has ended
 }
 
@@ -137,19 +137,19 @@ rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_
   return RMA_SUCCESS;
 }
 
-rma_status_t CmaTransport::transfer(const Peer& peer, Direction direction, std::span<const iovec> local,
+rma_status_t CmaTransport::transfer(const Process& process, Direction direction, std::span<const iovec> local,
                                     const iovec& there) {
   // Pairs with the store in connect().
-  if (!peer.connected.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
-  if (!peer.permitted) return RMA_ERR_UNSUPPORTED;
+  if (!process.connected.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
+  if (!process.permitted) return RMA_ERR_UNSUPPORTED;
   const bool read = direction == Direction::read;
-  if (!read && !runs(peer)) return RMA_ERR_PEER_LOST;
+  if (!read && !runs(process)) return RMA_ERR_PEER_LOST;
   const auto call = read ? process_vm_readv : process_vm_writev;
-  const ssize_t moved = call(peer.identity.process, local.data(), local.size(), &there, 1, 0);
+  const ssize_t moved = call(process.identity.process, local.data(), local.size(), &there, 1, 0);
   const int error = errno;
   // A failure may also come from another process that has got the peer's number.
   const bool whole = moved >= 0 && static_cast<std::size_t>(moved) == there.iov_len;
-  if ((read || !whole) && !runs(peer)) return RMA_ERR_PEER_LOST;
+  if ((read || !whole) && !runs(process)) return RMA_ERR_PEER_LOST;
   if (moved < 0) return status_of(error);
   // The kernel stops before the first page that is not mapped in the peer.
   return whole ? RMA_SUCCESS : RMA_ERR_ADDRESS;
@@ -167,7 +167,7 @@ rma_status_t CmaTransport::move(int peer, const Work& work) {
   if (bytes > kMaxMessage) return RMA_ERR_SIZE;
   const iovec there = {.iov_base = reinterpret_cast<void*>(remote.address), .iov_len = bytes};
   const rma_status_t status =
-      transfer(peers_[static_cast<std::size_t>(peer)], direction, {local.data(), pieces.size()}, there);
+      transfer(processes_[static_cast<std::size_t>(peer)], direction, {local.data(), pieces.size()}, there);
   if (status == RMA_ERR_UNSUPPORTED) return status;
   if (status == RMA_SUCCESS && flags.unsignaled) return RMA_SUCCESS;
   const std::lock_guard guard(lock_);

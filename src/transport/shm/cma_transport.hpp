@@ -54,7 +54,7 @@ class CmaTransport final : public Transport {
   [[nodiscard]] bool arm() override;
 
  private:
-  struct Peer {
+  struct Process {
     ProcessIdentity identity;
     Descriptor file;                      ///< a pidfd; not open if the system has none
     bool permitted = false;               ///< this process may access the peer's memory
@@ -63,15 +63,15 @@ class CmaTransport final : public Transport {
   /// Returns whether this process may access the memory of `process`.
   [[nodiscard]] bool permitted(pid_t process) const;
   [[nodiscard]] rma_status_t move(int peer, const Work& work);
-  [[nodiscard]] static rma_status_t transfer(const Peer& peer, Direction direction,
+  [[nodiscard]] static rma_status_t transfer(const Process& process, Direction direction,
                                              std::span<const iovec> local, const iovec& there);
   /// Returns whether the peer still runs, and so has kept its number until now.
-  [[nodiscard]] static bool runs(const Peer& peer);
+  [[nodiscard]] static bool runs(const Process& process);
 
   const bool allowed_;
   Limits limits_;
   std::vector<std::byte> card_;
-  std::vector<Peer> peers_;
+  std::vector<Process> processes_;
   std::mutex lock_;  ///< guards completed_ and connecting
   std::vector<Completion> completed_;
 };

@@ -53,7 +53,7 @@ Result<ShmCard> ShmCard::decode(std::span<const std::byte> bytes) {
                         card.seats <= kMostSeats && card.bytes <= kMostBytes &&
                         card.bytes >= MappedSegment::first_free(card.seats) &&
                         card.bytes % page_bytes() == 0 && card.base % page_bytes() == 0 &&
-                        card.segment_fd <= INT32_MAX && card.bell_fd <= INT32_MAX;
+                        card.segment_fd <= INT32_MAX && card.wakeup_fd <= INT32_MAX;
   if (!sensible) return Status(RMA_ERR_LAUNCH, "a shm card that makes no sense");
   return card;
 }

@@ -37,8 +37,8 @@ struct ShmCard {
   std::int32_t rank = -1;
   std::uint32_t seats = 0;  ///< number of processes of the host
   std::uint32_t segment_fd = 0;
-  std::uint32_t bell_fd = 0;  ///< a pipe; a write wakes the owner
-  std::uint64_t started = 0;  ///< the start time of the process; see ProcessIdentity
+  std::uint32_t wakeup_fd = 0;  ///< a pipe; a write wakes the owner
+  std::uint64_t started = 0;    ///< the start time of the process; see ProcessIdentity
 
   [[nodiscard]] ProcessIdentity identity() const {
     return {.process = static_cast<pid_t>(process), .started = started};
@@ -54,7 +54,7 @@ static_assert(sizeof(ShmCard) == 64);
 struct SegmentHead {
   ShmCard card;  ///< the owner's card, by which a process that has mapped the segment recognizes it
   /// The number of times that the owner's threads have begun to sleep. A process that has sent something and
-  /// sees another number than the last time rings the bell once: see ShmMessageEndpoint::arm().
+  /// sees another number than the last time signals once: see ShmMessageEndpoint::arm().
   alignas(64) std::atomic<std::uint32_t> sleeps = 0;
   std::atomic<std::uint32_t> calls = 0;   ///< each process that has called at its seat adds 1
   std::atomic<std::uint32_t> closed = 0;  ///< 1: the owner is leaving

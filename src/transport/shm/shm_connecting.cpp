@@ -84,7 +84,7 @@ Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card
     const std::lock_guard guard(poll_lock_);
     if (shape.slots != 0) peer->from.emplace(shape, slots, mine.taken);
     receiving_.push_back(peer);
-    bell_->watch(peer->process_file(), seat);
+    wakeup_->watch(peer->process_file(), seat);
   }
   peers_[seat].store(peer, std::memory_order_release);  // pairs with the load in find()
   // Publishes the answer and the slots. Pairs with the load in ShmPeer::open().
@@ -125,15 +125,15 @@ Status ShmMessageEndpoint::connect(int peer, std::span<const std::byte> card) {
   if (at == locals_.end() || *at != peer) {
     return {RMA_ERR_LAUNCH, fmt::format("rank {} is not among those of its host", peer)};
   }
-  ShmPeer* its = nullptr;
+  ShmPeer* shm_peer = nullptr;
   {
     const std::lock_guard guard(connect_lock_);
     auto admitted = admit(static_cast<std::size_t>(at - locals_.begin()), there.value());
     if (!admitted.ok()) return std::move(admitted).status();
-    its = admitted.value();
+    shm_peer = admitted.value();
   }
-  its->call(my_seat_, card_);
-  return wait_for(*its);
+  shm_peer->call(my_seat_, card_);
+  return wait_for(*shm_peer);
 }
 
 Status ShmMessageEndpoint::wait_for(ShmPeer& peer) {

@@ -24,8 +24,8 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
   }
   auto segment = Segment::create(options.segment_bytes, options.locals.size());
   if (!segment.ok()) return std::move(segment).status();
-  auto bell = Bell::create();
-  if (!bell.ok()) return std::move(bell).status();
+  auto wakeup = Wakeup::create();
+  if (!wakeup.ok()) return std::move(wakeup).status();
   const MappedSegment& mapped = segment.value()->mapped();
   auto self = identify(getpid());
   if (!self.ok()) return Status(self.status().code(), std::string(self.status().text()));
@@ -35,7 +35,7 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
                   .rank = options.rank,
                   .seats = static_cast<std::uint32_t>(options.locals.size()),
                   .segment_fd = static_cast<std::uint32_t>(segment.value()->fd()),
-                  .bell_fd = static_cast<std::uint32_t>(bell.value()->ring_fd()),
+                  .wakeup_fd = static_cast<std::uint32_t>(wakeup.value()->wakeup_fd()),
                   .started = self->started};
   if (getrandom(&card.token, sizeof card.token, 0) != sizeof card.token) {
     return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
@@ -44,17 +44,17 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
   mapped.head().card = card;
   return std::unique_ptr<ShmMessageEndpoint>(
       new ShmMessageEndpoint(options, static_cast<std::size_t>(own - options.locals.begin()),
-                             std::move(segment).value(), std::move(bell).value(), card));
+                             std::move(segment).value(), std::move(wakeup).value(), card));
 }
 
 ShmMessageEndpoint::ShmMessageEndpoint(const ShmOptions& options, std::size_t seat,
-                                       std::unique_ptr<Segment> segment, std::unique_ptr<Bell> bell,
+                                       std::unique_ptr<Segment> segment, std::unique_ptr<Wakeup> wakeup,
                                        const ShmCard& card)
     : my_seat_(seat),
       locals_(options.locals),
       timeout_(options.connect_timeout),
       segment_(std::move(segment)),
-      bell_(std::move(bell)),
+      wakeup_(std::move(wakeup)),
       card_(card),
       moves_(static_cast<int>(options.locals.size()), options.cma),
       limits_{.gather = moves_.limits().max_gather,
@@ -69,7 +69,7 @@ ShmMessageEndpoint::ShmMessageEndpoint(const ShmOptions& options, std::size_t se
 ShmMessageEndpoint::~ShmMessageEndpoint() {
   // Everything was sent before this store. Pairs with the load in closed().
   segment_->mapped().head().closed.store(1, std::memory_order_release);
-  for (const auto& peer : owned_) peer->ring();
+  for (const auto& peer : owned_) peer->wake();
 }
 
 ShmPeer* ShmMessageEndpoint::find(int peer) const {
@@ -80,10 +80,10 @@ ShmPeer* ShmMessageEndpoint::find(int peer) const {
 }
 
 void ShmMessageEndpoint::fail(int peer) {
-  ShmPeer* const its = find(peer);
-  if (its == nullptr) return;
-  its->fail();
-  moves_.fail(static_cast<int>(its->seat()));
+  ShmPeer* const shm_peer = find(peer);
+  if (shm_peer == nullptr) return;
+  shm_peer->fail();
+  moves_.fail(static_cast<int>(shm_peer->seat()));
 }
 
 void ShmMessageEndpoint::ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags) {
@@ -99,23 +99,23 @@ void ShmMessageEndpoint::tell_of_ended() {
   // with the fence in arm().
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const std::uint32_t sleeps = segment_->mapped().head().sleeps.load(std::memory_order_relaxed);
-  if (std::exchange(rung_, sleeps) != sleeps) bell_->ring_own();
+  if (std::exchange(signaled_, sleeps) != sleeps) wakeup_->signal_own();
 }
 
 rma_status_t ShmMessageEndpoint::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
                                               PostFlags flags) {
-  ShmPeer* const its = find(peer);
-  if (its == nullptr) return RMA_ERR_PEER_LOST;
-  const rma_status_t status = its->post(pieces);
+  ShmPeer* const shm_peer = find(peer);
+  if (shm_peer == nullptr) return RMA_ERR_PEER_LOST;
+  const rma_status_t status = shm_peer->post(pieces);
   if (status == RMA_SUCCESS) ended(cookie, peer, status, flags);
   return status;
 }
 
 rma_status_t ShmMessageEndpoint::post_message_write(int peer, Remote to, Local piece, Cookie cookie,
                                                     PostFlags flags) {
-  ShmPeer* const its = find(peer);
-  if (its == nullptr) return RMA_ERR_PEER_LOST;
-  const rma_status_t status = its->write(to, {piece.address, piece.bytes});
+  ShmPeer* const shm_peer = find(peer);
+  if (shm_peer == nullptr) return RMA_ERR_PEER_LOST;
+  const rma_status_t status = shm_peer->write(to, {piece.address, piece.bytes});
   if (status == RMA_ERR_PEER_LOST) return status;
   ended(cookie, peer, status, flags);
   return RMA_SUCCESS;
@@ -139,14 +139,14 @@ bool ShmMessageEndpoint::copy_within_segment(const ShmPeer& peer, const Work& wo
 }
 
 rma_status_t ShmMessageEndpoint::post_transfer(int peer, const Work& work) {
-  ShmPeer* const its = find(peer);
-  if (its == nullptr || its->failed()) return RMA_ERR_PEER_LOST;
-  if (copy_within_segment(*its, work)) {
+  ShmPeer* const shm_peer = find(peer);
+  if (shm_peer == nullptr || shm_peer->failed()) return RMA_ERR_PEER_LOST;
+  if (copy_within_segment(*shm_peer, work)) {
     ended(work.cookie, peer, RMA_SUCCESS, work.flags);
     return RMA_SUCCESS;
   }
   std::size_t posted = 0;
-  const rma_status_t status = moves_.post(static_cast<int>(its->seat()), {&work, 1}, &posted);
+  const rma_status_t status = moves_.post(static_cast<int>(shm_peer->seat()), {&work, 1}, &posted);
   // The transfer has ended. (The completions that this loop takes may be those of another thread's transfer.
   // That thread then finds none here.)
   const std::lock_guard guard(ended_lock_);
@@ -171,8 +171,8 @@ rma_status_t ShmMessageEndpoint::post_scatter(int /*peer*/, std::span<const Loca
 }
 
 std::uint32_t ShmMessageEndpoint::buffers_of(int peer) {
-  const ShmPeer* const its = find(peer);
-  return its != nullptr ? its->buffers() : 0;
+  const ShmPeer* const shm_peer = find(peer);
+  return shm_peer != nullptr ? shm_peer->buffers() : 0;
 }
 
 }  // namespace rma::transport

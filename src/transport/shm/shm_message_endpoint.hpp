@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "transport/message_endpoint.hpp"
-#include "transport/shm/bell.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/shm_peer.hpp"
+#include "transport/shm/wakeup.hpp"
 
 namespace rma::transport {
 
@@ -61,12 +61,12 @@ class ShmMessageEndpoint final : public MessageEndpoint {
                                          PostFlags flags) override;
   [[nodiscard]] rma_status_t post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) override;
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
-  [[nodiscard]] int event_fd() const override { return bell_->event_fd(); }
+  [[nodiscard]] int event_fd() const override { return wakeup_->event_fd(); }
   [[nodiscard]] bool arm() override;
 
  private:
   ShmMessageEndpoint(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
-                     std::unique_ptr<Bell> bell, const ShmCard& card);
+                     std::unique_ptr<Wakeup> wakeup, const ShmCard& card);
 
   // shm_connecting.cpp. The first three: with connect_lock_ held.
   [[nodiscard]] Result<ShmPeer*> admit(std::size_t seat, const ShmCard& card);
@@ -106,7 +106,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   const std::vector<int> locals_;
   const std::chrono::milliseconds timeout_;
   const std::unique_ptr<Segment> segment_;
-  const std::unique_ptr<Bell> bell_;
+  const std::unique_ptr<Wakeup> wakeup_;
   const ShmCard card_;
   CmaTransport moves_;  ///< names peers by their seats
   const Limits limits_;
@@ -118,7 +118,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   std::vector<std::atomic<ShmPeer*>> peers_;  ///< by seat; written under the lock
   std::atomic<std::uint32_t> calls_seen_ = 0;
 
-  std::mutex poll_lock_;  ///< guards the members below, `bell_`, and the members of ShmPeer for polling
+  std::mutex poll_lock_;  ///< guards the members below, `wakeup_`, and the members of ShmPeer for polling
   std::vector<ShmPeer*> receiving_;
   std::size_t first_ = 0;    ///< index of the peer that the next poll looks at first
   std::uint32_t polls_ = 0;  ///< polls since the last look for ends
@@ -129,8 +129,8 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   std::vector<Completion> ended_;             ///< guarded by ended_lock_, as are the completions of moves_
   std::atomic<std::size_t> ended_count_ = 0;  ///< the size of ended_: a hint, so that a poll need not
                                               ///< take the lock
-  std::uint32_t rung_ = 0;                    ///< the last sleep for which this process rang its own bell;
-                                              ///< guarded by ended_lock_
+  std::uint32_t signaled_ = 0;  ///< the last sleep for which this process signaled its own threads;
+                                ///< guarded by ended_lock_
 
   std::mutex buffers_lock_;      ///< of the following
   std::vector<Buffer> buffers_;  ///< circular; `posted_` of them, from `oldest_` on, are posted

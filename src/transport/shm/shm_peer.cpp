@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "transport/shm/bell.hpp"
+#include "transport/shm/wakeup.hpp"
 
 namespace rma::transport {
 
@@ -16,9 +16,9 @@ Result<std::unique_ptr<ShmPeer>> ShmPeer::meet(const ShmCard& card, std::size_t 
   auto segment = MappedSegment::of(card);
   if (!segment.ok()) return std::move(segment).status();
   peer->segment_ = std::move(segment).value();
-  auto bell = Bell::open(card);
-  if (!bell.ok()) return std::move(bell).status();
-  peer->bell_ = std::move(bell).value();
+  auto wakeup = Wakeup::open(card);
+  if (!wakeup.ok()) return std::move(wakeup).status();
+  peer->wakeup_ = std::move(wakeup).value();
   return peer;
 }
 
@@ -30,7 +30,7 @@ void ShmPeer::call(std::size_t seat, const ShmCard& card) {
   there.called.store(1, std::memory_order_release);  // publishes the card; pairs with the load in answer()
   segment_.head().calls.fetch_add(1, std::memory_order_release);  // publishes the call; pairs with
                                                                   // answer_calls()
-  ring();
+  wake();
 }
 
 Seat::Answer ShmPeer::open(std::size_t seat) {
@@ -82,14 +82,14 @@ rma_status_t ShmPeer::post(std::span<const Local> pieces) {
       to_->put(pieces, bytes);
   }
   // The peer announces that it is about to sleep, and then looks at the queue. So either this thread sees the
-  // announcement, or the peer sees the message. The fence pairs with the one in arm(). Each sender rings once
-  // for each sleep of the peer. So a sender that dies just before it rings does not keep others from ringing;
-  // and its own end wakes the peer, too.
+  // announcement, or the peer sees the message. The fence pairs with the one in arm(). Each sender signals
+  // once for each sleep of the peer. So a sender that dies just before it signals does not keep others from
+  // signaling; and its own end wakes the peer, too.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const std::uint32_t sleeps = segment_.head().sleeps.load(std::memory_order_relaxed);
-  if (sleeps != rung_) {
-    rung_ = sleeps;
-    ring();
+  if (sleeps != signaled_) {
+    signaled_ = sleeps;
+    wake();
   }
   return RMA_SUCCESS;
 }
@@ -102,6 +102,6 @@ rma_status_t ShmPeer::write(Remote to, std::span<const std::byte> bytes) {
   return RMA_SUCCESS;
 }
 
-void ShmPeer::ring() { Bell::ring(bell_); }
+void ShmPeer::wake() { Wakeup::signal(wakeup_); }
 
 }  // namespace rma::transport

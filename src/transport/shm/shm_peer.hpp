@@ -13,12 +13,12 @@
 
 namespace rma::transport {
 
-/// Another process of this host, as this process sees it: its segment and its bell, the queue of
+/// Another process of this host, as this process sees it: its segment and its wakeup pipe, the queue of
 /// messages to it (in that segment), and the queue of messages from it (in this process's segment).
 /// Sending is thread-safe.
 class ShmPeer {
  public:
-  /// Opens the segment and the bell that the card names. The peer does not notice. Returns the
+  /// Opens the segment and the wakeup pipe that the card names. The peer does not notice. Returns the
   /// errors of MappedSegment::of().
   [[nodiscard]] static Result<std::unique_ptr<ShmPeer>> meet(const ShmCard& card, std::size_t seat);
 
@@ -44,11 +44,11 @@ class ShmPeer {
   /// Returns the peer's [address, address + bytes), by the peer's addresses, as mapped here; no value if it
   /// does not lie in the peer's segment.
   [[nodiscard]] std::optional<std::span<std::byte>> memory(std::uint64_t address, std::uint64_t bytes) const {
-    if (address < its_base_) return std::nullopt;
-    return segment_.range(address - its_base_, bytes);
+    if (address < peer_base_) return std::nullopt;
+    return segment_.range(address - peer_base_, bytes);
   }
   /// Wakes the peer's threads, whether they sleep or not.
-  void ring();
+  void wake();
 
   /// Gives the peer up: later sends fail with RMA_ERR_PEER_LOST.
   void fail() { failed_.store(true, std::memory_order_relaxed); }
@@ -66,22 +66,22 @@ class ShmPeer {
 
  private:
   ShmPeer(const ShmCard& card, std::size_t seat)
-      : rank_(card.rank), seat_(seat), process_(static_cast<pid_t>(card.process)), its_base_(card.base) {}
+      : rank_(card.rank), seat_(seat), process_(static_cast<pid_t>(card.process)), peer_base_(card.base) {}
 
   const int rank_;
   const std::size_t seat_;
   const pid_t process_;
-  const std::uint64_t its_base_;
+  const std::uint64_t peer_base_;
   MappedSegment segment_;
-  Descriptor bell_;
+  Descriptor wakeup_;
   Descriptor process_file_;
   std::atomic<bool> failed_ = false;
   std::atomic<bool> open_ = false;
   std::mutex lock_;  ///< guards the members below
   bool called_ = false;
   std::optional<QueueSender> to_;
-  std::uint32_t buffers_ = 0;  ///< not changed once open_ is true
-  std::uint32_t rung_ = 0;     ///< the last of the peer's sleeps for which this process rang
+  std::uint32_t buffers_ = 0;   ///< not changed once open_ is true
+  std::uint32_t signaled_ = 0;  ///< the last of the peer's sleeps for which this process has signaled
 };
 
 }  // namespace rma::transport

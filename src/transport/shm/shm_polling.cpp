@@ -108,7 +108,7 @@ std::size_t ShmMessageEndpoint::take_messages(ShmPeer& peer, std::span<Completio
 void ShmMessageEndpoint::look_for_ends() {
   polls_ = 0;
   ends_.clear();
-  bell_->look(ends_);
+  wakeup_->look(ends_);
   for (ShmPeer* const peer : receiving_) {
     // Everything that the peer sent is visible now. poll() takes it in before it reports the end.
     if (peer->closed() || std::ranges::find(ends_, peer->seat()) != ends_.end()) peer->gone = true;
@@ -119,11 +119,11 @@ bool ShmMessageEndpoint::arm() {
   const std::lock_guard guard(poll_lock_);
   // Only here, and not in poll(): another thread that polls must leave the ring to the thread that sleeps,
   // because a sender rings only once for each sleep.
-  bell_->take_rings();
+  wakeup_->take_signals();
   look_for_ends();
-  // From here on each peer rings with the next message that it sends. Either the sender sees this store, or
-  // the loop below sees the message. The fence pairs with the one in ShmPeer::post(). A new peer has not rung
-  // for any sleep, so it rings too; and a call always rings.
+  // From here on each peer signals with the next message that it sends. Either the sender sees this store, or
+  // the loop below sees the message. The fence pairs with the one in ShmPeer::post(). A new peer has not
+  // signaled for any sleep, so it signals too; and a call always signals.
   segment_->mapped().head().sleeps.store(++sleeps_, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (calls_seen_.load(std::memory_order_relaxed) !=

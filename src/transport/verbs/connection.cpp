@@ -42,10 +42,10 @@ ibv_ah_attr address_of(const Port& port, const Gid& gid, std::uint16_t lid) {
 
 Connection::Connection(int peer, const ConnectionParts& parts)
     : parts_(parts),
-      data_(kQueues * static_cast<std::uint32_t>(peer) + kData, parts.data_shape, parts.data_credits),
-      messages_(kQueues * static_cast<std::uint32_t>(peer) + kMessages, parts.message_shape,
+      data_(kQueues * static_cast<std::uint32_t>(peer) + kData, parts.data_options, parts.data_credits),
+      messages_(kQueues * static_cast<std::uint32_t>(peer) + kMessages, parts.message_options,
                 parts.lane_credits),
-      transfers_(kQueues * static_cast<std::uint32_t>(peer) + kTransfers, parts.transfer_shape,
+      transfers_(kQueues * static_cast<std::uint32_t>(peer) + kTransfers, parts.transfer_options,
                  parts.lane_credits) {}
 
 Status Connection::create() {

@@ -17,9 +17,9 @@ struct ConnectionParts {
   ibv_srq* message_buffers = nullptr;
   Credits& data_credits;
   Credits& lane_credits;
-  SendQueue::Shape data_shape;
-  SendQueue::Shape message_shape;
-  SendQueue::Shape transfer_shape;
+  SendQueue::Options data_options;
+  SendQueue::Options message_options;
+  SendQueue::Options transfer_options;
   std::uint8_t acknowledge_timeout = 0;  ///< the device's exponent n; the timeout is 4.096 us * 2^n
 };
 

@@ -101,15 +101,15 @@ void Datagrams::reap() {
   while (ibv_poll_cq(sent_.get(), 1, &completion) > 0) free_sends_.push_back(completion.wr_id);
 }
 
-void Datagrams::send(const DatagramAddress& to, const Greeting& greeting) {
+void Datagrams::send(const DatagramAddress& to, const Handshake& handshake) {
   const std::lock_guard guard(send_lock_);
   reap();
   ibv_ah* const handle = handle_for(to);
   if (free_sends_.empty() || handle == nullptr) return;
   const std::size_t index = free_sends_.back();
-  std::memcpy(slot(index), &greeting, sizeof greeting);
+  std::memcpy(slot(index), &handshake, sizeof handshake);
   ibv_sge piece = {.addr = reinterpret_cast<std::uintptr_t>(slot(index)),
-                   .length = sizeof greeting,
+                   .length = sizeof handshake,
                    .lkey = region_->lkey};
   ibv_send_wr request = {};
   request.wr_id = index;

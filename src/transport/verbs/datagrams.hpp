@@ -8,14 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "transport/verbs/greeting.hpp"
+#include "transport/verbs/handshake.hpp"
 #include "transport/verbs/objects.hpp"
 #include "util/status.hpp"
 
 namespace rma::transport {
 
-/// An unreliable-datagram queue pair for greetings. A datagram may be lost on its way, or if it arrives while
-/// no receive is free.
+/// An unreliable-datagram queue pair for handshakes. A datagram may be lost on its way, or if it arrives
+/// while no receive is free.
 class Datagrams {
  public:
   using Receiver = std::function<void(std::span<const std::byte>)>;
@@ -33,14 +33,14 @@ class Datagrams {
   void serve(const Receiver& receiver);
 
   /// Sends a datagram. It is lost if no buffer is free. Thread-safe.
-  void send(const DatagramAddress& to, const Greeting& greeting);
+  void send(const DatagramAddress& to, const Handshake& handshake);
 
  private:
   static constexpr std::size_t kReceives = 64;
   static constexpr std::size_t kSends = 16;
   static constexpr std::size_t kHeader = 40;  ///< the global routing header that precedes every datagram
   static constexpr std::size_t kSlot = 256;
-  static_assert(kHeader + sizeof(Greeting) <= kSlot);
+  static_assert(kHeader + sizeof(Handshake) <= kSlot);
 
   [[nodiscard]] std::byte* slot(std::size_t index) { return memory_.data() + index * kSlot; }
   [[nodiscard]] bool post_receive(std::size_t index);

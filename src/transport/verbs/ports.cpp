@@ -108,18 +108,18 @@ Port describe(ibv_context* context, const char* name, std::uint8_t number, const
   port.device = name;
   port.number = number;
   port.attributes = attributes;
-  ibv_port_attr its = {};
-  if (const int error = ibv_query_port(context, number, &its); error != 0) {
+  ibv_port_attr port_attributes = {};
+  if (const int error = ibv_query_port(context, number, &port_attributes); error != 0) {
     port.unusable = fmt::format("it cannot be asked: {}", std::strerror(error));
     return port;
   }
-  port.ethernet = its.link_layer == IBV_LINK_LAYER_ETHERNET;
-  port.lid = its.lid;
-  port.mtu = its.active_mtu;
-  port.max_message = its.max_msg_sz;
-  choose_gid(context, choice, its.gid_tbl_len, attributes.phys_port_cnt, port);
-  if (its.state != IBV_PORT_ACTIVE) {
-    port.unusable = fmt::format("it is {}", ibv_port_state_str(its.state));
+  port.ethernet = port_attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
+  port.lid = port_attributes.lid;
+  port.mtu = port_attributes.active_mtu;
+  port.max_message = port_attributes.max_msg_sz;
+  choose_gid(context, choice, port_attributes.gid_tbl_len, attributes.phys_port_cnt, port);
+  if (port_attributes.state != IBV_PORT_ACTIVE) {
+    port.unusable = fmt::format("it is {}", ibv_port_state_str(port_attributes.state));
   } else if (port.unusable.empty() && attributes.max_srq == 0) {
     port.unusable = "the device has no shared receive queues";
   }

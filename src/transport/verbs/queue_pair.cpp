@@ -25,12 +25,12 @@ Status SendQueue::create(ibv_pd* domain, ibv_cq* completions, ibv_srq* receives,
   wanted.send_cq = completions;
   wanted.recv_cq = completions;
   wanted.srq = receives;
-  wanted.cap.max_send_wr = shape_.depth;
-  wanted.cap.max_send_sge = shape_.gather;
-  wanted.cap.max_inline_data = shape_.inline_bytes;
+  wanted.cap.max_send_wr = options_.depth;
+  wanted.cap.max_send_sge = options_.gather;
+  wanted.cap.max_inline_data = options_.inline_bytes;
   if (receives == nullptr) {
-    wanted.cap.max_recv_wr = shape_.scatters;
-    wanted.cap.max_recv_sge = shape_.gather;
+    wanted.cap.max_recv_wr = options_.scatters;
+    wanted.cap.max_recv_sge = options_.gather;
   }
   wanted.qp_type = IBV_QPT_RC;
   queue_pair_.reset(ibv_create_qp(domain, &wanted));
@@ -50,7 +50,7 @@ void SendQueue::prepare(ibv_send_wr& request, std::uint32_t number, Cookie cooki
   ring_[number % ring_.size()] = {.cookie = cookie, .report = !flags.unsignaled};
   request.wr_id = RequestId{.queue = number_, .number = number}.encode();
   ++unsignaled_;
-  if (!flags.unsignaled || unsignaled_ >= shape_.depth / kSignalShare) {
+  if (!flags.unsignaled || unsignaled_ >= options_.depth / kSignalShare) {
     request.send_flags |= IBV_SEND_SIGNALED;
     unsignaled_ = 0;
   }
@@ -153,7 +153,7 @@ rma_status_t SendQueue::post_scatter(std::span<const Local> locals, std::uint64_
   ibv_recv_wr* refused = nullptr;
   const std::lock_guard guard(lock_);
   if (failed()) return RMA_ERR_PEER_LOST;
-  if (scatters_ == shape_.scatters || !credits_.take(1)) return RMA_ERR_STATE;
+  if (scatters_ == options_.scatters || !credits_.take(1)) return RMA_ERR_STATE;
   const int error = ibv_post_recv(queue_pair_.get(), &request, &refused);
   if (error == 0) {
     ++scatters_;

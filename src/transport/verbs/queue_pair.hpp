@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "transport/transport.hpp"
-#include "transport/verbs/greeting.hpp"
+#include "transport/verbs/handshake.hpp"
 #include "transport/verbs/objects.hpp"
 #include "util/status.hpp"
 
@@ -48,7 +48,7 @@ struct RequestId {
 /// are free again. Thread-safe.
 class SendQueue {
  public:
-  struct Shape {
+  struct Options {
     std::uint32_t depth = 0;   ///< requests that may be posted and not known to be complete
     std::uint32_t gather = 1;  ///< pieces of one request
     std::uint32_t inline_bytes = 0;
@@ -61,8 +61,8 @@ class SendQueue {
   };
 
   /// Completions of this queue carry `number`.
-  SendQueue(std::uint32_t number, const Shape& shape, Credits& credits)
-      : number_(number), shape_(shape), credits_(credits), ring_(std::bit_ceil(shape.depth)) {}
+  SendQueue(std::uint32_t number, const Options& options, Credits& credits)
+      : number_(number), options_(options), credits_(credits), ring_(std::bit_ceil(options.depth)) {}
 
   /// Makes the queue pair, which completes to `completions`. It receives into the buffers of `receives`; if
   /// that is null, into the memory that post_scatter() posts. RMA_ERR_NO_MEMORY.
@@ -100,7 +100,7 @@ class SendQueue {
     bool report = false;
   };
 
-  [[nodiscard]] std::uint32_t room() const { return shape_.depth - (posted_ - retired_); }
+  [[nodiscard]] std::uint32_t room() const { return options_.depth - (posted_ - retired_); }
   /// Fills in the fields that all requests have, and the request's slot. The caller holds the lock, and
   /// there is room.
   void prepare(ibv_send_wr& request, std::uint32_t number, Cookie cookie, PostFlags flags);
@@ -108,7 +108,7 @@ class SendQueue {
   [[nodiscard]] rma_status_t submit_one(ibv_send_wr& request, Cookie cookie, PostFlags flags);
 
   const std::uint32_t number_;
-  Shape shape_;
+  Options options_;
   Credits& credits_;
   QueuePair queue_pair_;
   std::mutex lock_;               ///< guards the members below and the order of posting

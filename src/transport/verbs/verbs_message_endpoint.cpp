@@ -59,13 +59,13 @@ EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections, c
                          const ibv_wc& work) {
   const RequestId id = RequestId::decode(work.wr_id);
   const int peer = static_cast<int>(id.queue / Connection::kQueues);
-  Connection& its = *connections(peer);
-  SendQueue& queue = its.queue(id.queue % Connection::kQueues);
+  Connection& connection = *connections(peer);
+  SendQueue& queue = connection.queue(id.queue % Connection::kQueues);
   const bool good = work.status == IBV_WC_SUCCESS;
   if (!good && !queue.failed()) {
     log(LogLevel::info,
         fmt::format("{}: the connection to rank {} failed: {}", name, peer, ibv_wc_status_str(work.status)));
-    its.fail();
+    connection.fail();
   }
   const SendQueue::Ended over = queue.retire(id.number, good);
   return {.completion = {.cookie = over.cookie, .peer = peer, .status = status_of(work.status), .bytes = 0},
@@ -95,19 +95,19 @@ Status VerbsMessageEndpoint::create(ibv_context* context, ibv_pd* domain, const 
   }
   credits_ = std::make_unique<Credits>(entries - buffers);
   const auto depth = static_cast<std::uint32_t>(device.max_qp_wr);
-  message_shape_ = {.depth = std::min(kMessages, depth),
-                    .gather = kMessageGather,
-                    .inline_bytes = options.inline_bytes,
-                    .scatters = 0};
-  transfer_shape_ = {.depth = std::min(kTransfers, depth),
-                     .gather = std::min(kMostGather, static_cast<std::uint32_t>(device.max_sge)),
-                     .inline_bytes = 0,
-                     .scatters = std::min(kTransfers, depth)};
-  limits_ = {.gather = transfer_shape_.gather,
+  message_options_ = {.depth = std::min(kMessages, depth),
+                      .gather = kMessageGather,
+                      .inline_bytes = options.inline_bytes,
+                      .scatters = 0};
+  transfer_options_ = {.depth = std::min(kTransfers, depth),
+                       .gather = std::min(kMostGather, static_cast<std::uint32_t>(device.max_sge)),
+                       .inline_bytes = 0,
+                       .scatters = std::min(kTransfers, depth)};
+  limits_ = {.gather = transfer_options_.gather,
              .max_inline = options.inline_bytes,
-             .messages = message_shape_.depth,
-             .transfers = transfer_shape_.depth,
-             .scatters = transfer_shape_.scatters,
+             .messages = message_options_.depth,
+             .transfers = transfer_options_.depth,
+             .scatters = transfer_options_.scatters,
              .max_message = options.max_message};
   return {};
 }
@@ -115,8 +115,8 @@ Status VerbsMessageEndpoint::create(ibv_context* context, ibv_pd* domain, const 
 void VerbsMessageEndpoint::describe(ConnectionParts& parts) const {
   parts.lane_completions = completions_.get();
   parts.message_buffers = buffers_.get();
-  parts.message_shape = message_shape_;
-  parts.transfer_shape = transfer_shape_;
+  parts.message_options = message_options_;
+  parts.transfer_options = transfer_options_;
 }
 
 void VerbsMessageEndpoint::admit(int peer, Endpoint& end) {
@@ -133,18 +133,18 @@ void VerbsMessageEndpoint::admit(int peer, Endpoint& end) {
 rma_status_t VerbsMessageEndpoint::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
                                                 PostFlags flags) {
   if (pieces.size() > kMessageGather) return RMA_ERR_ARGUMENT;
-  Connection* const its = connections_(peer);
-  return its != nullptr ? its->messages().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
+  Connection* const connection = connections_(peer);
+  return connection != nullptr ? connection->messages().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
 }
 
 rma_status_t VerbsMessageEndpoint::post_message_write(int peer, Remote to, Local piece, Cookie cookie,
                                                       PostFlags flags) {
-  Connection* const its = connections_(peer);
-  if (its == nullptr) return RMA_ERR_PEER_LOST;
+  Connection* const connection = connections_(peer);
+  if (connection == nullptr) return RMA_ERR_PEER_LOST;
   const Work work = {
       .direction = Direction::write, .remote = to, .pieces = {&piece, 1}, .cookie = cookie, .flags = flags};
   std::size_t posted = 0;
-  return its->messages().post({&work, 1}, &posted);
+  return connection->messages().post({&work, 1}, &posted);
 }
 
 rma_status_t VerbsMessageEndpoint::post_buffer(Local buffer, Cookie cookie) {
@@ -159,33 +159,34 @@ rma_status_t VerbsMessageEndpoint::post_buffer(Local buffer, Cookie cookie) {
 }
 
 std::uint32_t VerbsMessageEndpoint::buffers_of(int peer) {
-  const Connection* const its = connections_(peer);
-  return its != nullptr ? its->buffers() : 0;
+  const Connection* const connection = connections_(peer);
+  return connection != nullptr ? connection->buffers() : 0;
 }
 
 std::uint32_t VerbsMessageEndpoint::gather_of(int peer) {
-  const Connection* const its = connections_(peer);
-  return its != nullptr ? its->gather() : 0;
+  const Connection* const connection = connections_(peer);
+  return connection != nullptr ? connection->gather() : 0;
 }
 
 rma_status_t VerbsMessageEndpoint::post_transfer(int peer, const Work& work) {
-  if (work.pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
-  Connection* const its = connections_(peer);
+  if (work.pieces.size() > transfer_options_.gather) return RMA_ERR_ARGUMENT;
+  Connection* const connection = connections_(peer);
   std::size_t posted = 0;
-  return its != nullptr ? its->transfers().post({&work, 1}, &posted) : RMA_ERR_PEER_LOST;
+  return connection != nullptr ? connection->transfers().post({&work, 1}, &posted) : RMA_ERR_PEER_LOST;
 }
 
 rma_status_t VerbsMessageEndpoint::post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
                                                PostFlags flags) {
-  if (pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
-  Connection* const its = connections_(peer);
-  return its != nullptr ? its->transfers().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
+  if (pieces.size() > transfer_options_.gather) return RMA_ERR_ARGUMENT;
+  Connection* const connection = connections_(peer);
+  return connection != nullptr ? connection->transfers().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
 }
 
 rma_status_t VerbsMessageEndpoint::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
-  if (pieces.size() > transfer_shape_.gather) return RMA_ERR_ARGUMENT;
-  Connection* const its = connections_(peer);
-  return its != nullptr ? its->transfers().post_scatter(pieces, cookie | kReceive) : RMA_ERR_PEER_LOST;
+  if (pieces.size() > transfer_options_.gather) return RMA_ERR_ARGUMENT;
+  Connection* const connection = connections_(peer);
+  return connection != nullptr ? connection->transfers().post_scatter(pieces, cookie | kReceive)
+                               : RMA_ERR_PEER_LOST;
 }
 
 int VerbsMessageEndpoint::owner(std::uint32_t queue_pair, bool* scatter) {

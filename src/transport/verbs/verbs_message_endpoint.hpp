@@ -68,8 +68,8 @@ class VerbsMessageEndpoint final : public MessageEndpoint {
   CompletionQueue completions_;
   SharedReceives buffers_;
   std::unique_ptr<Credits> credits_;
-  SendQueue::Shape message_shape_;
-  SendQueue::Shape transfer_shape_;
+  SendQueue::Options message_options_;
+  SendQueue::Options transfer_options_;
   std::mutex owners_lock_;
   std::map<std::uint32_t, std::uint32_t> owners_;  ///< a queue's number (see Connection::Queue), by the
                                                    ///< device's number of the queue pair

@@ -54,7 +54,7 @@ VerbsTransport::VerbsTransport(Port port, const VerbsOptions& options)
     : port_(std::move(port)),
       name_(fmt::format("{}:{}", port_.device, port_.number)),
       options_(options),
-      messages_(name_, [this](int peer) { return connection(peer); }),
+      messages_(name_, [this](int peer) { return connection_to(peer); }),
       connections_(static_cast<std::size_t>(options.ranks)) {}
 
 VerbsTransport::~VerbsTransport() {
@@ -84,14 +84,14 @@ Status VerbsTransport::start(ServiceThread& service) {
   card.address = datagrams_->address();
   card.secret = options_.secret;
   card_ = card.encode();
-  switchboard_ = std::make_unique<Switchboard>(*this,
-                                               Switchboard::Self{.rank = options_.rank,
-                                                                 .ranks = options_.ranks,
-                                                                 .address = datagrams_->address(),
-                                                                 .secret = options_.secret},
-                                               options_.connect_timeout);
+  wireup_ = std::make_unique<Wireup>(*this,
+                                     Wireup::Self{.rank = options_.rank,
+                                                  .ranks = options_.ranks,
+                                                  .address = datagrams_->address(),
+                                                  .secret = options_.secret},
+                                     options_.connect_timeout);
   service.watch(datagrams_->event_fd(), [this] {
-    datagrams_->serve([this](std::span<const std::byte> datagram) { switchboard_->receive(datagram); });
+    datagrams_->serve([this](std::span<const std::byte> datagram) { wireup_->receive(datagram); });
   });
   service.watch(context_->async_fd, [this] { serve_device_event(); });
   return {};
@@ -138,9 +138,9 @@ Status VerbsTransport::make_queues() {
       .data_receives = receives_.get(),
       .data_credits = *credits_,
       .lane_credits = messages_.credits(),
-      .data_shape = {.depth = depth, .gather = gather, .inline_bytes = inline_bytes, .scatters = 0},
-      .message_shape = {},
-      .transfer_shape = {},
+      .data_options = {.depth = depth, .gather = gather, .inline_bytes = inline_bytes, .scatters = 0},
+      .message_options = {},
+      .transfer_options = {},
       .acknowledge_timeout = acknowledge_timeout(options_.timeout)});
   messages_.describe(*parts_);
   return {};
@@ -174,14 +174,14 @@ void VerbsTransport::deregister_memory(const Registration& registration) {
 Status VerbsTransport::connect(int peer, std::span<const std::byte> card) {
   auto decoded = PortCard::decode(card);
   if (!decoded.ok()) return std::move(decoded).status();
-  return switchboard_->call(peer, decoded.value());
+  return wireup_->call(peer, decoded.value());
 }
 
 Result<Endpoint> VerbsTransport::local_end(int peer) {
   auto made = std::make_unique<Connection>(peer, *parts_);
   if (Status status = made->create(); !status.ok()) return status;
   Endpoint end = made->local_end();
-  // Release pairs with the load in connection().
+  // Release pairs with the load in connection_to().
   connections_[static_cast<std::size_t>(peer)].store(made.release(), std::memory_order_release);
   messages_.admit(peer, end);
   return end;
@@ -189,31 +189,31 @@ Result<Endpoint> VerbsTransport::local_end(int peer) {
 
 Status VerbsTransport::bind(int peer, const Endpoint& end) {
   count(Counter::connect);
-  return connection(peer)->bind(end);
+  return connection_to(peer)->bind(end);
 }
 
 void VerbsTransport::fail(int peer) {
-  if (Connection* const its = connection(peer); its != nullptr) its->fail();
+  if (Connection* const connection = connection_to(peer); connection != nullptr) connection->fail();
 }
 
 rma_status_t VerbsTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
-  Connection* const its = connection(peer);
-  if (its != nullptr) return its->data().post(work, posted);
+  Connection* const connection = connection_to(peer);
+  if (connection != nullptr) return connection->data().post(work, posted);
   *posted = 0;
   return RMA_ERR_PEER_LOST;
 }
 
 std::uint32_t VerbsTransport::outstanding(int peer) {
-  Connection* const its = connection(peer);
-  return its != nullptr ? its->data().outstanding() : 0;
+  Connection* const connection = connection_to(peer);
+  return connection != nullptr ? connection->data().outstanding() : 0;
 }
 
 rma_status_t VerbsTransport::post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) {
   if (!limits_.atomics64 || (op != RMA_FETCH_ADD && op != RMA_COMPARE_SWAP)) return RMA_ERR_UNSUPPORTED;
-  Connection* const its = connection(peer);
-  if (its == nullptr) return RMA_ERR_PEER_LOST;
-  return its->data().post_atomic(op, target, operand, compare, old, cookie);
+  Connection* const connection = connection_to(peer);
+  if (connection == nullptr) return RMA_ERR_PEER_LOST;
+  return connection->data().post_atomic(op, target, operand, compare, old, cookie);
 }
 
 std::size_t VerbsTransport::poll(std::span<Completion> completions) {
@@ -222,8 +222,8 @@ std::size_t VerbsTransport::poll(std::span<Completion> completions) {
   const int found = ibv_poll_cq(completions_.get(), most, works.data());
   std::size_t filled = 0;
   for (int i = 0; i < found; ++i) {
-    const EndedRequest ended =
-        end_request([this](int peer) { return connection(peer); }, name_, works[static_cast<std::size_t>(i)]);
+    const EndedRequest ended = end_request([this](int peer) { return connection_to(peer); }, name_,
+                                           works[static_cast<std::size_t>(i)]);
     if (ended.report) completions[filled++] = ended.completion;
   }
   return filled;

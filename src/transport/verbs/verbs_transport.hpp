@@ -14,8 +14,8 @@
 #include "transport/verbs/datagrams.hpp"
 #include "transport/verbs/objects.hpp"
 #include "transport/verbs/ports.hpp"
-#include "transport/verbs/switchboard.hpp"
 #include "transport/verbs/verbs_message_endpoint.hpp"
+#include "transport/verbs/wireup.hpp"
 
 namespace rma::transport {
 
@@ -35,7 +35,7 @@ struct VerbsOptions {
 
 /// One port of an RDMA device. It has reliable connections to peers, which are made at
 /// first use. Thread-safe.
-class VerbsTransport final : public Transport, public Switchboard::Exchange {
+class VerbsTransport final : public Transport, public Wireup::Exchange {
  public:
   /// Opens `port`, which must be usable, and registers handlers with `service`, which answer peers
   /// that connect. The caller starts `service` later and stops it before it destroys the
@@ -71,9 +71,11 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
 
   [[nodiscard]] Result<Endpoint> local_end(int peer) override;
   [[nodiscard]] Status bind(int peer, const Endpoint& end) override;
-  void send(const DatagramAddress& to, const Greeting& greeting) override { datagrams_->send(to, greeting); }
+  void send(const DatagramAddress& to, const Handshake& handshake) override {
+    datagrams_->send(to, handshake);
+  }
 
-  [[nodiscard]] Connection* connection(int peer) const {
+  [[nodiscard]] Connection* connection_to(int peer) const {
     // Acquire pairs with the store in local_end().
     return connections_[static_cast<std::size_t>(peer)].load(std::memory_order_acquire);
   }
@@ -91,7 +93,7 @@ class VerbsTransport final : public Transport, public Switchboard::Exchange {
   std::unique_ptr<Credits> credits_;
   VerbsMessageEndpoint messages_;
   std::unique_ptr<Datagrams> datagrams_;
-  std::unique_ptr<Switchboard> switchboard_;
+  std::unique_ptr<Wireup> wireup_;
   std::unique_ptr<ConnectionParts> parts_;
   std::vector<std::atomic<Connection*>> connections_;  ///< by peer; owned
   std::mutex regions_lock_;

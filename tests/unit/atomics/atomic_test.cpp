@@ -39,14 +39,14 @@ class Atomic : public JobOfOne {
       word[0] = c.before;
       word[1] = 99;
       Word old = 0;
-      const std::uint32_t rings = rings_during([&] {
+      const std::uint32_t wakeups = wakeups_during([&] {
         const Status status = atomic_update(*accumulator, c.op, word, c.operand, c.compare, &old, 0);
         EXPECT_TRUE(status.ok()) << status.text();
       });
       EXPECT_EQ(old, c.before);
       EXPECT_EQ(word[0], c.after);
       EXPECT_EQ(word[1], 99U);
-      EXPECT_EQ(rings, c.op == RMA_FETCH ? 0U : 1U);
+      EXPECT_EQ(wakeups, c.op == RMA_FETCH ? 0U : 1U);
       EXPECT_EQ(atomic_result(c.op, c.before, c.operand, c.compare), c.after);
 
       word[0] = c.before;

@@ -13,7 +13,7 @@
 #include "atomics/accumulate.hpp"
 #include "atomics/stripe_locks.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/device.hpp"
+#include "core/one_sided/remote_access.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "util/settings.hpp"
 
@@ -32,11 +32,12 @@ class JobOfOne : public testing::Test {
     auto opened = Job::open(settings.value(), 0);
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     job = std::move(opened).value();
-    device = std::make_unique<Device>(std::make_unique<transport::CmaTransport>(job->size(), true),
-                                      job->size(), [this](int rank) -> Result<std::vector<std::byte>> {
-                                        return transport::CmaTransport::card_of(job->process(rank));
-                                      });
-    auto created = Accumulator::create(*job, *device);
+    remote_access =
+        std::make_unique<RemoteAccess>(std::make_unique<transport::CmaTransport>(job->size(), true),
+                                       job->size(), [this](int rank) -> Result<std::vector<std::byte>> {
+                                         return transport::CmaTransport::card_of(job->process(rank));
+                                       });
+    auto created = Accumulator::create(*job, *remote_access);
     ASSERT_TRUE(created.ok()) << created.status().text();
     accumulator = std::move(created).value();
     const Status connected = job->connect();
@@ -61,17 +62,17 @@ class JobOfOne : public testing::Test {
 
   /// Returns how often `action` woke sleepers of this process. One thread counts as a sleeper meanwhile.
   template <typename Action>
-  std::uint32_t rings_during(const Action& action) {
-    Doorbell& bell = job->doorbell(0);
-    bell.sleepers.fetch_add(1);
-    const std::uint32_t before = bell.rings.load();
+  std::uint32_t wakeups_during(const Action& action) {
+    Doorbell& doorbell = job->doorbell(0);
+    doorbell.sleepers.fetch_add(1);
+    const std::uint32_t before = doorbell.wakeups.load();
     action();
-    bell.sleepers.fetch_sub(1);
-    return bell.rings.load() - before;
+    doorbell.sleepers.fetch_sub(1);
+    return doorbell.wakeups.load() - before;
   }
 
   std::unique_ptr<Job> job;
-  std::unique_ptr<Device> device;
+  std::unique_ptr<RemoteAccess> remote_access;
   std::unique_ptr<Accumulator> accumulator;
 };
 

@@ -33,7 +33,7 @@ class Notify : public JobOfOne {};
 
 TEST_F(Notify, WakesWhoeverSleeps) {
   auto* const flag = heap<std::uint64_t>(1);
-  EXPECT_EQ(rings_during([&] { notify(*job, reinterpret_cast<std::byte*>(flag), 42, 0); }), 1U);
+  EXPECT_EQ(wakeups_during([&] { notify(*job, reinterpret_cast<std::byte*>(flag), 42, 0); }), 1U);
   EXPECT_EQ(read_word(flag), 42U);
 }
 

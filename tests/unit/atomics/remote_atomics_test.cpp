@@ -25,9 +25,9 @@ class RemoteAtomic : public HelperWorld {
  protected:
   void start_both() {
     open(2);
-    asker.emplace(*owner.accumulator, settings.packed_piece, *at(0).flights, at(0).network.get(), client(0),
+    asker.emplace(*owner.accumulator, settings.packed_piece, *at(0).pending, at(0).network.get(), client(0),
                   server(0));
-    owners.emplace(*owner.accumulator, settings.packed_piece, *at(1).flights, at(1).network.get(), client(1),
+    owners.emplace(*owner.accumulator, settings.packed_piece, *at(1).pending, at(1).network.get(), client(1),
                    server(1));
     start();
   }

@@ -16,7 +16,7 @@ class RemoteMutex : public HelperWorld {
     open(3);
     for (int rank = 0; rank < 3; ++rank) {
       sets.at(static_cast<std::size_t>(rank))
-          .emplace(rank, settings, *at(rank).flights, *at(rank).network, channel(rank), client(rank),
+          .emplace(rank, settings, *at(rank).pending, *at(rank).network, channel(rank), client(rank),
                    server(rank));
     }
     sets[1]->add(mutexes.data(), mutexes.size());

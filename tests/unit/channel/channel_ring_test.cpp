@@ -92,12 +92,12 @@ TEST_F(RingWorld, TheOrderIsKeptWhicheverWayIsSeenFirst) {
   open(2, 16, 1);
   ring.slots = 8;
   ASSERT_NO_FATAL_FAILURE(promote(0, 1));
-  for (unsigned ways = 0; ways < 1U << kCount; ++ways) {
+  for (unsigned paths = 0; paths < 1U << kCount; ++paths) {
     for (unsigned pauses = 0; pauses < 1U << kCount; ++pauses) {
       const bool ring_first = (pauses & 1U) != 0;
       at(1).got[0].clear();
       messages(0).set_faults({.held = true});
-      for (std::uint32_t i = 0; i < kCount; ++i) send(0, 1, i, (ways >> i & 1U) != 0 ? 8 : kLong);
+      for (std::uint32_t i = 0; i < kCount; ++i) send(0, 1, i, (paths >> i & 1U) != 0 ? 8 : kLong);
       for (std::uint32_t i = 0; i < kCount; ++i) {
         messages(0).deliver(1);
         if ((pauses >> i & 1U) == 0) continue;
@@ -107,8 +107,8 @@ TEST_F(RingWorld, TheOrderIsKeptWhicheverWayIsSeenFirst) {
       messages(0).set_faults({});
       ASSERT_TRUE(settle());
       ASSERT_NO_FATAL_FAILURE(expect_in_order(
-          1, 0, kCount, [ways](std::uint32_t i) { return (ways >> i & 1U) != 0 ? 8 : kLong; }))
-          << "ways " << ways << ", pauses " << pauses;
+          1, 0, kCount, [paths](std::uint32_t i) { return (paths >> i & 1U) != 0 ? 8 : kLong; }))
+          << "paths " << paths << ", pauses " << pauses;
     }
   }
   EXPECT_TRUE(nobody_is_lost());
@@ -272,8 +272,8 @@ TEST_F(RingWorld, OrderIsKeptWhateverHappens) {
   EXPECT_TRUE(nobody_is_lost());
   EXPECT_GT(counted(Counter::ring), rings + 100);
   EXPECT_GT(counted(Counter::message_ring), before + 3000);
-  for (const auto& [way, messages] : sent) {
-    const auto& there = got(way.second, way.first);
+  for (const auto& [direction, messages] : sent) {
+    const auto& there = got(direction.second, direction.first);
     ASSERT_EQ(there.size(), messages.size());
     for (std::size_t i = 0; i < messages.size(); ++i)
       ASSERT_EQ(there[i].second, messages[i]) << "message " << i;

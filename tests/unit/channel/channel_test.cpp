@@ -44,8 +44,8 @@ TEST_F(ChannelWorld, OrderIsKeptWhateverWaits) {
   }
   ASSERT_TRUE(settle());
   EXPECT_TRUE(nobody_is_lost());
-  for (const auto& [way, messages] : sent) {
-    const auto& there = got(way.second, way.first);
+  for (const auto& [direction, messages] : sent) {
+    const auto& there = got(direction.second, direction.first);
     ASSERT_EQ(there.size(), messages.size());
     for (std::size_t i = 0; i < messages.size(); ++i)
       ASSERT_EQ(there[i].second, messages[i]) << "message " << i;

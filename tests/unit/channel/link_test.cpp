@@ -17,7 +17,7 @@ class Links : public testing::Test {
   }
   [[nodiscard]] MessageHeader send() {
     const MessageHeader header = here.next(1, 0);
-    here.sent(header, MessageWay::queue);
+    here.sent(header, MessagePath::queue);
     return header;
   }
   Link here;
@@ -87,10 +87,10 @@ TEST_F(Links, NothingComesTwiceOrFromBeyondTheBuffers) {
 TEST_F(Links, CreditsOfABrokenMessageDoNotCount) {
   MessageHeader forged = {.sequence = Link::kFirstSequence + 100, .credits = 50};
   EXPECT_EQ(there.arrived(0, forged), Order::broken);
-  EXPECT_FALSE(there.way(1, 0));
+  EXPECT_FALSE(there.path(1, 0));
   forged.sequence = Link::kFirstSequence;
   EXPECT_EQ(there.arrived(0, forged), Order::next);
-  EXPECT_TRUE(there.way(1, 0));
+  EXPECT_TRUE(there.path(1, 0));
 }
 
 TEST_F(Links, APeerKeepsToOneRail) {
@@ -107,20 +107,20 @@ TEST_F(Links, APeerKeepsToOneRail) {
 
 TEST_F(Links, TheLastCreditIsForCredits) {
   for (std::uint32_t i = 0; i < kBuffers - 1; ++i) {
-    EXPECT_EQ(here.way(1, 0), MessageWay::queue);
+    EXPECT_EQ(here.path(1, 0), MessagePath::queue);
     static_cast<void>(send());
   }
-  EXPECT_FALSE(here.way(1, 0));
-  EXPECT_FALSE(here.way(MessageHeader::kRingStop, 0));
-  EXPECT_FALSE(here.way(MessageHeader::kCredits, 0)) << "it owes nothing";
+  EXPECT_FALSE(here.path(1, 0));
+  EXPECT_FALSE(here.path(MessageHeader::kRingStop, 0));
+  EXPECT_FALSE(here.path(MessageHeader::kCredits, 0)) << "it owes nothing";
   here.lend(3);
-  EXPECT_EQ(here.way(MessageHeader::kCredits, 0), MessageWay::queue);
-  here.sent(here.next(MessageHeader::kCredits, 0), MessageWay::queue);
+  EXPECT_EQ(here.path(MessageHeader::kCredits, 0), MessagePath::queue);
+  here.sent(here.next(MessageHeader::kCredits, 0), MessagePath::queue);
   here.lend(3);
-  EXPECT_FALSE(here.way(MessageHeader::kCredits, 0));
+  EXPECT_FALSE(here.path(MessageHeader::kCredits, 0));
   EXPECT_EQ(here.arrived(0, {.sequence = Link::kFirstSequence, .credits = 1}), Order::next);
-  EXPECT_EQ(here.way(MessageHeader::kCredits, 0), MessageWay::queue);
-  EXPECT_FALSE(here.way(1, 0));
+  EXPECT_EQ(here.path(MessageHeader::kCredits, 0), MessagePath::queue);
+  EXPECT_FALSE(here.path(1, 0));
 }
 
 TEST_F(Links, CreditsTravelInTheNextMessageOnce) {
@@ -134,7 +134,7 @@ TEST_F(Links, CreditsTravelInTheNextMessageOnce) {
   const MessageHeader header = there.next(1, 0);
   EXPECT_EQ(header.credits, 3);
   EXPECT_EQ(there.next(1, 0).credits, 3) << "it was not sent";
-  there.sent(header, MessageWay::queue);
+  there.sent(header, MessagePath::queue);
   EXPECT_EQ(there.next(1, 0).credits, 0);
   EXPECT_FALSE(there.owes());
 }
@@ -143,9 +143,9 @@ TEST_F(Links, MoreCreditsThanAHeaderHoldsTakeTwo) {
   there.open(0, 100);
   there.lend(100000);
   const MessageHeader first = there.next(1, 0);
-  there.sent(first, MessageWay::queue);
+  there.sent(first, MessagePath::queue);
   const MessageHeader second = there.next(1, 0);
-  there.sent(second, MessageWay::queue);
+  there.sent(second, MessagePath::queue);
   EXPECT_EQ(first.credits + second.credits, 100000);
 }
 

@@ -18,15 +18,15 @@ class Sleepers : public RingWorld {
   [[nodiscard]] bool has_event(int rank) { return !messages(rank).arm(); }
   /// What a helper thread does between two sleeps, or no more than `most` steps of it.
   void work(int rank, int most) {
-    Rank& its = ranks[static_cast<std::size_t>(rank)];
+    Rank& sleeper = ranks[static_cast<std::size_t>(rank)];
     Channel& channel = *at(rank).channel;
-    if (its.asleep) channel.disarm();
-    its.asleep = false;
+    if (sleeper.asleep) channel.disarm();
+    sleeper.asleep = false;
     for (int i = 0; i < most; ++i) {
       if (progress(rank)) continue;
       const bool quiet = channel.arm();
       if (!progress(rank) && quiet) {
-        its.asleep = true;
+        sleeper.asleep = true;
         return;
       }
       channel.disarm();

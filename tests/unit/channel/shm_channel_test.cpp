@@ -27,8 +27,8 @@ void exchange_in_processes(const SharedWithForked<ShmHost>& host, const ShmShape
       const std::uint64_t by_ring = counted(Counter::message_ring);
       host->rings -= rings;
       host->by_ring -= by_ring;
-      ShmRank its(*host, shape, rank, seed);
-      return its.connect() && its.exchange();
+      ShmRank shm_rank(*host, shape, rank, seed);
+      return shm_rank.connect() && shm_rank.exchange();
     });
   }
   for (Forked& process : processes) EXPECT_TRUE(process.ended_well());
@@ -99,14 +99,14 @@ class ShmChannelLoss : public testing::Test {
   void open(const PollingSet::Policy& polling, const std::function<bool(ShmRank&)>& body) {
     const ShmShape shape = {.own = 4, .polling = polling};
     other.emplace([this, shape, body] {
-      ShmRank its(*host, shape, 1, 1);
-      return its.connect() && body(its);
+      ShmRank shm_rank(*host, shape, 1, 1);
+      return shm_rank.connect() && body(shm_rank);
     });
     rank = std::make_unique<ShmRank>(*host, shape, 0, 1);
     ASSERT_TRUE(rank->connect());
   }
-  static bool serve_for_ever(ShmRank& its) {
-    while (true) its.channel().progress(Channel::Turn::wait);
+  static bool serve_for_ever(ShmRank& shm_rank) {
+    while (true) shm_rank.channel().progress(Channel::Turn::wait);
   }
 
   const SharedWithForked<ShmHost> host;
@@ -150,13 +150,13 @@ TEST_F(ShmChannelLoss, WhoSleepsForAPeerThatIsKilledIsWoken) {
 
 TEST_F(ShmChannelLoss, TheLastMessagesOfAPeerThatEndsArriveThoughTheyCameByARing) {
   constexpr std::uint64_t kCount = 1000;
-  open(kRings, [this](ShmRank& its) {
+  open(kRings, [this](ShmRank& shm_rank) {
     const std::array<std::byte, 8> body = {};
     const std::uint64_t before = counted(Counter::message_ring);
     for (std::uint64_t i = 0; i < kCount; ++i) {
       if (!comes_true([&] {
-            its.channel().progress(Channel::Turn::wait);
-            return its.channel().try_send(0, 0, ShmRank::kOther, body, {}) == RMA_SUCCESS;
+            shm_rank.channel().progress(Channel::Turn::wait);
+            return shm_rank.channel().try_send(0, 0, ShmRank::kOther, body, {}) == RMA_SUCCESS;
           })) {
         return false;
       }

@@ -60,10 +60,10 @@ TEST_F(JobTest, ProvidesZeroedBlocksThatEveryoneFinds) {
   EXPECT_FALSE(regions.empty());
   EXPECT_EQ(job->resolve(regions.data(), regions.size(), 0).kind, Path::Kind::direct);
   EXPECT_TRUE(job->service(Service::teams, 0).empty()) << "nobody provided it";
-  Doorbell& bell = job->doorbell(0);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&bell) % alignof(Doorbell), 0U);
-  EXPECT_EQ(bell.rings, 0U);
-  EXPECT_EQ(bell.sleepers, 0U);
+  Doorbell& doorbell = job->doorbell(0);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&doorbell) % alignof(Doorbell), 0U);
+  EXPECT_EQ(doorbell.wakeups, 0U);
+  EXPECT_EQ(doorbell.sleepers, 0U);
 }
 
 TEST_F(JobTest, AnOperationMovesToAndFromTheHeapAndRegisteredMemory) {
@@ -72,28 +72,28 @@ TEST_F(JobTest, AnOperationMovesToAndFromTheHeapAndRegisteredMemory) {
   from.fill(std::byte{33});
   for (std::byte* const there : {heap(100), own.data()}) {
     std::array<std::byte, 100> to = {};
-    Operation out(*job, *device, 0);
+    Operation out(*job, *remote_access, 0);
     ASSERT_TRUE(out.put(there, from.data(), 60).ok());
     ASSERT_TRUE(out.put(there + 60, from.data(), 40).ok());
     ASSERT_TRUE(out.put(there, from.data(), 0).ok());
     ASSERT_TRUE(out.end({.kind = Ending::Kind::blocking}).ok());
-    Operation in(*job, *device, 0);
+    Operation in(*job, *remote_access, 0);
     ASSERT_TRUE(in.get(to.data(), there, 100).ok());
     rma_request_t request = 77;
     ASSERT_TRUE(in.end({.kind = Ending::Kind::request, .request = &request}).ok());
     EXPECT_EQ(request, kCompleteRequest);
     EXPECT_EQ(to, from);
   }
-  Operation left(*job, *device, 0);
+  Operation left(*job, *remote_access, 0);
   ASSERT_TRUE(left.put(own.data(), from.data(), 8).ok());
   EXPECT_TRUE(left.end({.kind = Ending::Kind::implicit}).ok());
-  EXPECT_TRUE(device->flights().fence_all().ok());
+  EXPECT_TRUE(remote_access->pending().fence_all().ok());
 }
 
 TEST_F(JobTest, AnOperationOnOtherMemoryFailsAndMovesNothing) {
   std::array<std::byte, 8> from = {};
   from.fill(std::byte{33});
-  Operation operation(*job, *device, 0);
+  Operation operation(*job, *remote_access, 0);
   const Status put = operation.put(own.data(), from.data(), 8);
   EXPECT_EQ(put.code(), RMA_ERR_ADDRESS);
   EXPECT_THAT(std::string(put.text()), testing::HasSubstr("8 bytes at"));

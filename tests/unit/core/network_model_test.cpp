@@ -30,13 +30,13 @@ class NetworkModel : public NetworkWorld, public testing::WithParamInterface<Set
     return memory.data() + below(memory.size() - bytes + 1);
   }
   void fence() {
-    ASSERT_TRUE(flights.fence(1).ok());
-    pending.clear();
+    ASSERT_TRUE(pending.fence(1).ok());
+    unfenced.clear();
     kept.clear();
   }
   /// What is left to the fence has no order with what comes after it.
   void settle(const Range& range) {
-    for (const Range& one : pending) {
+    for (const Range& one : unfenced) {
       if (one.begin < range.end && range.begin < one.end) return fence();
     }
   }
@@ -59,7 +59,7 @@ class NetworkModel : public NetworkWorld, public testing::WithParamInterface<Set
     fill(kept.back()->data(), bytes, static_cast<unsigned>(below(10'000)));
     std::copy_n(kept.back()->data(), bytes, model.data() + to);
     ASSERT_TRUE(leave_put(to, kept.back()->data(), bytes).ok());
-    pending.push_back({to, to + bytes});
+    unfenced.push_back({to, to + bytes});
   }
   void blocking_get() {
     const std::size_t bytes = some_bytes(kTheirs);
@@ -94,7 +94,7 @@ class NetworkModel : public NetworkWorld, public testing::WithParamInterface<Set
 
   std::mt19937_64 random{seed};
   std::vector<std::byte> model = std::vector<std::byte>(kTheirs);
-  std::vector<Range> pending;  ///< puts that were left to the fence
+  std::vector<Range> unfenced;  ///< puts that were left to the fence
   std::vector<std::unique_ptr<std::vector<std::byte>>> kept;
 };
 

@@ -55,7 +55,7 @@ TEST_F(NetworkRails, TheOtherRailTakesOverTheShareOfOneThatFails) {
   rails[1]->break_after(3);
   const Status status = put(0, own.data(), 2 * kExtent);
   ASSERT_TRUE(status.ok()) << status.text();
-  EXPECT_TRUE(flights.fence(1).ok()) << "nothing was lost";
+  EXPECT_TRUE(pending.fence(1).ok()) << "nothing was lost";
   EXPECT_TRUE(same(theirs.data(), own.data(), 2 * kExtent));
   EXPECT_GT(counted(Counter::rail_failover), failovers);
   fill(own.data(), 2 * kExtent, 9);
@@ -72,11 +72,11 @@ TEST_F(NetworkRails, TheFirstRailsWorkGoesOnOverTheSecond) {
   rails[0]->break_after(2);
   ASSERT_TRUE(put(0, own.data(), 2 * kExtent).ok());
   EXPECT_TRUE(same(theirs.data(), own.data(), 2 * kExtent));
-  EXPECT_TRUE(flights.fence(1).ok());
+  EXPECT_TRUE(pending.fence(1).ok());
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{200}, std::size_t{9000}}) {
     fill(own.data(), bytes, 33);
     ASSERT_TRUE(put(0, own.data(), bytes).ok());
-    ASSERT_TRUE(flights.fence(1).ok());
+    ASSERT_TRUE(pending.fence(1).ok());
     EXPECT_TRUE(same(theirs.data(), own.data(), bytes));
   }
   auto* const word = reinterpret_cast<std::uint64_t*>(theirs.data());
@@ -93,7 +93,7 @@ TEST_F(NetworkRails, AGetOnItsWayIsTakenOver) {
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_TRUE(same(theirs.data(), outside.data(), bytes));
   }
-  EXPECT_TRUE(flights.fence(1).ok());
+  EXPECT_TRUE(pending.fence(1).ok());
 }
 
 TEST_F(NetworkRails, APutThatIsLostAfterItReturnedFailsTheNextFenceOnce) {
@@ -102,11 +102,11 @@ TEST_F(NetworkRails, APutThatIsLostAfterItReturnedFailsTheNextFenceOnce) {
   ASSERT_TRUE(put(0, outside.data(), 8).ok());
   ASSERT_TRUE(put(300, outside.data(), 200).ok());
   rails[0]->break_after(0);
-  const Status first = flights.fence(1);
+  const Status first = pending.fence(1);
   EXPECT_EQ(first.code(), RMA_ERR_PEER_LOST);
-  EXPECT_TRUE(flights.fence(1).ok());
+  EXPECT_TRUE(pending.fence(1).ok());
   ASSERT_TRUE(put(0, outside.data(), 8).ok()) << "by the other rail";
-  EXPECT_TRUE(flights.fence(1).ok());
+  EXPECT_TRUE(pending.fence(1).ok());
 }
 
 TEST_F(NetworkRails, AFlagDoesNotOvertakeDataThatIsLost) {
@@ -115,19 +115,19 @@ TEST_F(NetworkRails, AFlagDoesNotOvertakeDataThatIsLost) {
   // failure is noticed in the middle of it.
   auto* const flag = reinterpret_cast<std::uint64_t*>(theirs.data() + kUser);
   ASSERT_TRUE(network->put_flag(flag, 1, 1).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_EQ(*flag, 1U);
   rails[0]->do_at_most(0);
   fill(outside.data(), 16, 1);
   ASSERT_TRUE(put(0, outside.data(), 16).ok());
   rails[0]->break_after(0);
   const Status told = network->put_flag(flag, 2, 1);
-  const Status fenced = flights.fence(1);
+  const Status fenced = pending.fence(1);
   EXPECT_TRUE(told.code() == RMA_ERR_PEER_LOST || fenced.code() == RMA_ERR_PEER_LOST);
   EXPECT_EQ(*flag, 1U) << "the data is not there";
   ASSERT_TRUE(put(0, outside.data(), 16).ok());
   ASSERT_TRUE(network->put_flag(flag, 3, 1).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_EQ(*flag, 3U);
   EXPECT_TRUE(same(theirs.data(), outside.data(), 16));
 }
@@ -145,9 +145,9 @@ TEST_F(NetworkRails, WithoutAnyRailTheRankIsLostAndNothingHangs) {
   EXPECT_EQ(network->put_flag(reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 1).code(),
             RMA_ERR_PEER_LOST);
   EXPECT_EQ(network->probe(1).code(), RMA_ERR_PEER_LOST);
-  static_cast<void>(flights.fence(1).ok());
-  EXPECT_TRUE(flights.fence(1).ok()) << "what was lost has been told";
-  EXPECT_TRUE(flights.fence_all().ok());
+  static_cast<void>(pending.fence(1).ok());
+  EXPECT_TRUE(pending.fence(1).ok()) << "what was lost has been told";
+  EXPECT_TRUE(pending.fence_all().ok());
 }
 
 TEST_F(NetworkRails, ARankThatIsGivenUpLeavesNothingBehind) {
@@ -158,8 +158,8 @@ TEST_F(NetworkRails, ARankThatIsGivenUpLeavesNothingBehind) {
   network->give_up(1);
   network->give_up(1);
   EXPECT_EQ(counted(Counter::peer_lost) - lost, 1U);
-  EXPECT_EQ(flights.fence(1).code(), RMA_ERR_PEER_LOST);
-  EXPECT_TRUE(flights.fence(1).ok());
+  EXPECT_EQ(pending.fence(1).code(), RMA_ERR_PEER_LOST);
+  EXPECT_TRUE(pending.fence(1).ok());
 }
 
 TEST_F(NetworkRails, ARankAnswersAProbe) {
@@ -177,7 +177,7 @@ class NetworkRailPairs : public NetworkWorld {
       fill(own.data(), bytes, static_cast<unsigned>(bytes));
       const Status status = put(0, own.data(), bytes);
       ASSERT_TRUE(status.ok()) << status.text();
-      ASSERT_TRUE(flights.fence(1).ok());
+      ASSERT_TRUE(pending.fence(1).ok());
       EXPECT_TRUE(same(theirs.data(), own.data(), bytes));
       std::fill_n(own.data(), bytes, std::byte{0});
       ASSERT_TRUE(get(own.data(), 0, bytes).ok());

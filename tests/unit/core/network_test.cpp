@@ -21,7 +21,7 @@ class NetworkTest : public NetworkWorld {
         const Status put_status = put(offset, local.data() + 5, bytes);
         ASSERT_TRUE(put_status.ok()) << put_status.text();
         fill(local.data() + 5, bytes, 99);  // it is the program's again
-        const Status fenced = flights.fence(1);
+        const Status fenced = pending.fence(1);
         ASSERT_TRUE(fenced.ok()) << fenced.text();
         ASSERT_TRUE(same(theirs.data() + offset, source.data(), bytes));
         ASSERT_EQ(std::count(theirs.data(), theirs.data() + kTheirs, std::byte{0}),
@@ -47,7 +47,7 @@ TEST_F(NetworkTest, MovesFromTheHeapWithoutCopies) {
   const std::uint64_t reads = counted(Counter::directory_read);
   fill(own.data(), 2 * kExtent, 3);
   ASSERT_TRUE(put(0, own.data(), 2 * kExtent).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_TRUE(same(theirs.data(), own.data(), 2 * kExtent));
   EXPECT_EQ(counted(Counter::rdma_bounced), bounced);
   EXPECT_EQ(counted(Counter::directory_read), reads);
@@ -70,13 +70,13 @@ TEST_F(NetworkTest, AThreadThatIsAboutToSleepUnpinsWhatTheProgramHasUnmapped) {
   EXPECT_GT(counted(Counter::registration_invalidations), before);
 }
 
-struct Way {
+struct Variant {
   LocalBufferSetting strategy;
   std::size_t rails;
 };
-class NetworkWays : public NetworkTest, public testing::WithParamInterface<Way> {};
+class NetworkVariants : public NetworkTest, public testing::WithParamInterface<Variant> {};
 
-TEST_P(NetworkWays, MoveFromOutsideTheHeap) {
+TEST_P(NetworkVariants, MoveFromOutsideTheHeap) {
   settings.local_buffers = GetParam().strategy;
   open(GetParam().rails);
   for (SlowRail* const rail : rails) rail->do_at_most(3);
@@ -102,16 +102,16 @@ TEST_P(NetworkWays, MoveFromOutsideTheHeap) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    AllStrategies, NetworkWays,
-    testing::Values(Way{LocalBufferSetting::cache, 1}, Way{LocalBufferSetting::register_each, 1},
-                    Way{LocalBufferSetting::pipeline, 1}, Way{LocalBufferSetting::bounce, 1},
-                    Way{LocalBufferSetting::cache, 2}, Way{LocalBufferSetting::register_each, 2},
-                    Way{LocalBufferSetting::pipeline, 2}, Way{LocalBufferSetting::bounce, 2}));
+    AllStrategies, NetworkVariants,
+    testing::Values(Variant{LocalBufferSetting::cache, 1}, Variant{LocalBufferSetting::register_each, 1},
+                    Variant{LocalBufferSetting::pipeline, 1}, Variant{LocalBufferSetting::bounce, 1},
+                    Variant{LocalBufferSetting::cache, 2}, Variant{LocalBufferSetting::register_each, 2},
+                    Variant{LocalBufferSetting::pipeline, 2}, Variant{LocalBufferSetting::bounce, 2}));
 
 TEST_F(NetworkTest, SmallPutsTravelInTheRequest) {
   open(1);
   ASSERT_TRUE(put(0, outside.data(), 16).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   const std::uint64_t in_request = counted(Counter::rdma_inline);
   const std::uint64_t bounced = counted(Counter::rdma_bounced);
   rails[0]->do_at_most(0);
@@ -123,7 +123,7 @@ TEST_F(NetworkTest, SmallPutsTravelInTheRequest) {
   EXPECT_EQ(counted(Counter::rdma_inline) - in_request, 6U);
   EXPECT_EQ(counted(Counter::rdma_bounced), bounced);
   rails[0]->do_at_most(3);
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   for (unsigned i = 0; i < 6; ++i) {
     fill(outside.data(), 16, i);
     EXPECT_TRUE(same(theirs.data() + std::size_t{16} * i, outside.data(), 16)) << i;
@@ -146,7 +146,7 @@ TEST_F(NetworkTest, FullQueuesAndTakenBuffersAreWaitedFor) {
                 }
                 return Status();
               }).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_TRUE(same(theirs.data(), outside.data(), 480));
   EXPECT_TRUE(same(theirs.data() + 1024, outside.data() + 1024, 12000));
   EXPECT_TRUE(same(theirs.data() + 20'000, outside.data() + 20'000, 6000));
@@ -164,7 +164,7 @@ TEST_F(NetworkTest, ManyPartsToRegisteredMemoryDoNotWaitForTheirOwnBuffers) {
                 }
                 return Status();
               }).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_TRUE(same(theirs.data() + kUser, outside.data(), 2000));
 }
 
@@ -173,7 +173,7 @@ TEST_F(NetworkTest, RefusedRegistrationsOnlyMakeItCopy) {
   fill(outside.data(), 50'000, 4);
   rails[0]->inner().set_faults({.registrations = 0});
   ASSERT_TRUE(put(100, outside.data(), 50'000).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_TRUE(same(theirs.data() + 100, outside.data(), 50'000));
   std::fill_n(outside.data(), 50'000, std::byte{0});
   ASSERT_TRUE(get(outside.data(), 100, 50'000).ok());
@@ -200,7 +200,7 @@ TEST_F(NetworkTest, UnregisteredMemoryIsNotReachedAndWithNewKeysItIs) {
   user = list(kUser, kExtent, kRegionForeign);
   fill(own.data(), 1000, 6);
   ASSERT_TRUE(put(kUser, own.data(), 1000).ok());
-  ASSERT_TRUE(flights.fence(1).ok());
+  ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_TRUE(same(theirs.data() + kUser, own.data(), 1000));
 }
 
@@ -246,7 +246,7 @@ TEST_F(NetworkTest, ThreadsDoNotDisturbEachOther) {
         const std::size_t bytes = kBytes[random() % kBytes.size()];
         fill(source.data(), bytes, static_cast<unsigned>(random() % 1000));
         const bool good = put(mine, source.data(), bytes).ok() && get(back.data(), mine, bytes).ok() &&
-                          same(source.data(), back.data(), bytes) && flights.fence(1).ok() &&
+                          same(source.data(), back.data(), bytes) && pending.fence(1).ok() &&
                           network
                               ->atomic(RMA_FETCH_ADD,
                                        reinterpret_cast<std::uint64_t*>(theirs.data() + kTheirs - 8), 1, 0, 1)

@@ -107,13 +107,13 @@ class NetworkWorld : public testing::Test {
                       .keys = their_rails->add(directory.data(), directory.size()).value().remote};
     own_heap = own_rails->add(own.data(), own.size()).value();
     network = std::make_unique<Network>(
-        settings, flights, *own_rails, 2, [this](int /*rank*/) -> Result<NetworkCard> { return card; },
+        settings, pending, *own_rails, 2, [this](int /*rank*/) -> Result<NetworkCard> { return card; },
         [this](const std::byte* address) -> std::optional<Registered> {
           if (address < own.data() || address >= own.data() + own.size()) return std::nullopt;
           return own_heap;
         });
-    flights.add(*network);
-    flights.moved_by(1, *network);
+    pending.add(*network);
+    pending.set_progress_source(1, *network);
   }
 
   /// Registers and lists a part of `theirs`.
@@ -141,7 +141,7 @@ class NetworkWorld : public testing::Test {
     Status flushed = network->flush(batch);
     if (status.ok()) status = std::move(flushed);
     if (batch.operation() == RMA_REQUEST_NULL) return status;
-    Status finished = flights.finish(batch.take_operation());
+    Status finished = pending.finish(batch.take_operation());
     return status.ok() ? std::move(finished) : std::move(status);
   }
   [[nodiscard]] Status put(std::size_t to, const void* from, std::size_t bytes) {
@@ -155,7 +155,7 @@ class NetworkWorld : public testing::Test {
     Batch batch(1);
     Status status = network->put(batch, theirs.data() + to, from, bytes);
     Status flushed = network->flush(batch);
-    if (batch.operation() != RMA_REQUEST_NULL) flights.leave(batch.take_operation());
+    if (batch.operation() != RMA_REQUEST_NULL) pending.leave(batch.take_operation());
     return status.ok() ? std::move(flushed) : std::move(status);
   }
 
@@ -176,7 +176,7 @@ class NetworkWorld : public testing::Test {
   Pages outside;
   Pages directory;
   transport::LoopbackFabric fabric;
-  Flights flights{2, {.spins = 10, .yields = 10}, std::chrono::seconds(60)};
+  PendingOperations pending{2, {.spins = 10, .yields = 10}, std::chrono::seconds(60)};
   std::vector<SlowRail*> rails;
   std::unique_ptr<Rails> own_rails;
   std::unique_ptr<Rails> their_rails;

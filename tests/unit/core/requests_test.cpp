@@ -149,17 +149,17 @@ TEST(RequestTable, FollowsAModelThroughRandomSteps) {
       continue;
     }
     const std::size_t at = random() % open.size();
-    Model& its = open[at];
-    ASSERT_TRUE(table.known(its.request));
-    ASSERT_EQ(table.rank(its.request), its.rank);
-    ASSERT_FALSE(table.complete(its.request));
+    Model& model = open[at];
+    ASSERT_TRUE(table.known(model.request));
+    ASSERT_EQ(table.rank(model.request), model.rank);
+    ASSERT_FALSE(table.complete(model.request));
     const rma_status_t status = random() % 4 == 0 ? RMA_ERR_ADDRESS : RMA_SUCCESS;
-    if (its.status == RMA_SUCCESS) its.status = status;
-    const End expected = --its.parts > 0 ? End::pending : its.left ? End::left : End::complete;
-    ASSERT_EQ(table.finish_part(its.request, status), expected);
-    if (its.parts > 0) continue;
-    ASSERT_EQ(table.close(its.request), its.status);
-    ASSERT_FALSE(table.known(its.request));
+    if (model.status == RMA_SUCCESS) model.status = status;
+    const End expected = --model.parts > 0 ? End::pending : model.left ? End::left : End::complete;
+    ASSERT_EQ(table.finish_part(model.request, status), expected);
+    if (model.parts > 0) continue;
+    ASSERT_EQ(table.close(model.request), model.status);
+    ASSERT_FALSE(table.known(model.request));
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
   }
 }

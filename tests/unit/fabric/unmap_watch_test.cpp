@@ -147,8 +147,8 @@ TEST_F(UnmapWatchTest, EndsWhileWatchedStacksAreUnmapped) {
   };
   std::barrier all_there(kThreads);
   std::vector<Stack> threads(kThreads);
-  for (Stack& its : threads) {
-    its.all_there = &all_there;
+  for (Stack& stack : threads) {
+    stack.all_there = &all_there;
     const auto note_stack = [](void* context) {
       auto& self = *static_cast<Stack*>(context);
       const volatile std::byte here = {};
@@ -156,14 +156,14 @@ TEST_F(UnmapWatchTest, EndsWhileWatchedStacksAreUnmapped) {
       self.span = {address, address + page_bytes()};
       self.all_there->arrive_and_wait();
     };
-    const int failed = its.thread.start("stack", note_stack, &its);
+    const int failed = stack.thread.start("stack", note_stack, &stack);
     EXPECT_EQ(failed, 0);
     if (failed != 0) all_there.arrive_and_drop();  // or the others would wait for ever
   }
   std::vector<AddressSpan> stacks;
-  for (Stack& its : threads) {
-    its.thread.join();
-    stacks.push_back(its.span);
+  for (Stack& stack : threads) {
+    stack.thread.join();
+    stacks.push_back(stack.span);
   }
   std::erase_if(stacks, [this](const AddressSpan& stack) { return !watch_->watch(stack); });
   ASSERT_FALSE(stacks.empty()) << "none was kept";

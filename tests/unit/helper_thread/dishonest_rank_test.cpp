@@ -132,14 +132,14 @@ TEST_F(DishonestRank, SaysThatMoreIsDoneThanWasAsked) {
 }
 
 TEST_F(DishonestRank, SaysOfARequestThatIsWaitedForThatItIsDone) {
-  Flights& flights = *at(0).flights;
-  const rma_request_t operation = flights.open(1);
+  PendingOperations& pending = *at(0).pending;
+  const rma_request_t operation = pending.open(1);
   ASSERT_TRUE(
       client(0).ask({.rank = 1, .kind = RequestKind::atomic, .reply_room = 8, .operation = operation}).ok());
   ASSERT_TRUE(settle());
   say(kDoneMessage, bytes_of_wire(later.at(0).token));
   EXPECT_TRUE(given_up());
-  EXPECT_EQ(flights.finish(operation).code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(pending.finish(operation).code(), RMA_ERR_PEER_LOST);
 }
 
 TEST_F(DishonestRank, MoreThanABufferIsWritten) {

@@ -47,7 +47,7 @@ class HelperWorld : public testing::Test {
     alignas(64) std::array<std::byte, 8192> directory = {};
     std::unique_ptr<RegionTable> regions;
     NetworkCard card;
-    std::unique_ptr<Flights> flights;
+    std::unique_ptr<PendingOperations> pending;
     std::unique_ptr<Network> network;
     std::unique_ptr<Channel> channel;
     std::unique_ptr<RpcClient> client;
@@ -56,7 +56,7 @@ class HelperWorld : public testing::Test {
   };
 
   /// The helpers of all ranks, for the rank that waits.
-  class Everyone final : public Mover {
+  class Everyone final : public ProgressSource {
    public:
     explicit Everyone(HelperWorld& world) : world_(world) {}
     bool progress() override { return world_.step(); }
@@ -96,28 +96,28 @@ class HelperWorld : public testing::Test {
     rank.card.directory = {.address = reinterpret_cast<std::uintptr_t>(rank.directory.data()),
                            .bytes = rank.directory.size(),
                            .keys = rank.rails->add(rank.directory.data(), rank.directory.size())->remote};
-    rank.flights = std::make_unique<Flights>(count, WaitPolicy{.spins = 1U << 20U, .yields = 10},
-                                             std::chrono::seconds(60));
+    rank.pending = std::make_unique<PendingOperations>(count, WaitPolicy{.spins = 1U << 20U, .yields = 10},
+                                                       std::chrono::seconds(60));
     rank.network = std::make_unique<Network>(
-        settings, *rank.flights, *rank.rails, count,
+        settings, *rank.pending, *rank.rails, count,
         [this](int of) -> Result<NetworkCard> { return at(of).card; },
         [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
     auto channel = Channel::create(*rank.rails, count, Channel::Options::from(settings, count, false));
     ASSERT_TRUE(channel.ok()) << channel.status().text();
     rank.channel = std::move(channel).value();
-    rank.client = std::make_unique<RpcClient>(*rank.flights, rank.network.get(), *rank.channel, *rank.rails,
+    rank.client = std::make_unique<RpcClient>(*rank.pending, rank.network.get(), *rank.channel, *rank.rails,
                                               settings.helper_buffer, settings.helper_buffers);
     rank.server = std::make_unique<RpcServer>(*rank.channel, *rank.rails, settings.helper_buffer,
                                               settings.helper_buffers);
-    rank.helper = std::make_unique<HelperThread>(*rank.channel, *rank.flights, rank.rails->service(), 0);
-    rank.flights->add(*rank.network);
-    for (int other = 0; other < count; ++other) rank.flights->moved_by(other, *rank.network);
+    rank.helper = std::make_unique<HelperThread>(*rank.channel, *rank.pending, rank.rails->service(), 0);
+    rank.pending->add(*rank.network);
+    for (int other = 0; other < count; ++other) rank.pending->set_progress_source(other, *rank.network);
   }
   /// Starts the helpers. The handlers are registered before.
   void start() {
     for (auto& rank : ranks) {
       ASSERT_TRUE(rank->helper->start().ok());
-      rank->flights->add(everyone);
+      rank->pending->add(everyone);
     }
   }
 

@@ -62,7 +62,7 @@ TEST_F(RpcClientTest, BodiesAndAnswersOfAllSizes) {
       const auto outcome = ask(0, 1, RequestKind::put, body, room);
       ASSERT_TRUE(settle());
       expect_echo(*outcome, body, room);
-      EXPECT_TRUE(at(0).flights->fence(1).ok());
+      EXPECT_TRUE(at(0).pending->fence(1).ok());
     }
   }
 }
@@ -90,7 +90,7 @@ TEST_F(RpcClientTest, ManyAtOnceWithFewBuffers) {
   }
   ASSERT_TRUE(settle());
   for (const Asked& one : asked) expect_echo(*one.outcome, one.body, one.room);
-  for (int rank = 0; rank < 3; ++rank) EXPECT_TRUE(at(rank).flights->fence_all().ok());
+  for (int rank = 0; rank < 3; ++rank) EXPECT_TRUE(at(rank).pending->fence_all().ok());
 }
 
 TEST_F(RpcClientTest, EachAskersRequestsAreExecutedInTheirOrder) {
@@ -127,7 +127,7 @@ TEST_F(RpcClientTest, AnswersMayComeLaterAndInAnyOrder) {
     EXPECT_EQ(outcomes[i]->status, i % 2 == 0 ? RMA_SUCCESS : RMA_ERR_STATE);
     EXPECT_EQ(outcomes[i]->body, random_bytes(i, i % 9));
   }
-  EXPECT_EQ(at(0).flights->fence(1).code(), RMA_ERR_STATE) << "the first failure";
+  EXPECT_EQ(at(0).pending->fence(1).code(), RMA_ERR_STATE) << "the first failure";
 }
 
 TEST_F(RpcClientTest, ARefusalIsTheAnswer) {
@@ -165,11 +165,11 @@ TEST_F(RpcClientTest, WhatWasAskedOfALostRankEnds) {
   Status refused;
   ask(0, 1, RequestKind::put, {}, 0, &refused);
   EXPECT_EQ(refused.code(), RMA_ERR_PEER_LOST);
-  EXPECT_EQ(at(0).flights->fence(1).code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(at(0).pending->fence(1).code(), RMA_ERR_PEER_LOST);
   server(2).answer(later.back(), RMA_SUCCESS);
   ASSERT_TRUE(settle());
   EXPECT_EQ(another->answers, 1);
-  EXPECT_TRUE(at(0).flights->fence(2).ok());
+  EXPECT_TRUE(at(0).pending->fence(2).ok());
 }
 
 TEST_F(RpcClientTest, BuffersOfALostRanksRequestsAreFreeAgain) {

@@ -21,8 +21,8 @@ struct Given {
   std::vector<std::ptrdiff_t> dst;
   std::vector<std::ptrdiff_t> src;
   [[nodiscard]] int levels() const { return static_cast<int>(dst.size()); }
-  [[nodiscard]] Result<Shape> make() const {
-    return Shape::make(counts.data(), dst.data(), src.data(), levels());
+  [[nodiscard]] Result<StridedShape> make() const {
+    return StridedShape::make(counts.data(), dst.data(), src.data(), levels());
   }
 };
 
@@ -51,7 +51,7 @@ Moves model(const Given& given) {
   }
 }
 
-Moves moves_of(const Shape& shape) {
+Moves moves_of(const StridedShape& shape) {
   Moves moves;
   EXPECT_TRUE(shape.for_each_segment([&](std::ptrdiff_t dst, std::ptrdiff_t src) {
     for (std::size_t b = 0; b < shape.segment_bytes(); ++b) {
@@ -65,7 +65,7 @@ Moves moves_of(const Shape& shape) {
 void expect_equal(const Given& given) {
   auto made = given.make();
   ASSERT_TRUE(made.ok()) << made.status().text();
-  const Shape& shape = made.value();
+  const StridedShape& shape = made.value();
   const Moves expected = model(given);
   ASSERT_EQ(moves_of(shape), expected);
   EXPECT_EQ(shape.bytes(), expected.size());
@@ -90,7 +90,7 @@ void expect_equal(const Given& given) {
   }
 }
 
-TEST(Shape, RandomShapesMoveWhatTheDefinitionSays) {
+TEST(StridedShape, RandomShapesMoveWhatTheDefinitionSays) {
   std::mt19937_64 random(test_seed());
   const auto pick = [&](int least, int most) {
     return std::uniform_int_distribution<int>(least, most)(random);
@@ -116,7 +116,7 @@ TEST(Shape, RandomShapesMoveWhatTheDefinitionSays) {
   }
 }
 
-TEST(Shape, FoldsWhatIsContiguous) {
+TEST(StridedShape, FoldsWhatIsContiguous) {
   const auto made = Given{{8, 4, 1, 3}, {8, 999, 32}, {8, -999, 32}}.make();
   ASSERT_TRUE(made.ok());
   EXPECT_TRUE(made.value().dimensions().empty());
@@ -124,7 +124,7 @@ TEST(Shape, FoldsWhatIsContiguous) {
   EXPECT_EQ(made.value().given_bytes(), 8U);
 }
 
-TEST(Shape, FoldsDownwardAndOutOfOrder) {
+TEST(StridedShape, FoldsDownwardAndOutOfOrder) {
   const auto made = Given{{8, 3, 4}, {-32, -8}, {-32, -8}}.make();
   ASSERT_TRUE(made.ok());
   EXPECT_TRUE(made.value().dimensions().empty());
@@ -132,14 +132,14 @@ TEST(Shape, FoldsDownwardAndOutOfOrder) {
   EXPECT_EQ(made.value().dst_start(), -2 * 32 - 3 * 8);
 }
 
-TEST(Shape, KeepsWhatIsContiguousOnOneSideOnly) {
+TEST(StridedShape, KeepsWhatIsContiguousOnOneSideOnly) {
   const auto made = Given{{8, 4}, {8}, {16}}.make();
   ASSERT_TRUE(made.ok());
   ASSERT_EQ(made.value().dimensions().size(), 1U);
   EXPECT_EQ(made.value().segments(), 4U);
 }
 
-TEST(Shape, HoldsAllLevels) {
+TEST(StridedShape, HoldsAllLevels) {
   Given given;
   given.counts.push_back(2);
   for (int i = 0; i < RMA_MAX_LEVELS; ++i) {
@@ -150,12 +150,12 @@ TEST(Shape, HoldsAllLevels) {
   expect_equal(given);
 }
 
-TEST(Shape, IsEmptyWithAnyCountOfZeroWhateverTheStrides) {
+TEST(StridedShape, IsEmptyWithAnyCountOfZeroWhateverTheStrides) {
   EXPECT_TRUE(Given({{8, 0, 4}, {kMost, kLeast}, {kMost, kLeast}}).make().value().empty());
   EXPECT_TRUE(Given({{0, 4}, {kMost}, {8}}).make().value().empty());
 }
 
-TEST(Shape, RefusesWhatReachesTooFar) {
+TEST(StridedShape, RefusesWhatReachesTooFar) {
   const auto code = [](const Given& given) { return given.make().status().code(); };
   EXPECT_EQ(code({{8, 3}, {kMost / 2}, {8}}), RMA_ERR_SIZE);
   EXPECT_EQ(code({{8, 3}, {8}, {kMost / 2}}), RMA_ERR_SIZE);
@@ -166,7 +166,7 @@ TEST(Shape, RefusesWhatReachesTooFar) {
   EXPECT_EQ(code({{8, 2}, {kMost - 8}, {8}}), RMA_SUCCESS);
 }
 
-TEST(Shape, StopsVisitingWhenAsked) {
+TEST(StridedShape, StopsVisitingWhenAsked) {
   const auto made = Given{{8, 4}, {16}, {16}}.make();
   int visits = 0;
   EXPECT_FALSE(made.value().for_each_segment([&](auto, auto) { return ++visits < 2; }));

@@ -41,8 +41,8 @@ struct Layout {
       src_bytes = src_bytes * counts.back() + 16;
     }
   }
-  [[nodiscard]] Result<Shape> shape() const {
-    return Shape::make(counts.data(), dst.data(), src.data(), static_cast<int>(dst.size()));
+  [[nodiscard]] Result<StridedShape> shape() const {
+    return StridedShape::make(counts.data(), dst.data(), src.data(), static_cast<int>(dst.size()));
   }
   /// What `to` is to be after the transfer.
   void apply(Bytes& to, const Bytes& from) const {
@@ -76,7 +76,7 @@ TEST_F(Transfer, EverySegmentSizeAndDepthPutsAndGets) {
 
       std::byte* const remote = heap(most);
       rma_request_t request = RMA_REQUEST_NULL;
-      ASSERT_TRUE(put_strided({*job, *device, nullptr}, remote, source.data(), shape.value(), 0,
+      ASSERT_TRUE(put_strided({*job, *remote_access, nullptr}, remote, source.data(), shape.value(), 0,
                               {.kind = Ending::Kind::request, .request = &request})
                       .ok());
       EXPECT_EQ(request, kCompleteRequest);
@@ -84,7 +84,8 @@ TEST_F(Transfer, EverySegmentSizeAndDepthPutsAndGets) {
 
       std::copy(source.begin(), source.end(), remote);
       Bytes got(most, std::byte{0});
-      ASSERT_TRUE(get_strided({*job, *device, nullptr}, got.data(), remote, shape.value(), 0, {}).ok());
+      ASSERT_TRUE(
+          get_strided({*job, *remote_access, nullptr}, got.data(), remote, shape.value(), 0, {}).ok());
       ASSERT_EQ(got, expected);
       ASSERT_TRUE(job->allocator().free(MemoryKind::local, remote).ok());
     }
@@ -97,9 +98,10 @@ TEST_F(Transfer, GoesDownwardFromABaseInTheMiddle) {
   const std::size_t counts[] = {8, 4};
   const std::ptrdiff_t down[] = {-16};
   const std::ptrdiff_t up[] = {24};
-  auto shape = Shape::make(counts, down, up, 1);
+  auto shape = StridedShape::make(counts, down, up, 1);
   ASSERT_TRUE(shape.ok());
-  ASSERT_TRUE(put_strided({*job, *device, nullptr}, remote + 128, source.data(), shape.value(), 0, {}).ok());
+  ASSERT_TRUE(
+      put_strided({*job, *remote_access, nullptr}, remote + 128, source.data(), shape.value(), 0, {}).ok());
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_EQ(std::memcmp(remote + 128 - 16 * i, &source[24 * i], 8), 0) << i;
 }
@@ -112,9 +114,10 @@ TEST_F(Transfer, WhatReachesOutOfTheHeapMovesNothing) {
   const std::size_t counts[] = {8, 2};
   const std::ptrdiff_t far[] = {end - remote};
   const std::ptrdiff_t near[] = {16};
-  auto shape = Shape::make(counts, far, near, 1);
+  auto shape = StridedShape::make(counts, far, near, 1);
   ASSERT_TRUE(shape.ok());
-  const Status status = put_strided({*job, *device, nullptr}, remote, source.data(), shape.value(), 0, {});
+  const Status status =
+      put_strided({*job, *remote_access, nullptr}, remote, source.data(), shape.value(), 0, {});
   EXPECT_EQ(status.code(), RMA_ERR_ADDRESS);
   EXPECT_EQ(Bytes(remote, remote + 64), Bytes(64, std::byte{0}));
 }
@@ -125,9 +128,9 @@ TEST_F(Transfer, AnExtentThatWrapsIsASizeError) {
   const std::size_t counts[] = {8, 2};
   const std::ptrdiff_t near[] = {16};
   const std::ptrdiff_t far[] = {std::numeric_limits<std::ptrdiff_t>::min() + 64};
-  auto shape = Shape::make(counts, near, far, 1);
+  auto shape = StridedShape::make(counts, near, far, 1);
   ASSERT_TRUE(shape.ok());
-  EXPECT_EQ(put_strided({*job, *device, nullptr}, remote, local.data(), shape.value(), 0, {}).code(),
+  EXPECT_EQ(put_strided({*job, *remote_access, nullptr}, remote, local.data(), shape.value(), 0, {}).code(),
             RMA_ERR_SIZE);
 }
 
@@ -141,23 +144,23 @@ TEST_F(Transfer, RegisteredMemoryInSeveralRegionsIsReachedPieceByPiece) {
   const std::size_t counts[] = {64, 2};
   const std::ptrdiff_t apart[] = {2048};
   const std::ptrdiff_t near[] = {64};
-  auto shape = Shape::make(counts, apart, near, 1);
+  auto shape = StridedShape::make(counts, apart, near, 1);
   ASSERT_TRUE(
-      put_strided({*job, *device, nullptr}, foreign.data(), source.data(), shape.value(), 0, {}).ok());
+      put_strided({*job, *remote_access, nullptr}, foreign.data(), source.data(), shape.value(), 0, {}).ok());
   EXPECT_EQ(std::memcmp(&foreign[0], &source[0], 64), 0);
   EXPECT_EQ(std::memcmp(&foreign[2048], &source[64], 64), 0);
   Bytes back(128);
-  auto reverse = Shape::make(counts, near, apart, 1);
+  auto reverse = StridedShape::make(counts, near, apart, 1);
   ASSERT_TRUE(
-      get_strided({*job, *device, nullptr}, back.data(), foreign.data(), reverse.value(), 0, {}).ok());
+      get_strided({*job, *remote_access, nullptr}, back.data(), foreign.data(), reverse.value(), 0, {}).ok());
   EXPECT_EQ(back, source);
   const std::size_t three[] = {64, 3};  // the third lies in neither
-  auto beyond = Shape::make(three, apart, near, 1);
+  auto beyond = StridedShape::make(three, apart, near, 1);
   foreign[0] = ~foreign[0];
   const std::byte before = foreign[0];
-  EXPECT_EQ(
-      put_strided({*job, *device, nullptr}, foreign.data(), source.data(), beyond.value(), 0, {}).code(),
-      RMA_ERR_ADDRESS);
+  EXPECT_EQ(put_strided({*job, *remote_access, nullptr}, foreign.data(), source.data(), beyond.value(), 0, {})
+                .code(),
+            RMA_ERR_ADDRESS);
   EXPECT_EQ(foreign[0], before);
 }
 
@@ -169,7 +172,7 @@ TEST_F(Transfer, AccumulatesEveryElementOnce) {
   const std::size_t counts[] = {2 * sizeof(double), 4};
   const std::ptrdiff_t dst[] = {8 * sizeof(double)};
   const std::ptrdiff_t src[] = {3 * sizeof(double)};
-  auto shape = Shape::make(counts, dst, src, 1);
+  auto shape = StridedShape::make(counts, dst, src, 1);
   const double scale = 2;
   ASSERT_TRUE(acc_strided(*accumulator, remote, source.data(), shape.value(), RMA_DOUBLE, &scale, 0).ok());
   for (std::size_t i = 0; i < 64; ++i) {
@@ -193,7 +196,7 @@ TEST_F(Transfer, AccumulatesSegmentsThatLieUnderSeveralLocks) {
   const std::size_t counts[] = {kRow, kRows};
   const std::ptrdiff_t dst[] = {kDown};
   const std::ptrdiff_t src[] = {static_cast<std::ptrdiff_t>(kRow)};
-  auto shape = Shape::make(counts, dst, src, 1);
+  auto shape = StridedShape::make(counts, dst, src, 1);
   const double i_unit[] = {0.0, 1.0};
   double* const last_row = remote + (kRow + 24) * (kRows - 1) / sizeof(double) + 1;
   ASSERT_TRUE(
@@ -216,7 +219,7 @@ TEST_F(Transfer, AccumulateRefusesPartsOfElements) {
   Bytes source(128);
   const auto code = [&](std::byte* to, std::size_t bytes, std::ptrdiff_t stride) {
     const std::size_t counts[] = {bytes, 2};
-    auto shape = Shape::make(counts, &stride, &stride, 1);
+    auto shape = StridedShape::make(counts, &stride, &stride, 1);
     return acc_strided(*accumulator, to, source.data(), shape.value(), RMA_DOUBLE, nullptr, 0).code();
   };
   EXPECT_EQ(code(remote, 12, 32), RMA_ERR_SIZE);
@@ -255,12 +258,12 @@ TEST_F(Transfer, VectorsOfEveryPieceSizeScatteredAndJoined) {
         get.src.push_back(remote + order[i] * piece);
       }
       const rma_iov_t out[] = {put.descriptor(piece), {nullptr, nullptr, 0, 8}, {nullptr, nullptr, 3, 0}};
-      ASSERT_TRUE(put_vector({*job, *device, nullptr}, out, 0, {}).ok());
+      ASSERT_TRUE(put_vector({*job, *remote_access, nullptr}, out, 0, {}).ok());
       for (std::size_t i = 0; i < kPieces; ++i) {
         ASSERT_EQ(std::memcmp(remote + order[i] * piece, &source[i * piece], piece), 0) << i;
       }
       const rma_iov_t in = get.descriptor(piece);
-      ASSERT_TRUE(get_vector({*job, *device, nullptr}, {&in, 1}, 0, {}).ok());
+      ASSERT_TRUE(get_vector({*job, *remote_access, nullptr}, {&in, 1}, 0, {}).ok());
       ASSERT_EQ(back, source);
       ASSERT_TRUE(job->allocator().free(MemoryKind::local, remote).ok());
     }
@@ -275,7 +278,7 @@ TEST_F(Transfer, VectorsCrossNeighbouringRegionsPieceByPiece) {
   const Bytes source = noise(128, 6);
   const Lists lists = {{&foreign[0], &foreign[64]}, {&source[0], &source[64]}};
   const rma_iov_t iov = lists.descriptor(64);
-  ASSERT_TRUE(put_vector({*job, *device, nullptr}, {&iov, 1}, 0, {}).ok());
+  ASSERT_TRUE(put_vector({*job, *remote_access, nullptr}, {&iov, 1}, 0, {}).ok());
   EXPECT_EQ(std::memcmp(foreign.data(), source.data(), 128), 0);
 }
 
@@ -286,7 +289,7 @@ TEST_F(Transfer, AVectorWithOneBadPieceMovesNothing) {
   const auto code = [&](void* dst, const void* src) {
     const Lists lists = {{remote, dst}, {source.data(), src}};
     const rma_iov_t iov = lists.descriptor(8);
-    return put_vector({*job, *device, nullptr}, {&iov, 1}, 0, {}).code();
+    return put_vector({*job, *remote_access, nullptr}, {&iov, 1}, 0, {}).code();
   };
   EXPECT_EQ(code(nullptr, source.data()), RMA_ERR_ARGUMENT);
   EXPECT_EQ(code(remote + 8, nullptr), RMA_ERR_ARGUMENT);

@@ -22,13 +22,13 @@ class ShmFailure : public testing::Test {
   /// Rank 1 connects with rank 0 and then runs `body`, with rank 0's segment as it is mapped there.
   void open(const std::function<void(ShmEnd&, const MappedSegment&)>& body) {
     other.emplace([this, &body] {
-      ShmEnd its(1, kBothRanks);
-      host->cards[1] = its.card();
+      ShmEnd other_end(1, kBothRanks);
+      host->cards[1] = other_end.card();
       host->stage = kOpen;
-      if (!comes_true([&] { return its.poll(), host->stage == kConnected; })) return false;
+      if (!comes_true([&] { return other_end.poll(), host->stage == kConnected; })) return false;
       auto raw = MappedSegment::of(host->cards[0]);
       if (!raw.ok()) return false;
-      body(its, raw.value());
+      body(other_end, raw.value());
       _exit(0);
     });
     ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
@@ -38,7 +38,7 @@ class ShmFailure : public testing::Test {
     ASSERT_TRUE(status.ok()) << status.text();
     while (end->poll() != 0) {
     }
-    static_cast<void>(end->messages().arm());  // takes off the rings of connecting
+    static_cast<void>(end->messages().arm());  // takes off the signals of connecting
   }
   void go_on() { host->stage = kConnected; }
 
@@ -71,7 +71,7 @@ class ShmFailure : public testing::Test {
 };
 
 TEST_F(ShmFailure, ASleeperIsWokenByTheEndOfAPeer) {
-  open([](ShmEnd& /*its*/, const MappedSegment& /*raw*/) {});
+  open([](ShmEnd& /*other_end*/, const MappedSegment& /*raw*/) {});
   ASSERT_TRUE(end->messages().arm());
   EXPECT_FALSE(end->has_event());
   other->end();
@@ -81,15 +81,15 @@ TEST_F(ShmFailure, ASleeperIsWokenByTheEndOfAPeer) {
 }
 
 TEST_F(ShmFailure, WhoPollsFindsTheEndOfAPeer) {
-  open([](ShmEnd& /*its*/, const MappedSegment& /*raw*/) {});
+  open([](ShmEnd& /*other_end*/, const MappedSegment& /*raw*/) {});
   EXPECT_EQ(end->send(1, 1U), RMA_SUCCESS);
   other->end();
   expect_lost_once();
 }
 
 TEST_F(ShmFailure, WhatWasSentBeforeTheEndComesFirst) {
-  open([](ShmEnd& its, const MappedSegment& /*raw*/) {
-    for (std::uint32_t i = 0; i < 6; ++i) EXPECT_EQ(its.send(0, i), RMA_SUCCESS);
+  open([](ShmEnd& other_end, const MappedSegment& /*raw*/) {
+    for (std::uint32_t i = 0; i < 6; ++i) EXPECT_EQ(other_end.send(0, i), RMA_SUCCESS);
   });
   go_on();
   ASSERT_TRUE(other->ended_well());
@@ -100,8 +100,8 @@ TEST_F(ShmFailure, WhatWasSentBeforeTheEndComesFirst) {
 }
 
 TEST_F(ShmFailure, WhoEndsInTheMiddleOfAMessageHasNotSentIt) {
-  open([](ShmEnd& its, const MappedSegment& raw) {
-    EXPECT_EQ(its.send(0, 1U), RMA_SUCCESS);
+  open([](ShmEnd& other_end, const MappedSegment& raw) {
+    EXPECT_EQ(other_end.send(0, 1U), RMA_SUCCESS);
     const Seat& seat = raw.seat(1);
     const auto slot = raw.range(seat.queue + seat.shape.slot_bytes, seat.shape.slot_bytes);
     std::memset(slot->data() + QueueShape::kWordBytes, 0x55, 100);
@@ -114,7 +114,7 @@ TEST_F(ShmFailure, WhoEndsInTheMiddleOfAMessageHasNotSentIt) {
 }
 
 TEST_F(ShmFailure, WhoEndsBeforeItRingsHasSentItAllTheSame) {
-  open([](ShmEnd& /*its*/, const MappedSegment& raw) {
+  open([](ShmEnd& /*other_end*/, const MappedSegment& raw) {
     const Seat& seat = raw.seat(1);
     QueueSender queue(seat.shape, *raw.range(seat.queue, seat.shape.bytes()), seat.taken);
     auto bytes = ShmEnd::bytes_of(17);
@@ -191,7 +191,7 @@ TEST_F(ShmFailure, WhoNeverAnswersIsLostInTheEndAndMayAnswerLater) {
   const Status status = end->transport->connect(1, silent.transport->card());
   EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
   EXPECT_NE(status.text().find("does not answer"), std::string_view::npos) << status.text();
-  EXPECT_TRUE(silent.has_event()) << "it was rung";
+  EXPECT_TRUE(silent.has_event()) << "it was signaled";
   silent.poll();
   EXPECT_TRUE(end->transport->connect(1, silent.transport->card()).ok());
   EXPECT_EQ(end->send(1, 4U), RMA_SUCCESS);

@@ -60,8 +60,8 @@ TEST_F(ShmHostile, CardsAreChecked) {
   EXPECT_EQ(outcome([](ShmCard& card) { ++card.token; }), RMA_ERR_LAUNCH);
   EXPECT_EQ(outcome([](ShmCard& card) { card.segment_fd = UINT32_MAX; }), RMA_ERR_LAUNCH);
   EXPECT_EQ(outcome([](ShmCard& card) { card.segment_fd = 100'000; }), RMA_ERR_PEER_LOST);
-  EXPECT_EQ(outcome([](ShmCard& card) { card.segment_fd = card.bell_fd; }), RMA_ERR_LAUNCH);
-  EXPECT_EQ(outcome([](ShmCard& card) { card.bell_fd = card.segment_fd; }), RMA_ERR_LAUNCH);
+  EXPECT_EQ(outcome([](ShmCard& card) { card.segment_fd = card.wakeup_fd; }), RMA_ERR_LAUNCH);
+  EXPECT_EQ(outcome([](ShmCard& card) { card.wakeup_fd = card.segment_fd; }), RMA_ERR_LAUNCH);
   ASSERT_TRUE(connect(at(3), at(9), 9).ok()) << "nothing of this is remembered";
 }
 
@@ -70,9 +70,9 @@ TEST_F(ShmHostile, MemoryThatItsOwnerCouldCutIsRefused) {
   const ShmCard card = at(9).card();
   const int file = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   ASSERT_EQ(ftruncate(file, static_cast<off_t>(card.bytes)), 0);
-  const auto change = [&](ShmCard& its) {
-    its.segment_fd = static_cast<std::uint32_t>(file);
-    EXPECT_EQ(pwrite(file, &its, sizeof its, 0), static_cast<ssize_t>(sizeof its));
+  const auto change = [&](ShmCard& forged) {
+    forged.segment_fd = static_cast<std::uint32_t>(file);
+    EXPECT_EQ(pwrite(file, &forged, sizeof forged, 0), static_cast<ssize_t>(sizeof forged));
   };
   EXPECT_EQ(outcome(change), RMA_ERR_LAUNCH);
   EXPECT_EQ(fcntl(file, F_ADD_SEALS, F_SEAL_GROW), 0);

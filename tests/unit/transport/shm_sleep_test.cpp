@@ -16,13 +16,13 @@ TEST_F(ShmEndpoints, ASleeperIsRungOnceByEachThatHasSomethingForIt) {
   ASSERT_EQ(at(3).send(5, 1), RMA_SUCCESS);
   EXPECT_FALSE(sleeper.messages().arm()) << "there is a message";
   sleeper.poll();
-  static_cast<void>(sleeper.messages().arm());  // takes off the rings of connecting
+  static_cast<void>(sleeper.messages().arm());  // takes off the signals of connecting
   ASSERT_TRUE(sleeper.messages().arm());
   EXPECT_FALSE(sleeper.has_event());
   ASSERT_EQ(at(3).send(5, 2), RMA_SUCCESS);
   EXPECT_TRUE(sleeper.has_event());
   EXPECT_FALSE(sleeper.messages().arm());
-  EXPECT_FALSE(sleeper.has_event()) << "arm() takes the rings off";
+  EXPECT_FALSE(sleeper.has_event()) << "arm() takes the signals off";
   sleeper.poll();
   ASSERT_TRUE(sleeper.messages().arm());
   ASSERT_EQ(at(9).send(5, 3), RMA_SUCCESS);
@@ -39,7 +39,7 @@ TEST_F(ShmEndpoints, AThreadThatPollsLeavesTheRingToTheOneThatSleeps) {
   ShmEnd& sleeper = at(5);
   while (sleeper.poll() != 0) {
   }
-  static_cast<void>(sleeper.messages().arm());  // takes off the rings of connecting
+  static_cast<void>(sleeper.messages().arm());  // takes off the signals of connecting
   ASSERT_TRUE(sleeper.messages().arm());
   ASSERT_EQ(at(3).send(5, 1), RMA_SUCCESS);
   ASSERT_TRUE(sleeper.has_event());
@@ -52,7 +52,7 @@ TEST_F(ShmEndpoints, EndsOfWhatWasPostedKeepFromSleeping) {
   open_connected();
   while (at(3).poll() != 0) {
   }
-  static_cast<void>(at(3).messages().arm());  // takes off the rings of connecting
+  static_cast<void>(at(3).messages().arm());  // takes off the signals of connecting
   ASSERT_TRUE(at(3).messages().arm());
   std::byte byte{};
   const Local piece = {&byte, 1, 0};

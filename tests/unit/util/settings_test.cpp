@@ -143,6 +143,32 @@ TEST(Settings, AnUnknownNameIsRefusedWithTheNearest) {
   }
 }
 
+TEST(Settings, ARenamedValueIsRefusedWithItsNewName) {
+  const auto refused = read({"RMA_COLL_ALGORITHM=mail"});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), RMA_ERR_SETTING);
+  EXPECT_THAT(std::string(refused.status().text()), HasSubstr("RMA_COLL_ALGORITHM=p2p"));
+  EXPECT_TRUE(read({"RMA_COLL_ALGORITHM=p2p"}).ok());
+}
+
+TEST(Settings, EveryRenamedSettingIsRefusedWithItsNewName) {
+  for (const RenamedSetting& renamed : renamed_settings()) {
+    SCOPED_TRACE(renamed.before);
+    const bool is_value = renamed.before.find('=') != std::string_view::npos;
+    const std::string suffix = is_value ? "" : "=1";
+    const std::string entry = std::string(renamed.before) + suffix;
+    const auto refused = read({entry});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.status().code(), RMA_ERR_SETTING);
+    EXPECT_THAT(std::string(refused.status().text()), HasSubstr(std::string(renamed.now)));
+    const std::string_view name = renamed.now.substr(0, renamed.now.find('='));
+    EXPECT_EQ(row(name).name, name);
+    if (is_value) {
+      EXPECT_TRUE(read({renamed.now}).ok());
+    }
+  }
+}
+
 TEST(Settings, OtherPeoplesVariablesAreTheirs) {
   const auto settings =
       read({"PATH=/bin", "XRMA_SPIN=9", "RMA=1", "rma_spin=9", "RMA_SPIN", "", "RMA_SPIN=7"});

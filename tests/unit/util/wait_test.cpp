@@ -24,63 +24,63 @@ class Wait : public testing::Test {
 };
 
 TEST_F(Wait, AConditionThatHoldsIsNotWaitedFor) {
-  Doorbell bell;
+  Doorbell doorbell;
   const std::uint64_t before = sleeps();
-  wait_until(bell, kSleepAtOnce, [] { return true; });
-  wait_until(bell, {.spins = 5, .yields = 5}, [] { return true; });
+  wait_until(doorbell, kSleepAtOnce, [] { return true; });
+  wait_until(doorbell, {.spins = 5, .yields = 5}, [] { return true; });
   EXPECT_EQ(sleeps(), before);
-  EXPECT_EQ(bell.sleepers, 0U);
+  EXPECT_EQ(doorbell.sleepers, 0U);
 }
 
 TEST_F(Wait, PollsAndYieldsAsOftenAsThePolicySaysBeforeItSleeps) {
-  Doorbell bell;
+  Doorbell doorbell;
   const std::uint64_t before = sleeps();
   std::uint64_t looks = 0;
   // The 8th look is the last before it would sleep: 3 polls, 4 yields, and one more.
-  wait_until(bell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 8; });
+  wait_until(doorbell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 8; });
   EXPECT_EQ(sleeps(), before);
   // The 9th comes once it has announced itself; then it sleeps, and looks again by itself.
   looks = 0;
   wait_until(
-      bell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 10; }, Ringer::sometimes);
+      doorbell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 10; }, Waker::sometimes);
   EXPECT_EQ(sleeps(), before + 1);
-  EXPECT_EQ(bell.sleepers, 0U);
+  EXPECT_EQ(doorbell.sleepers, 0U);
 }
 
 TEST_F(Wait, NobodyIsRungForWhoDoesNotSleep) {
-  Doorbell bell;
-  bell.ring();
-  bell.ring_ordered();
-  EXPECT_EQ(bell.rings, 0U);
+  Doorbell doorbell;
+  doorbell.wake();
+  doorbell.wake_ordered();
+  EXPECT_EQ(doorbell.wakeups, 0U);
 }
 
 TEST_F(Wait, ASleeperIsWokenByTheRing) {
-  Doorbell bell;
+  Doorbell doorbell;
   std::atomic<bool> ready = false;
   const std::uint64_t before = sleeps();
   std::thread sleeper(
-      [&] { wait_until(bell, kSleepAtOnce, [&] { return ready.load(std::memory_order_acquire); }); });
+      [&] { wait_until(doorbell, kSleepAtOnce, [&] { return ready.load(std::memory_order_acquire); }); });
   while (sleeps() == before) std::this_thread::yield();
   ready.store(true, std::memory_order_release);
-  bell.ring();
+  doorbell.wake();
   sleeper.join();
-  EXPECT_EQ(bell.sleepers, 0U);
+  EXPECT_EQ(doorbell.sleepers, 0U);
 }
 
-/// Two threads hand a number back and forth, each asleep at its own bell whenever it is not its turn.
+/// Two threads hand a number back and forth, each asleep at its own doorbell whenever it is not its turn.
 void ping_pong(const WaitPolicy& policy, bool ordered) {
   constexpr std::uint64_t kRounds = 8000;
-  Doorbell bells[2];
+  Doorbell doorbells[2];
   std::atomic<std::uint64_t> turn = 0;
   const auto play = [&](std::uint64_t me) {
     for (std::uint64_t round = me; round < kRounds; round += 2) {
-      wait_until(bells[me], policy, [&] { return turn.load(std::memory_order_acquire) == round; });
+      wait_until(doorbells[me], policy, [&] { return turn.load(std::memory_order_acquire) == round; });
       if (ordered) {
         turn.fetch_add(1, std::memory_order_seq_cst);
-        bells[1 - me].ring_ordered();
+        doorbells[1 - me].wake_ordered();
       } else {
         turn.store(round + 1, std::memory_order_release);
-        bells[1 - me].ring();
+        doorbells[1 - me].wake();
       }
     }
   };
@@ -88,8 +88,8 @@ void ping_pong(const WaitPolicy& policy, bool ordered) {
   play(0);
   other.join();
   EXPECT_EQ(turn, kRounds);
-  EXPECT_EQ(bells[0].sleepers, 0U);
-  EXPECT_EQ(bells[1].sleepers, 0U);
+  EXPECT_EQ(doorbells[0].sleepers, 0U);
+  EXPECT_EQ(doorbells[1].sleepers, 0U);
 }
 
 TEST_F(Wait, NoWakeUpIsLostOverManyRounds) { ping_pong(kSleepAtOnce, false); }
@@ -99,7 +99,7 @@ TEST_F(Wait, NoWakeUpIsLostBetweenPollingAndSleeping) { ping_pong({.spins = 20, 
 TEST_F(Wait, OneRingWakesAllWhoseConditionHolds) {
   constexpr std::uint64_t kRounds = 500;
   constexpr std::uint64_t kSleepers = 3;
-  Doorbell bell;
+  Doorbell doorbell;
   Doorbell back;
   std::atomic<std::uint64_t> round = 0;
   std::atomic<std::uint64_t> arrived = 0;
@@ -107,15 +107,15 @@ TEST_F(Wait, OneRingWakesAllWhoseConditionHolds) {
   for (std::uint64_t i = 0; i < kSleepers; ++i) {
     threads.emplace_back([&] {
       for (std::uint64_t mine = 1; mine <= kRounds; ++mine) {
-        wait_until(bell, kSleepAtOnce, [&] { return round.load(std::memory_order_acquire) >= mine; });
+        wait_until(doorbell, kSleepAtOnce, [&] { return round.load(std::memory_order_acquire) >= mine; });
         arrived.fetch_add(1, std::memory_order_acq_rel);
-        back.ring();
+        back.wake();
       }
     });
   }
   for (std::uint64_t now = 1; now <= kRounds; ++now) {
     round.store(now, std::memory_order_release);
-    bell.ring();
+    doorbell.wake();
     wait_until(back, kSleepAtOnce,
                [&] { return arrived.load(std::memory_order_acquire) == now * kSleepers; });
   }
@@ -132,38 +132,38 @@ TEST(Nap, IsAnEighthOfTheWaitSoFarWithinBounds) {
 }
 
 TEST_F(Wait, AConditionMadeTrueByAPlainStoreIsNoticedWhereThatIsAskedFor) {
-  Doorbell bell;
+  Doorbell doorbell;
   std::atomic<bool> ready = false;
   const std::uint64_t before = sleeps();
   std::thread sleeper([&] {
     wait_until(
-        bell, kSleepAtOnce, [&] { return ready.load(std::memory_order_acquire); }, Ringer::sometimes);
+        doorbell, kSleepAtOnce, [&] { return ready.load(std::memory_order_acquire); }, Waker::sometimes);
   });
   while (sleeps() == before) std::this_thread::yield();
   ready.store(true, std::memory_order_release);
   sleeper.join();
-  EXPECT_EQ(bell.rings, 0U);
+  EXPECT_EQ(doorbell.wakeups, 0U);
 }
 
 TEST_F(Wait, WhoIsLostIsWaitedForNoLongerUnlessItCameBefore) {
-  Doorbell bell;
+  Doorbell doorbell;
   int asked = 0;
   const auto lost = [&asked] { return ++asked == 3; };
   // Not while it polls and yields.
   int looks = 0;
   EXPECT_TRUE(wait_unless(
-      bell, {.spins = 50, .yields = 50}, [&looks] { return ++looks == 100; }, lost));
+      doorbell, {.spins = 50, .yields = 50}, [&looks] { return ++looks == 100; }, lost));
   EXPECT_EQ(asked, 0);
   const std::uint64_t before = sleeps();
   EXPECT_FALSE(wait_unless(
-      bell, kSleepAtOnce, [] { return false; }, lost));
+      doorbell, kSleepAtOnce, [] { return false; }, lost));
   EXPECT_EQ(asked, 3);
   EXPECT_GE(sleeps(), before + 3) << "it sleeps before it asks";
   // The last thing that it did made the condition true.
   bool came = false;
   EXPECT_TRUE(wait_unless(
-      bell, kSleepAtOnce, [&came] { return came; }, [&came] { return came = true; }));
-  EXPECT_EQ(bell.sleepers, 0U);
+      doorbell, kSleepAtOnce, [&came] { return came; }, [&came] { return came = true; }));
+  EXPECT_EQ(doorbell.sleepers, 0U);
 }
 
 }  // namespace

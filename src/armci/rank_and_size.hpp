@@ -1,0 +1,18 @@
+#pragma once
+
+namespace rma::armci {
+
+/// The rank of this process, and the size of the job.
+struct RankAndSize {
+  int rank = -1;
+  int size = 0;  ///< 0: unknown
+};
+
+/// Returns those of the running job. If none runs, returns those of the job of armci_msg_init or of
+/// the last ARMCI_Init.
+[[nodiscard]] RankAndSize rank_and_size();
+
+/// Sets what rank_and_size() returns while no job runs.
+void remember_rank_and_size(RankAndSize job);
+
+}  // namespace rma::armci

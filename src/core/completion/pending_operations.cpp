@@ -1,0 +1,253 @@
+#include "core/completion/pending_operations.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "util/statistics.hpp"
+
+namespace rma {
+namespace {
+
+/// A thread that sleeps for events wakes at least this often, to see whether its rank has been silent for too
+/// long.
+constexpr int kNap = 100;  // ms
+
+}  // namespace
+
+Status PendingOperations::too_many() {
+  return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
+}
+
+PendingOperations::PendingOperations(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
+    : policy_(policy), patience_(patience), targets_(static_cast<std::size_t>(ranks)) {
+  // Room for every rank, so that begin() lists a rank without allocating memory.
+  unfenced_.reserve(targets_.size());
+  fencing_.reserve(targets_.size());
+}
+
+PendingOperations::~PendingOperations() {
+  if (!events_.empty()) close(events_.front().fd);
+}
+
+void PendingOperations::add(ProgressSource& source) {
+  sources_.push_back(&source);
+  if (events_.empty() && !source.event_fds().empty()) {
+    // If no descriptor is left, this is -1, which poll() ignores. Nobody can wake the sleeper then; its nap
+    // ends it.
+    events_.push_back({.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN, .revents = 0});
+  }
+  for (const int fd : source.event_fds()) events_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+}
+
+void PendingOperations::begin(int rank) {
+  target_of(rank).under_way.fetch_add(1, std::memory_order_seq_cst);
+  note_unfenced(rank);
+}
+
+void PendingOperations::end(int rank, rma_request_t operation, rma_status_t status) {
+  Target& target = target_of(rank);
+  if (operation == RMA_REQUEST_NULL) {
+    failed(rank, status);
+  } else if (requests_.finish_part(operation, status) == RequestTable::End::left) {
+    close_left(operation);
+  }
+  target.ends.fetch_add(1, std::memory_order_relaxed);
+  end_one(target);
+}
+
+void PendingOperations::end_one(Target& target) {
+  // Comes after the operation was closed, and releases, so a fence that reads 0 sees the operation's failure.
+  // This is also the full barrier between making a condition true and reading asleep_.
+  target.under_way.fetch_sub(1, std::memory_order_seq_cst);
+  if (asleep_.load(std::memory_order_seq_cst)) wake_sleeper();
+}
+
+void PendingOperations::wake() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wait_until()
+  if (asleep_.load(std::memory_order_relaxed)) wake_sleeper();
+}
+
+void PendingOperations::wake_sleeper() {
+  if (events_.empty() || !asleep_.exchange(false, std::memory_order_relaxed)) return;
+  const std::uint64_t one = 1;
+  // If the counter is full, the write fails, but the thread wakes all the same.
+  [[maybe_unused]] const ssize_t written = write(events_.front().fd, &one, sizeof one);
+}
+
+void PendingOperations::issued(int rank) {
+  // Reads first, so that a stream of puts does not keep writing to a cache line that fences read.
+  std::atomic<std::uint32_t>& under_way = target_of(rank).under_way;
+  if ((under_way.load(std::memory_order_seq_cst) & kUnreported) == 0) {
+    under_way.fetch_or(kUnreported, std::memory_order_seq_cst);
+  }
+  // Also if another thread has set the flag: that thread may not have listed the rank yet.
+  note_unfenced(rank);
+}
+
+void PendingOperations::failed(int rank, rma_status_t status) {
+  if (status == RMA_SUCCESS) return;
+  rma_status_t none = RMA_SUCCESS;  // keeps the first failure
+  target_of(rank).failure.compare_exchange_strong(none, status, std::memory_order_seq_cst);
+  note_unfenced(rank);  // a fence may have returned already, because nothing was outstanding
+}
+
+bool PendingOperations::progress_locked() {
+  bool found = false;
+  for (ProgressSource* const source : sources_) found = source->progress() || found;
+  if (found) news_.wake();
+  return found;
+}
+
+void PendingOperations::progress() {
+  const std::unique_lock guard(poll_lock_, std::try_to_lock);
+  if (guard.owns_lock()) {
+    progress_locked();
+  } else {
+    pause_processor();
+  }
+}
+
+PendingOperations::Watch PendingOperations::start_watch(int rank) {
+  return {.rank = rank,
+          .ends = target_of(rank).ends.load(std::memory_order_relaxed),
+          .since = std::chrono::steady_clock::now()};
+}
+
+void PendingOperations::sleep_for_events() {
+  if (events_.empty()) {
+    sched_yield();  // progress sources without events complete when they are polled
+    return;
+  }
+  count(Counter::sleep);
+  // An error only ends the sleep early.
+  static_cast<void>(poll(events_.data(), events_.size(), kNap));
+  if ((events_.front().revents & POLLIN) == 0) return;
+  std::uint64_t wakeups = 0;
+  [[maybe_unused]] const ssize_t taken = read(events_.front().fd, &wakeups, sizeof wakeups);
+}
+
+void PendingOperations::look_after(Watch& watch) {
+  const std::uint32_t ends = target_of(watch.rank).ends.load(std::memory_order_relaxed);
+  const auto now = std::chrono::steady_clock::now();
+  if (ends != watch.ends) {
+    watch.ends = ends;
+    watch.since = now;
+  } else if (now - watch.since > patience_) {
+    watch.since = now;
+    for (ProgressSource* const source : sources_) source->give_up(watch.rank);
+  }
+}
+
+void PendingOperations::close_left(rma_request_t operation) {
+  const int rank = requests_.rank(operation);
+  failed(rank, requests_.close(operation));
+}
+
+void PendingOperations::leave(rma_request_t operation) {
+  requests_.leave(operation);
+  if (requests_.finish_part(operation, RMA_SUCCESS) == RequestTable::End::left) close_left(operation);
+}
+
+bool PendingOperations::test(rma_request_t request) {
+  if (requests_.complete(request)) return true;
+  progress();
+  return requests_.complete(request);
+}
+
+Status PendingOperations::wait(rma_request_t request) {
+  const int rank = requests_.rank(request);
+  wait_until(rank, [&] { return requests_.complete(request); });
+  return failure(requests_.close(request), rank);
+}
+
+Status PendingOperations::finish(rma_request_t operation) {
+  detach(operation);
+  return wait(operation);
+}
+
+// Why a fence does not return before the calling thread's own puts are complete, even if other threads fence
+// the same rank at the same time.
+//
+// Signaled puts: begin() counts them before they are posted, and the fence returns only when the count is 0.
+//
+// Unsignaled puts: let P be such a put of the calling thread. The thread posts P and then calls issued(),
+// which sets kUnreported or finds it set. Let U be the value of `under_way`, with the flag set, that issued()
+// wrote or read. The fence comes later in the same thread, so the value that it reads is U or comes later in
+// the word's modification order (coherence). There are two cases.
+// - The fence reads a value with the flag set. Then it clears the flag and calls flush(). The same thread
+//   posted P before, so the flush is posted after P.
+// - The fence reads a value without the flag. Then another fence G has cleared the flag, in a step that comes
+//   after U in the modification order. By the same step G has raised the count, and it lowers the count only
+//   after its flush is counted. So the count is not 0 before G's flush has ended. The flush was posted after
+//   P, for this reason: all postings to the rank's queue pair are critical sections of its lock. If G had
+//   posted its flush before P was posted, G's step would happen before P was posted, and hence before
+//   issued(). Then issued() could not have seen U, a value from before that step.
+// In both cases a count of 0 says that a flush has ended that was posted after P. The postings to a rank
+// complete in order, so P is complete. The results that end() recorded are visible: end() releases, the loads
+// here acquire, and all steps in between are read-modify-writes.
+Status PendingOperations::fence(int rank) {
+  Target& target = target_of(rank);
+  std::uint32_t seen = target.under_way.load(std::memory_order_seq_cst);  // seq_cst: see note_unfenced()
+  while ((seen & kUnreported) != 0) {
+    // A failed exchange has loaded `seen` anew.
+    if (target.under_way.compare_exchange_weak(seen, outstanding(seen) + 1, std::memory_order_seq_cst)) {
+      for (ProgressSource* const source : sources_) source->flush(rank);
+      end_one(target);  // the flush is counted by itself now
+      break;
+    }
+  }
+  if (seen != 0) {
+    wait_until(rank, [&] { return outstanding(target.under_way.load(std::memory_order_seq_cst)) == 0; });
+  }
+  // Reads before it exchanges: an exchange would cost every fence as much as all the rest of it.
+  if (target.failure.load(std::memory_order_seq_cst) == RMA_SUCCESS) return {};
+  return failure(target.failure.exchange(RMA_SUCCESS, std::memory_order_seq_cst), rank);
+}
+
+void PendingOperations::note_unfenced(int rank) {
+  // Why fence_all() misses no rank. The caller first writes or reads `under_way`, or records a failure, and
+  // then reads `unfenced`. fence_all() first clears `unfenced`, and then its fence() reads `under_way` and
+  // the failure. All of these are sequentially consistent, so they have one order. Suppose that the caller
+  // finds `unfenced` set. Then one of two things happens. Either nobody clears it before the caller's own
+  // next fence_all(), which then finds the rank in the list. Or another thread's fence_all() clears it later
+  // than the caller's read; that one sees and waits for everything that the caller has issued, and the
+  // caller's own fence_all() waits until that one has ended.
+  std::atomic<bool>& listed = target_of(rank).unfenced;
+  if (listed.load(std::memory_order_seq_cst)) return;
+  const std::lock_guard guard(unfenced_lock_);
+  if (listed.load(std::memory_order_relaxed)) return;
+  unfenced_.push_back(rank);
+  any_unfenced_.store(true, std::memory_order_relaxed);
+  listed.store(true, std::memory_order_seq_cst);  // last: a thread that reads it also sees any_unfenced_
+}
+
+Status PendingOperations::fence_all() {
+  // Only the end of a fence_all() clears any_unfenced_, so no thread returns here while another one still
+  // waits.
+  if (!any_unfenced_.load(std::memory_order_acquire)) return {};  // pairs with the store below
+  const std::lock_guard one_at_a_time(fence_all_lock_);
+  fencing_.clear();
+  {
+    const std::lock_guard guard(unfenced_lock_);
+    fencing_.swap(unfenced_);
+    for (const int rank : fencing_) target_of(rank).unfenced.store(false, std::memory_order_seq_cst);
+  }
+  Status first;
+  for (const int rank : fencing_) {
+    Status status = fence(rank);
+    if (first.ok()) first = std::move(status);
+  }
+  const std::lock_guard guard(unfenced_lock_);
+  if (unfenced_.empty()) any_unfenced_.store(false, std::memory_order_release);
+  return first;
+}
+
+Status PendingOperations::failure(rma_status_t code, int rank) const {
+  if (code == RMA_SUCCESS) return {};
+  return {code, targets_[static_cast<std::size_t>(rank)].source->explain(code, rank)};
+}
+
+}  // namespace rma

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "core/completion/pending_operations.hpp"
+#include "core/network/network.hpp"
+#include "core/one_sided/foreign_memory.hpp"
+#include "transport/transport.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// The paths to memory that is not mapped here, and the operations under way on them. Thread-safe.
+class RemoteAccess {
+ public:
+  using CardSource = ForeignMemory::CardSource;
+
+  /// `foreign` reaches registered memory of ranks of this host.
+  RemoteAccess(std::unique_ptr<transport::Transport> foreign, int ranks, CardSource cards,
+               const WaitPolicy& policy = {.spins = 2000, .yields = 64},
+               std::chrono::milliseconds patience = std::chrono::seconds(10))
+      : pending_(ranks, policy, patience), foreign_(pending_, std::move(foreign), ranks, std::move(cards)) {
+    pending_.add(foreign_);
+    for (int rank = 0; rank < ranks; ++rank) pending_.set_progress_source(rank, foreign_);
+  }
+
+  /// `network` was made for pending().
+  void add_network(std::unique_ptr<Network> network) {
+    network_ = std::move(network);
+    pending_.add(*network_);
+  }
+  /// Before the first operation to `rank`: it is reached over the network.
+  void reach_by_network(int rank) { pending_.set_progress_source(rank, *network_); }
+  /// Null in a job of one host, unless asked for.
+  [[nodiscard]] Network* network() { return network_.get(); }
+  [[nodiscard]] const Network* network() const { return network_.get(); }
+  [[nodiscard]] PendingOperations& pending() { return pending_; }
+  [[nodiscard]] const PendingOperations& pending() const { return pending_; }
+
+  /// Returns whether this process may access registered memory of `rank`, which is on this host, outside its
+  /// heap.
+  [[nodiscard]] bool permitted(int rank) { return foreign_.permitted(rank); }
+  /// Sets what reaches such memory otherwise. Called before the first transfer; `fallback` outlives this.
+  void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
+  /// Null if nothing else reaches it.
+  [[nodiscard]] CopyFallback* copy_fallback() { return copy_fallback_; }
+
+  /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose memory
+  /// this process may access. The operation reports a failure.
+  void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
+                transport::Local local) {
+    foreign_.transfer(direction, operation, remote, local);
+  }
+
+ private:
+  PendingOperations pending_;
+  ForeignMemory foreign_;
+  std::unique_ptr<Network> network_;
+  CopyFallback* copy_fallback_ = nullptr;
+};
+
+}  // namespace rma

@@ -1,0 +1,351 @@
+#include "core/completion/pending_operations.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+#include <semaphore>
+#include <thread>
+
+namespace rma {
+namespace {
+
+/// A progress source whose news come from another thread, over an event where it has one.
+class FakeProgressSource final : public ProgressSource {
+ public:
+  explicit FakeProgressSource(PendingOperations& pending, bool with_event = false) : pending_(pending) {
+    if (with_event) fds_.push_back(eventfd(0, EFD_NONBLOCK));
+  }
+  ~FakeProgressSource() override {
+    for (const int fd : fds_) close(fd);
+  }
+
+  /// Something that is under way for `operation` ends at the next progress.
+  void finish_later(int rank, rma_request_t operation, rma_status_t status) {
+    {
+      const std::lock_guard guard(lock_);
+      over_.push_back({rank, operation, status});
+    }
+    wake();
+  }
+  void wake() {
+    const std::uint64_t one = 1;
+    for (const int fd : fds_) ASSERT_EQ(write(fd, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+
+  bool progress() override {
+    EXPECT_EQ(in_progress_.fetch_add(1), 0) << "one thread at a time";
+    std::vector<Over> over;
+    {
+      const std::lock_guard guard(lock_);
+      over.swap(over_);
+    }
+    for (const auto& [rank, operation, status] : over) pending_.end(rank, operation, status);
+    in_progress_.fetch_sub(1);
+    return !over.empty();
+  }
+  void flush(int rank) override {
+    ++flushes;
+    if (fails_at_flush != RMA_SUCCESS) pending_.failed(rank, fails_at_flush);
+  }
+  void give_up(int rank) override {
+    ++given_up;
+    for (; unanswered > 0; --unanswered) pending_.end(rank, RMA_REQUEST_NULL, RMA_ERR_PEER_LOST);
+  }
+  void arm() override {
+    std::uint64_t events = 0;
+    for (const int fd : fds_) static_cast<void>(read(fd, &events, sizeof events) == 0);
+  }
+  [[nodiscard]] std::span<const int> event_fds() const override { return fds_; }
+  [[nodiscard]] std::string explain(rma_status_t /*code*/, int rank) const override {
+    return "rank " + std::to_string(rank);
+  }
+
+  std::atomic<int> flushes = 0;
+  std::atomic<int> given_up = 0;
+  std::atomic<int> unanswered = 0;  ///< parts that end when the rank is given up
+  rma_status_t fails_at_flush = RMA_SUCCESS;
+
+ private:
+  struct Over {
+    int rank;
+    rma_request_t operation;
+    rma_status_t status;
+  };
+  PendingOperations& pending_;
+  std::vector<int> fds_;
+  std::atomic<int> in_progress_ = 0;
+  std::mutex lock_;
+  std::vector<Over> over_;
+};
+
+constexpr std::chrono::seconds kPatience{60};
+
+class PendingOperationsTest : public testing::TestWithParam<bool> {
+ protected:
+  PendingOperationsTest() { use(pending, source); }
+  static void use(PendingOperations& to, FakeProgressSource& added) {
+    to.add(added);
+    for (int rank = 0; rank < 4; ++rank) to.set_progress_source(rank, added);
+  }
+  [[nodiscard]] rma_request_t open_with_part(int rank) {
+    const rma_request_t operation = pending.open(rank);
+    pending.begin(rank);
+    pending.add_part(operation);
+    return operation;
+  }
+
+  PendingOperations pending{4, {.spins = 0, .yields = 0}, kPatience};
+  FakeProgressSource source{pending, GetParam()};
+};
+
+TEST_P(PendingOperationsTest, AConditionThatHeldIsNotAskedAgain) {
+  // The second look is the one right before the sleep.
+  for (int holds_at = 1; holds_at <= 4; ++holds_at) {
+    int asked = 0;
+    pending.wait_until(1, [&] { return ++asked >= holds_at; });
+    EXPECT_EQ(asked, holds_at);
+  }
+}
+
+TEST_P(PendingOperationsTest, ThreadsThatTakeWhatTheyWaitForTakeItOnce) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 200;
+  std::atomic<int> available = 0;
+  std::atomic<int> taken = 0;
+  std::atomic<int> left = kThreads;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        pending.wait_until(1, [&] {
+          int seen = available.load();
+          while (seen > 0 && !available.compare_exchange_weak(seen, seen - 1)) {
+          }
+          if (seen > 0) ++taken;
+          return seen > 0;
+        });
+      }
+      --left;
+    });
+  }
+  while (left.load() > 0) {
+    if (available.load() < kThreads) ++available;
+    source.wake();
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken.load(), kThreads * kRounds);
+}
+
+TEST_P(PendingOperationsTest, ThreadsThatSleepAreWokenByTheNewsThatEachWaitsFor) {
+  constexpr int kRounds = 200;
+  std::array<std::atomic<rma_request_t>, 2> posted = {RMA_REQUEST_NULL, RMA_REQUEST_NULL};
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < kRounds; ++round) {
+        const rma_request_t operation = open_with_part(static_cast<int>(i));
+        posted[i].store(operation, std::memory_order_release);
+        if (!pending.finish(operation).ok()) ++wrong;
+      }
+    });
+  }
+  for (int left = 2 * kRounds; left > 0;) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const rma_request_t operation = posted[i].exchange(RMA_REQUEST_NULL, std::memory_order_acquire);
+      if (operation == RMA_REQUEST_NULL) continue;
+      source.finish_later(static_cast<int>(i), operation, RMA_SUCCESS);
+      --left;
+    }
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(source.given_up, 0);
+}
+
+TEST_P(PendingOperationsTest, AConditionThatAnotherThreadMakesTrueIsSeen) {
+  std::atomic<bool> condition = false;
+  std::thread waiter([&] { pending.wait_until(1, [&] { return condition.load(); }); });
+  std::thread other([&] { pending.wait_until(2, [&] { return condition.load(); }); });
+  condition = true;
+  source.wake();
+  waiter.join();
+  other.join();
+}
+
+TEST_P(PendingOperationsTest, TheFirstFailureIsReportedByTheNextFenceOnce) {
+  pending.begin(1);
+  pending.begin(1);
+  pending.begin(2);
+  source.finish_later(1, RMA_REQUEST_NULL, RMA_ERR_ADDRESS);
+  source.finish_later(1, RMA_REQUEST_NULL, RMA_ERR_PEER_LOST);
+  source.finish_later(2, RMA_REQUEST_NULL, RMA_SUCCESS);
+  const Status first = pending.fence(1);
+  EXPECT_EQ(first.code(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(first.text(), "rank 1");
+  EXPECT_TRUE(pending.fence(1).ok());
+  EXPECT_TRUE(pending.fence(2).ok());
+  EXPECT_TRUE(pending.fence_all().ok());
+}
+
+TEST_P(PendingOperationsTest, AFenceAsksForWhatIsNotReportedOnce) {
+  ASSERT_TRUE(pending.fence_all().ok());
+  EXPECT_EQ(source.flushes, 0);
+  pending.issued(1);
+  pending.issued(1);
+  source.fails_at_flush = RMA_ERR_PEER_LOST;
+  EXPECT_EQ(pending.fence_all().code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(source.flushes, 1);
+  source.fails_at_flush = RMA_SUCCESS;
+  EXPECT_TRUE(pending.fence(1).ok());
+  EXPECT_TRUE(pending.fence_all().ok());
+  EXPECT_EQ(source.flushes, 1);
+}
+
+TEST_P(PendingOperationsTest, AnOperationThatIsLeftFailsTheFence) {
+  const rma_request_t operation = open_with_part(3);
+  pending.leave(operation);
+  source.finish_later(3, operation, RMA_ERR_ADDRESS);
+  EXPECT_EQ(pending.fence_all().code(), RMA_ERR_ADDRESS);
+  EXPECT_FALSE(pending.known(operation));
+  EXPECT_TRUE(pending.fence_all().ok());
+}
+
+TEST_P(PendingOperationsTest, ASilentRankIsGivenUp) {
+  PendingOperations impatient(4, {.spins = 0, .yields = 0}, std::chrono::milliseconds(5));
+  FakeProgressSource silent(impatient, GetParam());
+  use(impatient, silent);
+  silent.unanswered = 2;
+  impatient.begin(1);
+  impatient.begin(1);
+  EXPECT_EQ(impatient.fence(1).code(), RMA_ERR_PEER_LOST);
+  EXPECT_GE(silent.given_up, 1);
+  EXPECT_TRUE(impatient.fence(1).ok());
+}
+
+/// A progress source of puts whose end is not reported: a flush asks for it, and is over at the next
+/// progress.
+class UnreportedPuts final : public ProgressSource {
+ public:
+  explicit UnreportedPuts(PendingOperations& pending) : pending_(pending) {
+    pending.add(*this);
+    for (int rank = 0; rank < 4; ++rank) pending.set_progress_source(rank, *this);
+  }
+  /// Returns the put's number.
+  int put(int rank) {
+    const int number = posted_.fetch_add(1) + 1;
+    pending_.issued(rank);
+    return number;
+  }
+  /// Whether the put of that number is over.
+  [[nodiscard]] bool over(int number) const { return over_.load() >= number; }
+
+  void flush(int rank) override {
+    if (before_flush) before_flush();
+    pending_.begin(rank);
+    const std::lock_guard guard(lock_);
+    asked_.push_back({rank, posted_.load()});
+  }
+  bool progress() override {
+    if (before_progress) before_progress();
+    std::vector<Asked> asked;
+    {
+      const std::lock_guard guard(lock_);
+      asked.swap(asked_);
+    }
+    for (const auto& [rank, last] : asked) {
+      int before = over_.load();
+      while (before < last && !over_.compare_exchange_weak(before, last)) {
+      }
+      pending_.end(rank);
+    }
+    return !asked.empty();
+  }
+  void give_up(int /*rank*/) override { ADD_FAILURE() << "given up"; }
+  void arm() override {}
+  [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
+  [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return ""; }
+
+  std::function<void()> before_flush;
+  std::function<void()> before_progress;
+
+ private:
+  struct Asked {
+    int rank;
+    int last;  ///< put that was posted before
+  };
+  PendingOperations& pending_;
+  std::atomic<int> posted_ = 0;
+  std::atomic<int> over_ = 0;
+  std::mutex lock_;
+  std::vector<Asked> asked_;
+};
+
+using Fence = std::function<Status(PendingOperations&)>;
+
+/// A second fence comes while the first has taken over to ask for the puts and not asked yet.
+void expect_to_wait_for_anothers_flush(const Fence& first, const Fence& second) {
+  PendingOperations pending(4, {.spins = 0, .yields = 0}, kPatience);
+  UnreportedPuts puts(pending);
+  std::binary_semaphore flushing(0);
+  std::binary_semaphore may_flush(0);
+  puts.before_flush = [&] {
+    flushing.release();
+    may_flush.acquire();
+  };
+  const int mine = puts.put(1);
+  std::thread other([&] { EXPECT_TRUE(first(pending).ok()); });
+  flushing.acquire();
+  // A fence that waits, as it must, looks for progress.
+  bool waited = false;
+  const auto let_flush = [&] {
+    if (!std::exchange(waited, true)) may_flush.release();
+  };
+  puts.before_progress = let_flush;
+  EXPECT_TRUE(second(pending).ok());
+  EXPECT_TRUE(puts.over(mine)) << "the fence returned before this thread's put was over";
+  EXPECT_TRUE(waited);
+  puts.before_progress = nullptr;
+  let_flush();
+  other.join();
+}
+
+TEST(Fences, OneWaitsForTheFlushOfAnotherThatHasNotBegunYet) {
+  const Fence fence = [](PendingOperations& pending) { return pending.fence(1); };
+  const Fence fence_all = [](PendingOperations& pending) { return pending.fence_all(); };
+  expect_to_wait_for_anothers_flush(fence, fence);
+  expect_to_wait_for_anothers_flush(fence_all, fence);
+  expect_to_wait_for_anothers_flush(fence, fence_all);
+}
+
+TEST(Fences, NoneReturnsBeforeItsOwnThreadsPutsAreOver) {
+  constexpr int kThreads = 3;
+  constexpr int kRounds = 20000;
+  for (const bool all : {false, true}) {
+    PendingOperations pending(4, {.spins = 10, .yields = 10}, kPatience);
+    UnreportedPuts puts(pending);
+    std::atomic<int> early = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        for (int round = 0; round < kRounds; ++round) {
+          const int mine = puts.put(1);
+          if (!(all ? pending.fence_all() : pending.fence(1)).ok()) ++early;
+          if (!puts.over(mine)) ++early;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(early, 0) << (all ? "fence_all" : "fence");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutEvents, PendingOperationsTest, testing::Bool());
+
+}  // namespace
+}  // namespace rma
