@@ -247,7 +247,7 @@ void ARMCI_INIT_HANDLE(armci_hdl_t* handle);
 /* Waits for the operations of a handle. Then the source of a put may be reused, and the data of a get has
  * arrived. */
 int ARMCI_Wait(armci_hdl_t* handle);
-/* Tests the same without waiting. Returns 0 if the operations are complete, 1 if they are not. */
+/* Tests without waiting. Returns 0 if the operations of the handle are complete, 1 if they are not. */
 int ARMCI_Test(armci_hdl_t* handle);
 /* ARMCI_WaitAll waits for all nonblocking operations, with and without handles. ARMCI_WaitProc waits for
  * those to one process. */

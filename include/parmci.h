@@ -1,6 +1,6 @@
 /**
  * @file parmci.h
- * The strong names behind the weak names of armci.h. Each PARMCI_X does what armci.h says of ARMCI_X.
+ * The strong names behind the weak names of armci.h. Each PARMCI_X does the same as ARMCI_X.
  */
 #ifndef RMA_PARMCI_H
 #define RMA_PARMCI_H

@@ -47,7 +47,7 @@ class PeerLostError : public Error {
   using Error::Error;
 };
 
-/** Throws the exception of the family that fits `status`. */
+/** Throws the exception that belongs to `status`. */
 [[noreturn]] inline void throw_error(rma_status_t status, const std::string& text) {
   switch (status) {
     case RMA_ERR_ARGUMENT:
@@ -67,7 +67,7 @@ class PeerLostError : public Error {
 
 namespace detail {
 
-// Out of line and cold: what check() adds to the 8-byte path is one comparison.
+// This function is out of line and cold, so check() adds only one comparison to the 8-byte path.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_last_error(rma_status_t status) {
   const std::string text = rma_last_error();
   throw_error(status, text.empty() ? rma_strerror(status) : text);

@@ -34,7 +34,7 @@ std::size_t array_bytes(std::size_t count) {
   return bytes;
 }
 
-// Cache-line alignment unless the type asks for more.
+// The alignment of an array: a cache line, unless the type requires more.
 template <class T>
 inline constexpr std::size_t kAlignment = alignof(T) > 64 ? alignof(T) : 64;
 

@@ -63,7 +63,7 @@ class Request {
 
 namespace detail {
 
-// An array of requests is an array of handles: nothing is copied to wait for many.
+// An array of requests has the layout of an array of handles, so a wait for many requests copies nothing.
 static_assert(sizeof(Request) == sizeof(rma_request_t) && std::is_standard_layout_v<Request>);
 inline rma_request_t* handles(std::span<Request> requests) noexcept {
   return reinterpret_cast<rma_request_t*>(requests.data());

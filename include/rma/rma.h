@@ -222,7 +222,7 @@ const char* rma_version(void);
  * Allocates memory of each member's heap that every rank can access. Collective over `team`.
  * @param bytes      the number of bytes for this member. Members may ask for different numbers. A member that
  *                   asks for 0 bytes gets a null address.
- * @param alignment  in bytes: a power of two, or 0 for 64. Else RMA_ERR_ALIGNMENT.
+ * @param alignment  in bytes: a power of two, or 0 for 64. The call returns RMA_ERR_ALIGNMENT for others.
  * @param addresses  out: one address per member, in the order of team ranks. Each is that member's own
  *                   virtual address. May be null if the caller wants `mine` only.
  * @param mine       out: this member's address. May be null.
@@ -330,9 +330,9 @@ rma_status_t rma_get_strided_nb(void* dst, const ptrdiff_t* dst_strides, const v
 rma_status_t rma_get_strided_nbi(void* dst, const ptrdiff_t* dst_strides, const void* src,
                                  const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank);
 /** Accumulates a strided layout of local memory into a strided layout of the memory of `rank`. The elements
- *  are updated as by rma_acc. RMA_ERR_SIZE if counts[0] is not a multiple of the type's size;
- *  RMA_ERR_ALIGNMENT if `dst` or a stride at the target is not a multiple of the alignment that rma_acc asks
- *  for. */
+ *  are updated as by rma_acc. Returns RMA_ERR_SIZE if counts[0] is not a multiple of the type's size, and
+ *  RMA_ERR_ALIGNMENT if `dst` or a stride at the target is not a multiple of the alignment that rma_acc
+ *  requires. */
 rma_status_t rma_acc_strided(void* dst, const ptrdiff_t* dst_strides, const void* src,
                              const ptrdiff_t* src_strides, const size_t* counts, int levels, rma_type_t type,
                              const void* scale, int rank);
@@ -409,7 +409,8 @@ rma_status_t rma_barrier(rma_team_t team);
 /**
  * Performs one atomic operation on an integer in the memory of `rank`: of 8 bytes (rma_atomic64) or of 4
  * (rma_atomic32). Returns when the operation is complete.
- * @param target   the integer's address. RMA_ERR_ALIGNMENT if it is not a multiple of the integer's size.
+ * @param target   the integer's address. If it is not a multiple of the integer's size, the call returns
+ *                 RMA_ERR_ALIGNMENT.
  * @param compare  used by RMA_COMPARE_SWAP only.
  * @param old      out: the value before the operation. May be null.
  */

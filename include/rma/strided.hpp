@@ -32,7 +32,7 @@ using Counts = std::span<const std::size_t>;
 
 namespace detail {
 
-// The shape in the units of the C interface, checked.
+// A shape in the units of the C interface. The constructor checks it.
 template <class T>
 class ByteShape {
  public:
@@ -69,7 +69,7 @@ class ByteShape {
     }
   }
 
-  // Entries past the levels are never read.
+  // No call reads the entries past the levels.
   std::array<std::ptrdiff_t, kLevels> dst_strides_;
   std::array<std::ptrdiff_t, kLevels> src_strides_;
   std::array<std::size_t, kLevels + 1> counts_;

@@ -26,8 +26,8 @@ inline constexpr std::string_view kOtherHeader =
 /// Ends the job with this thread's last error, unless `status` is success.
 void require(rma_status_t status, const char* call);
 
-/// Returns what a call returns for arguments that the runtime refused (see armci.h). Ends the job for
-/// any other failure.
+/// Returns the result of a call whose arguments the runtime refused (see armci.h). Ends the job for any
+/// other failure.
 [[nodiscard, gnu::cold]] int failure(rma_status_t status, const char* call);
 
 /// The results of calls with wrong arguments.

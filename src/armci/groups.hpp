@@ -37,11 +37,11 @@ class Groups {
   /// `world` becomes the first group.
   explicit Groups(Group world) { groups_.emplace_back(std::move(world)); }
 
-  /// Returns the group of a handle; null if there is none.
+  /// Returns the group of a handle, or null if there is none.
   [[nodiscard]] Group* find(ARMCI_Group handle);
   /// Adds a group at the first free index and returns the index.
   [[nodiscard]] ARMCI_Group add(Group group);
-  /// Removes a group and returns it. Not for the world group.
+  /// Removes a group other than the world group and returns it.
   Group remove(ARMCI_Group handle);
   /// Removes all groups, including the world group, and returns them.
   std::deque<std::optional<Group>> remove_all();

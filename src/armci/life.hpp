@@ -7,7 +7,7 @@
 
 namespace rma::armci {
 
-/// How a flavour (ARMCI without an MPI, or beside one) begins.
+/// The functions by which a flavour (ARMCI without an MPI, or beside one) begins the job.
 struct Beginning {
   std::function<rma_status_t()> join;         ///< joins the job
   std::function<void(Group& world)> prepare;  ///< adds the flavour's data to the group of all processes

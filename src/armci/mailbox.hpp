@@ -31,15 +31,15 @@ struct Label {
 /// owner. So each process waits at its own inbox only, and each wait takes in everything that has come:
 ///  - eager messages, whose nodes return to their owner at once;
 ///  - nodes of longer messages, which the receiver keeps until a receive matches. Then it reads the message
-///    from the node, or from the sender's buffer if that is in the heap, and returns the node. Or else it
-///    returns the node first, and the sender then sends the message in pieces;
+///    from the node, or from the sender's buffer if that is in the heap, and returns the node. For a staged
+///    message it returns the node first, and the sender then sends the message in pieces;
 ///  - pieces for the one receive that asked for them;
 ///  - the process's own nodes that others return.
 ///
-/// Why no process waits for ever. A sender without free nodes waits for receivers. A receiver either waits
-/// itself, and so takes in eager messages, or computes. A sender of an announced message waits for its
-/// receive. A sender of pieces waits for a receiver that is in that receive. As with MPI, two processes that
-/// both send long messages before they receive wait for each other.
+/// No process waits for ever, for these reasons. A sender without free nodes waits for receivers. A receiver
+/// either waits itself, and so takes in eager messages, or computes. A sender of an announced message waits
+/// for its receive. A sender of pieces waits for a receiver that is in that receive. As with MPI, two
+/// processes that both send long messages before they receive wait for each other.
 ///
 /// The memory does not depend on the number of members, except for one address per member. Only one thread at
 /// a time may use a mailbox.
@@ -135,7 +135,7 @@ class Mailbox {
   [[nodiscard]] Status deliver_piece(const Arrival& arrival);
   /// Keeps a message that matches no receive yet.
   [[nodiscard]] Status keep(const Arrival& arrival);
-  /// accept(): gives a message to the receive under way.
+  /// Gives a message to the receive that is under way.
   [[nodiscard]] Status accept(const Arrival& arrival);
   [[nodiscard]] Status accept(const Message& message);
   /// Reads the node's payload.

@@ -6,10 +6,10 @@ namespace rma::armci {
 
 struct Group;
 
-/// `root` is a process number.
+/// Broadcasts from `root`, which is a process number.
 void broadcast(Group& group, int scope, void* buffer, int len, int root, const char* call);
 
-/// Says which processes get the result of a global operation.
+/// The processes that get the result of a global operation.
 enum class Receivers { all, first };
 void combine(Group& group, int scope, void* x, int n, const char* op, int type, Receivers receivers,
              const char* call);

@@ -9,7 +9,7 @@ namespace rma::armci {
 /// processes write them.
 class Notifications {
  public:
-  /// Collective, as close() is.
+  /// The constructor and close() are collective.
   Notifications();
   void close();
 

@@ -25,7 +25,7 @@ struct Named {
   bool integers_only;
 };
 
-/// A name that another name begins with stands after that one.
+/// The search takes the first name that fits. So a name such as "&" stands after "&&", which begins with it.
 constexpr std::array kOperators = {
     Named{"+", RMA_SUM, Prepare::nothing, false},       Named{"*", RMA_PROD, Prepare::nothing, false},
     Named{"max", RMA_MAX, Prepare::nothing, false},     Named{"min", RMA_MIN, Prepare::nothing, false},
@@ -37,7 +37,7 @@ constexpr std::array kOperators = {
     Named{"bor", RMA_BOR, Prepare::nothing, true},
 };
 
-/// Reads no byte after the name, and none after the string's end.
+/// Returns whether `text` begins with `name`. Reads no byte after the name or after the string's end.
 bool begins_with(const char* text, std::string_view name) {
   for (const char letter : name) {
     if (*text++ != letter) return false;
@@ -45,7 +45,7 @@ bool begins_with(const char* text, std::string_view name) {
   return true;
 }
 
-/// Returns the start of a string that may have no end, as long as an operator's name can be.
+/// Returns the start of a string that may lack its end mark, as long as an operator's name can be.
 std::string shown(const char* text) {
   std::string start;
   while (start.size() < 6 && std::isgraph(static_cast<unsigned char>(*text)) != 0) start += *text++;

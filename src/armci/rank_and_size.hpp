@@ -8,11 +8,11 @@ struct RankAndSize {
   int size = 0;  ///< 0: unknown
 };
 
-/// Returns those of the running job. If none runs, returns those of the job of armci_msg_init or of
-/// the last ARMCI_Init.
+/// Returns the rank and the size of the running job. If no job runs, returns those of the job of
+/// armci_msg_init or of the last ARMCI_Init.
 [[nodiscard]] RankAndSize rank_and_size();
 
-/// Sets what rank_and_size() returns while no job runs.
+/// Sets the result of rank_and_size() for the time when no job runs.
 void remember_rank_and_size(RankAndSize job);
 
 }  // namespace rma::armci

@@ -22,7 +22,7 @@ int check(const void* src, const void* dst, int bytes, int process) {
   return bytes > 0 && (src == nullptr || dst == nullptr) ? kNullArgument : 0;
 }
 
-/// An inlined rma_same_host(). A call would cost more than gathering may cost.
+/// Returns the result of rma_same_host(), inlined, because a call would cost more than gathering may cost.
 bool mapped(int process) {
   const auto rank = static_cast<std::size_t>(static_cast<unsigned>(process));
   return rank < rma_direct.count && rma_direct.peers[rank].bytes != 0;

@@ -69,7 +69,7 @@ void check_addresses(rma_status_t status, const char* call) {
                   rma_last_error()));
 }
 
-/// list_result() and list_begun() do what result() and begun() do, after check_addresses().
+/// list_result() and list_begun() call check_addresses(), and then result() or begun().
 int list_result(rma_status_t status, const char* call) {
   check_addresses(status, call);
   return result(status, call);

@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::array<std::int64_t, CFI_MAX_RANK>;
 
-/// Returns the number of elements of first : last : step; -1 if it overflows.
+/// Returns the number of elements of first : last : step, or -1 if it overflows.
 std::int64_t elements(std::int64_t first, std::int64_t last, std::int64_t step) {
   if (first != last && (first < last) != (step > 0)) return 0;
   std::int64_t way = 0;

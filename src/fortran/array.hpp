@@ -39,8 +39,8 @@ struct RemoteArray {
                                            std::int64_t third = 0, std::int64_t fourth = 0,
                                            std::int64_t fifth = 0);
 
-  /// Returns the section first : last : step. Each argument has one number for each dimension; null means
-  /// the whole dimension.
+  /// Returns the section first : last : step. Each argument has one number for each dimension. A null
+  /// argument means the whole dimension.
   [[nodiscard]] RemoteArray section(const CFI_cdesc_t* first, const CFI_cdesc_t* last,
                                     const CFI_cdesc_t* step) const;
 

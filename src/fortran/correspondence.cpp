@@ -14,7 +14,7 @@ class Walk {
  public:
   explicit Walk(const Side& side) : side_(side) { next(); }
 
-  /// Returns how many elements of the present dimension are left; 1 after the last dimension.
+  /// Returns the number of elements that are left of the present dimension, or 1 after the last dimension.
   [[nodiscard]] std::int64_t left() const { return left_; }
   [[nodiscard]] std::int64_t stride() const { return stride_; }
   /// Takes `count` elements, innermost first, from the present dimension. `count` divides left().

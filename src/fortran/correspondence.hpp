@@ -13,7 +13,7 @@
 
 namespace rma::fortran {
 
-/// One side of a transfer. The descriptor of a local array and that of a remote one become the same form.
+/// One side of a transfer, in one form for the descriptors of local and of remote arrays.
 struct Side {
   const char* name;  ///< the name of the dummy argument
   std::byte* base;

@@ -87,7 +87,7 @@ module rma_completion
 
 contains
 
-  ! Sets `done` to whether the operation is complete.
+  ! Sets `done` to true if the operation is complete, else to false.
   subroutine rma_test(request, done, stat, errmsg)
     type(rma_request), intent(inout) :: request
     logical, intent(out) :: done

@@ -16,7 +16,7 @@ struct Mutexes {
   rma_mutexes_t handle;
 };
 
-/// Fortran counts from 1; what is below becomes an index that no mutex has.
+/// Converts an index that counts from 1, as in Fortran. A smaller one becomes an index that no mutex has.
 std::size_t from_zero(int index) { return static_cast<std::size_t>(index) - 1; }
 
 }  // namespace
