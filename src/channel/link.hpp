@@ -106,7 +106,7 @@ class Link {
   /// Returns whether it is time to return credits, even in a message of their own.
   [[nodiscard]] bool owes() const { return owes_buffers() || ring_owed_ > ring_promised_ / 2; }
   /// Returns whether there is something to send to the peer. A process with such a link to a peer that has
-  /// one of its rings does not sleep (channel_rings.cpp).
+  /// one of its rings does not sleep (eager_rings.cpp).
   [[nodiscard]] bool busy() const { return !waiting.empty() || ring.has_unwritten() || owes(); }
 
  private:
