@@ -9,6 +9,7 @@
 
 #include "transport/message_endpoint.hpp"
 #include "transport/shm/cma_transport.hpp"
+#include "transport/shm/posted_buffers.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/shm_peer.hpp"
 #include "transport/shm/wakeup.hpp"
@@ -80,13 +81,6 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   void answer_calls();
   [[nodiscard]] Status wait_for(ShmPeer& peer);
 
-  /// A posted buffer for messages.
-  struct Buffer {
-    Local memory;
-    Cookie cookie = 0;
-  };
-  [[nodiscard]] bool take_buffer(Buffer* buffer);
-
   [[nodiscard]] ShmPeer* find(int peer) const;
   /// Executes a transfer whose remote memory lies in the peer's segment, which is mapped here. Returns whether
   /// it does.
@@ -132,13 +126,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   std::uint32_t signaled_ = 0;  ///< the last sleep for which this process signaled its own threads;
                                 ///< guarded by ended_lock_
 
-  std::mutex buffers_lock_;      ///< of the following
-  std::vector<Buffer> buffers_;  ///< circular; `posted_` of them, from `oldest_` on, are posted
-  std::size_t oldest_ = 0;
-  std::size_t posted_ = 0;
-  std::uint32_t lent_ = 0;     ///< buffers that were posted before the first connection
-  std::uint32_t longest_ = 0;  ///< the size of the longest posted buffer, in bytes
-  bool connected_ = false;
+  PostedBuffers buffers_;
 };
 
 }  // namespace rma::transport
