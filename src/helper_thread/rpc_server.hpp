@@ -19,54 +19,55 @@
 
 namespace rma {
 
-/// Who asked, and where the answer goes.
+/// The rank that sent a request, and the place for the answer.
 struct Asker {
   int rank = -1;
-  std::size_t rail = 0;  ///< that the request came by
+  std::size_t rail = 0;  ///< by which the request came
   std::uint64_t token = 0;
   std::uint64_t reply_address = 0;
   std::uint64_t reply_key = 0;
   std::uint32_t reply_room = 0;
-  bool unacknowledged = false;  ///< nobody waits for this answer alone
+  bool unacknowledged = false;  ///< only a fence waits for the answer
 };
 
-/// A request that is being served: nothing of it has been checked but that it is all there.
+/// A request that is being served. Its size was checked, and nothing else.
 struct Served {
   const Asker& asker;
   std::span<const std::byte> body;
-  std::span<std::byte> room;  ///< for the answer: as many bytes as the asker has room for
+  std::span<std::byte> room;  ///< for the answer; as large as the asker's room
 };
 
 struct Answer {
-  /// What a refusal may say more.
+  /// The maximum number of bytes that a refusal carries.
   static constexpr std::size_t kMostOfRefusal = 16;
 
   rma_status_t status = RMA_SUCCESS;
-  std::size_t bytes = 0;  ///< of Served::room that are the answer
+  std::size_t bytes = 0;  ///< of the answer, in Served::room
 };
 
-/// Serves one kind of request. It never waits: what takes long is started, none is returned, and
-/// RpcServer::answer() called at its end. It believes nothing that stands in the body.
+/// Serves one kind of request. It never waits. If the work takes long, it starts the work and returns no answer;
+/// RpcServer::answer() is called at the end of the work. It checks everything in the body.
 using Handler = std::function<std::optional<Answer>(const Served& request)>;
 
-/// Other ranks' requests to this process: takes them in, fetches bodies that lie with the asker, has them
-/// served in the order of asking of each rank, and sends the answers. Used by who has the channel's turn.
+/// The requests of other ranks to this process. It takes them in, fetches bodies that lie in the asker's memory,
+/// calls the handlers in the order in which each rank has sent its requests, and sends the answers. Used by the
+/// thread that has the channel's turn.
 class RpcServer {
  public:
   RpcServer(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers);
   ~RpcServer();
 
-  /// Before the first request.
+  /// Registers the handler of a kind. Called before the first request.
   void serve(RequestKind kind, Handler handler) {
     handlers_[static_cast<std::size_t>(kind)] = std::move(handler);
   }
 
-  /// Whether every kind is served.
+  /// Returns whether every kind has a handler.
   [[nodiscard]] bool complete() const {
     return std::all_of(handlers_.begin(), handlers_.end(), [](const Handler& each) { return bool(each); });
   }
 
-  /// Answers a request that was not answered when it was served. A body is short.
+  /// Answers a request whose handler returned no answer. The body fits into a message.
   void answer(const Asker& asker, rma_status_t status, std::span<const std::byte> body = {});
 
  private:
@@ -77,28 +78,27 @@ class RpcServer {
 
   class Incoming;
   using Queue = std::list<std::unique_ptr<Incoming>>;
-  /// One peer's requests that are not served yet, oldest first.
+  /// The requests of one peer that are not served yet, oldest first.
   struct PeerQueue {
-    Queue fresh;           ///< not begun: they may need buffers
-    Queue started;         ///< before all fresh ones: being fetched, or to be served, or to be dropped
+    Queue fresh;           ///< not begun yet; they may need buffers
+    Queue started;         ///< older than all fresh ones; they are fetched, served or dropped
     bool in_turn = false;  ///< listed in turns_
   };
   enum class Prepared : std::uint8_t { yes, no_buffer, no_room };
 
   void answer_served(const Asker& asker, std::span<const std::byte> body, RequestKind kind);
   [[nodiscard]] std::optional<Answer> call(RequestKind kind, const Served& request);
-  /// Remembers that an unacknowledged request has been served, and tells its asker when there are many of
-  /// those.
+  /// Takes note that an unacknowledged request has been served. Tells its asker once there are many of them.
   void note_done(const Asker& asker);
   void tell_done(int peer);
-  /// Begins fresh requests, one of each peer in turn, as long as there are buffers.
+  /// Begins fresh requests, one of each peer in turn, while there are buffers.
   void give_turns();
-  /// Serves what is ready, and drops what is over.
+  /// Serves the requests that are ready, and drops those that are over.
   void pump(PeerQueue& peer_queue);
   void reap_replies();
   [[nodiscard]] Prepared prepare(Incoming& incoming);
   [[nodiscard]] bool take_buffers(Incoming& incoming);
-  /// Those of a request that was not begun.
+  /// Gives back the buffers of a request that was not begun.
   void return_buffers(Incoming& incoming);
   void give_buffer(std::byte*& buffer);
   void run(Incoming& incoming);
@@ -111,19 +111,19 @@ class RpcServer {
   std::unique_ptr<BouncePool> pool_;
   std::array<Handler, static_cast<std::size_t>(RequestKind::count_)> handlers_;
   std::map<int, PeerQueue> queues_;  ///< by peer
-  /// Peers with fresh requests. Where buffers are scarce, the first gets the next: it goes to the end with
-  /// each request that was begun, so every peer is waited for by at most one request of each other.
+  /// Peers with fresh requests. If buffers are scarce, the first peer gets the next one. It goes to the end when
+  /// one of its requests has begun. So a peer waits for at most one request of each other peer.
   std::deque<int> turns_;
   struct Done {
     std::size_t rail = 0;
     std::vector<std::uint64_t> tokens;
   };
-  std::vector<int> owed_;     ///< peers with tokens in done_
-  std::map<int, Done> done_;  ///< by peer; unacknowledged requests served, of which it has not been told
-  Queue replying_;            ///< served, and their answers being written
+  std::vector<int> owed_;           ///< peers with tokens in done_
+  std::map<int, Done> done_;        ///< by peer: unacknowledged requests that were served and not reported
+  Queue replying_;                  ///< served; their answers are being written
   std::vector<std::byte> scratch_;  ///< for short answers
-  bool stalled_ = false;            ///< something waits for room in a endpoint, or for a buffer
-  bool freed_ = false;              ///< a buffer or room has become free since that was looked at
+  bool stalled_ = false;            ///< a request waits for room at an endpoint, or for a buffer
+  bool freed_ = false;              ///< a buffer or room has become free since the last look
 };
 
 }  // namespace rma

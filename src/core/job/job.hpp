@@ -28,12 +28,12 @@
 
 namespace rma {
 
-/// How a range of a rank's memory is reached from here.
+/// Says how this process reaches a range of a rank's memory.
 struct Path {
   enum class Kind : std::uint8_t {
-    direct,   ///< mapped here, at `here`
-    foreign,  ///< registered by its owner, outside its heap: through a transport, or at `here` when it is our
-              ///< own
+    direct,  ///< mapped here, at `here`
+    foreign,  ///< registered by its owner, outside its heap: reached through a transport, or at `here` if it is
+              ///< this process's own
     network,  ///< of a rank that is not mapped here
     none      ///< neither allocated nor registered
   };
@@ -41,22 +41,22 @@ struct Path {
   std::byte* here = nullptr;
 };
 
-/// The job as one process sees it: who takes part, their memory as it is mapped here, and this process's own.
+/// The job as one process sees it: its processes, their memory as it is mapped here, and this process's own.
 ///
-/// It comes up in three steps, so that the folders above can add what they share in between: open() makes
-/// this process's memory; provide() sets blocks of it aside; connect() shows them to the others and maps
-/// theirs.
+/// A job comes up in three steps, so that the folders above can add the memory that they share. open() makes
+/// this process's memory. provide() sets blocks of it aside. connect() shows them to the other processes and
+/// maps theirs.
 class Job {
  public:
-  /// Collective only in what the launcher does. `incarnation` counts the times this process has joined;
-  /// `given`, unless null, takes the place of a launcher.
+  /// Joins the launcher's job. `incarnation` counts the times that this process has joined one. If `given` is
+  /// not null, it takes the place of the launcher. Collective only in what the launcher does.
   [[nodiscard]] static Result<std::unique_ptr<Job>> open(const Settings& settings, int incarnation,
                                                          const rma_bootstrap_t* given = nullptr);
 
   /// Sets `bytes` zeroed bytes aside for `service`, reachable by every process of this host after connect().
   [[nodiscard]] Result<std::byte*> provide(Service service, std::size_t bytes);
 
-  /// Collective. Afterwards all processes of this host are mapped (none but this one with RMA_SHM=off).
+  /// Maps the memory of all processes of this host, or of this one alone with RMA_SHM=off. Collective.
   [[nodiscard]] Status connect();
 
   ~Job();
@@ -70,38 +70,38 @@ class Job {
   [[nodiscard]] Allocator& allocator() { return *allocator_; }
   [[nodiscard]] UserRegions& user_regions() { return *user_regions_; }
   [[nodiscard]] Rails& rails() { return *rails_; }
-  /// Whether network devices are open.
+  /// Returns whether network devices are open.
   [[nodiscard]] bool has_network() const { return rails_->count() != 0; }
-  /// 8-byte atomics are for the network's device to execute, also on memory that is mapped here: its atomics
-  /// and the processor's do not see each other.
+  /// Returns whether the network's device executes all 8-byte atomics, also those on memory that is mapped
+  /// here. Its atomics and the processor's are not atomic to each other.
   [[nodiscard]] bool atomics_by_device() const { return card_.head.atomics_by_device != 0; }
   [[nodiscard]] const WaitPolicy& wait_policy() const { return wait_policy_; }
-  /// World ranks of this host, ascending.
+  /// Returns the world ranks of this host, ascending.
   [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }
 
-  /// `rank`'s memory is mapped here.
+  /// Returns whether the memory of `rank` is mapped here.
   [[nodiscard]] bool mapped(int rank) const { return direct_[static_cast<std::size_t>(rank)].bytes != 0; }
 
-  /// `rank` is of this host, mapped here, and its process has ended.
+  /// Returns whether `rank` is on this host and mapped here, and its process has ended.
   [[nodiscard]] bool ended(int rank) const { return processes_.ended(rank); }
-  /// RMA_ERR_PEER_LOST for a rank that has ended().
+  /// Returns RMA_ERR_PEER_LOST, with a text for a rank that has ended().
   [[nodiscard]] Status lost(int rank) const;
 
-  /// One entry per rank for the inlined path (rma/direct.h).
+  /// Returns the table of the inlined path (rma/direct.h): one entry per rank.
   [[nodiscard]] std::span<const rma_direct_peer_t> direct_table() const { return direct_; }
 
-  /// The block that `rank`, mapped here, provided for `service`; empty when it provided none.
+  /// Returns the block that `rank`, which is mapped here, provided for `service`; empty if it provided none.
   [[nodiscard]] std::span<std::byte> service(Service service, int rank) const;
 
-  /// Where the block that `rank` provided for `service` begins, by that rank's own address. RMA_ERR_LAUNCH
-  /// when the rank's card cannot be had, RMA_ERR_STATE when it provided none.
+  /// Returns the address of the block that `rank` provided for `service`, in that rank's own addresses.
+  /// RMA_ERR_LAUNCH if the launcher has no card of the rank, RMA_ERR_STATE if the rank provided no block.
   [[nodiscard]] Result<std::uintptr_t> service_address(Service service, int rank);
 
-  /// What the network has to know of `rank`. RMA_ERR_LAUNCH, RMA_ERR_VERSION.
+  /// Returns the card of `rank` for the network. RMA_ERR_LAUNCH, RMA_ERR_VERSION.
   [[nodiscard]] Result<NetworkCard> network_card(int rank);
-  /// The card of `rank`, which is on this host, for the transport within the host. RMA_ERR_LAUNCH.
+  /// Returns the card of `rank`, which is on this host, for the transport within the host. RMA_ERR_LAUNCH.
   [[nodiscard]] Result<std::vector<std::byte>> local_card(int rank);
-  /// The registration of this process's heap that `address` lies in.
+  /// Returns the registration of this process's heap that `address` lies in, if there is one.
   [[nodiscard]] std::optional<Registered> own_registration(const std::byte* address) const {
     return registered_ != nullptr ? registered_->find(address) : std::nullopt;
   }
@@ -110,15 +110,17 @@ class Job {
   /// of the heap that is registered with the network, or the user has registered it and it is still mapped.
   [[nodiscard]] bool given_out(std::uintptr_t address, std::size_t bytes) const;
 
-  /// The registration, of this process's heap or the user's, that holds all of [address, address + bytes).
+  /// Returns the registration of this process's heap, or of the user's memory, that holds all of
+  /// [address, address + bytes), if there is one.
   [[nodiscard]] std::optional<Registered> registration_of(std::uintptr_t address, std::size_t bytes) const;
 
-  /// Where threads of `rank`, mapped here, sleep.
+  /// Returns the doorbell at which threads of `rank`, which is mapped here, sleep.
   [[nodiscard]] Doorbell& doorbell(int rank) const {
     return *reinterpret_cast<Doorbell*>(service(Service::doorbell, rank).data());
   }
 
-  /// `rank`'s heap memory [address, address + bytes) as mapped here; null when it is not inside that heap.
+  /// Returns the heap memory [address, address + bytes) of `rank` as it is mapped here; null if it does not lie
+  /// in that heap.
   [[nodiscard]] std::byte* direct(const void* address, std::size_t bytes, int rank) const {
     const rma_direct_peer_t& peer = direct_[static_cast<std::size_t>(rank)];
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - peer.base;
@@ -126,13 +128,13 @@ class Job {
     return const_cast<std::byte*>(static_cast<const std::byte*>(address)) + peer.delta;
   }
 
-  /// The path to `rank`'s [address, address + bytes).
+  /// Returns the path to [address, address + bytes) of `rank`.
   [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank) const;
 
-  /// RMA_ERR_ADDRESS with a text for what resolve() answered with Path::Kind::none.
+  /// Returns RMA_ERR_ADDRESS, with a text for a range to which resolve() found no path.
   [[nodiscard]] static Status unreachable(const void* address, std::size_t bytes, int rank);
 
-  /// The process that a transport of this host reaches `rank` by.
+  /// Returns the process of `rank`, which is on this host.
   [[nodiscard]] ProcessIdentity process(int rank) const;
   [[nodiscard]] static ProcessIdentity process(const ProcessCard& card);
 
@@ -148,12 +150,12 @@ class Job {
   [[nodiscard]] Status start();
   [[nodiscard]] Status start_memory();
   [[nodiscard]] Status map_peer(int rank);
-  /// Asks the launcher, once for each rank.
+  /// Returns the card of `rank`. Asks the launcher for it once.
   [[nodiscard]] Result<ProcessCard> card_of(int rank);
 
   const Settings settings_;
   WaitPolicy wait_policy_;
-  const std::unique_ptr<Bootstrap> bootstrap_;  // ends last: leaving the job is the last thing a process does
+  const std::unique_ptr<Bootstrap> bootstrap_;  // ends last, because leaving the job is a process's last act
   std::unique_ptr<Rails> rails_;
   Window window_;
   std::unique_ptr<RegionTable> regions_;
@@ -162,12 +164,12 @@ class Job {
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<UserRegions> user_regions_;
   ProcessCard card_;
-  /// By rank; null where not mapped, and for this process.
+  /// By rank. Null for a rank that is not mapped.
   std::vector<std::unique_ptr<MappedProcess>> mapped_;
   std::vector<rma_direct_peer_t> direct_;
-  LocalProcesses processes_;          ///< those that are mapped, but for this one
-  std::mutex cards_lock_;             // the launcher is asked by one thread at a time
-  std::map<int, ProcessCard> cards_;  // of other hosts' ranks, once they were needed
+  LocalProcesses processes_;          ///< the other processes that are mapped
+  std::mutex cards_lock_;             // one thread at a time asks the launcher
+  std::map<int, ProcessCard> cards_;  // those that were asked for
 };
 
 }  // namespace rma

@@ -9,20 +9,21 @@
 
 namespace rma {
 
-/// Tells which processes of this host have ended. It holds each by a pidfd, so that a number that the system
-/// gives to another process is never taken for the first. Where the system has none, nobody ever ends here.
+/// Knows which processes of this host have ended. It holds a pidfd of each, so that it never mistakes another
+/// process that got the same number. On a system without pidfds it reports no end.
 class LocalProcesses {
  public:
   explicit LocalProcesses(std::size_t ranks) : files_(ranks) {}
 
-  /// `process` is `rank`'s now. RMA_ERR_PEER_LOST when there is no such process.
+  /// Takes note that `process` is the process of `rank`. RMA_ERR_PEER_LOST if there is no such process.
   [[nodiscard]] Status add(int rank, pid_t process);
 
-  /// `rank`'s process, all of its threads, has ended; what it stored before is visible here then.
+  /// Returns whether the process of `rank`, with all its threads, has ended. Everything that it stored before is
+  /// visible here then.
   [[nodiscard]] bool ended(int rank) const;
 
  private:
-  std::vector<transport::Descriptor> files_;  ///< by rank; closed where nobody was added
+  std::vector<transport::Descriptor> files_;  ///< by rank; not open if no process was added
 };
 
 }  // namespace rma
