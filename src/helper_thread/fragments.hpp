@@ -28,8 +28,9 @@ struct FragmentedTransfer {
       {};  ///< called with a refusal's body before the operation ends
 };
 
-/// Cuts a transfer into fragments and sends one request for each. The data of a put is packed into the request.
-/// The data of a get is unpacked when it arrives, before the operation ends. Returns when all requests are sent.
+/// Cuts a transfer into fragments and sends one request for each. The data of a put is packed into the
+/// request. The data of a get is unpacked when it arrives, before the operation ends. Returns when all
+/// requests are sent.
 [[nodiscard]] Status ask_in_fragments(RpcClient& asking, PendingOperations& pending,
                                       const FragmentedTransfer& transfer);
 

@@ -19,8 +19,8 @@
 
 namespace rma {
 
-/// Receives an answer. The thread that takes the answer in calls this before that part of the operation ends. It
-/// must not wait. It returns the status that this part of the operation ends with.
+/// Receives an answer. The thread that takes the answer in calls this before that part of the operation ends.
+/// It must not wait. It returns the status that this part of the operation ends with.
 using Answered = std::function<rma_status_t(rma_status_t status, std::span<const std::byte> body)>;
 
 /// A request to another rank's helper.
@@ -38,9 +38,9 @@ struct Request {
 
 /// The requests of this process to other ranks' helpers, from sending to answer. Thread-safe.
 ///
-/// Each request is a part of its operation (PendingOperations). It ends with the status of the answer, or with
-/// RMA_ERR_PEER_LOST if the rank is lost. A rank executes the requests of another one in the order of sending,
-/// and after everything that the same rank had put there by RDMA.
+/// Each request is a part of its operation (PendingOperations). It ends with the status of the answer, or
+/// with RMA_ERR_PEER_LOST if the rank is lost. A rank executes the requests of another one in the order of
+/// sending, and after everything that the same rank had put there by RDMA.
 class RpcClient {
  public:
   /// `network` is null in a job without one. The arguments outlive this.
@@ -82,8 +82,8 @@ class RpcClient {
   /// messages take.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
-  /// Opens a request and returns its token. Returns 0, and leaves the request as it is, if the maximum number of
-  /// requests is open.
+  /// Opens a request and returns its token. Returns 0, and leaves the request as it is, if the maximum number
+  /// of requests is open.
   [[nodiscard]] std::uint64_t open(Request& request);
   /// Takes out an open request to `rank`. Returns false if there is none with that token.
   [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);

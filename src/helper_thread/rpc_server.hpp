@@ -45,13 +45,13 @@ struct Answer {
   std::size_t bytes = 0;  ///< of the answer, in Served::room
 };
 
-/// Serves one kind of request. It never waits. If the work takes long, it starts the work and returns no answer;
-/// RpcServer::answer() is called at the end of the work. It checks everything in the body.
+/// Serves one kind of request. It never waits. If the work takes long, it starts the work and returns no
+/// answer; RpcServer::answer() is called at the end of the work. It checks everything in the body.
 using Handler = std::function<std::optional<Answer>(const Served& request)>;
 
-/// The requests of other ranks to this process. It takes them in, fetches bodies that lie in the asker's memory,
-/// calls the handlers in the order in which each rank has sent its requests, and sends the answers. Used by the
-/// thread that has the channel's turn.
+/// The requests of other ranks to this process. It takes them in, fetches bodies that lie in the asker's
+/// memory, calls the handlers in the order in which each rank has sent its requests, and sends the answers.
+/// Used by the thread that has the channel's turn.
 class RpcServer {
  public:
   RpcServer(Channel& channel, Rails& rails, std::size_t buffer_bytes, std::size_t buffers);
@@ -111,8 +111,8 @@ class RpcServer {
   std::unique_ptr<BouncePool> pool_;
   std::array<Handler, static_cast<std::size_t>(RequestKind::count_)> handlers_;
   std::map<int, PeerQueue> queues_;  ///< by peer
-  /// Peers with fresh requests. If buffers are scarce, the first peer gets the next one. It goes to the end when
-  /// one of its requests has begun. So a peer waits for at most one request of each other peer.
+  /// Peers with fresh requests. If buffers are scarce, the first peer gets the next one. It goes to the end
+  /// when one of its requests has begun. So a peer waits for at most one request of each other peer.
   std::deque<int> turns_;
   struct Done {
     std::size_t rail = 0;

@@ -13,8 +13,8 @@ inline constexpr std::uint16_t kReplyMessage = 2;
 /// Tokens (8 bytes each) of unacknowledged requests that have been served.
 inline constexpr std::uint16_t kDoneMessage = 3;
 
-/// The maximum number of requests of one rank to another that are open at the same time. A rank with more waits,
-/// so the requests and answers that a rank keeps for another are bounded.
+/// The maximum number of requests of one rank to another that are open at the same time. A rank with more
+/// waits, so the requests and answers that a rank keeps for another are bounded.
 inline constexpr std::size_t kMostOpenRequests = 4096;
 
 /// The kinds of requests. The folder that a kind belongs to serves it.

@@ -119,8 +119,8 @@ class Job {
     return *reinterpret_cast<Doorbell*>(service(Service::doorbell, rank).data());
   }
 
-  /// Returns the heap memory [address, address + bytes) of `rank` as it is mapped here; null if it does not lie
-  /// in that heap.
+  /// Returns the heap memory [address, address + bytes) of `rank` as it is mapped here; null if it does not
+  /// lie in that heap.
   [[nodiscard]] std::byte* direct(const void* address, std::size_t bytes, int rank) const {
     const rma_direct_peer_t& peer = direct_[static_cast<std::size_t>(rank)];
     const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - peer.base;

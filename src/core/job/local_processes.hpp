@@ -18,8 +18,8 @@ class LocalProcesses {
   /// Takes note that `process` is the process of `rank`. RMA_ERR_PEER_LOST if there is no such process.
   [[nodiscard]] Status add(int rank, pid_t process);
 
-  /// Returns whether the process of `rank`, with all its threads, has ended. Everything that it stored before is
-  /// visible here then.
+  /// Returns whether the process of `rank`, with all its threads, has ended. Everything that it stored before
+  /// is visible here then.
   [[nodiscard]] bool ended(int rank) const;
 
  private:

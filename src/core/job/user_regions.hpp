@@ -28,8 +28,8 @@ class UserRegions {
   [[nodiscard]] Status add(std::byte* address, std::size_t bytes);
   /// Returns a registration with the network that holds all of [address, address + bytes), if there is one.
   [[nodiscard]] std::optional<Registered> find(const std::byte* address, std::size_t bytes);
-  /// Undoes one add of a region that starts at `address`. If several do, takes the shortest. RMA_ERR_ADDRESS if
-  /// none does.
+  /// Undoes one add of a region that starts at `address`. If several do, takes the shortest. RMA_ERR_ADDRESS
+  /// if none does.
   [[nodiscard]] Status remove(std::byte* address);
 
  private:

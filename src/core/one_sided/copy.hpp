@@ -30,7 +30,8 @@ inline void copy_mapped(void* dst, const void* src, std::size_t bytes) {
 }
 
 /// Does the same, but copies 8 aligned bytes by one store. So another process that polls a word never sees it
-/// half written. The store has release order: a process that sees the word also sees everything copied before.
+/// half written. The store has release order: a process that sees the word also sees everything copied
+/// before.
 inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
   if (bytes == sizeof(std::uint64_t) && (reinterpret_cast<std::uintptr_t>(dst) & 7U) == 0) {
     std::uint64_t word = 0;

@@ -29,8 +29,8 @@ class ForeignMemory final : public ProgressSource {
   /// with it.
   [[nodiscard]] bool permitted(int rank) { return connect(rank) != RMA_ERR_UNSUPPORTED; }
 
-  /// Posts a write from `local` to `remote` of the operation's target, or a read in the other direction, in as
-  /// many pieces as the transport needs. The operation reports a failure.
+  /// Posts a write from `local` to `remote` of the operation's target, or a read in the other direction, in
+  /// as many pieces as the transport needs. The operation reports a failure.
   void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
                 transport::Local local);
 

@@ -21,8 +21,8 @@ struct Ending {
   rma_request_t* request = nullptr;
 };
 
-/// Returns `status` for an operation that was complete when it was issued, and stores the request if the issuer
-/// wants one.
+/// Returns `status` for an operation that was complete when it was issued, and stores the request if the
+/// issuer wants one.
 inline Status complete(const Ending& ending, Status status = {}) {
   if (ending.kind == Ending::Kind::request) {
     *ending.request = status.ok() ? kCompleteRequest : RMA_REQUEST_NULL;
@@ -30,14 +30,15 @@ inline Status complete(const Ending& ending, Status status = {}) {
   return status;
 }
 
-/// Checks that a put or get can access all of [address, address + bytes) of `rank`. RMA_ERR_ADDRESS if part of it
-/// is neither in the heap nor registered, RMA_ERR_UNSUPPORTED if the network does not reach it,
+/// Checks that a put or get can access all of [address, address + bytes) of `rank`. RMA_ERR_ADDRESS if part
+/// of it is neither in the heap nor registered, RMA_ERR_UNSUPPORTED if the network does not reach it,
 /// RMA_ERR_PEER_LOST.
 [[nodiscard]] Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* address,
                                      std::size_t bytes, int rank);
 
-/// One put or get that consists of any number of contiguous parts to one rank. Each part takes the path to its
-/// memory. Parts of mapped memory are copied at once; the others are under way until end(). Used by one thread.
+/// One put or get that consists of any number of contiguous parts to one rank. Each part takes the path to
+/// its memory. Parts of mapped memory are copied at once; the others are under way until end(). Used by one
+/// thread.
 class Operation {
  public:
   Operation(Job& job, RemoteAccess& remote_access, int rank)
@@ -46,8 +47,8 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  /// Moves one part. RMA_ERR_ADDRESS if the rank's memory is neither in its heap nor registered. After a failure
-  /// the caller destroys the operation, which waits for the parts that are under way.
+  /// Moves one part. RMA_ERR_ADDRESS if the rank's memory is neither in its heap nor registered. After a
+  /// failure the caller destroys the operation, which waits for the parts that are under way.
   [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(void* dst, const void* src, std::size_t bytes);
 

@@ -46,8 +46,8 @@ class RemoteAccess {
   /// Returns null if nothing else reaches it.
   [[nodiscard]] CopyFallback* copy_fallback() { return copy_fallback_; }
 
-  /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose memory
-  /// this process may access. The operation reports a failure.
+  /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose
+  /// memory this process may access. The operation reports a failure.
   void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
                 transport::Local local) {
     foreign_.transfer(direction, operation, remote, local);
