@@ -16,37 +16,38 @@
 
 namespace rma {
 
-/// The buffers that messages of one rail arrive in. They lie in one queue for all peers, and each of them is
-/// promised to one: so many are each peer's own from its connection on, and the rest is lent to those who
-/// need more. A peer that sends only what it was promised room for always finds a buffer.
+/// The buffers into which messages of one rail arrive. One queue holds them for all peers. Each buffer is
+/// promised to one peer: every peer has some of its own from its connection on, and the rest is lent to peers
+/// that need more. So a peer that sends no more messages than it was promised buffers always finds one.
 /// Thread-safe.
 class MessageBuffers {
  public:
-  /// Where messages go: called by who polls the endpoint, with a buffer that is to be given back by repost().
+  /// Takes a message in. The thread that polls the endpoint calls this, with the message's buffer. The buffer
+  /// is given back by repost().
   class Slot;
   using Arrival = std::function<void(Slot& slot, int peer, rma_status_t status, std::uint32_t bytes)>;
 
-  /// @param lent   buffers to be lent, posted now: log2(n) * k + b (Shipman et al., 2006)
-  /// @param own    buffers for each peer that connects
+  /// @param lent   the number of buffers to lend: log2(n) * k + b (Shipman et al., 2006)
+  /// @param own    the number of buffers for each peer that connects
   MessageBuffers(Registrar& registrar, transport::MessageEndpoint& endpoint, std::size_t rail,
                  std::size_t bytes, std::uint32_t own, Arrival arrival);
 
-  /// Posts the buffers to be lent. RMA_ERR_NO_MEMORY when not one can be registered.
+  /// Posts the buffers to lend. RMA_ERR_NO_MEMORY if none can be registered.
   [[nodiscard]] Status open(std::uint32_t lent);
-  /// Posts a new peer's own; returns how many there are room for.
+  /// Posts the buffers for a new peer. Returns how many the peer has.
   [[nodiscard]] std::uint32_t admit();
 
-  /// Takes up to `wanted` of the buffers to be lent; returns how many it got.
+  /// Borrows up to `wanted` buffers. Returns how many.
   [[nodiscard]] std::uint32_t borrow(std::uint32_t wanted);
-  /// One borrowed buffer comes back, if somebody wanted one in vain.
+  /// Takes one borrowed buffer back if the last borrow() got fewer than it wanted. Returns whether it did.
   [[nodiscard]] bool take_back();
 
-  /// Makes the buffer ready for the next message of anybody.
+  /// Posts the buffer again, for the next message of any peer.
   void repost(Slot& slot);
 
  private:
   [[nodiscard]] bool post(Slot& slot);
-  /// Posts up to `count` new buffers; returns how many.
+  /// Posts up to `count` new buffers. Returns how many.
   [[nodiscard]] std::uint32_t add(std::uint32_t count);
 
   Registrar& registrar_;
@@ -55,11 +56,11 @@ class MessageBuffers {
   const std::size_t bytes_;
   const std::uint32_t own_;
   const Arrival arrival_;
-  std::mutex lock_;  ///< of the following
+  std::mutex lock_;  ///< guards the members below
   std::vector<std::unique_ptr<BouncePool>> memory_;
   std::deque<Slot> slots_;
-  std::uint32_t lendable_ = 0;  ///< to be lent, and not lent
-  bool scarce_ = false;         ///< somebody got fewer than it wanted
+  std::uint32_t lendable_ = 0;  ///< buffers to lend that are not lent
+  bool scarce_ = false;         ///< the last borrow() got fewer than it wanted
 };
 
 /// One buffer.

@@ -6,8 +6,8 @@
 
 namespace rma {
 
-/// Something posted on a helper endpoint, with its own address as the cookie: it is told of its end by whoever
-/// polls the endpoint, one thread at a time, and never waits.
+/// A work request at a message endpoint. Its cookie is the address of this object. The thread that polls the
+/// endpoint calls ended(), one thread at a time.
 class Posted {
  public:
   Posted() = default;
@@ -15,8 +15,8 @@ class Posted {
   Posted& operator=(const Posted&) = delete;
   virtual ~Posted() = default;
 
-  /// `bytes` are those of what was received. A `status` other than RMA_SUCCESS: it failed, and with it the
-  /// connection to the peer.
+  /// Called when the work has ended. It must not wait. `bytes` is the size of a received message. If `status`
+  /// is not RMA_SUCCESS, the connection to the peer has failed as well.
   virtual void ended(int peer, rma_status_t status, std::uint32_t bytes) = 0;
 
   [[nodiscard]] transport::Cookie cookie() { return reinterpret_cast<std::uintptr_t>(this); }

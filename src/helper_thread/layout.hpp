@@ -12,9 +12,9 @@
 
 namespace rma {
 
-/// Which bytes of one process's memory a noncontiguous transfer touches, in order: segments of one size along
-/// dimensions, or a list of segments. Made from the caller's arguments, which are checked, or read from a
-/// message, which is not believed.
+/// The bytes of one process's memory that a noncontiguous transfer accesses, in order: segments of one size
+/// along dimensions, or a list of segments. It is made from the caller's arguments, which are checked, or
+/// decoded from a message, which decode() checks.
 class Layout {
  public:
   struct Dimension {
@@ -26,42 +26,43 @@ class Layout {
     std::uint64_t bytes = 0;
   };
 
-  /// `bytes` in one segment.
+  /// Makes a layout of one segment.
   static Layout contiguous(std::uintptr_t address, std::size_t bytes);
-  /// The first dimension is the innermost. At most RMA_MAX_LEVELS.
+  /// Makes a layout of at most RMA_MAX_LEVELS dimensions. The first one is the innermost.
   static Layout strided(std::uintptr_t start, std::size_t segment_bytes,
                         std::span<const Dimension> dimensions);
   static Layout list(std::vector<Segment> segments);
 
-  /// Of all segments.
+  /// Returns the size of all segments together.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t segments() const { return segments_; }
 
-  /// The bytes that all segments lie in.
+  /// The smallest range of addresses that contains all segments.
   struct Extent {
     std::uintptr_t low = 0;
     std::uintptr_t high = 0;
     [[nodiscard]] std::size_t bytes() const { return high - low; }
   };
   [[nodiscard]] const Extent& extent() const { return extent_; }
-  /// Bytes [from, from + count), as a list; all of it as it is.
+  /// Returns bytes [from, from + count) as a list of segments. All bytes are returned as the layout itself.
   [[nodiscard]] Layout part(std::size_t from, std::size_t count) const;
 
   /// Calls visit(address, bytes) for the parts of the segments that lie in bytes [from, from + count) of the
-  /// layout, in order, until it returns false; returns false when it did.
+  /// layout, in order, until a call returns false. Returns whether none did.
   template <typename Visit>
   bool visit(std::size_t from, std::size_t count, const Visit& visit) const;
 
-  /// Bytes that encode() needs for any part of `count` bytes.
+  /// Returns how many bytes encode() needs for that part.
   [[nodiscard]] std::size_t encoded_bytes(std::size_t from, std::size_t count) const;
-  /// Writes what a process needs to know of bytes [from, from + count) to the front of `to`, which has room;
-  /// returns how many bytes it took. The part is the first thing that decode() gives.
+  /// Encodes bytes [from, from + count) at the front of `to`, which has room. Returns how many bytes it
+  /// wrote.
   std::size_t encode(std::size_t from, std::size_t count, std::span<std::byte> to) const;
 
-  /// A part of a layout, as it was encoded.
+  /// A part of a layout, as encode() was given it.
   struct Part;
-  /// Reads one from the front of `from`, and takes it off. None when it makes no sense: numbers that
-  /// overflow, no such part. What the addresses stand for is not looked at.
+  /// Decodes a part at the front of `from`, and removes its bytes from there. Returns no value if it is
+  /// malformed: numbers overflow, or the layout has no such part. It does not check whether the addresses are
+  /// valid.
   [[nodiscard]] static std::optional<Part> decode(std::span<const std::byte>& from);
 
  private:

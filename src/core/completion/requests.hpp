@@ -30,28 +30,28 @@ class RequestTable {
   RequestTable(const RequestTable&) = delete;
   RequestTable& operator=(const RequestTable&) = delete;
 
-  /// A new operation to `rank` with one part pending: its issuer's, which finish_part() ends as any other.
-  /// RMA_REQUEST_NULL when kMaxRequests are open.
+  /// Opens an operation to `rank`. One part is pending, which stands for the issuer; finish_part() ends it as
+  /// any other. Returns RMA_REQUEST_NULL if kMaxRequests operations are open.
   [[nodiscard]] rma_request_t open(int rank);
-  /// One more part is under way.
+  /// Counts one more part that is under way.
   void add_part(rma_request_t request);
-  /// How things stand after a part has ended. Only whoever ended the last part learns of `left`: once a part
-  /// was the last, the slot may be another operation's.
+  /// The state of an operation after a part has ended. Only the thread that ended the last part gets `left`,
+  /// because after the last part the slot may belong to another operation.
   enum class End : std::uint8_t { pending, complete, left };
-  /// One part has ended, well or not.
+  /// Ends one part with its status.
   End finish_part(rma_request_t request, rma_status_t status);
 
-  /// A handle of an open operation.
+  /// Returns whether a handle names an open operation.
   [[nodiscard]] bool known(rma_request_t request) const;
-  /// All its parts have ended.
+  /// Returns whether all parts of the operation have ended.
   [[nodiscard]] bool complete(rma_request_t request) const;
-  /// Nobody will wait for this operation: whoever ends its last part closes it. Said before the issuer's own
-  /// part ends.
+  /// Takes note that no thread will wait for this operation. The thread that ends its last part closes it.
+  /// Called before the issuer's own part ends.
   void leave(rma_request_t request);
-  /// The operation's target.
+  /// Returns the target of the operation.
   [[nodiscard]] int rank(rma_request_t request) const;
-  /// Ends an operation that is complete; returns the first failure of its parts. One thread
-  /// closes an operation, once.
+  /// Closes an operation that is complete, and returns the first failure of its parts. Called once for each
+  /// operation.
   [[nodiscard]] rma_status_t close(rma_request_t request);
 
   static constexpr std::size_t kChunkSlots = 256;
@@ -67,7 +67,7 @@ class RequestTable {
   };
   using Chunk = std::array<Slot, kChunkSlots>;
 
-  /// Above every generation of the tables that have ended in this process; even.
+  /// An even number above every generation of the earlier tables of this process.
   static constinit std::atomic<std::uint32_t> next_generation;
 
   static constexpr std::uint32_t kLeft = std::uint32_t{1} << 31U;
@@ -76,7 +76,7 @@ class RequestTable {
 
   const std::uint32_t first_generation_;  ///< of every slot
   std::array<std::atomic<Chunk*>, kMaxChunks> chunks_ = {};
-  std::mutex lock_;  ///< of the two below
+  std::mutex lock_;  ///< guards the two members below
   std::vector<std::uint32_t> free_;
   std::size_t chunk_count_ = 0;
 };

@@ -31,8 +31,8 @@ namespace rma {
 /// Says how this process reaches a range of a rank's memory.
 struct Path {
   enum class Kind : std::uint8_t {
-    direct,  ///< mapped here, at `here`
-    foreign,  ///< registered by its owner, outside its heap: reached through a transport, or at `here` if it is
+    direct,   ///< mapped here, at `here`
+    foreign,  ///< registered by its owner, outside its heap: reached by a transport, or at `here` if it is
               ///< this process's own
     network,  ///< of a rank that is not mapped here
     none      ///< neither allocated nor registered
