@@ -90,7 +90,7 @@ class RingSender {
     std::span<const std::byte> bytes;
   };
 
-  /// @param memory  shape.bytes() bytes: the image, with any contents, or the receiver's slots, mapped here. It
+  /// @param memory  shape.bytes() bytes: the image, with any contents, or the receiver's mapped slots. It
   ///                outlives this object.
   RingSender(const RingShape& shape, std::span<std::byte> memory);
 
