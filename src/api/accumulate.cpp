@@ -15,7 +15,7 @@ Status accumulate(Runtime& runtime, void* dst, const void* src, std::size_t elem
   return runtime.accumulator->accumulate(dst, src, elements * type_size(type), type, scale, rank);
 }
 
-/// For the trace, which is given bytes before the arguments are checked.
+/// Returns the size for the trace, which records the call before its arguments are checked.
 std::size_t bytes_of(std::size_t elements, rma_type_t type) {
   return valid_type(type) ? elements * type_size(type) : 0;
 }

@@ -43,7 +43,7 @@ void keep(std::string_view call, std::string_view text) noexcept {
     kept = std::move(whole);
     last_error = kept.c_str();
   } catch (const std::bad_alloc&) {
-    // Of a longer text the beginning.
+    // Keeps the beginning of a longer text.
     const auto end = fmt::format_to_n(short_text.data(), short_text.size() - 1, "{}: {}", call, text).out;
     *end = '\0';
     last_error = short_text.data();

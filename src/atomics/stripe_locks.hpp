@@ -59,7 +59,7 @@ class StripeLocks {
     return locks_[(address / kStripeBytes * kGoldenRatio) >> (64 - kLockBits)];
   }
 
-  /// Bytes from `address` to the end of its stripe.
+  /// Returns the number of bytes from `address` to the end of its stripe.
   [[nodiscard]] static std::size_t left_in_stripe(std::uintptr_t address) {
     return kStripeBytes - address % kStripeBytes;
   }

@@ -17,7 +17,7 @@ class Buffers {
 
   /// Every member can use this process's [address, address + bytes).
   [[nodiscard]] virtual bool shared(const void* address, std::size_t bytes) const = 0;
-  /// Where `address`, which is shared() at team rank `member`, lies here.
+  /// Returns where `address`, which is shared() at team rank `member`, is mapped here.
   [[nodiscard]] virtual std::byte* at(const void* address, std::size_t bytes, int member) const = 0;
 };
 

@@ -62,7 +62,7 @@ class Rounds {
     return bytes <= TeamBlock::kInlineBytes ? block.lines[round % 2].payload.data()
                                             : block.pieces[round % 2].data();
   }
-  /// Whether all have come.
+  /// Returns whether all members have come.
   [[nodiscard]] bool meet_flat();
   [[nodiscard]] bool meet_counting();
 

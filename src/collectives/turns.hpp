@@ -36,7 +36,7 @@ class Turns {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    /// With the lock held.
+    /// Called with the lock held.
     [[nodiscard]] bool is_first() const {
       for (const Turn* each = earlier_; each != nullptr; each = each->earlier_) {
         if (each->key_ == key_) return false;

@@ -16,18 +16,18 @@
 
 namespace rma::transport {
 
-/// What a device can do, asked when it is opened and never assumed.
+/// The abilities of a device. The transport asks the device for them when it opens it.
 struct Limits {
   std::uint64_t max_message = 0;  ///< bytes in one write or read
-  std::uint32_t max_gather = 1;   ///< local pieces of one write or read
+  std::uint32_t max_gather = 1;   ///< the maximum number of local pieces of one write or read
   std::uint32_t max_inline = 0;  ///< bytes that a write copies at posting, so that its source is free at once
   std::uint32_t max_outstanding = 0;  ///< operations to one peer that may be posted and not yet polled
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
 };
 
-/// What a transport calls a registered range: its remote key, which goes to peers, or its local descriptor,
-/// which may be a pointer. Only the transport knows what is in it. 0 is never the remote key of a range that
-/// peers can reach.
+/// A transport's name for a registered range: its remote key, which goes to peers, or its local descriptor,
+/// which may be a pointer. Only the transport interprets it. 0 is never the remote key of a range that peers
+/// can reach.
 using Key = std::uint64_t;
 
 struct Registration {
@@ -44,15 +44,15 @@ struct Local {
   Key key = 0;
 };
 
-/// A place in a peer's memory, by the peer's own address.
+/// A place in a peer's memory, in the peer's own addresses.
 struct Remote {
   std::uintptr_t address = 0;
   Key key = 0;
 };
 
-/// Which operation a completion belongs to. The poster chooses it, below 2^63. 0 names no operation, and is
-/// for unsignaled work: a completion with it is always a failure, either of such work or of the connection to
-/// the peer as a whole.
+/// The number by which a completion names its operation. The poster chooses it, below 2^63. 0 names no
+/// operation, and is for unsignaled work: a completion with it is always a failure, either of such work or of
+/// the connection to the peer as a whole.
 using Cookie = std::uint64_t;
 
 /// Options of one operation.
@@ -108,11 +108,11 @@ class Transport {
   /// answer (a limit is reached): the memory is then reached in another way.
   [[nodiscard]] virtual Result<Registration> register_memory(std::byte* address, std::size_t bytes) = 0;
   virtual void deregister_memory(const Registration& registration) = 0;
-  /// Where memory is to come from that the endpoint's post_message_write() of peers can reach; null: any
-  /// registered memory will do.
+  /// Returns the source of memory that post_message_write() of peers can reach; null if peers can reach any
+  /// registered memory.
   [[nodiscard]] virtual PeerMemory* peer_memory() { return nullptr; }
 
-  /// What a peer needs to connect here, of any length. The peer's transport checks it before use.
+  /// Returns the data that a peer needs to connect here, of any length. The peer's transport checks it.
   [[nodiscard]] virtual std::span<const std::byte> card() const = 0;
   /// Makes `peer` reachable. Idempotent. RMA_ERR_PEER_LOST when it does not answer.
   [[nodiscard]] virtual Status connect(int peer, std::span<const std::byte> card) = 0;
@@ -152,11 +152,11 @@ class Transport {
   /// Fills `completions` from the front; returns how many.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
 
-  /// For a thread that wants to sleep: after arm(), event_fd() becomes readable at the next completion,
-  /// unless arm() returned false, which means that there is one already. A completion of before arm() may not
-  /// make it readable: poll once more before sleeping. -1 if operations are complete when they are posted. A
-  /// transport whose network needs to be driven drives it from the service thread (Provider), so nothing
-  /// above depends on being called.
+  /// Let a thread sleep until the next completion. arm() returns false if there is a completion already. Else
+  /// event_fd() becomes readable at the next one. A completion from before arm() may not make it readable, so
+  /// the caller polls once more before it sleeps. event_fd() is -1 if operations are complete when they are
+  /// posted. A transport whose network needs to be driven drives it from the service thread (Provider), so no
+  /// caller has to.
   [[nodiscard]] virtual int event_fd() const = 0;
   [[nodiscard]] virtual bool arm() = 0;
 };

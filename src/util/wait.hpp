@@ -8,7 +8,7 @@
 
 namespace rma {
 
-/// How long a waiting thread polls and yields before it sleeps.
+/// The number of times that a waiting thread polls and yields before it sleeps.
 struct WaitPolicy {
   std::uint64_t spins = 0;
   std::uint64_t yields = 0;

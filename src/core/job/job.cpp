@@ -16,7 +16,8 @@
 namespace rma {
 namespace {
 
-/// What RMA_HEAP_SIZE=0 stands for: half of the memory that the job may use here, divided by its local ranks.
+/// Returns the heap size for RMA_HEAP_SIZE=0: half of the memory that the job may use here, divided by its
+/// local ranks.
 std::uint64_t automatic_heap_size(std::size_t local_ranks) {
   constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
   return std::max(kUnit, usable_memory() / 2 / local_ranks / kUnit * kUnit);

@@ -10,9 +10,9 @@
 
 namespace rma {
 
-/// The work requests of one operation to one rank that are posted together, up to kMost of them and all to one
-/// rail. Used by one thread. Network::flush() posts them at the latest; until then the program's memory stays
-/// as it is.
+/// The work requests of one operation to one rank that are posted together, up to kMost of them and all to
+/// one rail. Used by one thread. Network::flush() posts them at the latest; until then the program's memory
+/// stays as it is.
 class Batch {
  public:
   explicit Batch(int rank) : rank_(rank) {}
@@ -29,7 +29,7 @@ class Batch {
 
   /// The rail of the work requests.
   [[nodiscard]] std::size_t rail() const { return rail_; }
-  /// Whether a work request for `rail` can be added.
+  /// Returns whether a work request for `rail` can be added.
   [[nodiscard]] bool has_room(std::size_t rail) const {
     return count_ < kMost && (count_ == 0 || rail_ == rail);
   }

@@ -10,7 +10,7 @@
 
 namespace rma {
 
-/// What the network has to know of a rank before it can talk to it.
+/// The part of a rank's card that the network needs to connect with it.
 struct NetworkCard {
   struct Rail {
     std::string name;

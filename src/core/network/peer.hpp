@@ -12,8 +12,8 @@
 
 namespace rma {
 
-/// What the network knows of one rank. Each member is written by the class that its comment names, and read by
-/// the others.
+/// The network's knowledge of one rank. Each member is written by the class that its comment names, and read
+/// by the others.
 struct Peer {
   int rank = -1;
 
@@ -36,9 +36,10 @@ struct Peer {
   // RequestOrder: requests by messages whose call has returned.
   std::atomic<std::uint32_t> unacknowledged_requests = 0;
 
-  /// Whether a rail has failed.
+  /// Returns whether a rail has failed.
   [[nodiscard]] bool failed() const { return (dead.load(std::memory_order_acquire) & ~unmatched) != 0; }
-  /// Whether `rail` is connected and has not failed. The loads pair with the changes of ConnectionManager.
+  /// Returns whether `rail` is connected and has not failed. The loads pair with the changes of
+  /// ConnectionManager.
   [[nodiscard]] bool alive(std::size_t rail) const {
     const std::uint32_t bit = 1U << rail;
     return (connected.load(std::memory_order_acquire) & bit) != 0 &&

@@ -15,7 +15,7 @@
 
 namespace rma {
 
-/// Where a rank keeps the list of its memory, as its card says.
+/// The place of a rank's region directory, as its card says.
 struct DirectoryPlace {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
@@ -28,7 +28,7 @@ struct RemoteRange {
   RailKeys keys = {};     ///< by this process's rails
 };
 
-/// What this process knows of the memory of one rank of another host: entries of its directory, read
+/// This process's copy of the region directory of one rank of another host: entries that were read
 /// one-sidedly when something is not found, so that nobody ever has to be told of new memory. Thread-safe.
 ///
 /// An extent of the heap keeps its key for as long as its rank lives, so what was read of it stays true.
