@@ -32,19 +32,19 @@ namespace rma {
 class Channel {
  public:
   struct Options {
-    std::size_t message_bytes = 0;  ///< of a message with its header; the same in all processes
+    std::size_t message_bytes = 0;  ///< size of a message with its header; the same in all processes
     std::uint32_t lent = 0;         ///< buffers per rail that are lent to peers that need more
     std::uint32_t own = 0;          ///< buffers for each peer
     RingShape ring = {};            ///< of the rings for busy peers
     PollingSet::Policy polling = {.most = 0};
-    /// The ranks that are reached by the transport within this host, and its card of each. Used only if the
+    /// The ranks that are reached by the transport within this host, and the card of each. Used only if the
     /// rails have such a transport.
     std::vector<int> locals = {};
     std::function<Result<std::vector<std::byte>>(int peer)> local_card = {};
 
-    /// The options that the settings ask for, in a job of `ranks`. `polls`: a thread that takes in messages
-    /// polls before it sleeps. One that never polls would offer rings only to take them back before its next
-    /// sleep, so it offers none.
+    /// The options that the settings ask for, in a job of `ranks`. `polls` says whether a thread that takes
+    /// in messages polls before it sleeps. A thread that never polls would offer rings only to take them back
+    /// before its next sleep, so it offers none.
     [[nodiscard]] static Options from(const Settings& settings, int ranks, bool polls);
   };
 
@@ -93,7 +93,7 @@ class Channel {
             std::span<const std::byte> tail);
 
   /// Returns whether so many messages to `peer` wait that the caller should send() no more. progress() ends
-  /// this.
+  /// this state.
   [[nodiscard]] bool congested(int peer);
 
   [[nodiscard]] transport::MessageEndpoint& endpoint(std::size_t rail) {
@@ -103,9 +103,10 @@ class Channel {
   /// Gives `peer` up: nothing more is sent to it or taken in from it.
   void fail(int peer);
 
-  /// One thread at a time makes progress (has the *turn*). Says what a thread does that finds the turn taken.
+  /// One thread at a time makes progress (has the *turn*). A thread that finds the turn taken returns at once
+  /// (if_free) or waits for it (wait).
   enum class Turn : std::uint8_t { if_free, wait };
-  /// Takes in completions, looks at the rings and sends what waits. Returns whether there was anything.
+  /// Takes in completions, looks at the rings and sends what waits. Returns whether it found anything to do.
   bool progress(Turn turn);
   /// Prepares a sleep: tells all peers that have a ring to stop using it, and arms the devices' events. The
   /// caller then calls progress(Turn::wait) once more. If that finds nothing, event_fds() become readable at
@@ -126,7 +127,7 @@ class Channel {
 
   [[nodiscard]] Link& link_to(int peer);
 
-  // channel_sending.cpp. All but the last: with the link's lock held.
+  // channel_sending.cpp. The caller holds the link's lock, except for pump().
   [[nodiscard]] rma_status_t open_link(Link& link, int peer, std::size_t rail);
   [[nodiscard]] rma_status_t post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
                                   std::span<const std::byte> tail);
@@ -145,10 +146,10 @@ class Channel {
   void refuse(int peer);
   void give_back(std::size_t rail, int peer, bool wants_more);
 
-  // channel_rings.cpp. All but the last two: with the turn.
+  // channel_rings.cpp. The caller has the turn, except for say() and report_lost().
   /// The ring that the peer at one place of the polling set was offered.
   struct PolledRing {
-    std::optional<RingReceiver> slots;  ///< from the offer on
+    std::optional<RingReceiver> slots;  ///< has a value from the offer on
     RingMemory::Piece memory;
     std::size_t rail = 0;
     bool accepted = false;
@@ -169,7 +170,7 @@ class Channel {
   [[nodiscard]] bool ring_stop(int peer);
   [[nodiscard]] bool ring_stopped(int peer);
   void forget_rings(int peer);
-  /// Queues a message of the channel's own. With the link's lock held.
+  /// Queues a message of the channel's own. The caller holds the link's lock.
   void say(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body = {});
 
   void report_lost();
@@ -187,7 +188,7 @@ class Channel {
   std::unique_ptr<SendSlots> send_slots_;
   std::mutex progress_lock_;  ///< the turn; guards the members below
   PollingSet polling_;
-  std::vector<PolledRing> polled_rings_;  ///< of polling_.members()
+  std::vector<PolledRing> polled_rings_;  ///< at the places of polling_.members()
   RingMemory ring_memory_;
   RingMemory image_memory_;
   std::vector<std::byte> ring_message_;

@@ -12,9 +12,9 @@ namespace {
 
 /// From this many waiting messages on, a peer is congested.
 constexpr std::size_t kCongested = 1024;
-/// A peer for which this many messages wait is given up. Whoever sends many is held back far earlier, and the
-/// answers that wait are bounded by kMostOpenRequests, so only a peer that takes no messages, and yet asks for
-/// more answers than it may, gets here.
+/// A peer for which this many messages wait is given up. A sender of many messages is held back far earlier,
+/// and kMostOpenRequests bounds the answers that wait. So only a peer that takes no messages, and yet asks
+/// for more answers than it may, gets here.
 constexpr std::size_t kMostWaiting = 65536;
 
 }  // namespace
@@ -36,7 +36,8 @@ rma_status_t Channel::open(int peer, std::size_t* rail) {
       const std::lock_guard guard(link.lock);
       if (link.rail()) return link.failed ? RMA_ERR_PEER_LOST : RMA_SUCCESS;
     }
-    // Without the lock: the peer may connect at the same time, and what answers it takes the lock.
+    // Connects without the lock: the peer may connect at the same time, and the code that answers it takes
+    // the lock.
     if (const Status connected = connect_local(peer); !connected.ok()) return connected.code();
   }
   const std::lock_guard guard(link.lock);
