@@ -16,30 +16,30 @@
 
 namespace rma {
 
-/// The buffers into which messages of one rail arrive. One queue holds them for all peers. Each buffer is
-/// promised to one peer: every peer has some of its own from its connection on, and the rest is lent to peers
-/// that need more. So a peer that sends no more messages than it was promised buffers always finds one.
+/// The receive buffers for messages of one rail. They lie in one queue for all peers, and each of them is
+/// promised to one peer. Each peer has a number of its own from its connection on, and the rest is lent to
+/// peers that need more. A peer that sends only as many messages as it was promised buffers always finds one.
 /// Thread-safe.
 class MessageBuffers {
  public:
-  /// Takes a message in. The thread that polls the endpoint calls this, with the message's buffer. The buffer
-  /// is given back by repost().
+  /// Receives messages. The thread that polls the endpoint calls it, with a buffer that the receiver gives
+  /// back by repost().
   class Slot;
   using Arrival = std::function<void(Slot& slot, int peer, rma_status_t status, std::uint32_t bytes)>;
 
-  /// @param lent   the number of buffers to lend: log2(n) * k + b (Shipman et al., 2006)
-  /// @param own    the number of buffers for each peer that connects
+  /// @param lent   buffers to be lent, posted now: log2(n) * k + b (Shipman et al., 2006)
+  /// @param own    buffers for each peer that connects
   MessageBuffers(Registrar& registrar, transport::MessageEndpoint& endpoint, std::size_t rail,
                  std::size_t bytes, std::uint32_t own, Arrival arrival);
 
-  /// Posts the buffers to lend. RMA_ERR_NO_MEMORY if none can be registered.
+  /// Posts the buffers to be lent. RMA_ERR_NO_MEMORY if not one can be registered.
   [[nodiscard]] Status open(std::uint32_t lent);
-  /// Posts the buffers for a new peer. Returns how many the peer has.
+  /// Posts the own buffers of a new peer. Returns how many buffers it may be promised.
   [[nodiscard]] std::uint32_t admit();
 
-  /// Borrows up to `wanted` buffers. Returns how many.
+  /// Takes up to `wanted` of the buffers to be lent. Returns how many it took.
   [[nodiscard]] std::uint32_t borrow(std::uint32_t wanted);
-  /// Takes one borrowed buffer back if the last borrow() got fewer than it wanted. Returns whether it did.
+  /// Takes back one borrowed buffer if a peer has wanted more than it got. Returns whether it did.
   [[nodiscard]] bool take_back();
 
   /// Posts the buffer again, for the next message of any peer.
@@ -47,7 +47,7 @@ class MessageBuffers {
 
  private:
   [[nodiscard]] bool post(Slot& slot);
-  /// Posts up to `count` new buffers. Returns how many.
+  /// Posts up to `count` new buffers. Returns how many it posted.
   [[nodiscard]] std::uint32_t add(std::uint32_t count);
 
   Registrar& registrar_;
@@ -59,11 +59,11 @@ class MessageBuffers {
   std::mutex lock_;  ///< guards the members below
   std::vector<std::unique_ptr<BouncePool>> memory_;
   std::deque<Slot> slots_;
-  std::uint32_t lendable_ = 0;  ///< buffers to lend that are not lent
-  bool scarce_ = false;         ///< the last borrow() got fewer than it wanted
+  std::uint32_t lendable_ = 0;  ///< buffers to be lent that are not lent now
+  bool scarce_ = false;         ///< the last borrower got fewer than it wanted
 };
 
-/// One buffer.
+/// One receive buffer.
 class MessageBuffers::Slot final : public Posted {
  public:
   Slot(MessageBuffers& owner, std::byte* memory, transport::Key key)

@@ -42,10 +42,9 @@ struct RingShape {
   static constexpr std::size_t kHeadBytes = 8;
   static constexpr std::size_t kTailBytes = 1;
 
-  /// Returns the size of the slots, which is also that of their image. Both begin at a multiple of
-  /// kLineBytes.
+  /// Returns the size of the slots, and of their image. Both begin at a multiple of kLineBytes.
   [[nodiscard]] constexpr std::size_t bytes() const { return slots * slot_bytes; }
-  /// Returns the size of the longest message that a slot holds.
+  /// Returns the size of the longest message of a slot.
   [[nodiscard]] constexpr std::size_t most() const { return slot_bytes - kHeadBytes - kTailBytes; }
   [[nodiscard]] constexpr bool valid() const {
     return slots > 0 && slots <= UINT32_MAX && slot_bytes >= kLineBytes && slot_bytes % kLineBytes == 0 &&
@@ -56,14 +55,13 @@ struct RingShape {
 static_assert(RingShape{1, 64}.most() >= 48,
               "a short message travels in one cache line with its head and tail");
 
-/// The next slot, and the flag that its head gets. The flags of two successive laps differ, and none is zero.
-/// The count wraps around at the end of the ring, so it never overflows.
+/// The next slot, and the flag for its head. The flags of two successive laps differ, and neither is zero.
+/// The slot number wraps around at the end of a lap, so it never overflows.
 class RingPlace {
  public:
   [[nodiscard]] std::size_t slot() const { return slot_; }
   [[nodiscard]] std::uint8_t flag() const { return flag_; }
-  /// Returns the flag that a head has before the message of this lap comes. In the first lap it may also be
-  /// zero.
+  /// Returns the flag of the head before this lap's message comes. In the first lap it may also be zero.
   [[nodiscard]] std::uint8_t former_flag() const { return static_cast<std::uint8_t>(flag_ ^ kFlagBits); }
 
   void advance(std::size_t slots) {
@@ -80,34 +78,33 @@ class RingPlace {
   std::uint8_t flag_ = kFirstFlag;
 };
 
-/// The sender's end of a ring.
+/// The sender's end.
 class RingSender {
  public:
-  /// A write to the receiver: `bytes` bytes at `offset`, which is the same in the receiver's memory and the
-  /// image.
+  /// A write that the caller carries out: `bytes`, to `offset` in the receiver's memory as in the image.
   struct Write {
     std::size_t offset;
     std::span<const std::byte> bytes;
   };
 
-  /// @param memory  shape.bytes() bytes: the image, with any contents, or the receiver's mapped slots. It
-  ///                outlives this object.
+  /// @param memory  shape.bytes(): the image, which may hold anything at the start, or the receiver's slots
+  ///                themselves, mapped here. It outlives this.
   RingSender(const RingShape& shape, std::span<std::byte> memory);
 
-  /// Returns whether the receiver has given back none of the slots.
+  /// Returns whether all slots wait for the receiver to give them back.
   [[nodiscard]] bool full() const { return in_use_ == shape_.slots; }
   [[nodiscard]] const RingShape& shape() const { return shape_; }
 
-  /// Puts a message into the next slot, its parts one after the other. The ring is not full(), and the
-  /// message has at most shape().most() bytes. With an image, the caller posts the returned write, which must
-  /// place its bytes in order, and posts writes in the order of these calls. The slot of the image does not
-  /// change until the receiver gives it back, which shows that the write was placed. With mapped memory the
-  /// message is published when the call returns.
+  /// Puts the message, its parts one after the other, into the next slot. The ring is not full(), and the
+  /// message has at most shape().most() bytes. With an image, the caller carries out the result by one write
+  /// that places bytes in the order of their addresses. It writes in the order of these calls. The slot of
+  /// the image stays unchanged until the receiver gives it back, which means that the write has been placed.
+  /// With mapped memory the message is published on return.
   Write put(std::span<const std::byte> first, std::span<const std::byte> second,
             std::span<const std::byte> third = {});
 
-  /// Takes note that the receiver has given back `slots` more slots. Returns false, and changes nothing, if
-  /// that is more than the receiver has: it is not honest.
+  /// Records that the receiver has dealt with `slots` messages more. Returns false and changes nothing if
+  /// that is more than it owes: the caller should not trust it any more.
   [[nodiscard]] bool returned(std::uint32_t slots);
 
  private:
@@ -117,35 +114,35 @@ class RingSender {
   std::uint32_t in_use_ = 0;
 };
 
-/// The receiver's end of a ring.
+/// The receiver's end.
 class RingReceiver {
  public:
   enum class State : std::uint8_t {
-    nothing,  ///< no message, or not all of it
+    nothing,  ///< no message has arrived, or not all of it
     message,
-    broken,  ///< no honest sender writes this head; the state is final
+    broken,  ///< no honest sender writes this head; a permanent state
   };
   struct Look {
     State state = State::nothing;
-    std::span<const std::byte> message = {};  ///< in its slot, until release()
+    std::span<const std::byte> message = {};  ///< lies in its slot; valid until release()
   };
 
-  /// Zeroes `memory`, which has shape.bytes() bytes and outlives this object. Called before the sender learns
-  /// of the ring.
+  /// Zeroes `memory`, which has shape.bytes() and outlives this. It is not yet offered to the sender.
   RingReceiver(const RingShape& shape, std::span<std::byte> memory);
 
   [[nodiscard]] const RingShape& shape() const { return shape_; }
 
-  /// Returns the oldest message that was not released. Its size was checked. The sender could still change
-  /// its contents, so the caller copies what it checks.
+  /// Returns the oldest message that was not released. Its size has been checked. A dishonest sender can
+  /// still change its contents, so the caller copies a field before it checks the field.
   [[nodiscard]] Look look();
 
-  /// Releases the message of the last look(). Its slot is free once the sender knows this.
+  /// Ends the message of the last look(), and moves on to the next slot. The slot is free once the sender is
+  /// told.
   void release();
 
-  /// Returns the number of released slots that were not returned to the sender.
+  /// Returns the number of released slots that the sender has not been told of.
   [[nodiscard]] std::uint32_t unreturned() const { return unreturned_; }
-  /// Returns the same number and resets it. The caller sends it to the sender, for its returned().
+  /// Returns the same number and resets it. The caller sends it to the sender's returned().
   [[nodiscard]] std::uint32_t take_returned();
 
  private:

@@ -10,21 +10,22 @@
 
 namespace rma {
 
-/// Registered memory for rings, or for images of rings, in pieces of one size. take() makes a piece if none
-/// is spare. For one thread at a time.
+/// Registered memory for rings, or for images of rings, in pieces of one size. A piece is made when it is
+/// first needed, and kept for the next use. For one thread at a time.
 class RingMemory {
  public:
   using Piece = std::unique_ptr<BouncePool>;
 
-  /// @param most     the maximum number of pieces that exist at the same time
-  /// @param writers  peers for rings, and this process for images
+  /// @param most     the most pieces that exist at the same time
+  /// @param writers  peers for rings; this process alone for images
   RingMemory(Registrar& registrar, std::size_t bytes, std::size_t most, BouncePool::Writers writers)
       : registrar_(registrar), bytes_(bytes), most_(most), writers_(writers) {}
 
-  /// Returns null if all pieces are taken, or no more memory can be registered.
+  /// Takes a piece. Returns null if all are taken, or if no more can be registered.
   [[nodiscard]] Piece take();
   void give(Piece piece) { spare_.push_back(std::move(piece)); }
-  /// Gives the memory of a piece back to the system. No other process's device may reach it any more.
+  /// Deregisters the piece and gives its memory back to the system. No other process's device can reach it
+  /// any more.
   void drop(Piece piece);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }

@@ -15,20 +15,20 @@
 
 namespace rma {
 
-/// Registered memory for messages that the device does not copy when they are posted. A message keeps its
-/// slot until the device has sent it. Thread-safe.
+/// Registered memory for outgoing messages that the device does not copy when they are posted. It holds each
+/// until the device has sent it. Thread-safe.
 class SendSlots {
  public:
   class Slot;
-  /// Receives the end of each message, and the memory that its slot has kept. The thread that polls the
-  /// endpoint calls it.
+  /// Called at the end of each message, by the thread that polls the endpoint. Receives the piece that the
+  /// slot has kept.
   using Ended = std::function<void(int peer, rma_status_t status, RingMemory::Piece kept)>;
 
-  /// RMA_ERR_NO_MEMORY.
+  /// Registers the memory of `count` slots of `bytes` bytes. RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<SendSlots>> create(Registrar& registrar, std::size_t bytes,
                                                                  std::size_t count, Ended ended);
 
-  /// Returns null if all slots are taken.
+  /// Takes a slot. Returns null if all are taken.
   [[nodiscard]] Slot* take();
   /// Gives back a slot whose message was not posted.
   void give(Slot* slot);
@@ -50,7 +50,7 @@ class SendSlots::Slot final : public Posted {
   Slot(SendSlots& owner, std::byte* memory) : owner_(owner), memory_(memory) {}
 
   [[nodiscard]] std::byte* memory() const { return memory_; }
-  /// Keeps `piece` until this message has ended, and so have all messages that were posted to the peer
+  /// Keeps `piece` until the end of this message, and so of all messages that were posted to its receiver
   /// before.
   void keep(RingMemory::Piece piece) { kept_ = std::move(piece); }
   void ended(int peer, rma_status_t status, std::uint32_t bytes) override;

@@ -12,9 +12,9 @@
 
 namespace rma {
 
-/// The bytes of one process's memory that a noncontiguous transfer accesses, in order: segments of one size
-/// along dimensions, or a list of segments. It is made from the caller's arguments, which are checked, or
-/// decoded from a message, which decode() checks.
+/// The bytes of one process's memory that a noncontiguous transfer touches, in order. A layout is either
+/// segments of one size along dimensions, or a list of segments. It is made from the caller's arguments,
+/// which are checked, or decoded from a message, which is not trusted.
 class Layout {
  public:
   struct Dimension {
@@ -26,43 +26,43 @@ class Layout {
     std::uint64_t bytes = 0;
   };
 
-  /// Makes a layout of one segment.
+  /// Makes a layout of `bytes` bytes in one segment.
   static Layout contiguous(std::uintptr_t address, std::size_t bytes);
-  /// Makes a layout of at most RMA_MAX_LEVELS dimensions. The first one is the innermost.
+  /// Makes a strided layout. The first dimension is the innermost. There are at most RMA_MAX_LEVELS.
   static Layout strided(std::uintptr_t start, std::size_t segment_bytes,
                         std::span<const Dimension> dimensions);
   static Layout list(std::vector<Segment> segments);
 
-  /// Returns the size of all segments together.
+  /// Returns the bytes of all segments together.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t segments() const { return segments_; }
 
-  /// The smallest range of addresses that contains all segments.
+  /// The smallest address range that contains all segments.
   struct Extent {
     std::uintptr_t low = 0;
     std::uintptr_t high = 0;
     [[nodiscard]] std::size_t bytes() const { return high - low; }
   };
   [[nodiscard]] const Extent& extent() const { return extent_; }
-  /// Returns bytes [from, from + count) as a list of segments. All bytes are returned as the layout itself.
+  /// Returns bytes [from, from + count) as a list of segments, or an unchanged copy if this is the whole
+  /// layout.
   [[nodiscard]] Layout part(std::size_t from, std::size_t count) const;
 
   /// Calls visit(address, bytes) for the parts of the segments that lie in bytes [from, from + count) of the
-  /// layout, in order, until a call returns false. Returns whether none did.
+  /// layout, in order, until it returns false. Returns false if `visit` did.
   template <typename Visit>
   bool visit(std::size_t from, std::size_t count, const Visit& visit) const;
 
-  /// Returns how many bytes encode() needs for that part.
+  /// Returns the number of bytes that encode() needs for this part.
   [[nodiscard]] std::size_t encoded_bytes(std::size_t from, std::size_t count) const;
-  /// Encodes bytes [from, from + count) at the front of `to`, which has room. Returns how many bytes it
-  /// wrote.
+  /// Encodes bytes [from, from + count) of the layout into the front of `to`, which has room. Returns the
+  /// number of bytes that it wrote. decode() reads them back.
   std::size_t encode(std::size_t from, std::size_t count, std::span<std::byte> to) const;
 
-  /// A part of a layout, as encode() was given it.
+  /// A part of a layout, as encode() wrote it.
   struct Part;
-  /// Decodes a part at the front of `from`, and removes its bytes from there. Returns no value if it is
-  /// malformed: numbers overflow, or the layout has no such part. It does not check whether the addresses are
-  /// valid.
+  /// Decodes a part from the front of `from` and removes it there. Returns no value if the part is malformed:
+  /// its numbers overflow, or it exceeds its layout. The caller checks the addresses.
   [[nodiscard]] static std::optional<Part> decode(std::span<const std::byte>& from);
 
  private:
@@ -72,7 +72,7 @@ class Layout {
   std::size_t segment_bytes_ = 0;
   std::size_t levels_ = 0;
   std::array<Dimension, RMA_MAX_LEVELS> dimensions_ = {};
-  std::vector<Segment> list_;  ///< instead of all above, if not empty
+  std::vector<Segment> list_;  ///< replaces all members above, if it is not empty
   std::size_t bytes_ = 0;
   std::size_t segments_ = 0;
   Extent extent_;
@@ -106,7 +106,7 @@ bool Layout::visit(std::size_t from, std::size_t count, const Visit& visit) cons
     return true;
   }
   if (count == 0) return true;
-  // Where the first part's segment stands: its number, in the mixed radix of the dimensions.
+  // Finds the segment that contains byte `from`: `at` is its number in the mixed radix of the dimensions.
   std::array<std::uint64_t, RMA_MAX_LEVELS> at = {};
   std::uint64_t number = from / segment_bytes_;
   from %= segment_bytes_;

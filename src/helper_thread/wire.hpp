@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The wire formats of requests and answers, in little-endian byte order. Their readers check them.
+// The wire formats of messages between processes and each other's helpers. They are little-endian, the byte
+// order of all platforms that this library supports. Readers check every field.
 
 namespace rma {
 
@@ -13,34 +14,34 @@ inline constexpr std::uint16_t kReplyMessage = 2;
 /// Tokens (8 bytes each) of unacknowledged requests that have been served.
 inline constexpr std::uint16_t kDoneMessage = 3;
 
-/// The maximum number of requests of one rank to another that are open at the same time. A rank with more
-/// waits, so the requests and answers that a rank keeps for another are bounded.
+/// The most requests of one rank to another that may be open at the same time. A thread that sends more
+/// waits. This bounds the answers and requests that a rank keeps for another.
 inline constexpr std::size_t kMostOpenRequests = 4096;
 
-/// The kinds of requests. The folder that a kind belongs to serves it.
+/// The kinds of requests to a helper. The folder that a kind belongs to serves it.
 enum class RequestKind : std::uint16_t { put, get, accumulate, atomic, lock, unlock, poke, count_ };
 
-/// The header of a request. The body follows, or lies in the asker's memory.
+/// The header of a request. The body follows it, or lies in the asker's memory.
 struct RequestHeader {
-  std::uint64_t token = 0;          ///< chosen by the asker, repeated in the reply
-  std::uint64_t body_address = 0;   ///< of a body in the asker's memory; 0 if the body follows
-  std::uint64_t reply_address = 0;  ///< for a long reply
+  std::uint64_t token = 0;          ///< the asker's number of the request; the reply repeats it
+  std::uint64_t body_address = 0;   ///< address of the body in the asker's memory; 0 if it follows
+  std::uint64_t reply_address = 0;  ///< the address for a long reply
   std::uint64_t body_key = 0;
   std::uint64_t reply_key = 0;
   std::uint32_t body_bytes = 0;
-  std::uint32_t reply_room = 0;  ///< the maximum size of the reply's body
+  std::uint32_t reply_room = 0;  ///< most bytes of the reply
   RequestKind kind = RequestKind::count_;
-  std::uint16_t unacknowledged = 0;  ///< 1: only a fence waits for the reply; see kDoneMessage
+  std::uint16_t unacknowledged = 0;  ///< 1: this request needs no reply of its own; see kDoneMessage
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(RequestHeader) == 56);
 
-/// The header of a reply. The body follows, or has been written to `reply_address`.
+/// The header of a reply. The body follows it, or has been written to `reply_address`.
 struct ReplyHeader {
   std::uint64_t token = 0;
   std::int32_t status = 0;
   std::uint32_t bytes = 0;
-  std::uint32_t written = 0;  ///< 1: the body was written to reply_address
+  std::uint32_t written = 0;  ///< 1: the body has been written to reply_address
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(ReplyHeader) == 24);
