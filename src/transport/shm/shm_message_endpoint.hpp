@@ -24,10 +24,11 @@ struct ShmOptions {
   std::size_t segment_bytes = std::size_t{1} << 30U;
 };
 
-/// The message endpoint between processes of one host. A process writes its messages into queues that lie in the
-/// receivers' segments, one for each pair. The thread that polls copies them from there into posted buffers,
-/// where a dishonest peer cannot change them any more. Transfers to and from a peer's segment are
-/// copies; those of other memory use cross memory attach. There are no scatters. A posted operation has ended when the call returns.
+/// The message endpoint between processes of one host. A process writes its messages into queues that lie in
+/// the receivers' segments, one for each pair. The thread that polls copies them from there into posted
+/// buffers, where a dishonest peer cannot change them any more. Transfers to and from a peer's segment are
+/// copies; those of other memory use cross memory attach. There are no scatters. A posted operation has ended
+/// when the call returns.
 ///
 /// A queue has as many slots as its sender may have credits: one for each buffer that was posted before the
 /// first connection, which may be lent to any peer, and one for each buffer that was set aside for this peer.
@@ -68,7 +69,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   ShmMessageEndpoint(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
                      std::unique_ptr<Wakeup> wakeup, const ShmCard& card);
 
-  // shm_connecting.cpp. The first three: with connect_lock_ held.
+  // shm_connecting.cpp. The caller of the first three functions holds connect_lock_.
   [[nodiscard]] Result<ShmPeer*> admit(std::size_t seat, const ShmCard& card);
   /// Makes the slots for messages of a peer for which `buffers` buffers were set aside. Makes none if there
   /// is no memory.
@@ -88,14 +89,14 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] bool take_buffer(Buffer* buffer);
 
   [[nodiscard]] ShmPeer* find(int peer) const;
-  /// Executes a transfer whose remote memory lies in the peer's segment, which is mapped here. Returns whether
-  /// it does.
+  /// Executes a transfer whose remote memory lies in the peer's segment, which is mapped here. Returns
+  /// whether it does.
   [[nodiscard]] static bool copy_within_segment(const ShmPeer& peer, const Work& work);
   void ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags);
   /// Wakes a sleeping thread to take the completions in. Called with ended_lock_ held.
   void tell_of_ended();
 
-  // shm_polling.cpp: with poll_lock_ held.
+  // shm_polling.cpp. The caller holds poll_lock_.
   [[nodiscard]] std::size_t take_ended(std::span<Completion> completions);
   /// Takes in the messages of `peer`. Returns how many of `completions` it has filled.
   [[nodiscard]] std::size_t take_messages(ShmPeer& peer, std::span<Completion> completions);
@@ -132,7 +133,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   std::uint32_t signaled_ = 0;  ///< the last sleep for which this process signaled its own threads;
                                 ///< guarded by ended_lock_
 
-  std::mutex buffers_lock_;      ///< of the following
+  std::mutex buffers_lock_;      ///< guards the members below
   std::vector<Buffer> buffers_;  ///< circular; `posted_` of them, from `oldest_` on, are posted
   std::size_t oldest_ = 0;
   std::size_t posted_ = 0;
