@@ -21,7 +21,7 @@ namespace {
 struct HostMark {
   std::array<char, 40> kernel = {};  ///< the random id of this boot
   std::uint64_t processes = 0;       ///< the number of the PID namespace
-  std::uint64_t unique = 0;          ///< different in each process and each job
+  std::uint64_t unique = 0;          ///< a number that differs in each process and each job
 
   [[nodiscard]] bool same_host(const HostMark& other) const {
     return kernel == other.kernel && processes == other.processes;

@@ -95,8 +95,8 @@ class RegistrationCache {
   /// last use ends.
   void flush();
 
-  /// Returns why the cache keeps nothing: the watch does not work, or the cache was not asked for. Empty
-  /// if it works.
+  /// Returns why the cache keeps nothing: the watch does not work, or the cache was not asked for. Returns an
+  /// empty text if the cache works.
   [[nodiscard]] const std::string& why_off() const noexcept { return why_off_; }
 
  private:

@@ -41,7 +41,7 @@ class AddressRange {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  std::byte* start_ = nullptr;  // of the whole reservation, which contains base_
+  std::byte* start_ = nullptr;  // start of the whole reservation, which contains base_
   std::size_t reserved_ = 0;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;

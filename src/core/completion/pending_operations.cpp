@@ -83,7 +83,7 @@ void PendingOperations::issued(int rank) {
   if ((under_way.load(std::memory_order_seq_cst) & kUnreported) == 0) {
     under_way.fetch_or(kUnreported, std::memory_order_seq_cst);
   }
-  // Also if another thread has set the flag: that thread may not have listed the rank yet.
+  // Does so also if another thread has set the flag: that thread may not have listed the rank yet.
   note_unfenced(rank);
 }
 

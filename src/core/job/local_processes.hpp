@@ -9,17 +9,18 @@
 
 namespace rma {
 
-/// Knows which processes of this host have ended. It holds a pidfd of each, so that it never mistakes another
-/// process that got the same number. On a system without pidfds it reports no end.
+/// Tells which processes of this host have ended. It holds a pidfd of each process, so a process number that
+/// the system uses again is never taken for the first process. If the system has no pidfds, ended() always
+/// returns false.
 class LocalProcesses {
  public:
   explicit LocalProcesses(std::size_t ranks) : files_(ranks) {}
 
-  /// Takes note that `process` is the process of `rank`. RMA_ERR_PEER_LOST if there is no such process.
+  /// Adds `process` as the process of `rank`. RMA_ERR_PEER_LOST if there is no such process.
   [[nodiscard]] Status add(int rank, pid_t process);
 
-  /// Returns whether the process of `rank`, with all its threads, has ended. Everything that it stored before
-  /// is visible here then.
+  /// Returns whether all threads of `rank`'s process have ended. If so, everything that it stored is visible
+  /// here.
   [[nodiscard]] bool ended(int rank) const;
 
  private:

@@ -16,21 +16,22 @@ class RequestOrder {
   RequestOrder(PendingOperations& pending, ConnectionManager& connections, Posting& posting)
       : pending_(pending), connections_(connections), posting_(posting) {}
 
-  /// Before a transfer: connects with `rank`, and waits for the requests to it whose call has returned.
+  /// Called before a transfer. Connects with `rank`, and waits for the requests to it whose call has
+  /// returned.
   [[nodiscard]] Status start_transfer(int rank, Peer** connected) {
     if (Status status = connections_.connect(rank, connected); !status.ok()) return status;
     settle_requests(**connected);
     return {};
   }
 
-  /// Before a request: connects with `rank`, and sets `*rail` to the rail that messages to it take.
+  /// Called before a request. Connects with `rank`, and sets `*rail` to the rail that messages to it take.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
-  /// Before a request: waits until everything that was put to `rank` is there, because a message overtakes
-  /// nothing.
+  /// Called before a request. Waits until everything that was put to `rank` is there, because a message must
+  /// not overtake a put.
   void settle(int rank) { posting_.drain(connections_.peer(rank)); }
-  /// A request to `rank` whose call returns before it is acknowledged is about to be sent, ...
+  /// Called before a request to `rank` is sent whose call returns before it is acknowledged.
   void request_begins(int rank);
-  /// ... and is acknowledged, or has failed.
+  /// Called when such a request is acknowledged or has failed.
   void request_ended(int rank);
   /// Waits until such requests to `rank` have ended.
   void settle_requests(int rank) { settle_requests(connections_.peer(rank)); }

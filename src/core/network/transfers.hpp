@@ -17,8 +17,8 @@
 
 namespace rma {
 
-/// Puts and gets. Looks up the remote memory, cuts a transfer where registrations end, and chooses the protocol
-/// of each part:
+/// Puts and gets. Looks up the remote memory, cuts a transfer where registrations end, and chooses the
+/// protocol of each part:
 ///
 /// | the part | protocol |
 /// |---|---|
@@ -50,7 +50,7 @@ class Transfers {
                                 std::byte* local, std::size_t bytes);
   /// Chooses the protocol of a transfer whose remote memory lies in one registration. Uses `span` up.
   [[nodiscard]] Status post(Batch& batch, Peer& peer, Span& span);
-  /// Lets the copy fallback move what the devices do not reach. Returns `refused` if it cannot.
+  /// Lets the copy fallback move data that the devices do not reach. Returns `refused` if it cannot.
   [[nodiscard]] Status fall_back_to_copy(Batch& batch, transport::Direction direction, std::uintptr_t remote,
                                          std::byte* local, std::size_t bytes, Status refused);
 

@@ -14,9 +14,8 @@
 
 namespace rma {
 
-/// Accesses registered memory of other processes of this host, which is not mapped here, by a transport that
-/// needs no keys. It cuts transfers to the size that the transport can move, and waits while the transport's
-/// queue is full. Thread-safe.
+/// Accesses memory of other processes that is not mapped here, over a transport within the host that needs no
+/// registration. Cuts transfers to the limits of the transport, and waits if its queue is full. Thread-safe.
 class ForeignMemory final : public ProgressSource {
  public:
   /// Returns the card of `rank` for the transport. Called at the first operation to the rank.
@@ -29,13 +28,13 @@ class ForeignMemory final : public ProgressSource {
   /// with it.
   [[nodiscard]] bool permitted(int rank) { return connect(rank) != RMA_ERR_UNSUPPORTED; }
 
-  /// Posts a write from `local` to `remote` of the operation's target, or a read in the other direction, in
-  /// as many pieces as the transport needs. The operation reports a failure.
+  /// Moves `local` to `remote` of the operation's target, or the other way round for read, in as many pieces
+  /// as the transport needs. The operation reports a failure.
   void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
                 transport::Local local);
 
   bool progress() override;
-  void flush(int /*rank*/) override {}  // all completions are reported
+  void flush(int /*rank*/) override {}  // does nothing: all completions are reported
   void give_up(int rank) override { transport_->fail(rank); }
   void arm() override {}
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }

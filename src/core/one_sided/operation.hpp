@@ -10,10 +10,10 @@
 
 namespace rma {
 
-/// Says how the issuer of an operation learns that it is complete.
+/// The way in which the issuer of an operation learns of its end.
 struct Ending {
   enum class Kind : std::uint8_t {
-    blocking,  ///< the call returns when the operation is complete
+    blocking,  ///< the call returns when the operation is over
     request,   ///< the issuer waits for `*request`
     implicit   ///< the next fence waits for it
   };
@@ -21,8 +21,8 @@ struct Ending {
   rma_request_t* request = nullptr;
 };
 
-/// Returns `status` for an operation that was complete when it was issued, and stores the request if the
-/// issuer wants one.
+/// Returns `status` as the result of an operation that was over when it was issued, and stores its request if
+/// the issuer has asked for one.
 inline Status complete(const Ending& ending, Status status = {}) {
   if (ending.kind == Ending::Kind::request) {
     *ending.request = status.ok() ? kCompleteRequest : RMA_REQUEST_NULL;
@@ -30,15 +30,14 @@ inline Status complete(const Ending& ending, Status status = {}) {
   return status;
 }
 
-/// Checks that a put or get can access all of [address, address + bytes) of `rank`. RMA_ERR_ADDRESS if part
-/// of it is neither in the heap nor registered, RMA_ERR_UNSUPPORTED if the network does not reach it,
+/// Returns whether a put or get finds all of `rank`'s [address, address + bytes). RMA_ERR_ADDRESS if part of
+/// it is neither allocated nor registered, RMA_ERR_UNSUPPORTED if the network does not reach it,
 /// RMA_ERR_PEER_LOST.
 [[nodiscard]] Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* address,
                                      std::size_t bytes, int rank);
 
-/// One put or get that consists of any number of contiguous parts to one rank. Each part takes the path to
-/// its memory. Parts of mapped memory are copied at once; the others are under way until end(). Used by one
-/// thread.
+/// A put or get of any number of contiguous parts to one rank. Each part takes the path to its memory. Mapped
+/// memory is copied at once; other parts may be under way until end(). One thread uses an operation.
 class Operation {
  public:
   Operation(Job& job, RemoteAccess& remote_access, int rank)
@@ -47,26 +46,27 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  /// Moves one part. RMA_ERR_ADDRESS if the rank's memory is neither in its heap nor registered. After a
-  /// failure the caller destroys the operation, which waits for the parts that are under way.
+  /// Moves one part. RMA_ERR_ADDRESS if the rank's side of it is neither allocated nor registered. The caller
+  /// then destroys the operation, which waits for the parts under way.
   [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(void* dst, const void* src, std::size_t bytes);
 
-  /// Returns the pending operation of the parts to another host, so that a protocol can add parts of its own.
+  /// Returns the operation of the parts that go to another host, so that the caller can add parts.
   /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] Result<rma_request_t> network_operation();
 
-  /// Ends the issuing of parts. `*ending.request` is kCompleteRequest if the operation is complete already.
+  /// Called when all parts are issued. Sets `*ending.request` to kCompleteRequest if the operation is
+  /// complete already.
   [[nodiscard]] Status end(const Ending& ending);
 
  private:
-  /// Opens the pending operation, unless it is open. RMA_ERR_NO_MEMORY if too many are open.
+  /// Opens the operation for the first part that needs one. RMA_ERR_NO_MEMORY if too many are open.
   [[nodiscard]] Status open();
   [[nodiscard]] Batch& batch();
   /// Moves one part to `remote` of the rank, or from there.
   [[nodiscard]] Status move(transport::Direction direction, std::byte* remote, std::byte* local,
                             std::size_t bytes);
-  /// Moves a part of memory that is not mapped here, of a rank of this host.
+  /// Moves a part of memory of a rank of this host that is not mapped here.
   [[nodiscard]] Status move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,
                                     std::size_t bytes);
 
@@ -74,7 +74,7 @@ class Operation {
   RemoteAccess& remote_access_;
   const int rank_;
   rma_request_t request_ = RMA_REQUEST_NULL;
-  std::optional<Batch> batch_;  ///< work requests to a rank of another host
+  std::optional<Batch> batch_;  ///< used for a rank of another host
 };
 
 }  // namespace rma

@@ -11,12 +11,12 @@
 
 namespace rma {
 
-/// The paths to memory that is not mapped here, and the operations that are under way on them. Thread-safe.
+/// The paths to memory that is not mapped here, and the operations under way on them. Thread-safe.
 class RemoteAccess {
  public:
   using CardSource = ForeignMemory::CardSource;
 
-  /// `foreign` accesses registered memory of ranks of this host.
+  /// `foreign` reaches registered memory of ranks of this host.
   RemoteAccess(std::unique_ptr<transport::Transport> foreign, int ranks, CardSource cards,
                const WaitPolicy& policy = {.spins = 2000, .yields = 64},
                std::chrono::milliseconds patience = std::chrono::seconds(10))
@@ -25,14 +25,14 @@ class RemoteAccess {
     for (int rank = 0; rank < ranks; ++rank) pending_.set_progress_source(rank, foreign_);
   }
 
-  /// Adds the network, which was made for pending().
+  /// `network` was made for pending().
   void add_network(std::unique_ptr<Network> network) {
     network_ = std::move(network);
     pending_.add(*network_);
   }
-  /// Takes note that `rank` is reached over the network. Called before the first operation to it.
+  /// Says that `rank` is reached over the network. Called before the first operation to it.
   void reach_by_network(int rank) { pending_.set_progress_source(rank, *network_); }
-  /// Returns null if no network devices are open.
+  /// Returns the network, or null. A job of one host has none, unless the settings ask for it.
   [[nodiscard]] Network* network() { return network_.get(); }
   [[nodiscard]] const Network* network() const { return network_.get(); }
   [[nodiscard]] PendingOperations& pending() { return pending_; }
@@ -41,9 +41,10 @@ class RemoteAccess {
   /// Returns whether this process may access registered memory of `rank`, which is on this host, outside its
   /// heap.
   [[nodiscard]] bool permitted(int rank) { return foreign_.permitted(rank); }
-  /// Sets what reaches such memory otherwise. Called before the first transfer; `fallback` outlives this.
+  /// Sets the path to such memory that this process may not access. Called before the first transfer;
+  /// `fallback` outlives this.
   void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
-  /// Returns null if nothing else reaches it.
+  /// Returns null if there is no such path.
   [[nodiscard]] CopyFallback* copy_fallback() { return copy_fallback_; }
 
   /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose

@@ -95,8 +95,8 @@ void ShmMessageEndpoint::look_for_ends() {
 
 bool ShmMessageEndpoint::arm() {
   const std::lock_guard guard(poll_lock_);
-  // Only here, and not in poll(): another thread that polls must leave the ring to the thread that sleeps,
-  // because a sender rings only once for each sleep.
+  // Takes the signals only here, and not in poll(): another thread that polls must leave them to the thread
+  // that sleeps, because a sender signals only once for each sleep.
   wakeup_->take_signals();
   look_for_ends();
   // From here on each peer signals with the next message that it sends. Either the sender sees this store, or

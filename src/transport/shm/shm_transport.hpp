@@ -8,8 +8,8 @@
 
 namespace rma::transport {
 
-/// The transport between processes of one host: messages through shared memory (ShmMessageEndpoint), transfers by cross
-/// memory attach. Peers are named by their ranks.
+/// The transport between processes of one host: messages through shared memory (ShmMessageEndpoint),
+/// transfers by cross memory attach. Peers are named by their ranks.
 class ShmTransport final : public Transport {
  public:
   /// Returns the errors of ShmMessageEndpoint::create().
