@@ -35,21 +35,21 @@ class Channel {
     std::size_t message_bytes = 0;  ///< size of a message with its header; the same in all processes
     std::uint32_t lent = 0;         ///< buffers per rail that are lent to peers that need more
     std::uint32_t own = 0;          ///< buffers for each peer
-    RingShape ring = {};            ///< of the rings for busy peers
+    RingShape ring = {};            ///< shape of the rings for busy peers
     PollingSet::Policy polling = {.most = 0};
     /// The ranks that are reached by the transport within this host, and the card of each. Used only if the
     /// rails have such a transport.
     std::vector<int> locals = {};
     std::function<Result<std::vector<std::byte>>(int peer)> local_card = {};
 
-    /// The options that the settings ask for, in a job of `ranks`. `polls` says whether a thread that takes
-    /// in messages polls before it sleeps. A thread that never polls would offer rings only to take them back
-    /// before its next sleep, so it offers none.
+    /// Returns the options that the settings ask for, in a job of `ranks`. `polls` says whether a thread that
+    /// takes in messages polls before it sleeps. A thread that never polls would offer rings only to take
+    /// them back before its next sleep, so it offers none.
     [[nodiscard]] static Options from(const Settings& settings, int ranks, bool polls);
   };
 
-  /// The transports of `rails` have message endpoints. `rails` outlives the channel. Called before any
-  /// connection is made. RMA_ERR_NO_MEMORY.
+  /// Makes a channel. The transports of `rails` have message endpoints. `rails` outlives the channel. Called
+  /// before any connection is made. RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Channel>> create(Rails& rails, int ranks,
                                                                const Options& options);
   ~Channel();
@@ -70,7 +70,7 @@ class Channel {
   /// Returns whether a kind has a handler.
   [[nodiscard]] bool handles(std::uint16_t kind) const { return kind < kKinds && handlers_[kind]; }
 
-  /// The maximum size of a message's body in bytes.
+  /// Returns the maximum size of a message's body in bytes.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }
 
   /// Returns whether messages to `peer` go by the transport within this host.

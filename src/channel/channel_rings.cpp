@@ -73,7 +73,8 @@ bool Channel::look_at_ring(std::size_t place) {
   PolledRing& ring = polled_rings_[place];
   const int peer = polling_.members()[place].peer;
   bool found = false;
-  // A message that is taken in may end the ring. One lap at most, so that other rings get their turn.
+  // A message that is taken in may end the ring. The loop ends after one lap at most, so that other rings get
+  // their turn.
   for (std::size_t i = 0; i < options_.ring.slots && ring.slots; ++i) {
     const RingReceiver::Look look = ring.slots->look();
     if (look.state == RingReceiver::State::nothing) break;
