@@ -107,7 +107,7 @@ class LockCursor {
   StripeLocks& locks_;
   const WaitPolicy& policy_;
   SharedLock* held_ = nullptr;
-  std::size_t pieces_ = 0;  ///< since the lock was taken
+  std::size_t pieces_ = 0;  ///< number of pieces since the lock was taken
   std::size_t bytes_ = 0;
 };
 

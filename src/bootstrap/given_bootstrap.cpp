@@ -51,7 +51,8 @@ class GivenBootstrap final : public Bootstrap {
     return {};
   }
 
-  /// The first fence carries all cards to every process, because there is no server to ask later.
+  /// Executes a fence. The first one carries all cards to every process, because there is no server to ask
+  /// later.
   Status fence() override {
     if (!cards_.empty()) return check(given_.barrier(given_.context), "barrier");
     const std::uint64_t mine = card_.size();

@@ -48,7 +48,7 @@ class Link {
 
   std::mutex lock;
 
-  /// The rail that all messages to the peer take. The first message in either direction decides it.
+  /// Returns the rail that all messages to the peer take. The first message in either direction decides it.
   [[nodiscard]] std::optional<std::size_t> rail() const { return rail_; }
   /// Opens the sending side. `credits` is the number of buffers that the peer has promised to this process.
   void open(std::size_t rail, std::uint32_t credits);

@@ -128,8 +128,8 @@ void PollingSet::end_message() {
   round_ = 0;
 }
 
-/// Called at the end of a round. Compares the members with the busiest peer that could not be promoted in it,
-/// if there is one.
+/// Compares the members with the busiest peer that could not be promoted in this round, if there is one.
+/// Called at the end of a round.
 void PollingSet::make_room() {
   std::uint32_t busiest = 0;
   for (const Count& count : outside_) busiest = std::max(busiest, count.heard);

@@ -15,7 +15,7 @@ class Posted {
   Posted& operator=(const Posted&) = delete;
   virtual ~Posted() = default;
 
-  /// Called at the end; must not wait. `bytes` is the size of a received message. A `status` other than
+  /// Handles the end, and must not wait. `bytes` is the size of a received message. A `status` other than
   /// RMA_SUCCESS means that the work request failed, and with it the connection to the peer.
   virtual void ended(int peer, rma_status_t status, std::uint32_t bytes) = 0;
 

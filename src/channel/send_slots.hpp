@@ -20,8 +20,8 @@ namespace rma {
 class SendSlots {
  public:
   class Slot;
-  /// Called at the end of each message, by the thread that polls the endpoint. Receives the piece that the
-  /// slot has kept.
+  /// Handles the end of a message, and receives the piece that its slot has kept. The thread that polls the
+  /// endpoint calls it.
   using Ended = std::function<void(int peer, rma_status_t status, RingMemory::Piece kept)>;
 
   /// Registers the memory of `count` slots of `bytes` bytes. RMA_ERR_NO_MEMORY.

@@ -187,7 +187,7 @@ class Teams {
   /// Returns an id for a team whose first member is this process.
   [[nodiscard]] std::uint64_t next_id();
   [[nodiscard]] TeamRegistry& registry_of(int rank) const;
-  /// Collective. Frees this process's memory for the team, when no other member uses it any more.
+  /// Frees this process's memory for the team, when no other member uses it any more. Collective.
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
   [[nodiscard]] Status leave_block(TeamBlock& block, const Roster& roster, int first);

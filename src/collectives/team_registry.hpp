@@ -44,8 +44,8 @@ struct TeamKey {
 /// member has ended.
 class TeamRegistry {
  public:
-  /// A sleeping thread calls this from time to time. It returns whether a process has ended that the thread
-  /// waits for.
+  /// Returns whether a process has ended that the thread waits for. A sleeping thread calls this from time to
+  /// time.
   using Lost = std::function<bool()>;
 
   /// Posts `block` under `key`. Returns when `takers` other members have taken it, or when `lost()` returns

@@ -72,7 +72,7 @@ class RegistrationCache {
     Entries::iterator entry_;
   };
 
-  /// `registrar` must outlive the cache.
+  /// Makes a cache. `registrar` must outlive it.
   static std::unique_ptr<RegistrationCache> create(Registrar& registrar,
                                                    const RegistrationCacheOptions& options);
 

@@ -38,7 +38,7 @@ class HelperThread final : public ProgressSource {
   [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return {}; }
 
  private:
-  /// The body of the thread: takes in messages until no more come.
+  /// Takes in messages until no more come. This is the body of the thread.
   void work();
 
   Channel& channel_;

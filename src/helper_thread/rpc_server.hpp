@@ -27,7 +27,7 @@ struct Asker {
   std::uint64_t reply_address = 0;
   std::uint64_t reply_key = 0;
   std::uint32_t reply_room = 0;
-  bool unacknowledged = false;  ///< the asker needs no message for this answer alone
+  bool unacknowledged = false;  ///< no thread waits for this answer alone
 };
 
 /// A request that is being served. It is complete, but nothing in its body has been checked.

@@ -31,7 +31,7 @@ struct RequestHeader {
   std::uint32_t body_bytes = 0;
   std::uint32_t reply_room = 0;  ///< most bytes of the reply
   RequestKind kind = RequestKind::count_;
-  std::uint16_t unacknowledged = 0;  ///< 1: this request needs no reply of its own; see kDoneMessage
+  std::uint16_t unacknowledged = 0;  ///< 1: no thread waits for this reply alone; see kDoneMessage
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(RequestHeader) == 56);

@@ -58,9 +58,9 @@ class AddressRange {
 /// refer to it.
 class Window {
  public:
-  /// RMA_ERR_NO_MEMORY if the system has too few addresses or reserved huge pages, or limits the file's
-  /// size; RMA_ERR_SYSTEM if another system call fails; RMA_ERR_SIZE if the limit is 0 or too large for
-  /// the address space.
+  /// Creates a window. RMA_ERR_NO_MEMORY if the system has too few addresses or reserved huge pages, or
+  /// limits the file's size; RMA_ERR_SYSTEM if another system call fails; RMA_ERR_SIZE if the limit is 0 or
+  /// too large for the address space.
   static Result<Window> create(const WindowOptions& options);
 
   ~Window();

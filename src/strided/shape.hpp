@@ -37,7 +37,7 @@ class StridedShape {
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(high - low); }
   };
 
-  /// Makes an empty shape. Not defaulted, because that would fill the dimensions with zeros.
+  /// Makes an empty shape. A defaulted constructor would fill the dimensions with zeros.
   StridedShape() {}  // NOLINT(modernize-use-equals-default)
 
   /// Makes a shape. The arguments are those of rma_put_strided; pointers that the levels and counts need are

@@ -63,7 +63,7 @@ struct PostFlags {
 
 enum class Direction : std::uint8_t { write, read };
 
-/// One operation to be posted: `pieces` go to `remote`, or come from there, in their order.
+/// An operation to be posted: `pieces` go to `remote`, or come from there, in their order.
 struct Work {
   Direction direction = Direction::write;
   Remote remote;

@@ -23,7 +23,7 @@ Status PendingOperations::too_many() {
 
 PendingOperations::PendingOperations(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
     : policy_(policy), patience_(patience), targets_(static_cast<std::size_t>(ranks)) {
-  // Room for every rank, so that begin() lists a rank without allocating memory.
+  // Makes room for every rank, so that begin() lists a rank without allocating memory.
   unfenced_.reserve(targets_.size());
   fencing_.reserve(targets_.size());
 }

@@ -75,27 +75,27 @@ class PendingOperations {
   [[nodiscard]] static Status too_many();
   [[nodiscard]] int rank(rma_request_t operation) const { return requests_.rank(operation); }
 
-  /// For progress sources. begin() says that a transfer to `rank` begins, and every fence of the rank from
-  /// now on waits for it. end() says that it is complete. If a transfer fails that is part of no operation
-  /// (RMA_REQUEST_NULL), the next fence reports the failure.
+  /// begin() and end() are for progress sources. begin() says that a transfer to `rank` begins, and every
+  /// fence of the rank from now on waits for it. end() says that it is complete. If a transfer fails that is
+  /// part of no operation (RMA_REQUEST_NULL), the next fence reports the failure.
   void begin(int rank);
   void add_part(rma_request_t operation) { requests_.add_part(operation); }
   void end(int rank) { end(rank, RMA_REQUEST_NULL, RMA_SUCCESS); }
   void end(int rank, rma_request_t operation, rma_status_t status);
-  /// For the progress source of `rank`. Says that an unsignaled transfer was posted, so the next fence has to
-  /// flush. Called after the posting.
+  /// Says that an unsignaled transfer was posted, so the next fence has to flush. The progress source of
+  /// `rank` calls it after the posting.
   void issued(int rank);
-  /// For progress sources. Records that `rank` has shown a sign of life.
+  /// Records that `rank` has shown a sign of life. Progress sources call it.
   void heard_of(int rank) { target_of(rank).ends.fetch_add(1, std::memory_order_relaxed); }
-  /// For progress sources. Records that a transfer that belongs to no operation has failed.
+  /// Records that a transfer that belongs to no operation has failed. Progress sources call it.
   void failed(int rank, rma_status_t status);
 
-  /// Called when the issuer has posted all parts. Waits for the operation and closes it.
+  /// Waits for the operation and closes it. The issuer has posted all parts.
   [[nodiscard]] Status finish(rma_request_t operation);
-  /// Called when the issuer has posted all parts and will wait() for the handle later.
+  /// Ends the issuer's part. The issuer has posted all parts and will wait() for the handle later.
   void detach(rma_request_t operation) { requests_.finish_part(operation, RMA_SUCCESS); }
-  /// Called when the issuer has posted all parts and will not wait for the handle. fence() waits for the
-  /// operation and reports its failure.
+  /// Leaves the operation to fence(), which waits for it and reports its failure. The issuer has posted all
+  /// parts and will not wait for the handle.
   void leave(rma_request_t operation);
 
   [[nodiscard]] bool known(rma_request_t request) const { return requests_.known(request); }
@@ -121,7 +121,7 @@ class PendingOperations {
   /// Polls for completions once.
   void progress();
   /// Wakes the threads that sleep in wait_until(). The caller has made a condition true that one of them may
-  /// wait for. Not needed after end(), nor for completions that progress() finds.
+  /// wait for. The call is not needed after end(), nor for completions that progress() finds.
   void wake();
 
  private:

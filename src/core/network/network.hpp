@@ -62,7 +62,7 @@ class Network final : public ProgressSource {
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);
 
-  /// For folders that send requests to ranks by messages.
+  /// Returns the order object, for folders that send requests to ranks by messages.
   [[nodiscard]] RequestOrder& requests();
 
   /// Returns whether one registration of `rank` holds all of [address, address + bytes).

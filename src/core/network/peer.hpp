@@ -27,7 +27,7 @@ struct Peer {
   std::atomic<std::uint32_t> connected = 0;  ///< rails, as bits
   std::atomic<std::uint32_t> dead = 0;       ///< rails that failed or have no match, as bits
   std::atomic<std::size_t> primary_rail = 0;
-  std::atomic<std::size_t> next_rail = 0;  ///< for the next fragment of a divided transfer
+  std::atomic<std::size_t> next_rail = 0;  ///< the rail for the next fragment of a divided transfer
 
   // Posting and Completions write these. They describe puts whose call has returned.
   std::atomic<std::uint32_t> unacknowledged = 0;  ///< fragments of such puts that are under way

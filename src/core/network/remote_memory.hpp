@@ -24,7 +24,7 @@ struct DirectoryPlace {
 
 /// Part of a rank's memory that lies in one registration.
 struct RemoteRange {
-  std::size_t bytes = 0;  ///< from the given address to the registration's end
+  std::size_t bytes = 0;  ///< size from the given address to the registration's end
   RailKeys keys = {};     ///< by this process's rails
 };
 
@@ -70,7 +70,7 @@ class RemoteMemory {
   const RailMatch rails_;
   const DirectoryPlace place_;
   mutable std::shared_mutex lock_;  ///< guards the members below
-  std::vector<Region> regions_;     ///< sorted by base; the last entry of an address is valid
+  std::vector<Region> regions_;     ///< sorted by base; of several at one address, the last is used
   std::uint64_t version_ = 0;
 };
 

@@ -16,22 +16,22 @@ class RequestOrder {
   RequestOrder(PendingOperations& pending, ConnectionManager& connections, Posting& posting)
       : pending_(pending), connections_(connections), posting_(posting) {}
 
-  /// Called before a transfer. Connects with `rank`, and waits for the requests to it whose call has
-  /// returned.
+  /// Connects with `rank`, and waits for the requests to it whose call has returned. Called before a
+  /// transfer.
   [[nodiscard]] Status start_transfer(int rank, Peer** connected) {
     if (Status status = connections_.connect(rank, connected); !status.ok()) return status;
     settle_requests(**connected);
     return {};
   }
 
-  /// Called before a request. Connects with `rank`, and sets `*rail` to the rail that messages to it take.
+  /// Connects with `rank`, and sets `*rail` to the rail that messages to it take. Called before a request.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
-  /// Called before a request. Waits until everything that was put to `rank` is there, because a message must
-  /// not overtake a put.
+  /// Waits until everything that was put to `rank` is there, because a message must not overtake a put.
+  /// Called before a request.
   void settle(int rank) { posting_.drain(connections_.peer(rank)); }
-  /// Called before a request to `rank` is sent whose call returns before it is acknowledged.
+  /// Counts a request to `rank` whose call returns before it is acknowledged. Called before it is sent.
   void request_begins(int rank);
-  /// Called when such a request is acknowledged or has failed.
+  /// Ends the count of such a request, which is acknowledged or has failed.
   void request_ended(int rank);
   /// Waits until such requests to `rank` have ended.
   void settle_requests(int rank) { settle_requests(connections_.peer(rank)); }

@@ -36,10 +36,10 @@ class Transfers {
             Posting& posting, ConnectionManager& connections, InlinePut& inline_put, BounceCopy& bounce,
             ZeroCopy& zero_copy);
 
-  /// Not thread-safe; called before the first transfer.
+  /// Sets the copy fallback. Not thread-safe; called before the first transfer.
   void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
 
-  /// See Network.
+  /// These four functions work as those of Network do.
   [[nodiscard]] Status put(Batch& batch, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(Batch& batch, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);

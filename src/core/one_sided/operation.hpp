@@ -55,8 +55,8 @@ class Operation {
   /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] Result<rma_request_t> network_operation();
 
-  /// Called when all parts are issued. Sets `*ending.request` to kCompleteRequest if the operation is
-  /// complete already.
+  /// Ends the issuing, when all parts are issued. Sets `*ending.request` to kCompleteRequest if the operation
+  /// is complete already.
   [[nodiscard]] Status end(const Ending& ending);
 
  private:

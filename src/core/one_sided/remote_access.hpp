@@ -25,7 +25,7 @@ class RemoteAccess {
     for (int rank = 0; rank < ranks; ++rank) pending_.set_progress_source(rank, foreign_);
   }
 
-  /// `network` was made for pending().
+  /// Adds the network, which was made for pending().
   void add_network(std::unique_ptr<Network> network) {
     network_ = std::move(network);
     pending_.add(*network_);

@@ -17,7 +17,7 @@
 namespace rma::transport {
 
 struct ShmOptions {
-  int rank = 0;             ///< of this process; peers are named by their ranks
+  int rank = 0;             ///< rank of this process; peers are named by their ranks
   std::vector<int> locals;  ///< ranks of all processes of the host, ascending
   std::chrono::milliseconds connect_timeout{10'000};
   bool cma = true;  ///< transfers by cross memory attach are allowed
@@ -38,7 +38,7 @@ struct ShmOptions {
 /// after all messages that the peer has sent. Thread-safe.
 class ShmMessageEndpoint final : public MessageEndpoint {
  public:
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
+  /// Makes an endpoint. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
   [[nodiscard]] static Result<std::unique_ptr<ShmMessageEndpoint>> create(const ShmOptions& options);
   ~ShmMessageEndpoint() override;
 
