@@ -17,9 +17,9 @@ ROWS = (
     ("put 8 B", "put\\n8 B"),
     ("get 8 B", "get\\n8 B"),
     ("put 64 KiB", "put\\n64 KiB"),
-    ("strided put 1024 x 64 B", "strided put\\n1024 x 64 B"),
-    ("vector put 1024 x 64 B", "vector put\\n1024 x 64 B"),
-    ("accumulate 64 doubles", "accumulate\\n64 doubles"),
+    ("strided put 1024 x 64 B", "strided put\\n1 K x 64 B"),
+    ("vector put 1024 x 64 B", "vector put\\n1 K x 64 B"),
+    ("accumulate 64 doubles", "accumulate\\n512 B"),
     ("fetch-add alone", "fetch-add"),
     ("allreduce 8 B 2 ranks", "allreduce\\n8 B"),
     ("armci small strided put 16 x 64 B 2 ranks", "ARMCI put\\n16 x 64 B"),
@@ -48,9 +48,9 @@ def script(groups, target):
     """What gnuplot draws the picture from. A missing bar is a question mark there."""
     names = [(name, title) for name, title in LIBRARIES if any(name in found for _, found in groups)]
     lines = [
-        "set terminal svg size 1000,420 dynamic background rgb 'white' font 'sans,11'",
+        "set terminal svg size 1100,480 dynamic background rgb 'white' font 'sans,11'",
         f"set output '{target}'",
-        "set title 'Time of one operation, relative to librma (lower is better)'",
+        "set title 'Time of one operation, relative to librma (above the line: slower than librma)'",
         "set logscale y",
         "set yrange [0.5:*]",
         "set grid ytics",
@@ -59,7 +59,8 @@ def script(groups, target):
         "set style histogram clustered gap 1",
         "set style fill solid 0.8 noborder",
         "set boxwidth 0.9",
-        "set xtics nomirror",
+        "set xtics nomirror font ',10'",
+        "set bmargin 4",
         "set datafile missing '?'",
         "$table << EOD",
     ]

@@ -1,4 +1,4 @@
-// Contiguous accumulate. It has read its source when it returns, so a request is complete from the start.
+// Contiguous accumulate. A call has read its source when it returns, so its request is complete at once.
 
 #include "api/call.hpp"
 #include "api/check.hpp"
@@ -15,7 +15,7 @@ Status accumulate(Runtime& runtime, void* dst, const void* src, std::size_t elem
   return runtime.accumulator->accumulate(dst, src, elements * type_size(type), type, scale, rank);
 }
 
-/// For the trace, which is given bytes before the arguments are checked.
+/// Returns the number of bytes for the trace, which is called before the arguments are checked.
 std::size_t bytes_of(std::size_t elements, rma_type_t type) {
   return valid_type(type) ? elements * type_size(type) : 0;
 }

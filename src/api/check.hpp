@@ -7,9 +7,9 @@
 #include "api/runtime.hpp"
 #include "util/status.hpp"
 
-// The checks of ranks, pointers, sizes, alignment and handles, which no folder below repeats. Three kinds of arguments
-// are checked where they are taken apart: shapes and I/O vectors in strided, lists of members in collectives, and an
-// index of a mutex in atomics.
+// The checks of ranks, pointers, sizes, alignment and handles, which no folder below repeats. The folders
+// below check three kinds of arguments themselves: shapes and I/O vectors in strided, lists of members in
+// collectives, and the index of a mutex in atomics.
 
 namespace rma {
 
@@ -31,7 +31,7 @@ namespace rma {
   return {};
 }
 
-/// [address, address + bytes) is a range of addresses.
+/// Checks that [address, address + bytes) is a range of addresses and not null.
 [[nodiscard]] inline Status check_range(const void* address, std::size_t bytes, const char* argument) {
   if (address == nullptr) [[unlikely]]
     return null_argument(argument);
@@ -42,14 +42,15 @@ namespace rma {
   return {};
 }
 
-/// `alignment` is a power of two; a division would cost as much as the rest of a small accumulate's checks.
+/// Checks an alignment, a power of two. A division would cost as much as the other checks of a small
+/// accumulate.
 [[nodiscard]] inline Status check_aligned(const void* address, std::size_t alignment) {
   if ((reinterpret_cast<std::uintptr_t>(address) & (alignment - 1)) != 0) [[unlikely]]
     return misaligned(address, alignment);
   return {};
 }
 
-/// Rank and both ranges of a contiguous transfer; for 0 bytes only the rank.
+/// Checks the rank and both ranges of a contiguous transfer. For 0 bytes, checks only the rank.
 [[nodiscard]] inline Status check_transfer(const Runtime& runtime, const void* dst, const void* src,
                                            std::size_t bytes, int rank) {
   if (Status status = check_rank(runtime, rank); !status.ok()) [[unlikely]]
@@ -60,19 +61,19 @@ namespace rma {
   return check_range(src, bytes, "src");
 }
 
-/// One of the element types.
+/// Checks that `type` is one of the element types.
 [[nodiscard]] Status check_type(rma_type_t type);
 
-/// The element type, the rank and the ranges of an accumulate; `count` elements become `bytes`.
+/// Checks the element type, the rank, the ranges and the alignment of an accumulate of `count` elements.
 [[nodiscard]] Status check_accumulate(const Runtime& runtime, const void* dst, const void* src,
                                       std::size_t count, rma_type_t type, int rank);
 
-/// Shape of a strided transfer: levels, and pointers that are needed.
+/// Checks the rank, the levels and the necessary pointers of a strided transfer.
 [[nodiscard]] Status check_strided(const Runtime& runtime, const void* dst, const ptrdiff_t* dst_strides,
                                    const void* src, const ptrdiff_t* src_strides, const std::size_t* counts,
                                    int levels, int rank);
 
-/// Descriptors of a vector transfer: their lists, and that sizes add up without overflow.
+/// Checks the rank and the descriptors of a vector transfer: their lists, and that no size overflows.
 [[nodiscard]] Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t count, int rank);
 
 [[nodiscard, gnu::cold]] Status no_team(rma_team_t handle);
@@ -86,7 +87,7 @@ namespace rma {
   return {};
 }
 
-/// check_team, and `team_rank` is one of its members.
+/// Finds the team of a handle, and checks that `team_rank` is one of its members.
 [[nodiscard]] inline Status check_member(const Runtime& runtime, rma_team_t handle, int team_rank,
                                          Team*& team) {
   if (Status status = check_team(runtime, handle, team); !status.ok()) [[unlikely]]

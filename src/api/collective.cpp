@@ -10,7 +10,7 @@
 namespace rma {
 namespace {
 
-/// Operator and type fit, and the buffers hold `elements` of them.
+/// Checks that the operator is defined for the type, and the buffers for `elements` elements.
 Status check_reduce(rma_type_t type, rma_reduction_t op, const void* dst, const void* src,
                     std::size_t elements, bool receives) {
   if (Status status = check_reduction(type, op); !status.ok()) return status;

@@ -1,4 +1,4 @@
-// Requests and fences.
+// Completes requests and executes fences.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace rma {
 namespace {
 
-/// There is nothing to wait for: no operation, or one that was complete when it was issued.
+/// Returns whether there is nothing to wait for: no operation, or one that was complete when it was issued.
 bool over(rma_request_t request) { return request == RMA_REQUEST_NULL || request == kCompleteRequest; }
 
 Status check_request(const Runtime& runtime, rma_request_t request) {
@@ -18,8 +18,8 @@ Status check_request(const Runtime& runtime, rma_request_t request) {
   return {RMA_ERR_ARGUMENT, text("{:#x} is not a valid request, or was already waited for", request)};
 }
 
-/// Waits for a request and makes it null. Checks it (again): of a handle that stands twice in a list, the
-/// second has been waited for when its turn comes.
+/// Waits for a request and makes it null. Checks it again: if a list contains a handle twice, it was already
+/// waited for when the second one's turn comes.
 Status wait(Runtime& runtime, rma_request_t& request) {
   if (Status status = check_request(runtime, request); !status.ok()) return status;
   const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
@@ -35,7 +35,7 @@ Status check_requests(const Runtime& runtime, const rma_request_t* requests, std
   return {};
 }
 
-/// The index of a complete request; `count` when all are null.
+/// Waits for one of the requests and stores its index into `index`, or `count` if all are null.
 Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, std::size_t& index) {
   PendingOperations& pending = runtime.remote_access->pending();
   const auto find_complete = [&] {

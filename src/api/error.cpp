@@ -26,7 +26,7 @@ void free_text(void* text) {
   delete static_cast<std::string*>(text);
 }
 
-/// This thread's long_text. Throws std::bad_alloc.
+/// Returns this thread's long_text. Throws std::bad_alloc.
 std::string& own_text() {
   static const ThreadEnd end(free_text);
   if (long_text != nullptr) return *long_text;
@@ -43,7 +43,7 @@ void keep(std::string_view call, std::string_view text) noexcept {
     kept = std::move(whole);
     last_error = kept.c_str();
   } catch (const std::bad_alloc&) {
-    // Of a longer text the beginning.
+    // Keeps the beginning of the text if it is too long.
     const auto end = fmt::format_to_n(short_text.data(), short_text.size() - 1, "{}: {}", call, text).out;
     *end = '\0';
     last_error = short_text.data();

@@ -6,15 +6,15 @@
 
 namespace rma {
 
-/// Everything issued to `rank` is visible there.
+/// Waits until everything that was issued to `rank` is visible there.
 [[nodiscard]] inline Status fence(Runtime& runtime, int rank) {
   count(Counter::fence);
-  // Stores to mapped memory: nothing of this thread's later accesses passes them.
+  // Orders stores to mapped memory before all later accesses of this thread.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return runtime.remote_access->pending().fence(rank);
 }
 
-/// fence() of every rank.
+/// Performs fence() for every rank.
 [[nodiscard]] inline Status fence_all(Runtime& runtime) {
   count(Counter::fence);
   std::atomic_thread_fence(std::memory_order_seq_cst);

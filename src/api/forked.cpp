@@ -14,7 +14,7 @@ constinit std::atomic<bool> forked = false;
 /// The parent's runtime. The child must not use or end any part of it.
 constinit std::atomic<const Runtime*> parents_runtime = nullptr;
 
-// Run by fork() in the child's only thread.
+// Takes the runtime away from the child. fork() calls it in the child's only thread.
 void leave_runtime() {
   if (!in_job.load(std::memory_order_acquire)) return;
   forked.store(true, std::memory_order_relaxed);
@@ -24,7 +24,7 @@ void leave_runtime() {
 
 }  // namespace
 
-// Called under rma_init's lock.
+// The caller holds rma_init's lock.
 Status notice_forks() {
   static bool registered = false;
   if (!registered) {

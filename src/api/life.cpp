@@ -1,4 +1,4 @@
-// Joining and leaving the job, and who is who in it.
+// Joins and leaves the job, and answers questions about its ranks.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ rma_direct_table_t rma_direct = {nullptr, 0, 0};
 namespace rma {
 namespace {
 
-std::mutex life_lock;  // of the two below, and of making and ending the runtime
+std::mutex life_lock;  // guards the two below, and making and ending the runtime
 int nesting = 0;
 int incarnation = 0;
 
@@ -73,7 +73,7 @@ using rma::Status;
 extern "C" {
 
 rma_status_t rma_init(void) try {
-  // In a forked child another thread's lock may never be given back.
+  // In a forked child, a lock that another thread of the parent held is never released.
   if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
   const std::lock_guard guard(rma::life_lock);
   if (rma::nesting == 0) {
@@ -133,7 +133,7 @@ void rma_abort(int exit_code, const char* text) {
   rma::flush_streams();
   try {
     if (runtime != nullptr) runtime->job->bootstrap().abort(exit_code, said);
-  } catch (const std::exception&) {  // the launcher cannot be told: it will see this process end
+  } catch (const std::exception&) {  // this process cannot tell the launcher, which will see it end
   }
   std::fputs(said, stderr);
   std::fputc('\n', stderr);

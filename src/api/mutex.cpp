@@ -13,7 +13,7 @@
 namespace rma {
 namespace {
 
-/// The set of a handle. It stays while the caller uses it: destroying it is collective.
+/// Returns the set of a handle. It exists while the caller uses it, because destroying it is collective.
 Result<MutexHolder*> find(Runtime& runtime, rma_mutexes_t mutexes) {
   MutexHolder* const holder = runtime.mutexes.find(mutexes);
   if (holder != nullptr) return holder;
@@ -26,7 +26,7 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
   std::vector<MutexSet::Member> members;
   rma_mutexes_t handle = nullptr;
   MutexHolder* holder = nullptr;
-  // All that takes memory comes before anything is told.
+  // Allocates all memory before any communication.
   Status status = unless_exhausted([&]() -> Status {
     members.resize(static_cast<std::size_t>(team.size()));
     handle = runtime.mutexes.add(team.handle());
@@ -40,7 +40,7 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
   status = agree(team, std::move(status));
   if (status.ok()) status = allgather(team, std::span(members), mine);
   if (!status.ok()) {
-    // After another failure the memory stays: members that noticed nothing may use it.
+    // After another failure the memory stays, because members that have not seen the failure may use it.
     if (status.code() == RMA_ERR_NO_MEMORY || status.code() == RMA_ERR_SIZE) {
       MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), mine.address);
     }
@@ -53,12 +53,13 @@ Status create(Runtime& runtime, Team& team, std::size_t count, rma_mutexes_t& mu
   return {};
 }
 
-/// All members learn whether all may go on, so that they destroy together or not at all.
+/// Destroys the mutexes. All members learn whether all can go on, so that they destroy together or not at
+/// all.
 Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
   Team* const found = runtime.teams->find(holder.team);
   if (found == nullptr) return {RMA_ERR_STATE, "the team of these mutexes was freed before the mutexes"};
   Team& team = *found;
-  if (Status status = barrier(team); !status.ok()) return status;  // nobody locks or unlocks any more
+  if (Status status = barrier(team); !status.ok()) return status;  // no member locks or unlocks any more
   Status idle = holder.set->check_idle();
   const int mine = idle.ok() ? -1 : runtime.job->rank();
   int busy = -1;
@@ -111,7 +112,7 @@ rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank) {
     auto holder = rma::find(runtime, mutexes);
     if (!holder.ok()) return std::move(holder).status();
     if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
-    // The next holder is to see what this process did, also to other ranks.
+    // Makes this process's effects, also those at other ranks, visible to the next holder.
     Status fenced = rma::fence_all(runtime);
     Status unlocked = holder.value()->set->unlock(index, rank);
     return unlocked.ok() ? std::move(fenced) : std::move(unlocked);

@@ -14,14 +14,14 @@ namespace rma {
 struct MutexHolder {
   std::unique_ptr<MutexSet> set;
   rma_team_t team = nullptr;
-  void* memory = nullptr;  ///< of this process's own mutexes, from MutexSet::allocate
+  void* memory = nullptr;  ///< memory of this process's own mutexes, from MutexSet::allocate
 };
 
-/// The sets of mutexes of this process. A handle is only ever compared, never followed, and never given out
+/// The sets of mutexes of this process. A handle is only compared, never dereferenced, and never given out
 /// twice. Thread-safe.
 class MutexRegistry {
  public:
-  /// A holder that has nothing yet, for mutexes of `team`.
+  /// Adds an empty holder for mutexes of `team` and returns its handle.
   [[nodiscard]] rma_mutexes_t add(rma_team_t team) {
     auto owned = std::make_unique<MutexHolder>();
     owned->team = team;

@@ -1,4 +1,4 @@
-// Put with notification, and waiting for one.
+// Put with notification, and waits for notifications.
 
 #include "atomics/notify.hpp"
 

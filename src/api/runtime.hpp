@@ -30,20 +30,20 @@ struct Runtime {
   std::unique_ptr<Job> job;
   std::unique_ptr<RemoteAccess> remote_access;  ///< the paths to memory that is not mapped here
   std::unique_ptr<Channel> channel;             ///< null in a job of one rank, or without memory for messages
-  std::unique_ptr<RpcClient> rpc_client;        ///< this and the next: null without a channel
+  std::unique_ptr<RpcClient> rpc_client;        ///< this and the next are null without a channel
   std::unique_ptr<RpcServer> rpc_server;
-  std::unique_ptr<HelperThread> helper;  ///< likewise
+  std::unique_ptr<HelperThread> helper;  ///< null without a channel
   std::unique_ptr<Accumulator> accumulator;
-  std::unique_ptr<RemoteCopy> remote_copy;  ///< this and the next: null without a channel
+  std::unique_ptr<RemoteCopy> remote_copy;  ///< this and the next are null without a channel
   std::unique_ptr<RemoteAtomics> remote_atomics;
-  std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< this and the next: null without a channel or a network
+  std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< this and the next are null without a channel or network
   std::unique_ptr<Noncontiguous> noncontiguous;
   std::unique_ptr<Teams> teams;
   MutexRegistry mutexes;
-  std::unique_ptr<Trace> trace;  ///< null unless asked for
+  std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace
   std::array<std::uint64_t, kCounters> counts_before = {};
 
-  /// Joins the job: that of the launcher, or that of `given` if it is not null. Collective.
+  /// Joins the job of the launcher, or that of `given` if it is not null. Collective.
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,
                                                              const rma_bootstrap_t* given = nullptr);
   ~Runtime();

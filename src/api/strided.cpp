@@ -8,7 +8,7 @@
 namespace rma {
 namespace {
 
-/// The arguments that all of them share, as they arrive.
+/// The arguments that all strided calls share, before they are checked.
 struct StridedArguments {
   void* dst;
   const ptrdiff_t* dst_strides;
@@ -19,7 +19,7 @@ struct StridedArguments {
   int rank;
 };
 
-/// The shape in normal form, once the arguments are found good.
+/// Checks the arguments and returns the shape in normal form.
 Result<StridedShape> shape_of(const Runtime& runtime, const StridedArguments& given) {
   if (Status status = check_strided(runtime, given.dst, given.dst_strides, given.src, given.src_strides,
                                     given.counts, given.levels, given.rank);

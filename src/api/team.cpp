@@ -1,4 +1,4 @@
-// Teams: making, asking, ending them.
+// Makes, queries and frees teams.
 
 #include "collectives/team.hpp"
 

@@ -1,5 +1,5 @@
-// Contiguous put and get. Each call first tries the usual case, in place; all else, failures too, goes the
-// long way, in a function of its own, so that the short one saves no registers for it.
+// Contiguous put and get. Each call first tries the usual case inline. All other cases, failures included,
+// are in a separate function, so that the usual case saves no registers for them.
 
 #include <limits>
 
@@ -16,7 +16,7 @@ Status check_ending(const Ending& ending) {
   return ending.kind == Ending::Kind::request ? check_not_null(ending.request, "request") : Status();
 }
 
-/// Memory that is not mapped here.
+/// These two functions move data to and from memory that is not mapped here.
 Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
                      const Ending& ending) {
   Operation operation(*runtime.job, *runtime.remote_access, rank);
@@ -31,8 +31,8 @@ Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
   return operation.end(ending);
 }
 
-/// Where the `bytes` bytes at `remote` of `rank` are mapped here, when all that is left to do is to count and
-/// copy them. Null for everything else, a wrong argument among it.
+/// Returns where the `bytes` bytes at `remote` of `rank` are mapped here, if the call only has to count and
+/// copy them. Returns null in all other cases, for example for a wrong argument.
 [[gnu::always_inline]] inline std::byte* usual_case(const void* remote, const void* local, std::size_t bytes,
                                                     int rank) {
   const Runtime* const runtime =
@@ -56,7 +56,7 @@ Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
   copy_bytes(dst, here, bytes);
 }
 
-/// The long ways: `name` is the call that is asked for.
+/// These two functions execute all other cases. `name` is the name of the call.
 [[gnu::noinline]] rma_status_t put(const char* name, void* dst, const void* src, std::size_t bytes, int rank,
                                    const Ending& ending) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {

@@ -13,7 +13,7 @@ namespace rma {
 /// one with twice as many elements.
 class Kernel {
  public:
-  /// `scale` is one element of the (valid) type, which is copied, or null for 1.
+  /// `scale` is one element of the (valid) type, which is copied; null means 1.
   Kernel(rma_type_t type, const void* scale);
 
   /// Returns the size of an element of run() in bytes, a power of two.

@@ -20,7 +20,7 @@ std::uint32_t group(std::uint32_t ticket) { return std::uint32_t{1} << (ticket %
 bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost) {
   const std::uint32_t ticket = next.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t now = serving.load(std::memory_order_acquire);  // pairs with the fetch_add in unlock
-  // Only the next in line polls. All others wait for at least one more critical section.
+  // Only the next thread in line polls. All others wait for at least one more critical section.
   for (std::uint64_t i = 0; i < policy.spins && ticket - now == 1; ++i) {
     pause_processor();
     now = serving.load(std::memory_order_acquire);

@@ -86,7 +86,7 @@ class MutexSet {
     bool member = false;
     std::size_t count = 0;
     TicketMutex* mutexes = nullptr;  ///< null if not mapped here, and for a count of 0
-    std::uintptr_t address = 0;      ///< at the owner
+    std::uintptr_t address = 0;      ///< address at the owner
   };
 
   /// Returns the block that contains the mutex.

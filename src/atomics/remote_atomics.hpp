@@ -17,8 +17,8 @@ namespace rma {
 /// class sends such requests, and serves those of other ranks.
 class RemoteAtomics {
  public:
-  /// Registers handlers with `server`. Accumulates are cut at `piece_bytes`. `network` is null in a job without
-  /// one. The arguments outlive this.
+  /// Registers handlers with `server`. Accumulates are cut at `piece_bytes`. `network` is null in a job
+  /// without one. The arguments outlive this.
   RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, PendingOperations& pending,
                 Network* network, RpcClient& client, RpcServer& server);
 

@@ -27,15 +27,14 @@ namespace rma {
 /// them. Thread-safe.
 class RemoteMutexes {
  public:
-  /// Kind of the message *locked* (MessageHeader::kind).
+  /// The kind of the message *locked* (MessageHeader::kind).
   static constexpr std::uint16_t kLockedMessage = 8;
 
   /// Registers handlers with `channel` and `server`. The arguments outlive this.
   RemoteMutexes(int rank, const Settings& settings, PendingOperations& pending, Network& network,
                 Channel& channel, RpcClient& client, RpcServer& server);
 
-  /// add(): other ranks may ask for `count` mutexes of this process from `mutexes` on. remove(): they may not
-  /// any more.
+  /// add() lets other ranks ask for `count` mutexes of this process from `mutexes` on. remove() ends this.
   void add(TicketMutex* mutexes, std::size_t count);
   void remove(TicketMutex* mutexes);
 
@@ -66,8 +65,8 @@ class RemoteMutexes {
   [[nodiscard]] Answer serve_poke(const Served& request);
   [[nodiscard]] bool locked(const Message& message);
   void lost(int rank);
-  /// This function and the next are called with lock_ held. Returns this process's mutex at an address that
-  /// another rank sent; null if there is none.
+  /// Returns this process's mutex at an address that another rank sent, or null if there is none. The caller
+  /// of this function and the next holds lock_.
   [[nodiscard]] TicketMutex* find(std::uintptr_t address) const;
   /// Sends *locked* to the rank whose turn has come.
   void serve_next(TicketMutex& mutex);

@@ -48,18 +48,19 @@ static_assert(sizeof(SharedLock) == 64 && std::atomic<std::uint32_t>::is_always_
 /// that all processes agree.
 class StripeLocks {
  public:
-  /// Small enough for neighbours to work side by side; large enough that taking the locks of a long
-  /// accumulate, each of which waits until all stores before it are done, costs little beside the additions.
+  /// The size of a stripe. It is small enough for neighbours to work side by side. It is large enough that
+  /// the locks of a long accumulate, each of which waits until all stores before it are done, cost little
+  /// beside the additions.
   static constexpr std::size_t kStripeBytes = 16384;
   static constexpr unsigned kLockBits = 10;
 
-  /// The lock of the stripe that `address` lies in.
+  /// Returns the lock of the stripe that `address` lies in.
   [[nodiscard]] SharedLock& of(std::uintptr_t address) {
     constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;  // spreads rows a power of two apart
     return locks_[(address / kStripeBytes * kGoldenRatio) >> (64 - kLockBits)];
   }
 
-  /// Bytes from `address` to the end of its stripe.
+  /// Returns the number of bytes from `address` to the end of its stripe.
   [[nodiscard]] static std::size_t left_in_stripe(std::uintptr_t address) {
     return kStripeBytes - address % kStripeBytes;
   }
@@ -106,7 +107,7 @@ class LockCursor {
   StripeLocks& locks_;
   const WaitPolicy& policy_;
   SharedLock* held_ = nullptr;
-  std::size_t pieces_ = 0;  ///< since the lock was taken
+  std::size_t pieces_ = 0;  ///< number of pieces since the lock was taken
   std::size_t bytes_ = 0;
 };
 

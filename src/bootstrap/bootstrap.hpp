@@ -62,8 +62,9 @@ class Bootstrap {
   JobInfo info_;
 };
 
-/// Finds this process's job: by `given` if that is not null; else by PMIx if a launcher offers it
-/// (PMIX_NAMESPACE and PMIX_RANK are in the environment); else the process becomes a job of one.
+/// Finds this process's job by `given`, if that is not null. Otherwise it finds the job by PMIx, if a
+/// launcher offers it (PMIX_NAMESPACE and PMIX_RANK are in the environment). Otherwise the process becomes a
+/// job of one.
 /// @param incarnation  how often this process has joined its job before; the same on all ranks, so that the
 ///        cards of one round are never confused with those of another.
 /// @return RMA_ERR_LAUNCH if the environment names a launcher that does not work.

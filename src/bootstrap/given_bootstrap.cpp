@@ -21,7 +21,7 @@ namespace {
 struct HostMark {
   std::array<char, 40> kernel = {};  ///< the random id of this boot
   std::uint64_t processes = 0;       ///< the number of the PID namespace
-  std::uint64_t unique = 0;          ///< different in each process and each job
+  std::uint64_t unique = 0;          ///< a number that differs in each process and each job
 
   [[nodiscard]] bool same_host(const HostMark& other) const {
     return kernel == other.kernel && processes == other.processes;
@@ -51,7 +51,8 @@ class GivenBootstrap final : public Bootstrap {
     return {};
   }
 
-  /// The first fence carries all cards to every process, because there is no server to ask later.
+  /// Executes a fence. The first one carries all cards to every process, because there is no server to ask
+  /// later.
   Status fence() override {
     if (!cards_.empty()) return check(given_.barrier(given_.context), "barrier");
     const std::uint64_t mine = card_.size();

@@ -7,12 +7,6 @@
 #include "util/round.hpp"
 
 namespace rma {
-namespace {
-
-/// The number of messages under way that were too long to be sent inline.
-constexpr std::size_t kSendSlots = 64;
-
-}  // namespace
 
 Channel::Options Channel::Options::from(const Settings& settings, int ranks, bool polls) {
   return {
@@ -30,20 +24,18 @@ Channel::Channel(Rails& rails, int ranks, const Options& options)
     : rails_(rails),
       options_(options),
       local_(static_cast<std::size_t>(ranks)),
-      links_(static_cast<std::size_t>(ranks)),
-      polling_(options.polling),
-      polled_rings_(options.polling.most),
-      ring_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::peers),
-      image_memory_(rails, options.ring.bytes(), options.polling.most, BouncePool::Writers::self),
-      ring_message_(options.ring.slot_bytes) {
+      links_(ranks),
+      sender_(rails, links_, [this](int peer) { fail(peer); }),
+      rings_(
+          rails, links_, options.ring, options.polling,
+          [this](std::size_t rail, int peer, std::span<const std::byte> message) {
+            return take_in(rail, peer, message, MessagePath::ring);
+          },
+          [this](int peer) { refuse(peer); }) {
   for (std::size_t rail = 0; rail < rails.count(); ++rail) open_rails_.push_back(rail);
   if (!rails.has_local()) return;
   open_rails_.push_back(kLocalRail);
   for (const int peer : options.locals) local_[static_cast<std::size_t>(peer)] = true;
-}
-
-Channel::~Channel() {
-  for (auto& link : links_) delete link.load(std::memory_order_relaxed);
 }
 
 Result<std::unique_ptr<Channel>> Channel::create(Rails& rails, int ranks, const Options& options) {
@@ -55,11 +47,9 @@ Result<std::unique_ptr<Channel>> Channel::create(Rails& rails, int ranks, const 
 Status Channel::open() {
   const auto ended = [this](int peer, rma_status_t status, RingMemory::Piece image) {
     if (status != RMA_SUCCESS) fail(peer);
-    if (image != nullptr) image_memory_.give(std::move(image));
+    if (image != nullptr) rings_.give_image(std::move(image));
   };
-  auto slots = SendSlots::create(rails_, options_.message_bytes, kSendSlots, ended);
-  if (!slots.ok()) return std::move(slots).status();
-  send_slots_ = std::move(slots).value();
+  if (Status status = sender_.open(options_.message_bytes, ended); !status.ok()) return status;
   for (const std::size_t rail : open_rails_) {
     if (Status status = open_buffers(rail); !status.ok()) return status;
   }
@@ -74,7 +64,7 @@ Status Channel::open_buffers(std::size_t rail) {
   if (Status status = buffers_[rail]->open(options_.lent); !status.ok()) return status;
   endpoint(rail).set_buffer_source([this, rail](int peer) {
     const std::uint32_t own = buffers_[rail]->admit();
-    Link& link = link_to(peer);
+    Link& link = links_.to(peer);
     const std::lock_guard guard(link.lock);
     link.promise(rail, own);
     return own;
@@ -94,35 +84,32 @@ void Channel::on_message(std::uint16_t kind, MessageHandler handler) {
   handlers_[kind] = std::move(handler);
 }
 
-Link& Channel::link_to(int peer) {
-  std::atomic<Link*>& place = links_[static_cast<std::size_t>(peer)];
-  Link* link = place.load(std::memory_order_acquire);  // pairs with the exchange below
-  if (link != nullptr) return *link;
-  auto made = std::make_unique<Link>();
-  if (place.compare_exchange_strong(link, made.get(), std::memory_order_acq_rel)) return *made.release();
-  return *link;
+rma_status_t Channel::open(int peer, std::size_t* rail) {
+  Link& link = links_.to(peer);
+  if (local(peer)) {
+    *rail = kLocalRail;
+    {
+      const std::lock_guard guard(link.lock);
+      if (link.rail()) return link.failed ? RMA_ERR_PEER_LOST : RMA_SUCCESS;
+    }
+    // Without the lock: the peer may connect at the same time, and what answers it takes the lock.
+    if (const Status connected = connect_local(peer); !connected.ok()) return connected.code();
+  }
+  const std::lock_guard guard(link.lock);
+  const rma_status_t status = sender_.open_link(link, peer, *rail);
+  if (status == RMA_SUCCESS) *rail = *link.rail();
+  return status;
 }
 
 void Channel::fail(int peer) {
-  Link& link = link_to(peer);
-  {
-    const std::lock_guard guard(link.lock);
-    if (std::exchange(link.failed, true)) return;
-    link.waiting.clear();
-  }
+  if (!links_.fail(peer)) return;
   for (const std::size_t rail : open_rails_) rails_[rail].fail(peer);
-  const std::lock_guard guard(lists_lock_);
-  lost_.push_back(peer);
+  links_.list_lost(peer);
 }
 
 void Channel::report_lost() {
-  std::vector<int> lost;
-  {
-    const std::lock_guard guard(lists_lock_);
-    lost.swap(lost_);
-  }
-  for (const int peer : lost) {
-    forget_rings(peer);
+  for (const int peer : links_.take_lost()) {
+    rings_.forget(peer);
     for (const auto& lost_handler : losses_) lost_handler(peer);
   }
 }
@@ -145,17 +132,34 @@ bool Channel::progress(Turn turn) {
         Posted::of(cookie).ended(peer, status, bytes);
       } else if (status != RMA_SUCCESS) {
         // A peer that has ended may have left its last messages in its ring.
-        look_at_ring_of(peer);
+        rings_.look_at_peer(peer);
         fail(peer);
       }
     }
   }
-  found = look_at_rings() || found;
-  decide();
-  found = pump() || found;
+  found = rings_.look() || found;
+  rings_.decide();
+  found = sender_.pump() || found;
   for (const auto& advance : advances_) found = advance() || found;
   report_lost();
   return found;
+}
+
+bool Channel::arm() {
+  bool quiet = false;
+  {
+    const std::lock_guard turn(progress_lock_);
+    rings_.prepare_sleep();
+    static_cast<void>(sender_.pump());
+    quiet = rings_.may_sleep();
+  }
+  for (const std::size_t rail : open_rails_) static_cast<void>(endpoint(rail).arm());
+  return quiet;
+}
+
+void Channel::disarm() {
+  const std::lock_guard turn(progress_lock_);
+  rings_.resume();
 }
 
 }  // namespace rma

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,13 +10,13 @@
 #include <span>
 #include <vector>
 
-#include "channel/link.hpp"
+#include "channel/eager_rings.hpp"
+#include "channel/link_table.hpp"
 #include "channel/message.hpp"
 #include "channel/message_buffers.hpp"
+#include "channel/message_sender.hpp"
 #include "channel/polling_set.hpp"
 #include "channel/ring.hpp"
-#include "channel/ring_memory.hpp"
-#include "channel/send_slots.hpp"
 #include "fabric/rails.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
@@ -52,7 +51,6 @@ class Channel {
   /// connection is made. RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Channel>> create(Rails& rails, int ranks,
                                                                const Options& options);
-  ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -85,16 +83,20 @@ class Channel {
   /// first message to a peer takes `rail`. Returns RMA_ERR_STATE if the message cannot be sent now: call
   /// progress() and try again. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the peer could set no buffers aside.
   [[nodiscard]] rma_status_t try_send(int peer, std::size_t rail, std::uint16_t kind,
-                                      std::span<const std::byte> head, std::span<const std::byte> tail);
+                                      std::span<const std::byte> head, std::span<const std::byte> tail) {
+    return sender_.try_send(peer, rail, kind, head, tail);
+  }
   /// Sends the same message as soon as possible; keeps it until then. A message to a lost peer is dropped.
   /// A sender of many messages stops while the peer is congested(): a peer for which far more messages wait
   /// takes none any more, and is given up.
   void send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
-            std::span<const std::byte> tail);
+            std::span<const std::byte> tail) {
+    sender_.send(peer, rail, kind, head, tail);
+  }
 
   /// Returns whether so many messages to `peer` wait that the caller should send() no more. progress() ends
   /// this.
-  [[nodiscard]] bool congested(int peer);
+  [[nodiscard]] bool congested(int peer) { return sender_.congested(peer); }
 
   [[nodiscard]] transport::MessageEndpoint& endpoint(std::size_t rail) {
     return *rails_[rail].message_endpoint();
@@ -111,7 +113,7 @@ class Channel {
   /// caller then calls progress(Turn::wait) once more. If that finds nothing, event_fds() become readable at
   /// the next arrival. Returns false while an outgoing message to a peer that has a ring waits for room; the
   /// caller must not sleep then, but make progress and call again. Until disarm(), which says that the caller
-  /// polls again, no peer is offered a ring. The comment in channel_rings.cpp proves that no message stays
+  /// polls again, no peer is offered a ring. The comment in eager_rings.cpp proves that no message stays
   /// unseen.
   [[nodiscard]] bool arm();
   void disarm();
@@ -124,19 +126,6 @@ class Channel {
   [[nodiscard]] Status open_buffers(std::size_t rail);
   [[nodiscard]] Status connect_local(int peer);
 
-  [[nodiscard]] Link& link_to(int peer);
-
-  // channel_sending.cpp. All but the last: with the link's lock held.
-  [[nodiscard]] rma_status_t open_link(Link& link, int peer, std::size_t rail);
-  [[nodiscard]] rma_status_t post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
-                                  std::span<const std::byte> tail);
-  /// Posts the message that was put into the peer's ring and is not written there yet.
-  [[nodiscard]] rma_status_t post_unwritten(Link& link, int peer);
-  void list(Link& link, int peer);
-  /// Sends what the listed links have to send. Returns whether anything was sent.
-  bool pump();
-
-  // channel_receiving.cpp
   void arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rma_status_t status,
                std::uint32_t bytes);
   /// Returns false, here and below, if the message cannot be from an honest peer.
@@ -144,34 +133,6 @@ class Channel {
   [[nodiscard]] bool deliver(const Message& message);
   void refuse(int peer);
   void give_back(std::size_t rail, int peer, bool wants_more);
-
-  // channel_rings.cpp. All but the last two: with the turn.
-  /// The ring that the peer at one place of the polling set was offered.
-  struct PolledRing {
-    std::optional<RingReceiver> slots;  ///< from the offer on
-    RingMemory::Piece memory;
-    std::size_t rail = 0;
-    bool accepted = false;
-  };
-  void heard(int peer);
-  /// Takes in the messages that have arrived in rings. Returns whether there were any.
-  bool look_at_rings();
-  bool look_at_ring(std::size_t place);
-  void look_at_ring_of(int peer);
-  [[nodiscard]] Link::Order order_of(int peer, std::span<const std::byte> message);
-  /// Carries out the decisions of the polling set.
-  void decide();
-  [[nodiscard]] bool promote(const PollingSet::Decision& decision);
-  [[nodiscard]] PolledRing* polled_ring_of(int peer);
-  /// Takes in the peers' control messages about rings.
-  [[nodiscard]] bool ring_message(const Message& message);
-  [[nodiscard]] bool ring_offered(const Message& message);
-  [[nodiscard]] bool ring_stop(int peer);
-  [[nodiscard]] bool ring_stopped(int peer);
-  void forget_rings(int peer);
-  /// Queues a message of the channel's own. With the link's lock held.
-  void say(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body = {});
-
   void report_lost();
 
   Rails& rails_;
@@ -179,22 +140,14 @@ class Channel {
   std::array<MessageHandler, kKinds> handlers_;
   std::vector<std::function<void(int)>> losses_;
   std::vector<std::function<bool()>> advances_;
-  std::vector<bool> local_;                ///< by peer
-  std::vector<std::atomic<Link*>> links_;  ///< by peer; owned
-  std::vector<std::size_t> open_rails_;    ///< the rails, and kLocalRail if there is a local transport
+  std::vector<bool> local_;              ///< by peer
+  std::vector<std::size_t> open_rails_;  ///< the rails, and kLocalRail if there is a local transport
   std::array<std::unique_ptr<MessageBuffers>, kLocalRail + 1> buffers_;  ///< by rail
   std::vector<int> event_fds_;
-  std::unique_ptr<SendSlots> send_slots_;
-  std::mutex progress_lock_;  ///< the turn; guards the members below
-  PollingSet polling_;
-  std::vector<PolledRing> polled_rings_;  ///< of polling_.members()
-  RingMemory ring_memory_;
-  RingMemory image_memory_;
-  std::vector<std::byte> ring_message_;
-  bool armed_ = false;
-  std::mutex lists_lock_;  ///< taken after a link's lock
-  std::vector<int> listed_;
-  std::vector<int> lost_;
+  LinkTable links_;
+  MessageSender sender_;
+  std::mutex progress_lock_;  ///< the turn
+  EagerRings rings_;          ///< used with the turn
 };
 
 }  // namespace rma

@@ -20,7 +20,7 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
                       std::uint32_t bytes) {
   bool honest = status == RMA_SUCCESS && peer >= 0 && bytes <= options_.message_bytes;
   // Messages that the peer sent before this one by its ring are in place by now, and are taken in first.
-  if (honest) look_at_ring_of(peer);
+  if (honest) rings_.look_at_peer(peer);
   if (honest) honest = take_in(rail, peer, {slot.memory(), bytes}, MessagePath::queue);
   if (!honest && status == RMA_SUCCESS) {
     refuse(peer);
@@ -32,7 +32,7 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
   buffers_[rail]->repost(slot);
   if (!honest) return;
   give_back(rail, peer, header.wants_more != 0);
-  if (MessageHeader::ordinary(header.kind)) heard(peer);
+  if (MessageHeader::ordinary(header.kind)) rings_.heard(peer);
 }
 
 void Channel::refuse(int peer) {
@@ -48,12 +48,12 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
   const std::span<const std::byte> body = bytes.subspan(sizeof header);
   if (header.bytes != body.size()) return false;
   if (path == MessagePath::ring && !MessageHeader::ordinary(header.kind)) return false;
-  Link& link = link_to(peer);
+  Link& link = links_.to(peer);
   {
     const std::lock_guard guard(link.lock);
     if (link.failed) return true;
     // If nothing was sent to the peer before, the answer takes the rail that this message came by.
-    static_cast<void>(open_link(link, peer, rail));
+    static_cast<void>(sender_.open_link(link, peer, rail));
     switch (link.arrived(rail, header)) {
       case Link::Order::broken:
         return false;
@@ -63,7 +63,7 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
       case Link::Order::next:
         link.delivered();
     }
-    if (link.busy()) list(link, peer);
+    if (link.busy()) links_.list(link, peer);
   }
   if (!deliver({.peer = peer, .rail = rail, .kind = header.kind, .body = body})) return false;
   while (true) {
@@ -80,18 +80,18 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
 
 bool Channel::deliver(const Message& message) {
   if (message.kind == MessageHeader::kCredits) return true;
-  if (!MessageHeader::ordinary(message.kind)) return ring_message(message);
+  if (!MessageHeader::ordinary(message.kind)) return rings_.take_in_control(message);
   return handles(message.kind) && handlers_[message.kind](message);
 }
 
 void Channel::give_back(std::size_t rail, int peer, bool wants_more) {
-  Link& link = link_to(peer);
+  Link& link = links_.to(peer);
   const std::lock_guard guard(link.lock);
   if (link.failed) return;
   const bool withdrawn = link.promised() > options_.own && buffers_[rail]->take_back();
   link.freed(withdrawn);
   if (wants_more && !withdrawn) link.lend(buffers_[rail]->borrow(kLoan));
-  if (link.owes()) list(link, peer);
+  if (link.owes()) links_.list(link, peer);
 }
 
 }  // namespace rma

@@ -48,7 +48,7 @@ class Link {
 
   std::mutex lock;
 
-  /// The rail that all messages to the peer take. The first message in either direction decides it.
+  /// Returns the rail that all messages to the peer take. The first message in either direction decides it.
   [[nodiscard]] std::optional<std::size_t> rail() const { return rail_; }
   /// Opens the sending side. `credits` is the number of buffers that the peer has promised to this process.
   void open(std::size_t rail, std::uint32_t credits);
@@ -74,20 +74,20 @@ class Link {
 
   /// Promises the peer `buffers` more buffers of a rail. Called before any message of the peer arrives.
   void promise(std::size_t rail, std::uint32_t buffers) { promises_[rail] += buffers; }
-  /// The peer is offered a ring with `slots` slots; 0 means that it has none any more. `declined` says
-  /// whether the peer has declined an offer.
+  /// Records that the peer is offered a ring with `slots` slots; 0 means that it has none any more.
+  /// `declined` says whether the peer has declined an offer.
   void promise_ring(std::uint32_t slots);
   bool declined = false;
-  /// The rail that the peer's messages come by; none before the first message.
+  /// Returns the rail that the peer's messages come by. It has no value before the first message.
   [[nodiscard]] std::optional<std::size_t> peer_rail() const { return peer_rail_; }
-  /// The number of buffers of that rail that are promised to the peer.
+  /// Returns the number of buffers of that rail that are promised to the peer.
   [[nodiscard]] std::uint32_t promised() const { return promised_; }
   enum class Order : std::uint8_t { next, early, broken };
   /// Compares a sequence number with the one that is expected next. `broken` means that no honest peer sends
   /// it.
   [[nodiscard]] Order order_of(std::uint32_t sequence) const;
-  /// A message has arrived, perhaps early. Its credits count at once. Also returns `broken` if the message
-  /// came by another rail than the peer's earlier ones.
+  /// Records that a message has arrived, perhaps early. Its credits count at once. Also returns `broken` if
+  /// the message came by another rail than the peer's earlier ones.
   [[nodiscard]] Order arrived(std::size_t rail, const MessageHeader& header);
   /// Keeps an early message.
   void keep(const MessageHeader& header, std::span<const std::byte> body);
@@ -96,17 +96,17 @@ class Link {
   [[nodiscard]] std::optional<Waiting> next_kept();
   void delivered() { ++expected_; }
 
-  /// One of the peer's buffers is free again. This process owes it to the peer, unless it is `withdrawn`:
-  /// then it is no longer promised to the peer.
+  /// Records that one of the peer's buffers is free again. This process owes it to the peer, unless it is
+  /// `withdrawn`: then it is no longer promised to the peer.
   void freed(bool withdrawn);
   /// Promises the peer `buffers` more buffers and owes them at once, so that the next message tells the peer.
   void lend(std::uint32_t buffers);
-  /// `slots` slots of the ring that the peer writes to are free again.
+  /// Records that `slots` slots of the ring that the peer writes to are free again.
   void ring_freed(std::uint32_t slots) { ring_owed_ += slots; }
   /// Returns whether it is time to return credits, even in a message of their own.
   [[nodiscard]] bool owes() const { return owes_buffers() || ring_owed_ > ring_promised_ / 2; }
   /// Returns whether there is something to send to the peer. A process with such a link to a peer that has
-  /// one of its rings does not sleep (channel_rings.cpp).
+  /// one of its rings does not sleep (eager_rings.cpp).
   [[nodiscard]] bool busy() const { return !waiting.empty() || ring.has_unwritten() || owes(); }
 
  private:

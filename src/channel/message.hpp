@@ -12,7 +12,7 @@ namespace rma {
 struct MessageHeader {
   /// A message that only carries the credits in its header.
   static constexpr std::uint16_t kCredits = 0;
-  /// Kinds from here on are control messages about rings; channel_rings.cpp describes them.
+  /// Kinds from here on are control messages about rings; eager_rings.cpp describes them.
   static constexpr std::uint16_t kFirstOfRings = 0xff00;
   static constexpr std::uint16_t kRingOffered = 0xff00;   ///< a RingOffer follows
   static constexpr std::uint16_t kRingAccepted = 0xff01;  ///< messages may now come by the ring

@@ -7,7 +7,7 @@
 namespace rma {
 namespace {
 
-/// Memory is registered for so many buffers at once.
+/// The least number of buffers for which memory is registered at once.
 constexpr std::uint32_t kChunk = 16;
 
 }  // namespace
@@ -31,7 +31,7 @@ Status MessageBuffers::open(std::uint32_t lent) {
 std::uint32_t MessageBuffers::admit() {
   const std::lock_guard guard(lock_);
   const std::uint32_t added = add(own_);
-  // When the limit of locked memory is used up, the peer has some of those that were to be lent.
+  // If the limit of locked memory is used up, the peer gets some of the buffers that were to be lent.
   const std::uint32_t instead = std::min(own_ - added, lendable_);
   lendable_ -= instead;
   return added + instead;
@@ -67,7 +67,8 @@ bool MessageBuffers::post(Slot& slot) {
 }
 
 void MessageBuffers::repost(Slot& slot) {
-  // There was room for it before. A device that is gone has no use for it.
+  // The queue has room, because the buffer was in it before. If the device is gone, the error does not
+  // matter.
   static_cast<void>(post(slot));
 }
 

@@ -16,13 +16,14 @@
 
 namespace rma {
 
-/// The buffers that messages of one rail arrive in. They lie in one queue for all peers, and each of them is
-/// promised to one: so many are each peer's own from its connection on, and the rest is lent to those who
-/// need more. A peer that sends only what it was promised room for always finds a buffer.
+/// The receive buffers for messages of one rail. They lie in one queue for all peers, and each of them is
+/// promised to one peer. Each peer has a number of its own from its connection on, and the rest is lent to
+/// peers that need more. A peer that sends only as many messages as it was promised buffers always finds one.
 /// Thread-safe.
 class MessageBuffers {
  public:
-  /// Where messages go: called by who polls the endpoint, with a buffer that is to be given back by repost().
+  /// Receives messages. The thread that polls the endpoint calls it, with a buffer that the receiver gives
+  /// back by repost().
   class Slot;
   using Arrival = std::function<void(Slot& slot, int peer, rma_status_t status, std::uint32_t bytes)>;
 
@@ -31,22 +32,22 @@ class MessageBuffers {
   MessageBuffers(Registrar& registrar, transport::MessageEndpoint& endpoint, std::size_t rail,
                  std::size_t bytes, std::uint32_t own, Arrival arrival);
 
-  /// Posts the buffers to be lent. RMA_ERR_NO_MEMORY when not one can be registered.
+  /// Posts the buffers to be lent. RMA_ERR_NO_MEMORY if not one can be registered.
   [[nodiscard]] Status open(std::uint32_t lent);
-  /// Posts a new peer's own; returns how many there are room for.
+  /// Posts the own buffers of a new peer. Returns how many buffers it may be promised.
   [[nodiscard]] std::uint32_t admit();
 
-  /// Takes up to `wanted` of the buffers to be lent; returns how many it got.
+  /// Takes up to `wanted` of the buffers to be lent. Returns how many it took.
   [[nodiscard]] std::uint32_t borrow(std::uint32_t wanted);
-  /// One borrowed buffer comes back, if somebody wanted one in vain.
+  /// Takes back one borrowed buffer if a peer has wanted more than it got. Returns whether it did.
   [[nodiscard]] bool take_back();
 
-  /// Makes the buffer ready for the next message of anybody.
+  /// Posts the buffer again, for the next message of any peer.
   void repost(Slot& slot);
 
  private:
   [[nodiscard]] bool post(Slot& slot);
-  /// Posts up to `count` new buffers; returns how many.
+  /// Posts up to `count` new buffers. Returns how many it posted.
   [[nodiscard]] std::uint32_t add(std::uint32_t count);
 
   Registrar& registrar_;
@@ -55,14 +56,14 @@ class MessageBuffers {
   const std::size_t bytes_;
   const std::uint32_t own_;
   const Arrival arrival_;
-  std::mutex lock_;  ///< of the following
+  std::mutex lock_;  ///< guards the members below
   std::vector<std::unique_ptr<BouncePool>> memory_;
   std::deque<Slot> slots_;
-  std::uint32_t lendable_ = 0;  ///< to be lent, and not lent
-  bool scarce_ = false;         ///< somebody got fewer than it wanted
+  std::uint32_t lendable_ = 0;  ///< buffers to be lent that are not lent now
+  bool scarce_ = false;         ///< the last borrower got fewer than it wanted
 };
 
-/// One buffer.
+/// One receive buffer.
 class MessageBuffers::Slot final : public Posted {
  public:
   Slot(MessageBuffers& owner, std::byte* memory, transport::Key key)

@@ -14,7 +14,8 @@ PollingSet::PollingSet(const Policy& policy)
 
 void PollingSet::heard(int peer) {
   if (const std::optional<std::size_t> place = place_of(peer)) {
-    // Joining, leaving, or its ring is full: as busy as if the message had come by the ring.
+    // The peer is joining or leaving, or its ring is full. It is as busy as if the message had come by the
+    // ring.
     ++records_[*place].arrived;
   } else if (const std::uint32_t heard = count_outside(peer);
              heard >= policy_.promote_messages && size_ < policy_.most) {
@@ -60,7 +61,7 @@ void PollingSet::demote_all() {
     if (members_[place].state == State::in) demote(place);
     if (members_[place].state != State::offered) continue;
     if (records_[place].undecided) {
-      removed(members_[place].peer);  // it has not been told
+      removed(members_[place].peer);  // the peer has not been told of the offer
     } else {
       records_[place].unwanted = true;
     }
@@ -80,7 +81,7 @@ std::optional<std::size_t> PollingSet::place_of(int peer) const {
   return static_cast<std::size_t>(member - members_.begin());
 }
 
-/// Counts a message of a peer outside; returns how many of this round are sure to be its.
+/// Counts a message of a peer outside. Returns a lower bound of its messages in this round.
 std::uint32_t PollingSet::count_outside(int peer) {
   const auto known = std::ranges::find(outside_, peer, &Count::peer);
   if (known != outside_.end()) return ++known->heard;
@@ -89,13 +90,13 @@ std::uint32_t PollingSet::count_outside(int peer) {
     return 1;
   }
   // This message and one of each peer in the table cancel each other. That can happen only as often as the
-  // table's size plus one goes into the round's messages, which bounds what anyone's count loses.
+  // table's size plus one goes into the round's messages, which bounds the loss of any count.
   for (Count& count : outside_) --count.heard;
   std::erase_if(outside_, [](const Count& count) { return count.heard == 0; });
   return 0;
 }
 
-/// Gives the peer a free place, of which there is one.
+/// Gives the peer a free place. The caller has checked that there is one.
 void PollingSet::offer(int peer, std::uint32_t heard) {
   std::erase_if(outside_, [peer](const Count& count) { return count.peer == peer; });
   const auto free = std::ranges::find(members_, State::out, &Member::state);
@@ -105,14 +106,14 @@ void PollingSet::offer(int peer, std::uint32_t heard) {
   ++size_;
 }
 
-/// The member uses its ring, which may be news.
+/// Records that the member uses its ring, if that was not known yet.
 void PollingSet::join(std::size_t place) {
   if (members_[place].state != State::offered || records_[place].undecided) return;
   members_[place].state = State::in;
   if (records_[place].unwanted) demote(place);
 }
 
-/// Only of one that is in: nothing else is to be decided about it.
+/// Demotes a member in state `in`, so no other decision about it is pending.
 void PollingSet::demote(std::size_t place) {
   members_[place].state = State::leaving;
   records_[place].undecided = true;
@@ -127,8 +128,8 @@ void PollingSet::end_message() {
   round_ = 0;
 }
 
-/// At the end of a round: compares the members with the busiest peer that could not be promoted in it, if
-/// any.
+/// Compares the members with the busiest peer that could not be promoted in this round, if there is one.
+/// Called at the end of a round.
 void PollingSet::make_room() {
   std::uint32_t busiest = 0;
   for (const Count& count : outside_) busiest = std::max(busiest, count.heard);

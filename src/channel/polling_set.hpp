@@ -34,7 +34,7 @@ namespace rma {
 class PollingSet {
  public:
   struct Policy {
-    std::size_t most = 16;  ///< members, with those that are joining or leaving; 0: nobody is promoted
+    std::size_t most = 16;  ///< members, joining and leaving ones included; 0: nobody is promoted
     std::uint32_t round_messages = 1024;
     std::uint32_t promote_messages = 32;  ///< from 1 to round_messages
     std::uint32_t demote_factor = 4;      ///< at least 1; above 1 keeps equals from taking turns
@@ -43,19 +43,19 @@ class PollingSet {
 
   enum class State : std::uint8_t {
     out,      ///< sends by the shared queue
-    offered,  ///< told that it may use its ring, or about to be; not known to do so
+    offered,  ///< told, or about to be told, that it may use its ring; not known to use it
     in,
-    leaving,  ///< told to stop, or about to be; its ring is looked at until it says that it has stopped
+    leaving,  ///< told, or about to be told, to stop; its ring is polled until it has stopped
   };
   struct Member {
     int peer = -1;
     State state = State::out;
   };
 
-  /// What the owner is to do.
+  /// A decision that the owner carries out.
   struct Decision {
     enum class Kind : std::uint8_t { promote, demote } kind;
-    std::size_t place;  ///< of the peer in members(): its own from the promotion until removed()
+    std::size_t place;  ///< the peer's place in members(), from its promotion until removed()
     int peer;
 
     bool operator==(const Decision&) const = default;
@@ -63,38 +63,40 @@ class PollingSet {
 
   explicit PollingSet(const Policy& policy);
 
-  /// A message came from `peer` by the shared receive queue.
+  /// Counts a message that came from `peer` by the shared receive queue.
   void heard(int peer);
-  /// A message came by the ring of the member at `place`. Where the peer was offered, it uses its ring, then.
+  /// Counts a message that came by the ring of the member at `place`. A member in state `offered` uses its
+  /// ring from now on.
   void used(std::size_t place);
 
-  /// The next thing to do, each once. Costs a comparison when there is none.
+  /// Returns the next decision, each once. Costs one comparison if there is none.
   [[nodiscard]] std::optional<Decision> next();
 
-  /// The peer that was offered a ring uses it from now on.
+  /// Records that the peer, which was offered a ring, uses it from now on.
   void accepted(int peer);
-  /// The peer does not use a ring any more, or will not, or is lost: its place is free.
+  /// Frees the peer's place, because it has stopped using its ring, has declined it, or is lost.
   void removed(int peer);
-  /// Demotes all members; those that have not accepted yet, as soon as they have. Peers outside begin to
-  /// count anew.
+  /// Demotes all members. Demotes a member that has not accepted yet as soon as it accepts. The counts of
+  /// peers outside start again at zero.
   void demote_all();
 
-  /// All places, `most` of them. From the decision to promote until removed(), a peer's ring is to be looked
-  /// at.
+  /// Returns all places, `most` of them. The owner polls a peer's ring from the decision to promote it until
+  /// removed().
   [[nodiscard]] std::span<const Member> members() const { return members_; }
   [[nodiscard]] State state(int peer) const;
-  /// Places taken.
+  /// Returns the number of taken places.
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Peers outside that are counted now.
+  /// Returns the number of peers outside that are counted now.
   [[nodiscard]] std::size_t counted() const { return outside_.size(); }
 
  private:
-  /// What is known of a member beside what the owner sees; at the same place.
+  /// The private state of the member at the same place.
   struct Record {
-    bool undecided = false;     ///< what its state asks of the owner has not been fetched by next()
-    bool unwanted = false;      ///< leaves when it has accepted
+    bool undecided = false;     ///< next() has not yet returned the decision that led to its state
+    bool unwanted = false;      ///< is demoted as soon as it has accepted
     std::uint32_t arrived = 0;  ///< messages of this round
-    /// Rounds, since it last did well, in which someone outside did much better; at most demote_rounds.
+    /// The number of rounds, since it last did well, in which a peer outside did much better; at most
+    /// demote_rounds.
     std::uint32_t weak = 0;
   };
   struct Count {
@@ -114,7 +116,7 @@ class PollingSet {
   const std::size_t most_outside_;
   std::vector<Member> members_;
   std::vector<Record> records_;
-  std::vector<Count> outside_;  ///< reserved at start
+  std::vector<Count> outside_;  ///< its capacity is reserved at start
   std::size_t size_ = 0;
   std::size_t undecided_ = 0;
   std::uint32_t round_ = 0;  ///< messages of this round

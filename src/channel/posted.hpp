@@ -6,8 +6,8 @@
 
 namespace rma {
 
-/// Something posted on a helper endpoint, with its own address as the cookie: it is told of its end by whoever
-/// polls the endpoint, one thread at a time, and never waits.
+/// A work request or buffer that is posted on a message endpoint, with the object's own address as the
+/// cookie. The thread that polls the endpoint, one at a time, tells the object of its end.
 class Posted {
  public:
   Posted() = default;
@@ -15,13 +15,13 @@ class Posted {
   Posted& operator=(const Posted&) = delete;
   virtual ~Posted() = default;
 
-  /// `bytes` are those of what was received. A `status` other than RMA_SUCCESS: it failed, and with it the
-  /// connection to the peer.
+  /// Handles the end, and must not wait. `bytes` is the size of a received message. A `status` other than
+  /// RMA_SUCCESS means that the work request failed, and with it the connection to the peer.
   virtual void ended(int peer, rma_status_t status, std::uint32_t bytes) = 0;
 
   [[nodiscard]] transport::Cookie cookie() { return reinterpret_cast<std::uintptr_t>(this); }
   [[nodiscard]] static Posted& of(transport::Cookie cookie) {
-    return *reinterpret_cast<Posted*>(cookie);  // NOLINT(performance-no-int-to-ptr): as cookie() made it
+    return *reinterpret_cast<Posted*>(cookie);  // NOLINT(performance-no-int-to-ptr): cookie() made it
   }
 };
 

@@ -13,12 +13,12 @@ static_assert(std::endian::native == std::endian::little, "the flag is the head'
 static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free &&
               std::atomic_ref<std::byte>::is_always_lock_free);
 
-// The two values of a tail. Neither is what an unused slot holds, so that the image need not agree with the
-// receiver about bytes that were never written.
+// The two values of a tail. Neither equals the byte of an unused slot (zero), so the image need not agree
+// with the receiver about bytes that were never written.
 constexpr std::byte kTail{0x33};
 constexpr std::byte kOtherTail{0xcc};
 
-/// A head as it is written, as one word.
+/// A head, which is written as one word.
 struct Head {
   std::uint32_t size = 0;
   std::byte tail{};
@@ -55,7 +55,7 @@ RingSender::Write RingSender::put(std::span<const std::byte> first, std::span<co
   const std::span<std::byte> body = slot.subspan(RingShape::kHeadBytes);
 
   std::byte& end = body[size];
-  const std::byte tail = end == kTail ? kOtherTail : kTail;  // differs from what the receiver has there
+  const std::byte tail = end == kTail ? kOtherTail : kTail;  // differs from the receiver's byte there
   end = tail;
   auto at = std::ranges::copy(first, body.begin()).out;
   at = std::ranges::copy(second, at).out;
@@ -103,8 +103,8 @@ RingReceiver::Look RingReceiver::look() {
     return {.state = State::broken};
   }
 
-  // Acquire, so that the message is read after its tail, behind which the device places nothing. (Of mapped
-  // memory the head has told everything.)
+  // Acquire, so that the message is read after its tail, which is the last byte that the device places. (In
+  // mapped memory the acquire load of the head is enough.)
   const std::span<std::byte> body = slot.subspan(RingShape::kHeadBytes);
   if (std::atomic_ref(body[head.size]).load(std::memory_order_acquire) != head.tail) return {};
   return {.state = State::message, .message = body.first(head.size)};

@@ -42,9 +42,9 @@ struct RingShape {
   static constexpr std::size_t kHeadBytes = 8;
   static constexpr std::size_t kTailBytes = 1;
 
-  /// What the slots occupy, and the image of them; either begins at a multiple of kLineBytes.
+  /// Returns the size of the slots, and of their image. Both begin at a multiple of kLineBytes.
   [[nodiscard]] constexpr std::size_t bytes() const { return slots * slot_bytes; }
-  /// The longest message of a slot.
+  /// Returns the size of the longest message of a slot.
   [[nodiscard]] constexpr std::size_t most() const { return slot_bytes - kHeadBytes - kTailBytes; }
   [[nodiscard]] constexpr bool valid() const {
     return slots > 0 && slots <= UINT32_MAX && slot_bytes >= kLineBytes && slot_bytes % kLineBytes == 0 &&
@@ -55,13 +55,13 @@ struct RingShape {
 static_assert(RingShape{1, 64}.most() >= 48,
               "a short message travels in one cache line with its head and tail");
 
-/// Which slot is next, and which flag its head gets: the flags of two successive laps differ, and neither is
-/// zero. Counts slots round and round and so never overflows.
+/// The next slot, and the flag for its head. The flags of two successive laps differ, and neither is zero.
+/// The slot number wraps around at the end of a lap, so it never overflows.
 class RingPlace {
  public:
   [[nodiscard]] std::size_t slot() const { return slot_; }
   [[nodiscard]] std::uint8_t flag() const { return flag_; }
-  /// What a head holds before this lap's message came; zero too in the first lap.
+  /// Returns the flag of the head before this lap's message comes. In the first lap it may also be zero.
   [[nodiscard]] std::uint8_t former_flag() const { return static_cast<std::uint8_t>(flag_ ^ kFlagBits); }
 
   void advance(std::size_t slots) {
@@ -81,7 +81,7 @@ class RingPlace {
 /// The sender's end.
 class RingSender {
  public:
-  /// What is to be written to the receiver: `bytes`, at `offset` in its memory as in the image.
+  /// A write that the caller carries out: `bytes`, to `offset` in the receiver's memory as in the image.
   struct Write {
     std::size_t offset;
     std::span<const std::byte> bytes;
@@ -91,20 +91,20 @@ class RingSender {
   ///                themselves, mapped here. It outlives this.
   RingSender(const RingShape& shape, std::span<std::byte> memory);
 
-  /// True when all slots wait for the receiver to give them back.
+  /// Returns whether all slots wait for the receiver to give them back.
   [[nodiscard]] bool full() const { return in_use_ == shape_.slots; }
   [[nodiscard]] const RingShape& shape() const { return shape_; }
 
-  /// Puts the message, its parts one after the other, into the next slot; not when full(), and it has at most
-  /// shape().most() bytes. With an image, the caller has the result written by one write that places bytes in
-  /// order, and writes go out in the order of these calls; the slot of the image stays as it is
-  /// until the receiver gives it back, which says that the write has been placed. With mapped memory the
-  /// message is published on return.
+  /// Puts the message, its parts one after the other, into the next slot. The ring is not full(), and the
+  /// message has at most shape().most() bytes. With an image, the caller carries out the result by one write
+  /// that places bytes in the order of their addresses. It writes in the order of these calls. The slot of
+  /// the image stays unchanged until the receiver gives it back, which means that the write has been placed.
+  /// With mapped memory the message is published on return.
   Write put(std::span<const std::byte> first, std::span<const std::byte> second,
             std::span<const std::byte> third = {});
 
-  /// The receiver has dealt with `slots` messages more. False, and nothing has changed, when those are more
-  /// than it owes: it is not to be trusted further.
+  /// Records that the receiver has dealt with `slots` messages more. Returns false and changes nothing if
+  /// that is more than it owes: the caller should not trust it any more.
   [[nodiscard]] bool returned(std::uint32_t slots);
 
  private:
@@ -118,31 +118,31 @@ class RingSender {
 class RingReceiver {
  public:
   enum class State : std::uint8_t {
-    nothing,  ///< no message, or not all of it
+    nothing,  ///< no message has arrived, or not all of it
     message,
-    broken,  ///< the head is none that a sender writes; stays so
+    broken,  ///< no honest sender writes this head; a permanent state
   };
   struct Look {
     State state = State::nothing;
-    std::span<const std::byte> message = {};  ///< in its slot, until release()
+    std::span<const std::byte> message = {};  ///< lies in its slot; valid until release()
   };
 
-  /// Zeroes `memory`, which is shape.bytes() and outlives this; the sender learns of it later.
+  /// Zeroes `memory`, which has shape.bytes() and outlives this. It is not yet offered to the sender.
   RingReceiver(const RingShape& shape, std::span<std::byte> memory);
 
   [[nodiscard]] const RingShape& shape() const { return shape_; }
 
-  /// The oldest message that was not released. Its size has been checked; its contents are the sender's, who
-  /// could go on writing them: what is checked in them is to be read once.
+  /// Returns the oldest message that was not released. Its size has been checked. A dishonest sender can
+  /// still change its contents, so the caller copies a field before it checks the field.
   [[nodiscard]] Look look();
 
-  /// The message of the last look() has been dealt with: the next one's turn, and its slot is free once the
-  /// sender is told.
+  /// Ends the message of the last look(), and moves on to the next slot. The slot is free once the sender is
+  /// told.
   void release();
 
-  /// Slots released that the sender has not been told of.
+  /// Returns the number of released slots that the sender has not been told of.
   [[nodiscard]] std::uint32_t unreturned() const { return unreturned_; }
-  /// The same, to be told now: the caller sends the number to the sender's returned().
+  /// Returns the same number and resets it. The caller sends it to the sender's returned().
   [[nodiscard]] std::uint32_t take_returned();
 
  private:

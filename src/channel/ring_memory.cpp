@@ -16,7 +16,7 @@ RingMemory::Piece RingMemory::take() {
   auto piece = BouncePool::create(registrar_, bytes_, 1, writers_);
   if (!piece.ok()) {
     log(LogLevel::info, fmt::format("no more rings for messages: {}", piece.status().text()));
-    most_ = made_;  // asking again and again would cost more than rings are worth
+    most_ = made_;  // repeated attempts would cost more than rings are worth
     return nullptr;
   }
   ++made_;

@@ -10,21 +10,22 @@
 
 namespace rma {
 
-/// Registered memory for rings, or for images of rings, in pieces of one size. It is made when it is wanted,
-/// and kept for the next who wants some. For one thread at a time.
+/// Registered memory for rings, or for images of rings, in pieces of one size. A piece is made when it is
+/// first needed, and kept for the next use. For one thread at a time.
 class RingMemory {
  public:
   using Piece = std::unique_ptr<BouncePool>;
 
-  /// @param most     pieces that exist at the same time
-  /// @param writers  peers, of rings; of images, this process alone
+  /// @param most     the most pieces that exist at the same time
+  /// @param writers  peers for rings; this process alone for images
   RingMemory(Registrar& registrar, std::size_t bytes, std::size_t most, BouncePool::Writers writers)
       : registrar_(registrar), bytes_(bytes), most_(most), writers_(writers) {}
 
-  /// Null when all are taken, or where no more can be registered.
+  /// Takes a piece. Returns null if all are taken, or if no more can be registered.
   [[nodiscard]] Piece take();
   void give(Piece piece) { spare_.push_back(std::move(piece)); }
-  /// Gives the piece's memory back to the system: nobody else's device can reach it any more.
+  /// Deregisters the piece and gives its memory back to the system. No other process's device can reach it
+  /// any more.
   void drop(Piece piece);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }

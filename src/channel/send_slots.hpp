@@ -15,21 +15,22 @@
 
 namespace rma {
 
-/// Registered memory of messages until the device has sent them: of those that it does not copy when they are
-/// posted. Thread-safe.
+/// Registered memory for outgoing messages that the device does not copy when they are posted. It holds each
+/// until the device has sent it. Thread-safe.
 class SendSlots {
  public:
   class Slot;
-  /// Who is told of each end, by who polls the endpoint, and gets what the slot has kept.
+  /// Handles the end of a message, and receives the piece that its slot has kept. The thread that polls the
+  /// endpoint calls it.
   using Ended = std::function<void(int peer, rma_status_t status, RingMemory::Piece kept)>;
 
-  /// RMA_ERR_NO_MEMORY.
+  /// Registers the memory of `count` slots of `bytes` bytes. RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<SendSlots>> create(Registrar& registrar, std::size_t bytes,
                                                                  std::size_t count, Ended ended);
 
-  /// Null when all are taken.
+  /// Takes a slot. Returns null if all are taken.
   [[nodiscard]] Slot* take();
-  /// One whose message was not posted.
+  /// Gives back a slot whose message was not posted.
   void give(Slot* slot);
   [[nodiscard]] transport::Key key(std::size_t rail) const { return memory_->registered().local_key(rail); }
 
@@ -43,13 +44,14 @@ class SendSlots {
   std::vector<Slot*> free_;
 };
 
-/// Memory of one message.
+/// The memory of one message.
 class SendSlots::Slot final : public Posted {
  public:
   Slot(SendSlots& owner, std::byte* memory) : owner_(owner), memory_(memory) {}
 
   [[nodiscard]] std::byte* memory() const { return memory_; }
-  /// Until the end of this message, and so of all that were posted to its receiver before.
+  /// Keeps `piece` until the end of this message, and so of all messages that were posted to its receiver
+  /// before.
   void keep(RingMemory::Piece piece) { kept_ = std::move(piece); }
   void ended(int peer, rma_status_t status, std::uint32_t bytes) override;
 

@@ -4,7 +4,7 @@ namespace rma {
 
 std::optional<RingShape> SendingRing::shape_of(const RingOffer& offer) {
   const RingShape shape = {.slots = offer.slots, .slot_bytes = offer.slot_bytes};
-  // What can be returned at once is counted in 16 bits.
+  // A message returns at most UINT16_MAX slots.
   if (!shape.valid() || shape.slots > UINT16_MAX || shape.most() < sizeof(MessageHeader)) return {};
   if (offer.address == 0 || offer.address % RingShape::kLineBytes != 0) return {};
   if (offer.address > UINT64_MAX - shape.bytes()) return {};

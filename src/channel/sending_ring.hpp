@@ -15,11 +15,10 @@ namespace rma {
 /// The sending end of the ring that a peer has offered to this process. The lock of its link guards it.
 class SendingRing {
  public:
-  /// Returns the shape of the offered ring, or nothing if the offer makes no sense.
+  /// Returns the shape of the offered ring, or no value if the offer is malformed.
   [[nodiscard]] static std::optional<RingShape> shape_of(const RingOffer& offer);
 
-  /// Opens the ring: messages may go by it from now on. `image` holds the copies of the slots; it is large
-  /// enough.
+  /// Opens the ring: messages may go by it from now on. `image` is large enough for the copies of the slots.
   void open(const RingOffer& offer, const RingShape& shape, RingMemory::Piece image);
   /// Closes the ring for new messages. Messages that were put into it before still go.
   void stop() { open_ = false; }
@@ -35,7 +34,7 @@ class SendingRing {
     return open_ && !slots_->full() && sizeof(MessageHeader) + body <= slots_->shape().most();
   }
   /// Puts a message into the image; takes() has returned true for it. The caller writes it to the peer before
-  /// the next.
+  /// it puts the next.
   void put(const MessageHeader& header, std::span<const std::byte> head, std::span<const std::byte> tail);
 
   /// The RDMA write that brings a message from the image to the peer.
@@ -47,8 +46,8 @@ class SendingRing {
   [[nodiscard]] Unwritten unwritten(std::size_t rail) const;
   void written() { unwritten_.reset(); }
 
-  /// The peer has returned this many slots, perhaps of a ring that was stopped before. Returns false if an
-  /// honest peer would not have.
+  /// Records that the peer has returned `slots` slots, perhaps of a ring that was stopped before. Returns
+  /// false if an honest peer would not do that.
   [[nodiscard]] bool returned(std::uint32_t slots) {
     return slots == 0 || (slots_ && slots_->returned(slots));
   }

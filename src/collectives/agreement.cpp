@@ -7,7 +7,7 @@
 namespace rma {
 namespace {
 
-/// The acquire pairs with the release in TeamTransport::put.
+/// Reads a word that another process writes. The acquire pairs with the release in TeamTransport::put.
 std::uint64_t read(std::uint64_t& word) {
   return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_acquire);
 }
@@ -141,7 +141,7 @@ bool Agreement::take_from_slot(const TeamKey& key, int rank, Card& card) {
 void Agreement::acknowledge(int rank) {
   Counts& counts = counts_[static_cast<std::size_t>(rank)];
   ++counts.received;
-  // A sender that cannot be told sends nothing more, because it waits for `taken`.
+  // If the sender cannot be told, it sends nothing more, because it waits for `taken`.
   const auto base = transport_.block(rank);
   if (!base.ok()) return;
   const std::uintptr_t there = base.value() + static_cast<std::size_t>(rank_) * sizeof(Slot);

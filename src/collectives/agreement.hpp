@@ -19,8 +19,8 @@
 namespace rma {
 
 /// The exchange by which the members of a new team agree on it, when they are on several hosts: each member
-/// tells its partners where its memory for the team lies and whether it can take part. Each process has one
-/// Agreement. It has a *slot* for every rank of the job, and only that rank writes there, by
+/// tells its partners the address of its memory for the team and whether it can take part. Each process has
+/// one Agreement. It has a *slot* for every rank of the job, and only that rank writes there, by
 /// TeamTransport::put.
 ///
 /// A slot holds one message. The sender writes the message and then the message's number into `arrived`. The
@@ -36,7 +36,7 @@ class Agreement {
   /// A member's message to its partners.
   struct Card {
     std::uint64_t block = 0;    ///< address of its PointToPointBlock
-    std::uint64_t failure = 0;  ///< FailureWord::word(): 0, or why the member cannot take part
+    std::uint64_t failure = 0;  ///< FailureWord::word(): 0, or the reason why the member cannot take part
     std::uint64_t id = 0;       ///< the team's id: the first member supplies it, the others send 0
   };
   /// The result of reach(). If `failure` is not ok, the team is not made, and all members get a failure that
@@ -78,8 +78,8 @@ class Agreement {
   /// lock_ held. Returns an error if `rank` does not answer any more.
   template <typename Condition>
   [[nodiscard]] Status wait(int rank, const Condition& condition);
-  /// Takes in all messages that have arrived, as far as there is memory for them. Called with lock_ held, as
-  /// the next two functions are.
+  /// Takes in all messages that have arrived, as far as there is memory for them. The caller of this function
+  /// and the next two holds lock_.
   void take_in();
   /// Takes a message directly from its slot, because take_in() had no memory for it.
   [[nodiscard]] bool take_from_slot(const TeamKey& key, int rank, Card& card);

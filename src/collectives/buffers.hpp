@@ -7,7 +7,7 @@
 
 namespace rma {
 
-/// Which buffers of the program the members of a team can use in place.
+/// Knows which buffers of the program the members of a team can use in place.
 class Buffers {
  public:
   Buffers() = default;
@@ -15,16 +15,16 @@ class Buffers {
   Buffers& operator=(const Buffers&) = delete;
   virtual ~Buffers() = default;
 
-  /// Every member can use this process's [address, address + bytes).
+  /// Returns whether every member can use this process's [address, address + bytes).
   [[nodiscard]] virtual bool shared(const void* address, std::size_t bytes) const = 0;
-  /// Where `address`, which is shared() at team rank `member`, lies here.
+  /// Returns where `address`, which is shared() at team rank `member`, is mapped here.
   [[nodiscard]] virtual std::byte* at(const void* address, std::size_t bytes, int member) const = 0;
 };
 
 /// Buffers in the heaps of a team's members, all mapped here.
 class TeamBuffers final : public Buffers {
  public:
-  /// `ranks`, the world ranks by team rank, stay where they are.
+  /// `ranks` are the world ranks by team rank. They outlive this and do not move.
   TeamBuffers(const Job& job, std::span<const int> ranks) : job_(job), ranks_(ranks) {}
 
   [[nodiscard]] bool shared(const void* address, std::size_t bytes) const override {

@@ -8,10 +8,10 @@
 #include "collectives/team.hpp"
 #include "util/status.hpp"
 
-// Collective operations on a team. All are called by one thread of each member, with sizes, types, operators
-// and roots that agree. Arguments have been checked: roots are team ranks, sizes do not overflow, and
-// check_reduction() accepted type and operator. They return RMA_ERR_PEER_LOST when a member is gone, and the
-// team is unusable then.
+// Collective operations on a team. One thread of each member calls each of them, with sizes, types, operators
+// and roots that agree. The arguments have been checked: roots are team ranks, sizes do not overflow, and
+// check_reduction() has accepted the type and the operator. All return RMA_ERR_PEER_LOST if a member is gone;
+// the team is unusable then.
 
 namespace rma {
 

@@ -8,10 +8,10 @@ namespace rma {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
-/// Combined at a time: fits the first-level cache together with one source, and holds whole elements of any
-/// type.
+/// The number of bytes that are combined at a time. They fit the first-level cache together with one source,
+/// and hold whole elements of any type.
 constexpr std::size_t kBlock = 4096;
-/// A piece up to this size is combined by every member on its own, for it costs less than a second round.
+/// Every member combines a piece of up to this size on its own, because that costs less than a second round.
 constexpr std::size_t kWholeBytes = 1024;
 static_assert(TeamBlock::kPieceBytes % kCacheLine == 0 && kWholeBytes <= TeamBlock::kPieceBytes);
 
@@ -25,7 +25,7 @@ Status for_pieces(std::size_t bytes, const Step& step) {
   return {};
 }
 
-/// memcpy for ranges that are the same or disjoint.
+/// Copies between ranges that are the same or disjoint.
 void copy_unless_same(void* dst, const void* src, std::size_t bytes) {
   if (dst != src) std::memcpy(dst, src, bytes);
 }
@@ -151,7 +151,7 @@ Exchange::Part Exchange::part_of(int member, std::size_t bytes) const {
 
 template <typename Source>
 void Exchange::combine(std::byte* dst, const Source& source, Part part, const Reduction& reduction) const {
-  // By way of a block of our own, because `dst` may be a source that is not the first.
+  // Combines in a local block, because `dst` may be a source that is not the first.
   alignas(kCacheLine) std::array<std::byte, kBlock> result;
   for (std::size_t offset = 0; offset < part.bytes; offset += kBlock) {
     const std::size_t begin = part.begin + offset;
@@ -165,7 +165,7 @@ void Exchange::combine(std::byte* dst, const Source& source, Part part, const Re
 }
 
 Status Exchange::reduce_direct(std::byte* root_dst, std::size_t bytes, const Reduction& reduction) {
-  // Where the root's source is its destination, each part of it is read and written by one member only.
+  // If the root's source is its destination, only one member reads and writes each part of it.
   const auto source = [&](int from) {
     return buffers_.at(announced_[static_cast<std::size_t>(from)].src, bytes, from);
   };
@@ -181,7 +181,7 @@ Status Exchange::allreduce_direct(std::byte* dst, std::size_t bytes, const Reduc
   // the round, so the buffer may be the source as well.
   combine(dst, source, part_of(member(), bytes), reduction);
   if (Status met = rounds_.meet(); !met.ok()) return met;
-  // Now the parts of sources that the rest of the result goes to have been used.
+  // All members have now used the parts of sources that the rest of the result overwrites.
   for (int from = 0; from < members(); ++from) {
     if (from == member()) continue;
     const Part part = part_of(from, bytes);

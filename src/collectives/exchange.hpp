@@ -9,16 +9,16 @@
 
 namespace rma {
 
-/// The collectives, as one member takes part in them. Data up to a piece long travels in one round, longer
-/// data in as many as it has pieces; a member fills its next outbox while others still read the last one.
-/// From TeamShape::direct_bytes on, members first tell each other where their buffers are, and where all of
-/// these are shared they use them in place, with a last round after which each owns its buffer again.
+/// The part of one member in the collectives of a team on one host. Data of up to one piece takes one round.
+/// Longer data takes one round per piece; a member fills its next outbox while others still read the last
+/// one. From TeamShape::direct_bytes on, the members first announce their buffers to each other. If all of
+/// these are shared, the members use them in place, and a last round gives each member its buffer back.
 ///
-/// Used by one thread at a time; arguments as in collectives.hpp. A round that fails ends its call, and those
-/// that follow, with RMA_ERR_PEER_LOST.
+/// One thread at a time uses it. The arguments are those of collectives.hpp. A round that fails ends its
+/// call, and all later calls, with RMA_ERR_PEER_LOST.
 class Exchange {
  public:
-  /// `block`, `buffers` and `roster` stay where they are.
+  /// `block`, `buffers` and `roster` outlive this and do not move.
   Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
            const Roster& roster);
 
@@ -44,15 +44,16 @@ class Exchange {
     std::size_t bytes = 0;
   };
 
-  /// One round: announced_ then holds all members' buffers.
+  /// Executes one round. Afterwards announced_ holds all members' buffers.
   [[nodiscard]] Status announce(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes);
   [[nodiscard]] bool direct(std::size_t bytes) const;
   [[nodiscard]] bool all_sources_shared() const;
   [[nodiscard]] bool all_destinations_shared() const;
-  /// The part of `bytes` bytes of elements that `member` reduces for all: whole cache lines.
+  /// Returns the part of `bytes` bytes of elements that `member` reduces for all members. It consists of
+  /// whole cache lines.
   [[nodiscard]] Part part_of(int member, std::size_t bytes) const;
-  /// Reduces `part` of all members' data: `source(member)` is where that member's begins, `dst` where the
-  /// result's does. A source may be `dst`.
+  /// Reduces `part` of all members' data. `source(member)` returns the start of that member's data, and `dst`
+  /// is the start of the result. A source may be `dst`.
   template <typename Source>
   void combine(std::byte* dst, const Source& source, Part part, const Reduction& reduction) const;
 

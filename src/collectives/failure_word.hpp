@@ -6,13 +6,13 @@
 
 namespace rma {
 
-/// Why members of a team gave up, in a word that they can send each other.
+/// The reason why members of a team gave up, in a word that they can send each other.
 struct FailureWord {
   rma_status_t code = RMA_SUCCESS;
-  int rank = 0;  ///< world rank of who found it
+  int rank = 0;  ///< world rank of the member that found the failure
 
   [[nodiscard]] bool ok() const { return code == RMA_SUCCESS; }
-  /// 0 when ok().
+  /// Returns the word, which is 0 if ok().
   [[nodiscard]] std::uint64_t word() const {
     return ok() ? 0
                 : static_cast<std::uint64_t>(static_cast<std::uint32_t>(code)) << 32U |

@@ -10,13 +10,13 @@
 namespace rma {
 namespace {
 
-/// PointToPointBlock::Channel::left: whether the sender, and all whose part() it knows of, found the team
-/// usable.
+/// Values of PointToPointBlock::Channel::left. They say whether the sender, and all members of whose part()
+/// it knows, found the team usable.
 constexpr std::uint64_t kLeftUsable = 1;
 constexpr std::uint64_t kLeftFailed = 2;
 
-/// Acquire pairs with the release in TeamTransport::put. The cast: C++20 has no reference to an atomic that
-/// is only read.
+/// Reads a word that another process writes. The acquire pairs with the release in TeamTransport::put. The
+/// cast is needed because std::atomic_ref of C++20 takes no const.
 std::uint64_t read(const std::uint64_t& word) {
   return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(word)).load(std::memory_order_acquire);
 }
@@ -210,7 +210,7 @@ Status PointToPoint::fail(Status reason) {
   }
   for (int k = 0; k < distances_; ++k) {
     for (const Direction direction : {Direction::up, Direction::down}) {
-      // A member that cannot be told is told by others, or has ended.
+      // If this member cannot tell a partner, others tell it, or it has ended.
       static_cast<void>(put(k, direction, 0, nullptr, 0, offsetof(PointToPointBlock, failure), word).ok());
     }
   }

@@ -27,7 +27,7 @@ namespace rma {
 /// member that finds the failure writes `failure` at the other ends of its channels, and every member that
 /// learns of it does the same.
 ///
-/// Used by one thread at a time. The class knows no job: a member may also be a thread.
+/// One thread at a time uses it. The class knows no job: a member may also be a thread.
 class PointToPoint {
  public:
   /// `memory` is this member's block. It and `transport` outlive the object. Failures that this member
@@ -48,7 +48,7 @@ class PointToPoint {
   [[nodiscard]] Status receive(int k, Direction direction, const std::byte** data);
   [[nodiscard]] Status done(int k, Direction direction);
 
-  /// A barrier.
+  /// Executes a barrier.
   [[nodiscard]] Status meet();
 
   /// Ends the use of the team. Every member calls it last, also a member for which the team has failed. After
@@ -60,25 +60,25 @@ class PointToPoint {
   struct Progress {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
-    std::uintptr_t to = 0;  ///< block of the member that our messages go to; 0 when not known yet
+    std::uintptr_t to = 0;  ///< block of the member that our messages go to; 0 until it is known
   };
 
   [[nodiscard]] static std::size_t index(int k, Direction direction) {
     return 2 * static_cast<std::size_t>(k) + static_cast<std::size_t>(direction);
   }
   [[nodiscard]] int partner(int k, Direction direction) const;
-  /// Block of partner(k, direction).
+  /// Returns the address of the block of partner(k, direction).
   [[nodiscard]] Result<std::uintptr_t> block(int k, Direction direction);
   [[nodiscard]] const PointToPointBlock::Channel& channel(std::size_t index) const;
   [[nodiscard]] std::uint64_t failure_word() const;
 
-  /// Waits for `condition` on words of this member's block that `member` writes. The one place where members
-  /// wait for each other.
+  /// Waits for `condition` on words of this member's block that `member` writes. All waits of members for
+  /// each other happen here.
   template <typename Condition>
   [[nodiscard]] Status wait(int member, const Condition& condition);
   /// Waits for `word` to be `value`.
   [[nodiscard]] Status wait(const std::uint64_t& word, std::uint64_t value, int member);
-  /// Writes to the block of partner(k, direction), at these places.
+  /// Writes `data` to offset `to`, and then `value` to offset `flag`, of the block of partner(k, direction).
   [[nodiscard]] Status put(int k, Direction direction, std::size_t to, const void* data, std::size_t bytes,
                            std::size_t flag, std::uint64_t value);
   /// Makes the team unusable here and tells the partners.

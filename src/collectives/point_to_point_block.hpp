@@ -19,20 +19,20 @@ struct alignas(64) PointToPointBlock {
   /// The maximum payload of a message.
   static constexpr std::size_t kPieceBytes = 8192;
 
-  /// Words about the messages that come to the owner, and about those that it sends, by one distance and
-  /// direction.
+  /// The words for the messages of one distance and direction, both those to the owner and those that it
+  /// sends.
   struct alignas(64) Channel {
-    std::array<std::uint64_t, 2> arrived = {};  ///< by slot: number of the message in it; by its sender
-    std::array<std::uint64_t, 2> taken = {};  ///< by slot: number of our message last taken; by its receiver
-    std::array<std::uint64_t, 2> met = {};    ///< by parity: the last barrier that our sender came to
-    std::uint64_t left = 0;                   ///< our sender's PointToPoint::part()
+    std::array<std::uint64_t, 2> arrived = {};  ///< by slot: its message's number; the sender writes it
+    std::array<std::uint64_t, 2> taken = {};    ///< by slot: our last taken message; its receiver writes it
+    std::array<std::uint64_t, 2> met = {};      ///< by parity: the last barrier that our sender came to
+    std::uint64_t left = 0;                     ///< our sender's PointToPoint::part()
   };
   static_assert(sizeof(Channel) == 64);
 
-  /// Why the team is unusable, FailureWord::word(); 0 as long as it is not. By any member.
+  /// FailureWord::word() of the reason why the team is unusable; 0 while it is usable. Any member writes it.
   std::uint64_t failure = 0;
 
-  /// Distances of a team's channels: 2^k for k below this.
+  /// Returns n: a team has channels for the distances 2^k for k below n.
   [[nodiscard]] static constexpr int distances(int members) {
     return static_cast<int>(std::bit_width(static_cast<unsigned>(members) - 1U));
   }

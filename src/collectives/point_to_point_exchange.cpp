@@ -9,18 +9,19 @@ namespace rma {
 namespace {
 
 constexpr std::size_t kPieceBytes = PointToPointBlock::kPieceBytes;
-/// Pieces of a result that the top of the tree keeps for another member.
+/// The number of pieces of a result that the top of the tree keeps for another member.
 constexpr std::size_t kKept = 4;
 
 std::size_t pieces_of(std::size_t bytes) { return (bytes + kPieceBytes - 1) / kPieceBytes; }
 
-/// Bytes of piece `number` of `bytes` bytes.
+/// Returns the size of piece `number` of `bytes` bytes.
 std::size_t piece_bytes(std::size_t number, std::size_t bytes) {
   return std::min(kPieceBytes, bytes - number * kPieceBytes);
 }
 
-/// Some consecutive blocks of an allgather's result, around its end: one range of bytes or two, each cut into
-/// pieces by itself. Sender and receiver of the same blocks have the same pieces.
+/// Consecutive blocks of an allgather's result, which may wrap around its end. They are one range of bytes or
+/// two, and each range is cut into pieces by itself. Sender and receiver of the same blocks have the same
+/// pieces.
 class Blocks {
  public:
   struct Piece {
@@ -44,9 +45,9 @@ class Blocks {
   }
 
  private:
-  std::size_t begin_;    ///< of the range up to the end of all blocks
-  std::size_t bytes_;    ///< of it
-  std::size_t wrapped_;  ///< of the range from the beginning
+  std::size_t begin_;    ///< start of the range that lies before the end of all blocks
+  std::size_t bytes_;    ///< size of this range
+  std::size_t wrapped_;  ///< size of the range that wraps around to the beginning
 };
 
 }  // namespace
@@ -61,7 +62,7 @@ Status PointToPointExchange::pass_down(int place, std::byte* data, std::size_t b
   if (place != 0) {
     if (Status status = p2p_.receive(below, Direction::up, &from); !status.ok()) return status;
   }
-  // The largest subtree first: it takes longest.
+  // Sends to the largest subtree first, because that takes longest.
   for (int k = below - 1; k >= 0; --k) {
     const int child = place + (1 << k);
     const bool wanted = wanting == kEveryone || (wanting >= child && wanting < child + (1 << k));
@@ -86,7 +87,7 @@ Status PointToPointExchange::broadcast(void* buffer, std::size_t bytes, int root
 Status PointToPointExchange::pass_up(int place, std::byte* result, const std::byte* src, std::size_t bytes,
                                      const Reduction& reduction) {
   const int below = children(place);
-  alignas(64) std::array<std::byte, kPieceBytes> sum;  // by way of which `result` may be `src`
+  alignas(64) std::array<std::byte, kPieceBytes> sum;  // `result` may be `src`
   const std::byte* mine = src;
   for (int k = 0; k < below && place + (1 << k) < p2p_.members(); ++k) {
     if (mine == src) {
@@ -106,14 +107,14 @@ Status PointToPointExchange::pass_up(int place, std::byte* result, const std::by
 Status PointToPointExchange::reduce_to(int wanting, std::byte* dst, const std::byte* src, std::size_t bytes,
                                        const Reduction& reduction) {
   // Member 0 is the top for every root, so that the order of combining is always the same. The result then
-  // goes down the same tree, to one or to all. A piece goes down some turns after it went up: meanwhile
-  // others follow it up.
+  // goes down the same tree, to one or to all. A piece goes down some turns after it went up. Meanwhile later
+  // pieces go up.
   const int place = p2p_.member();
   const bool wants = wanting == kEveryone || wanting == place;
   const bool on_the_way = wanting >= place && wanting < place + (1 << children(place));
   const bool down = wanting != 0 && (wanting == kEveryone || on_the_way);
   const std::size_t lead = wanting == kEveryone ? 2 * static_cast<std::size_t>(p2p_.distances()) : kKept - 1;
-  // Where the top keeps results that it does not want itself.
+  // The top keeps results here that it does not want itself.
   alignas(64) std::array<std::byte, kKept * kPieceBytes> kept;
   const auto place_of = [&](std::size_t piece) {
     if (wants) return dst + piece * kPieceBytes;
@@ -150,9 +151,9 @@ Status PointToPointExchange::allreduce(void* dst, const void* src, std::size_t c
 }
 
 Status PointToPointExchange::allgather(void* dst, const void* src, std::size_t bytes) {
-  // Bruck's: before the turn of k a member has the blocks of itself and the 2^k - 1 after it, all at their
-  // places; it sends as many of them as are still missing to the member 2^k before, and gets those that come
-  // next from the member 2^k after it.
+  // Bruck's algorithm. Before step k a member has its own block and the blocks of the 2^k - 1 members after
+  // it, all at their places. It sends as many of them as are still missing to the member 2^k before it. It
+  // gets the next blocks from the member 2^k after it.
   auto* const to = static_cast<std::byte*>(dst);
   const auto me = static_cast<std::size_t>(p2p_.member());
   const auto all = static_cast<std::size_t>(p2p_.members());

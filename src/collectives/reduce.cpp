@@ -27,7 +27,7 @@ struct Complex {
   Real imaginary;
 };
 
-/// Where signed overflow would be undefined, the same bits are computed unsigned.
+/// The unsigned type of an integer. Unsigned arithmetic gives the same bits without undefined overflow.
 template <typename T, bool kIntegral = std::is_integral_v<T>>
 struct Wrapping {
   using Type = T;
@@ -87,8 +87,8 @@ struct BitXor {
   }
 };
 
-/// Elements are loaded and stored by memcpy, which costs nothing and needs neither alignment nor objects of
-/// that type.
+/// Combines elements. Loads and stores them by memcpy, which costs nothing and needs neither alignment nor
+/// objects of that type.
 template <typename T, typename Operator>
 void combine(std::byte* __restrict into, const std::byte* __restrict from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -101,7 +101,7 @@ void combine(std::byte* __restrict into, const std::byte* __restrict from, std::
   }
 }
 
-/// A complex sum is two real ones.
+/// Adds complex numbers. A complex sum is two real sums.
 template <typename Real>
 void combine_complex_sum(std::byte* into, const std::byte* from, std::size_t count) {
   combine<Real, Sum>(into, from, 2 * count);

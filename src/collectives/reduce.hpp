@@ -7,12 +7,12 @@
 
 namespace rma {
 
-/// RMA_ERR_ARGUMENT when `type` or `op` is no enumerator, or the operator is not defined for the type:
-/// RMA_MIN and RMA_MAX for complex types, RMA_B* for all but integers.
+/// Returns RMA_ERR_ARGUMENT if `type` or `op` is not an enumerator, or if the operator is not defined for the
+/// type. RMA_MIN and RMA_MAX are not defined for complex types, RMA_B* only for integers.
 [[nodiscard]] Status check_reduction(rma_type_t type, rma_reduction_t op);
 
-/// into[i] = into[i] op from[i] for `count` elements. Integers wrap. Both are aligned as their elements' real
-/// type, and disjoint.
+/// Performs into[i] = into[i] op from[i] for `count` elements. Integers wrap around. Both arrays are aligned
+/// to the elements' real type, and are disjoint.
 using Combine = void (*)(std::byte* into, const std::byte* from, std::size_t count);
 
 /// A reduction that check_reduction() accepted.

@@ -8,7 +8,7 @@
 
 namespace rma {
 
-/// Which members of a team that meets in memory are still there.
+/// Knows which members of a team that meets in memory have ended.
 class Roster {
  public:
   Roster() = default;
@@ -16,13 +16,14 @@ class Roster {
   Roster& operator=(const Roster&) = delete;
   virtual ~Roster() = default;
 
-  /// `member` will do nothing any more; what it has stored is visible here then. A system call.
+  /// Returns whether `member` has ended. If so, everything that it has stored is visible here. Costs a system
+  /// call.
   [[nodiscard]] virtual bool ended(int member) const = 0;
-  /// RMA_ERR_PEER_LOST, for a team that cannot go on without `member`.
+  /// Returns RMA_ERR_PEER_LOST for a team that cannot go on without `member`.
   [[nodiscard]] virtual Status lost(int member) const = 0;
 
   static constexpr int kNobody = -1;
-  /// The first of members from, from + 1 ... end - 1 that has ended, or kNobody.
+  /// Returns the first of the members from, from + 1 ... end - 1 that has ended, or kNobody.
   [[nodiscard]] int first_ended(int from, int end) const {
     for (int member = from; member < end; ++member) {
       if (ended(member)) return member;
@@ -31,10 +32,10 @@ class Roster {
   }
 };
 
-/// Members that are processes of this host.
+/// The roster of a team whose members are processes of this host.
 class TeamRoster final : public Roster {
  public:
-  /// `ranks`, the world ranks by team rank, stay where they are.
+  /// `ranks` are the world ranks by team rank. They outlive this and do not move.
   TeamRoster(const Job& job, std::span<const int> ranks) : job_(job), ranks_(ranks) {}
 
   [[nodiscard]] bool ended(int member) const override { return job_.ended(world_rank(member)); }

@@ -19,7 +19,7 @@ Status Rounds::meet() {
       return {};
     }
     if (block_.flat ? meet_flat() : meet_counting()) return {};
-    // So the next outbox is again the one that no member will read. Some may still read the other one.
+    // Makes the next outbox again the one that no member will read. Some may still read the other one.
     --met_;
     failed_ = true;
   }

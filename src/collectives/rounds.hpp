@@ -10,8 +10,9 @@
 
 namespace rma {
 
-/// The step that all collectives within a host consist of: a *round*. Each member may fill its outbox; then
-/// all members meet; then each reads the inboxes that it wants, which are the outboxes of the others.
+/// Executes the step that all collectives within a host consist of, a *round*. Each member may fill its
+/// outbox. Then all members meet. Then each reads the inboxes that it wants, which are the outboxes of the
+/// others.
 ///
 /// Rounds are numbered from 1, alike on all members. Round r uses the half r % 2 of each outbox:
 ///  - A member writes its own outbox of round r and then publishes r. No other member writes there.
@@ -32,10 +33,10 @@ namespace rma {
 /// teams a member that finds one ended closes `released` by compare-and-swap, and the last member to arrive
 /// stores it in the same way; one of the two is first. After a round has failed, all later rounds fail.
 ///
-/// The class knows no job and no process: a member may also be a thread. Used by one thread at a time.
+/// The class knows no job and no process: a member may also be a thread. One thread at a time uses it.
 class Rounds {
  public:
-  /// `block` and `roster` stay where they are.
+  /// `block` and `roster` outlive this and do not move.
   Rounds(TeamBlock& block, int member, const WaitPolicy& policy, const Roster& roster)
       : block_(block),
         roster_(roster),
@@ -62,7 +63,7 @@ class Rounds {
     return bytes <= TeamBlock::kInlineBytes ? block.lines[round % 2].payload.data()
                                             : block.pieces[round % 2].data();
   }
-  /// Whether all have come.
+  /// These return whether all members have come.
   [[nodiscard]] bool meet_flat();
   [[nodiscard]] bool meet_counting();
 
@@ -71,8 +72,8 @@ class Rounds {
   const WaitPolicy policy_;
   const int member_;
   const int members_;
-  std::uint64_t met_ = 0;  ///< rounds so far that all came to
-  bool failed_ = false;    ///< the next one has
+  std::uint64_t met_ = 0;  ///< number of rounds that all members have come to
+  bool failed_ = false;    ///< the round after these has failed
 };
 
 }  // namespace rma

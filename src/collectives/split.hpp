@@ -11,9 +11,9 @@ struct SplitChoice {
   int key = 0;
 };
 
-/// The members, as ranks of the parent, of the team of `color`, in their new order: by key, then by parent
-/// rank. `choices` is by parent rank.
-/// Takes no memory where `members` has room for as many as choices.
+/// Stores the members of the team of `color` into `members`, as ranks of the parent, in their new order: by
+/// key, then by parent rank. `choices` is by parent rank. Does not allocate if `members` has room for as many
+/// as `choices`.
 void split_members(std::span<const SplitChoice> choices, int color, std::vector<int>& members);
 
 }  // namespace rma

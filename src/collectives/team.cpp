@@ -27,7 +27,7 @@ std::vector<int> all_ranks(const Job& job) {
   return ranks;
 }
 
-/// All processes of the job meet in memory.
+/// Returns whether all processes of the job meet in memory.
 bool world_meets_in_memory(const Job& job) {
   return job.settings().collective_algorithm == CollectiveSetting::automatic &&
          job.settings().shm == ShmSetting::automatic &&
@@ -57,7 +57,7 @@ Teams::Teams(Job& job, RemoteAccess& remote_access, TeamRegistry& registry)
                                  static_cast<std::size_t>(job.size())),
                  job.rank(), agreement_transport_) {}
 
-// All that are left go: what threads know of them is not true any more.
+// Destroys all remaining teams, so the copies in this_threads_known become invalid.
 Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
 
 Result<std::unique_ptr<Teams>> Teams::create(Job& job, RemoteAccess& remote_access) {
@@ -98,8 +98,8 @@ Status Teams::start() {
 
 Status Teams::stop() {
   for (const int rank : job_.local_ranks()) {
-    // One that has left the job has met this process there, so this one was lost. The others would wait for
-    // it.
+    // A process that leaves the job in order first meets this one in the fence below. So one that has ended
+    // is lost, and the fence would wait for it for ever.
     if (job_.ended(rank)) return job_.lost(rank);
   }
   return job_.bootstrap().fence();
@@ -111,7 +111,7 @@ TeamRegistry& Teams::registry_of(int rank) const {
 
 Status Teams::check(std::span<const int> ranks) const {
   if (ranks.empty()) return {RMA_ERR_ARGUMENT, "a team has at least one member; none is listed"};
-  // Without memory, so that a member that has none gets as far as telling the others.
+  // Allocates nothing, so that a member without memory gets far enough to tell the others.
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int rank = ranks[i];
     if (rank < 0 || rank >= job_.size()) {
@@ -150,7 +150,7 @@ Result<Team*> Teams::join(std::span<const int> ranks, const TeamOrigin& origin) 
 
 Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member) {
   const auto members = static_cast<int>(ranks.size());
-  // The whole team is made before the others are met: one that has no memory for it tells them.
+  // Makes the whole team before it meets the others. A member that has no memory for it tells them.
   Team* team = nullptr;
   auto memory = unless_exhausted([&]() -> Result<std::byte*> {
     auto block = job_.allocator().allocate(MemoryKind::internal, PointToPointBlock::bytes_for(members),
@@ -180,7 +180,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
   }
   if (!outcome.failure.ok()) remove(team);
   if (outcome.failure.code == RMA_ERR_PEER_LOST) {
-    // Others may use the team, and this block, until they notice. So it stays.
+    // Others may use the team, and this block, until they notice. So the block stays.
     return Status(RMA_ERR_PEER_LOST, text("rank {} lost a rank of the team of {} that was to be made",
                                           outcome.failure.rank, members));
   }
@@ -197,7 +197,8 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
 }
 
 std::uint64_t Teams::next_id() {
-  // More teams than any job lives to make, of more ranks than any job has. The world team's is 0.
+  // The parts have room for more teams than any job lives to make, and for more ranks than any job has. The
+  // world team's id is 0.
   constexpr unsigned kNumberBits = 40;
   const std::uint64_t number = made_.fetch_add(1, std::memory_order_relaxed) + 1;
   return static_cast<std::uint64_t>(job_.rank()) << kNumberBits | number;
@@ -248,7 +249,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
     }
     block = std::launder(reinterpret_cast<TeamBlock*>(here));
   }
-  // The block stays where it is: other members may be about to look at it, as this one does.
+  // The block is not freed: other members may be about to read it, as this one does.
   if (block->closed()) return roster.lost(static_cast<int>(block->lacking() % ranks.size()));
   return settle(*block, roster, unless_exhausted([&]() -> Result<Team*> {
     std::vector<int> list(ranks.begin(), ranks.end());
@@ -258,7 +259,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
 
 Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made) {
   if (!made.ok()) block.failed.fetch_add(1, std::memory_order_relaxed);
-  // Releases it to the load below, of the others.
+  // The release pairs with the other members' load below.
   block.joined.fetch_add(1, std::memory_order_release);
   block.doorbell.wake();
   int missing = Roster::kNobody;
@@ -271,7 +272,7 @@ Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<T
       });
   const bool own = made.ok();
   if (!all) {
-    // Others may have met well before: they find the team closed, and the block stays.
+    // Other members may have met before. They find the team closed, and the block stays.
     block.close(missing, 1, 0);
     block.doorbell.wake();
     if (own) remove(made.value());
@@ -318,13 +319,13 @@ Status Teams::free(Team* team) {
 
 Status Teams::leave(Team& team) {
   if (team.p2p_ == nullptr) return leave_memory(team);
-  // After a failure somebody may still write into the block. So it stays.
+  // After a failure a member may still write into the block. So it stays.
   if (Status status = team.p2p_->p2p.part(); !status.ok()) return status;
   return job_.allocator().free(MemoryKind::internal, team.p2p_->memory);
 }
 
 Status Teams::leave_memory(Team& team) {
-  // After a failure others may still look at the block. So it stays, as it does where one ends below.
+  // After a failure other members may still read the block. So it stays, as it does if a member ends below.
   if (Status status = team.exchange().barrier(); !status.ok()) return status;
   return leave_block(*team.block_, team.roster_, team.world_rank(0));
 }

@@ -36,19 +36,20 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  /// This process's place, 0 to size() - 1.
+  /// Returns this process's place, 0 to size() - 1.
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
-  /// World ranks by team rank.
+  /// Returns the world ranks by team rank.
   [[nodiscard]] std::span<const int> ranks() const { return ranks_; }
   [[nodiscard]] int world_rank(int team_rank) const { return ranks_[static_cast<std::size_t>(team_rank)]; }
-  /// The handle of the team in the C interface. Teams::find() leads back from it.
+  /// Returns the handle of the team in the C interface. Teams::find() returns the team of a handle.
   [[nodiscard]] rma_team_t handle() const { return handle_; }
-  /// The team's id: the same number on all members, different from that of every other team of this job.
+  /// Returns the team's id. It is the same on all members, and differs from that of every other team of this
+  /// job.
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  /// The implementation of the collectives, which collectives.hpp counts and names: by point-to-point
-  /// messages if p2p() is not null, else by exchange().
+  /// These return the implementation of the collectives, which the functions of collectives.hpp call: by
+  /// point-to-point messages if p2p() is not null, else by exchange().
   [[nodiscard]] PointToPointExchange* p2p() { return p2p_ != nullptr ? &p2p_->exchange : nullptr; }
   [[nodiscard]] Exchange& exchange() { return *exchange_; }
 
@@ -86,13 +87,13 @@ class Team {
         roster_(job, ranks_),
         p2p_(std::move(p2p)) {}
 
-  // Never followed, only compared.
+  // The handle is only compared, never dereferenced.
   const rma_team_t handle_ =
       reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
   const std::vector<int> ranks_;
   const int rank_;
-  std::uint64_t id_;                  ///< between hosts known only once all have agreed
-  std::uint64_t splits_ = 0;          ///< of this team, so far
+  std::uint64_t id_;                  ///< between hosts it is known once all members have agreed
+  std::uint64_t splits_ = 0;          ///< number of splits of this team so far
   TeamBlock* const block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
   TeamBuffers buffers_;
   TeamRoster roster_;
@@ -108,11 +109,11 @@ class Team {
 /// alike. Members on several hosts find each other by an Agreement.
 class Teams {
  public:
-  /// Before Job::connect: provides the registry and what this process has for the world team.
+  /// Provides the registry and this process's memory for the world team. Called before Job::connect.
   /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job, RemoteAccess& remote_access);
 
-  /// After Job::connect: makes the world team. Local.
+  /// Makes the world team. Local; called after Job::connect.
   [[nodiscard]] Status start();
 
   /// Returns when every process of the job has called it. From then on no process accesses another's memory
@@ -154,20 +155,20 @@ class Teams {
   }
 
  private:
-  /// A team that look_up() found, true as long as no team has come or gone since.
+  /// A team that look_up() has found. It is valid as long as no team was made or freed since.
   struct Known {
     rma_team_t handle = nullptr;
     Team* team = nullptr;
     std::uint64_t epoch = 0;
   };
   static constinit thread_local Known this_threads_known;
-  /// Counts teams come and gone in this process, also by Teams before this one. Acquire loads in find() pair
-  /// with the releasing increments in add(), remove() and ~Teams().
+  /// Counts the teams that were made or freed in this process, also by Teams before this one. Acquire loads
+  /// in find() pair with the releasing increments in add(), remove() and ~Teams().
   static constinit std::atomic<std::uint64_t> epoch;
 
-  /// Where everything lies in the block of Service::teams. In a job on one host a TeamRegistry and, on rank
-  /// 0, the world team's TeamBlock; else a TeamRegistry, the slots of the Agreement and the world team's
-  /// PointToPointBlock.
+  /// The layout of the block of Service::teams. In a job on one host it holds a TeamRegistry and, on rank 0,
+  /// the world team's TeamBlock. Otherwise it holds a TeamRegistry, the slots of the Agreement and the world
+  /// team's PointToPointBlock.
   static constexpr std::size_t kBehindRegistry = sizeof(TeamRegistry);
   [[nodiscard]] static std::size_t world_p2p_at(const Job& job) {
     return kBehindRegistry + static_cast<std::size_t>(job.size()) * sizeof(Agreement::Slot);
@@ -176,17 +177,17 @@ class Teams {
   Teams(Job& job, RemoteAccess& remote_access, TeamRegistry& registry);
   [[nodiscard]] Team* look_up(rma_team_t handle) const;
   [[nodiscard]] Status check(std::span<const int> ranks) const;
-  /// The members meet in memory that all of them have mapped.
+  /// Returns whether the members meet in memory that all of them have mapped.
   [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
   [[nodiscard]] Result<Team*> join(std::span<const int> ranks, const TeamOrigin& origin);
   [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
   [[nodiscard]] Result<Team*> join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member);
-  /// All have met in `block`: the team, unless some member could not make its own.
+  /// Waits until all members have met in `block`. Returns the team, unless a member could not make its own.
   [[nodiscard]] Result<Team*> settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made);
-  /// For a team that this process is the first member of.
+  /// Returns an id for a team whose first member is this process.
   [[nodiscard]] std::uint64_t next_id();
   [[nodiscard]] TeamRegistry& registry_of(int rank) const;
-  /// Collective. Frees what this process has for the team, when no other member uses it any more.
+  /// Frees this process's memory for the team, when no other member uses it any more. Collective.
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
   [[nodiscard]] Status leave_block(TeamBlock& block, const Roster& roster, int first);
@@ -196,14 +197,14 @@ class Teams {
   Job& job_;
   RemoteAccess& remote_access_;
   TeamRegistry& registry_;
-  JobTeamTransport agreement_transport_;  ///< of `agreement_`
+  JobTeamTransport agreement_transport_;  ///< used by agreement_
   Agreement agreement_;
   std::unique_ptr<Team> world_;
-  rma_team_t world_handle_ = nullptr;  ///< beside world_, for find()
+  rma_team_t world_handle_ = nullptr;  ///< a copy of world_'s handle, for find()
   Turns turns_;
-  std::atomic<std::uint64_t> made_ = 0;  ///< teams whose first member this process has been
-  mutable std::shared_mutex mutex_;      ///< of the map
-  std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< without the world
+  std::atomic<std::uint64_t> made_ = 0;  ///< number of teams whose first member this process was
+  mutable std::shared_mutex mutex_;      ///< guards teams_
+  std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< all teams except the world team
 };
 
 }  // namespace rma

@@ -37,20 +37,20 @@ struct alignas(64) TeamBlock : TeamShape {
     alignas(64) std::array<std::array<std::byte, kPieceBytes>, 2> pieces;
   };
 
-  alignas(64) std::atomic<std::uint64_t> arrived = 0;  ///< in all rounds together; unused in flat teams
-  /// The last round in which all members have arrived; 0 in flat teams. When the team is closed, this holds
-  /// for good: kClosed, the parity of the round that failed, and the member that was missing.
+  alignas(64) std::atomic<std::uint64_t> arrived = 0;  ///< counts all rounds together; unused in flat teams
+  /// The last round in which all members have arrived; 0 in flat teams. Once the team is closed, this holds
+  /// kClosed, the parity of the round that failed, and the missing member, and does not change any more.
   alignas(64) std::atomic<std::uint64_t> released = 0;
   alignas(64) std::atomic<std::uint32_t> joined = 0;  ///< members that have made their team, or could not
-  std::atomic<std::uint32_t> failed = 0;              ///< of these, those that could not
+  std::atomic<std::uint32_t> failed = 0;              ///< members that could not make their team
   alignas(64) std::atomic<std::uint32_t> left = 0;    ///< members that do not access the block any more
-  Doorbell doorbell;                                  ///< where all members sleep
+  Doorbell doorbell;                                  ///< all members sleep here
 
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63U;
   static constexpr unsigned kParityBit = 32;
 
-  /// Closes the team if `released` is still `before`, because `round` fails: `member` is missing. Wakes
-  /// nobody.
+  /// Closes the team if `released` is still `before`. `round` has failed because `member` is missing. Wakes
+  /// no sleeper.
   void close(int member, std::uint64_t round, std::uint64_t before) {
     // Acquire and release pair with those of other calls and of the member that stores a round.
     released.compare_exchange_strong(before,
@@ -71,7 +71,8 @@ struct alignas(64) TeamBlock : TeamShape {
   [[nodiscard]] static constexpr std::size_t bytes_for(std::uint32_t members) {
     return sizeof(TeamBlock) + members * sizeof(MemberBlock);
   }
-  /// A block in `memory`, of bytes_for(shape.members) bytes, aligned to 64, of any contents.
+  /// Makes a block in `memory`, which has bytes_for(shape.members) bytes, is aligned to 64, and may hold
+  /// anything.
   static TeamBlock& make(std::byte* memory, const TeamShape& shape);
 
   [[nodiscard]] MemberBlock& member(int index) { return reinterpret_cast<MemberBlock*>(this + 1)[index]; }

@@ -18,7 +18,8 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
   std::byte* block = nullptr;
   std::vector<void*> all;
   Status status = unless_exhausted([&]() -> Status {
-    // Before anything is told: a member that has no memory tells the others, and needs none for that.
+    // Allocates before any communication: a member that has no memory tells the others, and needs none for
+    // that.
     all.resize(static_cast<std::size_t>(team.size()));
     if (bytes == 0) return {};
     auto made =
@@ -28,7 +29,7 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
     return {};
   });
   status = agree(team, std::move(status));
-  // After another failure the block stays: members that noticed nothing may use it.
+  // After another failure the block stays, because members that have not seen the failure may use it.
   if (status.code() == RMA_ERR_NO_MEMORY && block != nullptr) {
     if (Status freed = job.allocator().free(MemoryKind::collective, block); !freed.ok()) return freed;
   }

@@ -3,7 +3,8 @@
 namespace rma {
 namespace {
 
-/// The finaliser of SplitMix64 over the running hash: every bit of `value` affects every bit of the result.
+/// Mixes `value` into the running hash by the finaliser of SplitMix64. Every bit of `value` affects every bit
+/// of the result.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   std::uint64_t mixed = (hash ^ value) + 0x9e3779b97f4a7c15;
   mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9;

@@ -44,8 +44,8 @@ struct TeamKey {
 /// member has ended.
 class TeamRegistry {
  public:
-  /// A sleeping thread calls this from time to time. It returns whether a process has ended that the thread
-  /// waits for.
+  /// Returns whether a process has ended that the thread waits for. A sleeping thread calls this from time to
+  /// time.
   using Lost = std::function<bool()>;
 
   /// Posts `block` under `key`. Returns when `takers` other members have taken it, or when `lost()` returns
@@ -55,15 +55,15 @@ class TeamRegistry {
             const Lost& lost);
 
   /// Waits for the posting under `key`, takes it, and waits until it is withdrawn. Returns its block.
-  /// @param member_lost  returns whether a member has ended: then there will be no posting, or the owner
+  /// @param member_lost  returns whether a member has ended; there will then be no posting, or the owner
   ///                     withdraws it
   /// @param owner_lost   returns whether the owner has ended, so that it withdraws nothing
-  /// @return nothing if one of these has ended the wait
+  /// @return no value if one of these has ended the wait
   [[nodiscard]] std::optional<std::uint64_t> take(const TeamKey& key, const WaitPolicy& policy,
                                                   const Lost& member_lost, const Lost& owner_lost);
 
-  /// The doorbell at which this process and the other members wait for changes to the blocks that this
-  /// process owns.
+  /// Returns the doorbell at which this process and the other members wait for changes to this process's
+  /// blocks.
   [[nodiscard]] Doorbell& doorbell() { return doorbell_; }
 
  private:

@@ -23,7 +23,7 @@ Status JobTeamTransport::put(int member, std::uintptr_t to, const void* from, st
 }
 
 std::chrono::milliseconds JobTeamTransport::patience(int member) const {
-  // A look at a process of this host costs no more than a system call.
+  // A check of a process of this host costs only a system call.
   if (job_.mapped(ranks_[static_cast<std::size_t>(member)]))
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(kMortalNap));
   return std::chrono::seconds(job_.settings().peer_timeout) / 4;

@@ -13,8 +13,8 @@
 namespace rma {
 
 /// Carries data into a block of memory that each member of a group has for the purpose, and lets a process
-/// wait for writes into its own block. The members are numbered from 0. Only the transport knows where their
-/// blocks lie, and on which hosts. Thread-safe except for block().
+/// wait for writes into its own block. The members are numbered from 0. Only the transport knows the places
+/// of their blocks and their hosts. Thread-safe except for block().
 class TeamTransport {
  public:
   TeamTransport() = default;
@@ -70,7 +70,7 @@ class JobTeamTransport final : public TeamTransport {
   Job& job_;
   RemoteAccess& remote_access_;
   const std::vector<int> ranks_;
-  std::vector<std::uintptr_t> blocks_;  ///< by member; 0 where not known yet
+  std::vector<std::uintptr_t> blocks_;  ///< by member; 0 until it is known
   const std::size_t offset_;
 };
 

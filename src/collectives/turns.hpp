@@ -36,7 +36,7 @@ class Turns {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    /// With the lock held.
+    /// Returns whether no earlier turn has the same key. The caller holds the lock.
     [[nodiscard]] bool is_first() const {
       for (const Turn* each = earlier_; each != nullptr; each = each->earlier_) {
         if (each->key_ == key_) return false;
@@ -46,13 +46,13 @@ class Turns {
 
     Turns& turns_;
     const TeamKey key_;
-    Turn* earlier_ = nullptr;  ///< in the list of all turns, asked for or under way; guarded by the lock
-    Turn* later_ = nullptr;    ///< likewise
+    Turn* earlier_ = nullptr;  ///< the earlier turn in the list of all turns; the lock guards it
+    Turn* later_ = nullptr;    ///< the later turn in the list; the lock guards it
   };
 
  private:
   std::mutex lock_;
-  Turn* last_ = nullptr;  ///< of the list
+  Turn* last_ = nullptr;  ///< the last turn of the list
   std::condition_variable ended_;
 };
 

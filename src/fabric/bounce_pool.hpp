@@ -15,7 +15,7 @@ namespace rma {
 /// through them. Thread-safe.
 class BouncePool {
  public:
-  /// Says who writes to the buffers: only this process and its device, or peers as well.
+  /// The writers of the buffers: only this process and its device, or peers as well.
   enum class Writers : std::uint8_t { self, peers };
   /// Makes `count` buffers of `bytes` bytes. RMA_ERR_NO_MEMORY if they cannot be allocated or registered.
   [[nodiscard]] static Result<std::unique_ptr<BouncePool>> create(Registrar& registrar, std::size_t bytes,

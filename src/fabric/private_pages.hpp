@@ -10,7 +10,7 @@ namespace rma {
 /// Tells private memory from shared memory, by /proc/self/pagemap. Thread-safe.
 class PrivatePages {
  public:
-  /// RMA_ERR_UNSUPPORTED if the file cannot be opened.
+  /// Opens the file. RMA_ERR_UNSUPPORTED if it cannot be opened.
   static Result<std::unique_ptr<PrivatePages>> open();
 
   ~PrivatePages();

@@ -21,16 +21,17 @@ namespace rma {
 /// carries messages only: mapped memory is accessed without it.
 class Rails final : public Registrar {
  public:
-  /// Says what open() opens.
+  /// Names the transports that open() opens.
   struct Wanted {
     int rank = 0;
     int ranks = 1;
     bool network = false;     ///< open network devices
     std::vector<int> locals;  ///< the ranks of this host, ascending; with fewer than two, no local transport
   };
-  /// Opens what is wanted: of the network, the usable devices that the settings allow, at most kMaxRails, by
-  /// the provider that RMA_NETWORK names. RMA_ERR_UNSUPPORTED if there is no usable device, RMA_ERR_SETTING,
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM. If the local transport cannot be opened, there is none.
+  /// Opens the wanted transports. For the network these are the usable devices that the settings allow, at
+  /// most kMaxRails, by the provider that RMA_NETWORK names. RMA_ERR_UNSUPPORTED if there is no usable
+  /// device, RMA_ERR_SETTING, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM. If the local transport cannot be opened,
+  /// there is none.
   [[nodiscard]] static Result<std::unique_ptr<Rails>> open(const Settings& settings, const Wanted& wanted);
   /// Makes rails of transports that are already open. `local` may be null.
   explicit Rails(std::vector<std::unique_ptr<transport::Transport>> transports,
@@ -38,8 +39,8 @@ class Rails final : public Registrar {
       : transports_(std::move(transports)), local_(std::move(local)) {}
   ~Rails() override;
 
-  /// Returns the thread that answers peers that connect. The caller starts it. Null for transports that
-  /// were already open.
+  /// Returns the thread that answers peers that connect. The caller starts it. Returns null for transports
+  /// that were already open.
   [[nodiscard]] transport::ServiceThread* service() { return service_.get(); }
 
   /// Returns the number of network devices.
@@ -59,9 +60,9 @@ class Rails final : public Registrar {
   /// locked memory is reached later, each transfer can still go through these buffers. If even they cannot be
   /// registered, there are none.
   void make_buffers(const Settings& settings);
-  /// Returns the bounce buffers, of RMA_BOUNCE bytes each; null if there are none.
+  /// Returns the bounce buffers, of RMA_BOUNCE bytes each, or null if there are none.
   [[nodiscard]] BouncePool* buffers() { return buffers_.get(); }
-  /// Returns the buffers for the results of atomics; null if there are none.
+  /// Returns the buffers for the results of atomics, or null if there are none.
   [[nodiscard]] BouncePool* words() { return words_.get(); }
 
   [[nodiscard]] Result<Registered> add(std::byte* address, std::size_t bytes) override;

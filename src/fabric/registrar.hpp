@@ -26,7 +26,7 @@ struct Registered {
   RailKeys local = {};   ///< the local key of each rail
   RailKeys remote = {};  ///< the remote key of each rail, which peers use
 
-  /// Return the keys for a rail or for kLocalRail.
+  /// These return the keys for a rail or for kLocalRail.
   [[nodiscard]] transport::Key local_key(std::size_t rail) const {
     return rail == kLocalRail ? 0 : local[rail];
   }

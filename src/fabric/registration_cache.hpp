@@ -72,7 +72,7 @@ class RegistrationCache {
     Entries::iterator entry_;
   };
 
-  /// `registrar` must outlive the cache.
+  /// Makes a cache. `registrar` must outlive it.
   static std::unique_ptr<RegistrationCache> create(Registrar& registrar,
                                                    const RegistrationCacheOptions& options);
 
@@ -95,8 +95,8 @@ class RegistrationCache {
   /// last use ends.
   void flush();
 
-  /// Returns why the cache keeps nothing: the watch does not work, or the cache was not asked for. Empty
-  /// if it works.
+  /// Returns why the cache keeps nothing: the watch does not work, or the cache was not asked for. Returns an
+  /// empty text if the cache works.
   [[nodiscard]] const std::string& why_off() const noexcept { return why_off_; }
 
  private:

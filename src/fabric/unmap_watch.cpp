@@ -124,8 +124,8 @@ bool UnmapWatch::watch(const AddressSpan& span) const {
 
 std::optional<std::uint64_t> UnmapWatch::settle() const {
   for (int tries = 0; tries < kSettleTries; ++tries) {
-    // A request for no bytes: EAGAIN while a mapping is being changed, else EINVAL. Anything else means that
-    // the descriptor is no longer ours, in a forked child or because the program closed it.
+    // This request for no bytes returns EAGAIN while a mapping is being changed, else EINVAL. Any other
+    // result means that the descriptor is no longer ours, in a forked child or because the program closed it.
     uffdio_writeprotect nothing = {};
     const int result = ::ioctl(events_.load(std::memory_order_relaxed), UFFDIO_WRITEPROTECT, &nothing);
     if (result == 0 || (errno != EAGAIN && errno != EINVAL)) return std::nullopt;

@@ -9,14 +9,14 @@
 namespace rma {
 namespace {
 
-/// How many bytes from `at` on fit into `room` together with what says where they go.
+/// Returns how many bytes from `at` on fit into `room` together with the encoded layout of their place.
 std::size_t fitting(const Layout& layout, std::size_t at, std::size_t most, std::size_t unit,
                     std::size_t room, bool with_data) {
   std::size_t bytes = std::min(most / unit * unit, layout.bytes() - at);
   while (true) {
     const std::size_t needed = layout.encoded_bytes(at, bytes) + (with_data ? bytes : 0);
     if (needed <= room || bytes <= unit) return bytes;
-    // In proportion, rounded down: what does not fit has many entries, of much the same size.
+    // Scales down in proportion: a part that does not fit has many entries, of much the same size.
     bytes = std::max(unit, static_cast<std::size_t>(static_cast<double>(bytes) * static_cast<double>(room) /
                                                     static_cast<double>(needed)) /
                                unit * unit);
@@ -27,7 +27,7 @@ std::byte* pointer(std::uintptr_t address) {
   return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): of this process
 }
 
-/// Counts the fragments under way, for those that go one by one.
+/// Counts the fragments under way, for transfers that send them one by one.
 struct Window {
   std::atomic<std::size_t> open = 0;
 };
@@ -88,7 +88,7 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
         if (data.size() != bytes) status = RMA_ERR_SIZE;
         if (status == RMA_SUCCESS) unpack(*local, at, data);
       }
-      // Release: whoever sees it over sees its data.
+      // Release: pairs with the acquire below. A thread that sees the fragment's end also sees its data.
       window->open.fetch_sub(1, std::memory_order_release);
       return status;
     };

@@ -9,7 +9,7 @@
 namespace rma {
 namespace {
 
-/// A thread that was quick enough once polls at least so often the next time.
+/// The least number of polls before a sleep, after a message has arrived just before the last sleep.
 constexpr std::uint64_t kFewestSpins = 16;
 
 }  // namespace
@@ -18,7 +18,7 @@ Status HelperThread::start() {
   pending_.add(*this);
   if (service_ == nullptr) return {};
   for (const int fd : channel_.event_fds()) service_->watch(fd, [this] { work(); });
-  static_cast<void>(channel_.arm());  // no peer has a ring yet that it would have to leave
+  static_cast<void>(channel_.arm());  // succeeds: no peer has a ring yet
   return service_->start();
 }
 
@@ -47,13 +47,13 @@ void HelperThread::work() {
     const bool quiet = channel_.arm();
     if (!channel_.progress(Channel::Turn::wait) && quiet) return;
     channel_.disarm();
-    // It came while this thread was about to sleep: polling for longer would have been better.
+    // A message came while this thread was about to sleep. Longer polling would have been better.
     spins_ = std::min(most_spins_, std::max(kFewestSpins, 2 * spins_));
     pending_.wake();
   }
 }
 
-// A message that is half taken in cannot be left there.
+// Running out of memory is fatal here: a message that is half taken in cannot be left there.
 bool HelperThread::progress() try {
   return channel_.progress(Channel::Turn::if_free);
 } catch (const std::bad_alloc&) {

@@ -12,8 +12,8 @@
 namespace rma {
 
 /// Takes in messages while the program computes. The thread sleeps until a message arrives. Threads of the
-/// program that wait for an operation take messages in as well (ProgressSource), so that what they wait for
-/// needs no second thread.
+/// program that wait for an operation take messages in as well (ProgressSource), so that they do not depend
+/// on this thread.
 class HelperThread final : public ProgressSource {
  public:
   /// Uses the service thread of the devices, or no thread at all if `service` is null (tests). The thread
@@ -23,29 +23,29 @@ class HelperThread final : public ProgressSource {
       : channel_(channel), pending_(pending), service_(service), most_spins_(spins) {}
   ~HelperThread() override { stop(); }
 
-  /// Starts the thread, after all handlers are registered with the channel. RMA_ERR_SYSTEM.
+  /// Starts the thread. Called after all handlers are registered with the channel. RMA_ERR_SYSTEM.
   [[nodiscard]] Status start();
-  /// Stops it; afterwards only threads of the program take messages in.
+  /// Stops the thread. Afterwards only threads of the program take messages in.
   void stop();
 
   bool progress() override;
-  void flush(int /*rank*/) override {}  // every request is answered
+  void flush(int /*rank*/) override {}  // does nothing: every request is answered
   void give_up(int rank) override { channel_.fail(rank); }
-  /// The thread takes in what comes while the program's threads sleep, and wakes them.
+  /// Does nothing: while the program's threads sleep, the helper thread takes in messages and wakes them.
   void arm() override {}
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
-  /// No operation belongs to this progress source alone.
+  /// Returns no text, because no operation belongs to this progress source alone.
   [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return {}; }
 
  private:
-  /// The body of the thread: takes in messages until no more come.
+  /// Takes in messages until no more come. This is the body of the thread.
   void work();
 
   Channel& channel_;
   PendingOperations& pending_;
   transport::ServiceThread* const service_;
   const std::uint64_t most_spins_;
-  std::uint64_t spins_ = 0;  ///< of the next time: more while messages follow each other closely
+  std::uint64_t spins_ = 0;  ///< length of the next polling; grows while messages follow each other closely
 };
 
 }  // namespace rma

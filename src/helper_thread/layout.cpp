@@ -6,12 +6,12 @@
 namespace rma {
 namespace {
 
-/// In front of an encoded part: a wire format. `entries` dimensions follow, or segments.
+/// The wire format of the header of an encoded part. `entries` dimensions or segments follow it.
 struct PartHeader {
-  std::uint32_t listed = 0;  ///< 1: segments
+  std::uint32_t listed = 0;  ///< 1: segments follow; 0: dimensions follow
   std::uint32_t entries = 0;
-  std::uint64_t start = 0;          ///< address of the first segment, where they are not listed
-  std::uint64_t segment_bytes = 0;  ///< likewise
+  std::uint64_t start = 0;          ///< address of the first segment; used if dimensions follow
+  std::uint64_t segment_bytes = 0;  ///< used if dimensions follow
   std::uint64_t from = 0;
   std::uint64_t bytes = 0;
 };

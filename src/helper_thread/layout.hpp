@@ -12,9 +12,9 @@
 
 namespace rma {
 
-/// Which bytes of one process's memory a noncontiguous transfer touches, in order: segments of one size along
-/// dimensions, or a list of segments. Made from the caller's arguments, which are checked, or read from a
-/// message, which is not believed.
+/// The bytes of one process's memory that a noncontiguous transfer touches, in order. A layout is either
+/// segments of one size along dimensions, or a list of segments. It is made from the caller's arguments,
+/// which are checked, or decoded from a message, which is not trusted.
 class Layout {
  public:
   struct Dimension {
@@ -26,42 +26,43 @@ class Layout {
     std::uint64_t bytes = 0;
   };
 
-  /// `bytes` in one segment.
+  /// Makes a layout of `bytes` bytes in one segment.
   static Layout contiguous(std::uintptr_t address, std::size_t bytes);
-  /// The first dimension is the innermost. At most RMA_MAX_LEVELS.
+  /// Makes a strided layout. The first dimension is the innermost. There are at most RMA_MAX_LEVELS.
   static Layout strided(std::uintptr_t start, std::size_t segment_bytes,
                         std::span<const Dimension> dimensions);
   static Layout list(std::vector<Segment> segments);
 
-  /// Of all segments.
+  /// Returns the bytes of all segments together.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t segments() const { return segments_; }
 
-  /// The bytes that all segments lie in.
+  /// The smallest address range that contains all segments.
   struct Extent {
     std::uintptr_t low = 0;
     std::uintptr_t high = 0;
     [[nodiscard]] std::size_t bytes() const { return high - low; }
   };
   [[nodiscard]] const Extent& extent() const { return extent_; }
-  /// Bytes [from, from + count), as a list; all of it as it is.
+  /// Returns bytes [from, from + count) as a list of segments, or an unchanged copy if this is the whole
+  /// layout.
   [[nodiscard]] Layout part(std::size_t from, std::size_t count) const;
 
   /// Calls visit(address, bytes) for the parts of the segments that lie in bytes [from, from + count) of the
-  /// layout, in order, until it returns false; returns false when it did.
+  /// layout, in order, until it returns false. Returns false if `visit` did.
   template <typename Visit>
   bool visit(std::size_t from, std::size_t count, const Visit& visit) const;
 
-  /// Bytes that encode() needs for any part of `count` bytes.
+  /// Returns the number of bytes that encode() needs for this part.
   [[nodiscard]] std::size_t encoded_bytes(std::size_t from, std::size_t count) const;
-  /// Writes what a process needs to know of bytes [from, from + count) to the front of `to`, which has room;
-  /// returns how many bytes it took. The part is the first thing that decode() gives.
+  /// Encodes bytes [from, from + count) of the layout into the front of `to`, which has room. Returns the
+  /// number of bytes that it wrote. decode() reads them back.
   std::size_t encode(std::size_t from, std::size_t count, std::span<std::byte> to) const;
 
-  /// A part of a layout, as it was encoded.
+  /// A part of a layout, as encode() wrote it.
   struct Part;
-  /// Reads one from the front of `from`, and takes it off. None when it makes no sense: numbers that
-  /// overflow, no such part. What the addresses stand for is not looked at.
+  /// Decodes a part from the front of `from` and removes it there. Returns no value if the part is malformed:
+  /// its numbers overflow, or it exceeds its layout. The caller checks the addresses.
   [[nodiscard]] static std::optional<Part> decode(std::span<const std::byte>& from);
 
  private:
@@ -71,7 +72,7 @@ class Layout {
   std::size_t segment_bytes_ = 0;
   std::size_t levels_ = 0;
   std::array<Dimension, RMA_MAX_LEVELS> dimensions_ = {};
-  std::vector<Segment> list_;  ///< instead of all above, if not empty
+  std::vector<Segment> list_;  ///< replaces all members above, if it is not empty
   std::size_t bytes_ = 0;
   std::size_t segments_ = 0;
   Extent extent_;
@@ -105,7 +106,7 @@ bool Layout::visit(std::size_t from, std::size_t count, const Visit& visit) cons
     return true;
   }
   if (count == 0) return true;
-  // Where the first part's segment stands: its number, in the mixed radix of the dimensions.
+  // Finds the segment that contains byte `from`: `at` is its number in the mixed radix of the dimensions.
   std::array<std::uint64_t, RMA_MAX_LEVELS> at = {};
   std::uint64_t number = from / segment_bytes_;
   from %= segment_bytes_;

@@ -23,7 +23,8 @@ RpcClient::RpcClient(PendingOperations& pending, Network* network, Channel& chan
   channel.on_message(kReplyMessage, [this](const Message& message) { return receive(message); });
   channel.on_message(kDoneMessage, [this](const Message& message) { return receive_done(message); });
   channel.on_loss([this](int rank) { lost(rank); });
-  // With a network, before the limit of locked memory is used up. Within one host requests are rare.
+  // With a network, makes the buffers now, before the limit of locked memory is used up. Within one host,
+  // where requests are rare, the first use makes them.
   if (network != nullptr) static_cast<void>(pool());
 }
 
@@ -65,7 +66,7 @@ std::uint64_t RpcClient::open(Request& request) {
   }
   OpenRequest& slot = open_requests_[index];
   slot.request = std::move(request);
-  slot.request.head = {};  // sent already when the answer comes
+  slot.request.head = {};  // the caller's memory, not used after the sending
   slot.request.tail = {};
   ++slot.generation;
   return std::uint64_t{slot.generation} << 32U | index;
@@ -165,7 +166,7 @@ Status RpcClient::ask(Request request) {
   }
   if (status == RMA_SUCCESS) return {};
   Request failed;
-  // If it is not there any more, lost() has ended it.
+  // If the request is not open any more, lost() has ended it.
   if (take(header.token, rank, failed)) close(failed, status, {});
   return unsent(status, rank);
 }

@@ -19,28 +19,28 @@
 
 namespace rma {
 
-/// How an answer is told: by whoever takes it in, before the operation that it is part of ends. Does not
-/// wait. Returns the status that this part of the operation ends with.
+/// Receives an answer. The thread that takes the answer in calls it, before the operation of the request
+/// ends. It does not wait. Returns the status with which this part of the operation ends.
 using Answered = std::function<rma_status_t(rma_status_t status, std::span<const std::byte> body)>;
 
 /// A request to another rank's helper.
 struct Request {
   int rank = -1;
   RequestKind kind = RequestKind::count_;
-  std::span<const std::byte> head = {};  ///< the body is `head` and then `tail`, or what is in the buffer
+  std::span<const std::byte> head = {};  ///< the body is `head` and then `tail`, or is in the buffer
   std::span<const std::byte> tail = {};
-  std::byte* buffer = nullptr;  ///< from RpcClient::take_buffer(), given back after the answer; null for none
-  std::size_t buffered_bytes = 0;  ///< body in the buffer
-  std::size_t reply_room = 0;      ///< most bytes of the answer; more than a message holds go to the buffer
-  rma_request_t operation = RMA_REQUEST_NULL;  ///< that waits for it; none: the next fence does
+  std::byte* buffer = nullptr;     ///< from RpcClient::take_buffer(), freed after the answer; or null
+  std::size_t buffered_bytes = 0;  ///< bytes of the body in the buffer
+  std::size_t reply_room = 0;      ///< most bytes of the answer; a long answer goes to the buffer
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< waits for the answer; if null, the next fence does
   Answered answered = {};                      ///< may be empty
 };
 
-/// This process's requests to other ranks' helpers, from being sent to being answered. Thread-safe.
+/// Sends this process's requests to other ranks' helpers and takes in the answers. Thread-safe.
 ///
-/// Each is a part of its operation (PendingOperations), and ends with the answer's status; with
-/// RMA_ERR_PEER_LOST when the rank is lost. Requests to one rank are executed there in the order of asking;
-/// what was put to it before by RDMA is there before.
+/// Each request is a part of its operation (PendingOperations). It ends with the answer's status, or with
+/// RMA_ERR_PEER_LOST if the rank is lost. A rank executes the requests of this process in the order of
+/// sending. Data that was put there by RDMA before a request is in place when the request is executed.
 class RpcClient {
  public:
   /// `network` is null in a job without one. The arguments outlive this.
@@ -50,18 +50,19 @@ class RpcClient {
   /// Returns whether requests to `rank` stay within this host.
   [[nodiscard]] bool local(int rank) const { return channel_.local(rank); }
 
-  /// Bytes of a body, and of an answer, that need no buffer.
+  /// Returns the most bytes of a body, or of an answer, that need no buffer.
   [[nodiscard]] std::size_t most_in_message() const { return most_in_message_; }
   [[nodiscard]] std::size_t most_in_reply() const { return most_in_reply_; }
-  /// Bytes of a buffer; most_in_message() where none could be registered.
+  /// Returns the size of a buffer, or most_in_message() if no buffers could be registered.
   [[nodiscard]] std::size_t buffer_bytes() const;
   [[nodiscard]] bool has_buffers() const { return pool() != nullptr; }
-  /// Waits, for progress of `rank`, until a buffer is free.
+  /// Takes a buffer. Makes progress of `rank` and waits until one is free.
   [[nodiscard]] std::byte* take_buffer(int rank);
   void give_buffer(std::byte* buffer) { pool()->give(buffer); }
 
-  /// Sends it; waits first while kMostOpenRequests to the rank are open. An error: it was not sent, will not be answered, and the buffer is given back.
-  /// RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
+  /// Sends a request. Waits first while kMostOpenRequests to the rank are open. If it returns an error, the
+  /// request was not sent and will not be answered, and its buffer is given back. RMA_ERR_PEER_LOST,
+  /// RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
   [[nodiscard]] Status ask(Request request);
 
  private:
@@ -70,19 +71,20 @@ class RpcClient {
   [[nodiscard]] bool receive_done(const Message& message);
   void lost(int rank);
 
-  /// Returns the buffers for requests; null if they could not be registered. The first call makes them.
+  /// Returns the buffers for requests, or null if they could not be registered. The first call makes them.
   [[nodiscard]] BouncePool* pool() const;
 
   struct OpenRequest {
     Request request;
     std::uint32_t generation = 0;  ///< odd while in use
   };
-  /// Connects, waits for what was put there, and says which rail messages take.
+  /// Connects, waits for the data that was put to `rank`, and stores the rail for messages into `*rail`.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
-  /// The token of a new open request. 0, and the request is untouched: as many as may be are open.
+  /// Opens a request and returns its token. Returns 0 and leaves the request untouched if kMostOpenRequests
+  /// are open.
   [[nodiscard]] std::uint64_t open(Request& request);
-  /// Takes out an open request of `rank`; false when there is none of that token.
+  /// Takes out an open request of `rank`. Returns false if there is none with this token.
   [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);
   void close(Request& request, rma_status_t status, std::span<const std::byte> body);
   [[nodiscard]] rma_status_t send(const RequestHeader& header, const Request& request, std::size_t rail);
@@ -93,7 +95,7 @@ class RpcClient {
   const std::size_t most_in_message_;
   const std::size_t most_in_reply_;
   Rails& rails_;
-  const std::size_t pool_bytes_;  ///< of one buffer
+  const std::size_t pool_bytes_;  ///< bytes of one buffer
   const std::size_t pool_count_;
   mutable std::once_flag made_pool_;
   mutable std::unique_ptr<BouncePool> pool_;

@@ -11,13 +11,14 @@
 namespace rma {
 namespace {
 
-/// Unacknowledged requests of one rank that are served without telling it; a message of the shortest kind has
-/// room for them.
+/// The most unacknowledged requests of one rank that are served before the rank is told. The shortest message
+/// size has room for their tokens.
 constexpr std::size_t kMostDone = 32;
 
 }  // namespace
 
-/// A request on its way through: its body is fetched if need be, it is served, its answer is written.
+/// A request from its arrival to its answer: the server fetches its body if necessary, serves it, and writes
+/// a long answer.
 class RpcServer::Incoming final : public Posted {
  public:
   enum class State : std::uint8_t { fresh, fetching, ready, served, writing, over };
@@ -27,7 +28,7 @@ class RpcServer::Incoming final : public Posted {
 
   void ended(int /*peer*/, rma_status_t status, std::uint32_t /*bytes*/) override {
     if (status != RMA_SUCCESS) {
-      // The connection is gone with it, and nobody waits for an answer.
+      // The connection has failed too, so nobody waits for an answer.
       state = State::over;
       owner_.channel_.fail(asker.rank);
     } else if (state == State::fetching) {
@@ -42,9 +43,9 @@ class RpcServer::Incoming final : public Posted {
   const Asker asker;
   const RequestHeader header;
   State state = State::fresh;
-  std::vector<std::byte> body;        ///< that came with the request
-  std::byte* body_buffer = nullptr;   ///< or was fetched
-  std::byte* reply_buffer = nullptr;  ///< of an answer that may be long
+  std::vector<std::byte> body;        ///< the body, if it came with the request
+  std::byte* body_buffer = nullptr;   ///< the body, if it was fetched
+  std::byte* reply_buffer = nullptr;  ///< for an answer that may be long
   Answer answer;
   [[nodiscard]] bool in_progress() const { return state == State::fetching || state == State::writing; }
 
@@ -147,7 +148,7 @@ void RpcServer::tell_done(int peer) {
 }
 
 bool RpcServer::take_buffers(Incoming& incoming) {
-  // Both or none: requests that each hold one and wait for another would wait for ever.
+  // Takes both buffers or none. Two requests that each held one and waited for another would wait for ever.
   const bool fetch = incoming.header.body_address != 0;
   const bool reply = incoming.asker.reply_room > most_in_reply_;
   if (fetch && (incoming.body_buffer = pool_->take()) == nullptr) return false;
@@ -157,7 +158,8 @@ bool RpcServer::take_buffers(Incoming& incoming) {
 }
 
 void RpcServer::return_buffers(Incoming& incoming) {
-  // Not give_buffer(): that nothing has come of it is no news for those who wait.
+  // Does not call give_buffer(), which sets freed_: a waiting request gains nothing from buffers that were
+  // free before.
   for (std::byte** const buffer : {&incoming.body_buffer, &incoming.reply_buffer}) {
     if (*buffer != nullptr) pool_->give(std::exchange(*buffer, nullptr));
   }
@@ -175,7 +177,8 @@ RpcServer::Prepared RpcServer::prepare(Incoming& incoming) {
   const bool long_reply = incoming.asker.reply_room > most_in_reply_;
   const std::size_t most = pool_ != nullptr ? pool_->bytes() : 0;
   if ((fetch && header.body_bytes > most) || (long_reply && incoming.asker.reply_room > most)) {
-    // Another RMA_HELPER_BUFFER, or no buffers at all: the asker's own knowledge of that is its reply.
+    // The asker has another RMA_HELPER_BUFFER, or this process has no buffers. The status tells the asker
+    // which.
     answer(incoming.asker, pool_ == nullptr ? RMA_ERR_NO_MEMORY : RMA_ERR_SIZE);
     incoming.state = Incoming::State::over;
     return Prepared::yes;
@@ -196,7 +199,7 @@ RpcServer::Prepared RpcServer::prepare(Incoming& incoming) {
                                                .cookie = incoming.cookie(),
                                                .flags = {}});
   if (status == RMA_ERR_STATE) {
-    // Whoever is next in turn may have them meanwhile: no request that is not begun keeps another waiting.
+    // The next request in turn may take them meanwhile, so no request that is not begun makes another wait.
     return_buffers(incoming);
     return Prepared::no_room;
   }
@@ -256,13 +259,14 @@ void RpcServer::finish(Incoming& incoming) {
 }
 
 void RpcServer::give_turns() {
-  std::size_t without_room = 0;  // peers in a row
+  std::size_t without_room = 0;  // peers in a row whose endpoint had no room
   while (without_room < turns_.size()) {
     const int peer = turns_.front();
     PeerQueue& peer_queue = queues_[peer];
     if (!peer_queue.fresh.empty()) {
       const Prepared prepared = prepare(*peer_queue.fresh.front());
-      // Nobody overtakes who has waited longest, or a request for two buffers would never find both.
+      // No other peer overtakes the first one. Otherwise a request for two buffers might never find both
+      // free.
       stalled_ = stalled_ || prepared != Prepared::yes;
       if (prepared == Prepared::no_buffer) return;
       without_room = prepared == Prepared::no_room ? without_room + 1 : 0;
@@ -320,7 +324,7 @@ bool RpcServer::advance() {
     give_turns();
     if (!freed_) break;
   }
-  // Last: what has come in together is acknowledged together.
+  // Acknowledges last, so that requests that came in together are acknowledged together.
   moved = moved || !owed_.empty();
   for (const int peer : owed_) tell_done(peer);
   owed_.clear();

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// What processes say to each other's helpers: wire formats in the byte order of this library's only
-// platforms, little-endian, checked when read.
+// The wire formats of messages between processes and each other's helpers. They are little-endian, the byte
+// order of all platforms that this library supports. Readers check every field.
 
 namespace rma {
 
@@ -14,34 +14,34 @@ inline constexpr std::uint16_t kReplyMessage = 2;
 /// Tokens (8 bytes each) of unacknowledged requests that have been served.
 inline constexpr std::uint16_t kDoneMessage = 3;
 
-/// Requests of one rank to another that may be open at the same time. Whoever asks for more waits, so the
-/// answers and requests that a rank keeps for another are bounded.
+/// The most requests of one rank to another that may be open at the same time. A thread that sends more
+/// waits. This bounds the answers and requests that a rank keeps for another.
 inline constexpr std::size_t kMostOpenRequests = 4096;
 
-/// What a helper is asked to do. Each is served by the folder that it belongs to.
+/// The kinds of requests to a helper. The folder that a kind belongs to serves it.
 enum class RequestKind : std::uint16_t { put, get, accumulate, atomic, lock, unlock, poke, count_ };
 
-/// In front of a request. Its body follows, or lies in the asker's memory.
+/// The header of a request. The body follows it, or lies in the asker's memory.
 struct RequestHeader {
-  std::uint64_t token = 0;          ///< the asker's, repeated in the reply
-  std::uint64_t body_address = 0;   ///< of a body in the asker's memory; 0 when it follows
-  std::uint64_t reply_address = 0;  ///< where a long reply goes
+  std::uint64_t token = 0;          ///< the asker's number of the request; the reply repeats it
+  std::uint64_t body_address = 0;   ///< address of the body in the asker's memory; 0 if it follows
+  std::uint64_t reply_address = 0;  ///< the address for a long reply
   std::uint64_t body_key = 0;
   std::uint64_t reply_key = 0;
   std::uint32_t body_bytes = 0;
-  std::uint32_t reply_room = 0;  ///< bytes that a reply may have
+  std::uint32_t reply_room = 0;  ///< most bytes of the reply
   RequestKind kind = RequestKind::count_;
-  std::uint16_t unacknowledged = 0;  ///< 1: nobody waits for this reply alone; see kDoneMessage
+  std::uint16_t unacknowledged = 0;  ///< 1: no thread waits for this reply alone; see kDoneMessage
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(RequestHeader) == 56);
 
-/// In front of a reply. Its body follows, or has been written to `reply_address`.
+/// The header of a reply. The body follows it, or has been written to `reply_address`.
 struct ReplyHeader {
   std::uint64_t token = 0;
   std::int32_t status = 0;
   std::uint32_t bytes = 0;
-  std::uint32_t written = 0;  ///< 1: to reply_address
+  std::uint32_t written = 0;  ///< 1: the body has been written to reply_address
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(ReplyHeader) == 24);

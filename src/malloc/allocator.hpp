@@ -15,7 +15,7 @@
 
 namespace rma {
 
-/// Says who a block is for. A block must be freed with the kind that it was allocated with.
+/// The purpose of a block. A block must be freed with the kind that it was allocated with.
 enum class MemoryKind {
   collective,  ///< rma_malloc
   local,       ///< rma_malloc_local

@@ -16,8 +16,9 @@
 
 extern "C" {
 
-/// jemalloc's options, compiled in. No thread caches, because they would keep freed blocks, which must leave
-/// the window. No retained or decaying pages, for the same reason. No background threads.
+/// jemalloc's options, compiled in. They turn thread caches off, because these would keep freed blocks, which
+/// must leave the window. They turn retained and decaying pages off for the same reason, and background
+/// threads, too.
 extern const char* librma_je_malloc_conf;
 const char* librma_je_malloc_conf =
     "narenas:1,tcache:false,retain:false,dirty_decay_ms:0,muzzy_decay_ms:0,background_thread:false,"

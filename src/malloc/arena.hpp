@@ -12,7 +12,7 @@ namespace rma {
 /// window, where no peer can overwrite them.
 class Arena {
  public:
-  /// `pool` must outlive the arena. RMA_ERR_NO_MEMORY if jemalloc cannot make an arena.
+  /// Makes an arena. `pool` must outlive it. RMA_ERR_NO_MEMORY if jemalloc cannot make it.
   static Result<std::unique_ptr<Arena>> create(ExtentPool& pool);
 
   /// Gives all extents back to the pool, also those with live blocks.

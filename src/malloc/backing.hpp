@@ -14,10 +14,11 @@ class Backing {
   Backing& operator=(const Backing&) = delete;
   virtual ~Backing() = default;
 
-  /// Offsets and sizes are multiples of this number of bytes. It is a multiple of the window's granule.
+  /// Returns the granule in bytes, of which offsets and sizes are multiples. It is a multiple of the window's
+  /// granule.
   [[nodiscard]] virtual std::size_t granule() const = 0;
-  /// Takes memory for [offset, offset + bytes), which is not in use. RMA_ERR_NO_MEMORY; then nobody may
-  /// touch the range.
+  /// Takes memory for [offset, offset + bytes), which is not in use. After RMA_ERR_NO_MEMORY nobody may touch
+  /// the range.
   [[nodiscard]] virtual Status back(std::size_t offset, std::size_t bytes) = 0;
   /// Takes [offset, offset + bytes) back: it is not in use any more. Does not fail.
   virtual void release(std::size_t offset, std::size_t bytes) = 0;

@@ -15,7 +15,7 @@ inline constexpr std::size_t kCopyHeaderWords = 8;  // the number of entries
 inline constexpr std::size_t kEntryWords = 8;
 enum Word : std::size_t { kBase, kBytes, kGenerationAndFlags, kReach, kKeys };
 
-/// The third word of an entry. Its lowest byte holds the flags.
+/// Returns the third word of an entry. Its lowest byte holds the flags.
 constexpr std::uint64_t generation_and_flags(std::uint64_t generation, std::uint32_t flags) {
   return generation << 8U | flags;
 }

@@ -24,7 +24,8 @@ ExtentPool::Record ExtentPool::make_record() {
 Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
   const std::lock_guard lock(mutex_);
   const auto base = reinterpret_cast<std::uintptr_t>(window_.base());
-  // Best fit, lowest address first. The loop looks at more than one range only for alignments above a page.
+  // Takes the best fit with the lowest address. The loop looks at more than one range only for alignments
+  // above a page.
   for (auto it = size_and_begin_.lower_bound({bytes, 0}); it != size_and_begin_.end(); ++it) {
     const auto [size, begin] = *it;
     const std::size_t skipped = (alignment - (base + begin) % alignment) % alignment;

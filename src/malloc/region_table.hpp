@@ -22,7 +22,7 @@ enum RegionFlag : std::uint32_t {
 
 /// A range of a process's memory that other ranks may access.
 struct Region {
-  std::uintptr_t base = 0;  ///< in the owner's address space
+  std::uintptr_t base = 0;  ///< address in the owner's address space
   std::size_t bytes = 0;
   std::uint64_t generation = 0;  ///< unique among all regions that the table ever held
   std::uint32_t flags = 0;       ///< RegionFlag

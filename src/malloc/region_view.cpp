@@ -98,7 +98,7 @@ std::optional<Region> RegionView::find(std::uintptr_t address, std::size_t bytes
   for (int i = 0; i < kMaxTries; ++i) {
     const std::size_t start = directory::copy_at(before, capacity_);
     const Copy copy{words_, start, std::min<std::size_t>(read_word(words_[start]), capacity_)};
-    // Relaxed: it is a hint, which is checked.
+    // Relaxed, because this is only a hint, which is checked.
     const std::size_t at = copy.search(address, bytes, last_hit_.load(std::memory_order_relaxed));
     std::optional<Region> found;
     if (at < copy.entries) found = copy.entry(at);

@@ -41,7 +41,7 @@ class AddressRange {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  std::byte* start_ = nullptr;  // of the whole reservation, which contains base_
+  std::byte* start_ = nullptr;  // start of the whole reservation, which contains base_
   std::size_t reserved_ = 0;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
@@ -58,9 +58,9 @@ class AddressRange {
 /// refer to it.
 class Window {
  public:
-  /// RMA_ERR_NO_MEMORY if the system has too few addresses or reserved huge pages, or limits the file's
-  /// size; RMA_ERR_SYSTEM if another system call fails; RMA_ERR_SIZE if the limit is 0 or too large for
-  /// the address space.
+  /// Creates a window. RMA_ERR_NO_MEMORY if the system has too few addresses or reserved huge pages, or
+  /// limits the file's size; RMA_ERR_SYSTEM if another system call fails; RMA_ERR_SIZE if the limit is 0 or
+  /// too large for the address space.
   static Result<Window> create(const WindowOptions& options);
 
   ~Window();

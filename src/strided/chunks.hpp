@@ -14,8 +14,8 @@ namespace rma {
 /// Says how a layout is divided into chunks. Both sides of a transfer get the same chunks, although their
 /// layouts differ, because their segments have the same sizes.
 struct Cut {
-  std::uint32_t segments = 1;  ///< the maximum of one chunk; a part of a segment counts as one
-  std::uint64_t bytes = 0;     ///< the maximum of one chunk; a segment that exceeds it is divided
+  std::uint32_t segments = 1;  ///< the maximum number in one chunk; a part of a segment counts as one
+  std::uint64_t bytes = 0;     ///< the maximum size of one chunk; a segment that exceeds it is divided
 };
 
 /// Enumerates the chunks of a layout, as pieces of this process's registered memory.

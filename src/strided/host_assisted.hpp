@@ -90,14 +90,14 @@ class HostAssisted {
   void lost(int rank);
   bool advance();
 
-  /// The functions below are called with the peer's lock held.
+  /// The caller of the functions below holds the peer's lock.
   void pump_in(PeerState& state);
   void pump_out(PeerState& state);
   void stall(PeerState& state);
   void tell(PeerState& state, std::size_t rail, std::uint16_t kind, const Header& header,
             std::span<const std::byte> layout);
   void tell_granted(PeerState& state, Inflow& inflow, std::uint32_t chunks);
-  /// End a part that has nothing more to do.
+  /// These end a part that has nothing more to do.
   void finish(PeerState& state, Inflow& inflow);
   void finish(PeerState& state, Outflow& outflow);
 

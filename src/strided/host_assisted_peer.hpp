@@ -19,10 +19,10 @@ namespace rma {
 struct HostAssisted::Header {
   std::uint64_t stream = 0;    ///< the transfer's number, which its initiator chose
   std::uint32_t yours = 0;     ///< 1: the receiver of the message is the initiator
-  std::uint32_t granted = 0;   ///< number of chunks
+  std::uint32_t granted = 0;   ///< the number of chunks that are granted
   std::int32_t status = 0;     ///< the status of a refusal
-  std::uint32_t segments = 0;  ///< the maximum of one chunk
-  std::uint64_t bytes = 0;     ///< the maximum of one chunk
+  std::uint32_t segments = 0;  ///< the maximum number of segments of one chunk
+  std::uint64_t bytes = 0;     ///< the maximum size of one chunk
 };
 
 /// A transfer's number, and whether this process is its initiator.
@@ -38,7 +38,7 @@ struct HostAssisted::Inflow {
   Name name;
   std::size_t rail = 0;
   Chunks chunks;
-  rma_request_t operation = RMA_REQUEST_NULL;  ///< of a get
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< the operation of a get
   std::vector<std::byte> question = {};        ///< header and layout of a get whose message has not
                                                ///< been sent yet
   std::size_t posted = 0;                      ///< posted scatters that have not ended
@@ -50,7 +50,7 @@ struct HostAssisted::Outflow {
   Name name;
   std::size_t rail = 0;
   Chunks chunks;
-  rma_request_t operation = RMA_REQUEST_NULL;  ///< of a put
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< the operation of a put
   std::size_t posted = 0;                      ///< gathers that are not known to have ended
   rma_status_t status = RMA_SUCCESS;           ///< a failure means that it was refused: granted chunks
                                                ///< are sent empty

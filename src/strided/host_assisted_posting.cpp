@@ -10,7 +10,8 @@
 namespace rma {
 namespace {
 
-/// So many gathers of a grant share one report. It bounds the list of those whose end is not known.
+/// The number of gathers of a grant that share one report. It bounds the list of gathers whose end is not
+/// known.
 constexpr std::uint32_t kReportShare = 8;
 
 }  // namespace
@@ -41,8 +42,8 @@ void HostAssisted::stall(PeerState& state) {
 void HostAssisted::pump_in(PeerState& state) {
   std::vector<transport::Local> pieces;
   if (state.crowded && !state.incoming.empty()) {
-    // Each grant is a message, and wakes both helpers. So room for one chunk is not granted at once, but together
-    // with more. Meanwhile the other half of the scatters keeps the sender busy.
+    // Each grant is a message, and wakes both helpers. So room for one chunk is not granted at once, but
+    // together with more. Meanwhile the other half of the scatters keeps the sender busy.
     const std::uint32_t most = channel_.endpoint(state.incoming.front()->rail).limits().scatters;
     if (state.scatters.size() > most / 2) return;
     state.crowded = false;
@@ -105,7 +106,7 @@ void HostAssisted::pump_out(PeerState& state) {
         pieces.clear();
         bytes = 0;
       }
-      // The last of a grant is never silent.
+      // The last gather of a grant is never silent.
       const bool silent = grant.chunks % kReportShare != 1;
       const auto gather = state.gathers.emplace(state.gathers.end(), state, outflow, silent);
       gather->self = gather;
@@ -167,12 +168,12 @@ void HostAssisted::Gather::ended(int rank, rma_status_t status, std::uint32_t /*
   const std::lock_guard guard(state.lock);
   const std::shared_ptr<Outflow> part = outflow;
   if (part->status == RMA_SUCCESS) part->status = status;
-  // Silent gathers before this one have ended without a report: they went well.
+  // Silent gathers before this one have ended without a report: they have succeeded.
   auto first = self;
   while (first != state.gathers.begin() && std::prev(first)->silent) --first;
   const auto last = std::next(self);
   part->posted -= static_cast<std::size_t>(std::distance(first, last));
-  state.gathers.erase(first, last);  // and this with them
+  state.gathers.erase(first, last);  // this destroys the object itself, too
   state.owner.pump_out(state);
   state.owner.finish(state, *part);
 }

@@ -8,11 +8,11 @@
 namespace rma {
 namespace {
 
-/// The choice of the protocol for a transfer whose remote memory is registered. The first row counts whose
-/// minimums the transfer reaches.
+/// A row of the choice of the protocol for a transfer whose remote memory is registered. The first row whose
+/// minimums the transfer reaches decides.
 struct Row {
-  std::size_t segment_bytes;  ///< the minimum of the average
-  std::size_t segments;       ///< the minimum
+  std::size_t segment_bytes;  ///< the minimum of the average segment size
+  std::size_t segments;       ///< the minimum number of segments
   ProtocolSetting protocol;
 };
 constexpr std::array kRows = {

@@ -10,7 +10,8 @@
 
 namespace rma {
 
-/// Says which addresses of a transfer belong to the other rank: those that a put writes, or those that a get reads.
+/// Says which addresses of a transfer belong to the other rank: those that a put writes, or those that a get
+/// reads.
 enum class Side : std::uint8_t { dst, src };
 
 /// The shape of a strided transfer in normal form: contiguous segments of one size, which are repeated along
@@ -36,7 +37,7 @@ class StridedShape {
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(high - low); }
   };
 
-  /// Makes an empty shape. Not defaulted, because that would fill the dimensions with zeros.
+  /// Makes an empty shape. A defaulted constructor would fill the dimensions with zeros.
   StridedShape() {}  // NOLINT(modernize-use-equals-default)
 
   /// Makes a shape. The arguments are those of rma_put_strided; pointers that the levels and counts need are
@@ -55,7 +56,7 @@ class StridedShape {
   [[nodiscard]] std::span<const Dimension> dimensions() const { return {dimensions_.data(), levels_}; }
   [[nodiscard]] const Extent& dst_extent() const { return dst_extent_; }
   [[nodiscard]] const Extent& src_extent() const { return src_extent_; }
-  /// Return the offset of the normal form's first segment from the base address.
+  /// These return the offset of the normal form's first segment from the base address.
   [[nodiscard]] std::ptrdiff_t dst_start() const { return dst_start_; }
   [[nodiscard]] std::ptrdiff_t src_start() const { return src_start_; }
 

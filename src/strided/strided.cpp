@@ -73,8 +73,8 @@ Result<Path> find(const Job& job, RemoteAccess& remote_access, const void* base,
   return found;
 }
 
-/// Stores the result of `look`, one of the functions above, into `path`. The usual case, that all of the side
-/// is mapped here in one piece, is found inline without a call.
+/// Stores the result of `look`, one of the functions above, into `path`. Finds the usual case, that all of
+/// the side is mapped here in one piece, inline and without a call.
 template <typename Look>
 [[gnu::always_inline]] inline Status find_at_once(const Job& job, const void* base,
                                                   const StridedShape::Extent& extent, int rank, Path& path,
@@ -100,7 +100,7 @@ Status each_segment(void* dst, const void* src, const StridedShape& shape, const
   return status;
 }
 
-/// A put if `kTheirs` is Side::dst, else a get.
+/// Executes a put if `kTheirs` is Side::dst, else a get.
 template <Side kTheirs>
 [[gnu::always_inline]] inline Status move_strided(const TransferPaths& paths, void* dst, const void* src,
                                                   const StridedShape& shape, int rank, const Ending& ending) {

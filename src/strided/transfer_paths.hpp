@@ -16,8 +16,8 @@ struct TransferPaths {
 };
 
 /// Executes a put or get of segments that are not all mapped here. `theirs` says which it is. `together` says
-/// whether the protocols for noncontiguous transfers may carry it; then `layout(side)` returns the layout of a
-/// side. Else `each(move)` calls move(dst, src, bytes) for each segment until one call fails.
+/// whether the protocols for noncontiguous transfers may carry it; then `layout(side)` returns the layout of
+/// a side. Else `each(move)` calls move(dst, src, bytes) for each segment until one call fails.
 template <typename LayoutOf, typename Each>
 Status transfer_segments(const TransferPaths& paths, Side theirs, int rank, bool together,
                          const LayoutOf& layout, const Each& each, const Ending& ending) {

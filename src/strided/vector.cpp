@@ -165,7 +165,7 @@ std::ptrdiff_t delta_of(const Job& job, int rank) {
   return job.direct_table()[static_cast<std::size_t>(rank)].delta;
 }
 
-/// A put if `theirs` is Side::dst, else a get.
+/// Executes a put if `theirs` is Side::dst, else a get.
 Status move_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, Side theirs, int rank,
                    const Ending& ending) {
   const bool put = theirs == Side::dst;

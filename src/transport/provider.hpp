@@ -19,12 +19,12 @@ namespace rma::transport {
 struct ProviderOptions {
   int rank = 0;
   int ranks = 1;
-  std::size_t most = 1;                  ///< the maximum number of devices to open
-  std::string devices;                   ///< the devices that the user names; empty: every usable device
-  std::optional<int> gid_index;          ///< which address (GID) of a port to use, if it has several
-  std::uint32_t queue_depth = 0;         ///< operations to one peer that may be posted and not yet polled
-  std::uint32_t completions = 0;         ///< the same for all peers together
-  std::uint32_t buffers = 0;             ///< message buffers that may be posted at the same time
+  std::size_t most = 1;           ///< the maximum number of devices to open
+  std::string devices;            ///< the devices that the user names; empty: every usable device
+  std::optional<int> gid_index;   ///< the index of the address (GID) to use, if a port has several
+  std::uint32_t queue_depth = 0;  ///< most operations to one peer that may be posted and not yet polled
+  std::uint32_t completions = 0;  ///< the same for all peers together
+  std::uint32_t buffers = 0;      ///< most message buffers that may be posted at the same time
   std::chrono::milliseconds timeout{0};  ///< a peer that does not answer for this long counts as lost
 };
 

@@ -16,18 +16,18 @@
 
 namespace rma::transport {
 
-/// What a device can do, asked when it is opened and never assumed.
+/// The limits of a device. They are read when it is opened and never assumed.
 struct Limits {
-  std::uint64_t max_message = 0;  ///< bytes in one write or read
-  std::uint32_t max_gather = 1;   ///< local pieces of one write or read
-  std::uint32_t max_inline = 0;  ///< bytes that a write copies at posting, so that its source is free at once
-  std::uint32_t max_outstanding = 0;  ///< operations to one peer that may be posted and not yet polled
+  std::uint64_t max_message = 0;      ///< most bytes of one write or read
+  std::uint32_t max_gather = 1;       ///< most local pieces of one write or read
+  std::uint32_t max_inline = 0;       ///< most bytes that a write copies at posting, which frees its source
+  std::uint32_t max_outstanding = 0;  ///< most operations to one peer that may be posted and not yet polled
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
 };
 
-/// What a transport calls a registered range: its remote key, which goes to peers, or its local descriptor,
-/// which may be a pointer. Only the transport knows what is in it. 0 is never the remote key of a range that
-/// peers can reach.
+/// The transport's name for a registered range: its remote key, which goes to peers, or its local descriptor,
+/// which may be a pointer. Only the transport interprets it. 0 is never the remote key of a range that peers
+/// can reach.
 using Key = std::uint64_t;
 
 struct Registration {
@@ -50,9 +50,9 @@ struct Remote {
   Key key = 0;
 };
 
-/// Which operation a completion belongs to. The poster chooses it, below 2^63. 0 names no operation, and is
-/// for unsignaled work: a completion with it is always a failure, either of such work or of the connection to
-/// the peer as a whole.
+/// The name of the operation that a completion belongs to. The poster chooses it, below 2^63. 0 names no
+/// operation, and is for unsignaled work. A completion with 0 is always a failure, either of such work or of
+/// the whole connection to the peer.
 using Cookie = std::uint64_t;
 
 /// Options of one operation.
@@ -63,7 +63,7 @@ struct PostFlags {
 
 enum class Direction : std::uint8_t { write, read };
 
-/// One operation to be posted: `pieces` go to `remote`, or come from there, in their order.
+/// An operation to be posted: `pieces` go to `remote`, or come from there, in their order.
 struct Work {
   Direction direction = Direction::write;
   Remote remote;
@@ -77,7 +77,7 @@ struct Completion {
   Cookie cookie = 0;
   int peer = -1;
   rma_status_t status = RMA_SUCCESS;
-  std::uint32_t bytes = 0;  ///< of a receive
+  std::uint32_t bytes = 0;  ///< size of a received message
 };
 
 class MessageEndpoint;
@@ -96,7 +96,8 @@ class PeerMemory {
   virtual void give(std::byte* memory, std::size_t bytes) = 0;
 };
 
-/// One device, opened. Peers are small numbers that connect() is given. Thread-safe unless said otherwise.
+/// An open device. Peers are small numbers that the caller gives to connect(). Thread-safe unless said
+/// otherwise.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -105,18 +106,19 @@ class Transport {
   [[nodiscard]] virtual const Limits& limits() const = 0;
 
   /// Makes [address, address + bytes) usable as local pieces and by peers. RMA_ERR_NO_MEMORY is an ordinary
-  /// answer (a limit is reached): the memory is then reached in another way.
+  /// result (a limit is reached). The caller then reaches the memory in another way.
   [[nodiscard]] virtual Result<Registration> register_memory(std::byte* address, std::size_t bytes) = 0;
   virtual void deregister_memory(const Registration& registration) = 0;
-  /// Where memory is to come from that the endpoint's post_message_write() of peers can reach; null: any
+  /// Returns the source of memory that post_message_write() of peers' endpoints can reach, or null if any
   /// registered memory will do.
   [[nodiscard]] virtual PeerMemory* peer_memory() { return nullptr; }
 
-  /// What a peer needs to connect here, of any length. The peer's transport checks it before use.
+  /// Returns the data that a peer needs to connect here, of any length. The peer's transport checks it before
+  /// use.
   [[nodiscard]] virtual std::span<const std::byte> card() const = 0;
-  /// Makes `peer` reachable. Idempotent. RMA_ERR_PEER_LOST when it does not answer.
+  /// Connects with `peer`. Does nothing if it is connected already. RMA_ERR_PEER_LOST if it does not answer.
   [[nodiscard]] virtual Status connect(int peer, std::span<const std::byte> card) = 0;
-  /// Gives `peer` up: what is posted to it ends with RMA_ERR_PEER_LOST, and so does every later post.
+  /// Gives `peer` up: all posted operations to it end with RMA_ERR_PEER_LOST, and so does every later post.
   virtual void fail(int peer) = 0;
 
   /// Posts work to one peer, in one go if the device can. Operations to one peer take effect in the order of
@@ -140,23 +142,24 @@ class Transport {
     std::size_t posted = 0;
     return post(peer, {&work, 1}, &posted);
   }
-  /// The number of operations to `peer` that are posted and not known to be complete.
+  /// Returns the number of operations to `peer` that are posted and not known to be complete.
   [[nodiscard]] virtual std::uint32_t outstanding(int peer) = 0;
-  /// RMA_FETCH_ADD and RMA_COMPARE_SWAP on 8 aligned bytes; the old value lands in `old`, of 8 bytes.
+  /// Posts an RMA_FETCH_ADD or RMA_COMPARE_SWAP on 8 aligned bytes. The device stores the old value into
+  /// `old`, of 8 bytes.
   [[nodiscard]] virtual rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target,
                                                  std::uint64_t operand, std::uint64_t compare, Local old,
                                                  Cookie cookie) = 0;
-  /// The endpoint for messages, or null if the device has none.
+  /// Returns the endpoint for messages, or null if the device has none.
   [[nodiscard]] virtual MessageEndpoint* message_endpoint() { return nullptr; }
 
-  /// Fills `completions` from the front; returns how many.
+  /// Fills `completions` from the front. Returns how many it has filled.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
 
-  /// For a thread that wants to sleep: after arm(), event_fd() becomes readable at the next completion,
-  /// unless arm() returned false, which means that there is one already. A completion of before arm() may not
-  /// make it readable: poll once more before sleeping. -1 if operations are complete when they are posted. A
-  /// transport whose network needs to be driven drives it from the service thread (Provider), so nothing
-  /// above depends on being called.
+  /// event_fd() and arm() let a thread sleep. After arm(), event_fd() becomes readable at the next
+  /// completion. If arm() returns false, there is a completion already. A completion from before arm() may
+  /// not make event_fd() readable, so the caller polls once more before it sleeps. event_fd() returns -1 if
+  /// operations are complete when they are posted. A transport whose network needs to be driven drives it
+  /// from the service thread (Provider), so it does not depend on calls from above.
   [[nodiscard]] virtual int event_fd() const = 0;
   [[nodiscard]] virtual bool arm() = 0;
 };

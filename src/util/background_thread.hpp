@@ -14,7 +14,7 @@ class BackgroundThread {
   static constexpr std::size_t kStackBytes = std::size_t{512} << 10U;
 
   BackgroundThread() = default;
-  /// The thread must have been joined.
+  /// Destroys the object. The thread must have been joined.
   ~BackgroundThread() = default;
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;

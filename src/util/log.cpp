@@ -19,7 +19,7 @@ constexpr std::array<spdlog::level::level_enum, 6> kLevels = {spdlog::level::tra
                                                               spdlog::level::info,  spdlog::level::warn,
                                                               spdlog::level::err,   spdlog::level::off};
 
-/// The library has a logger of its own, so that a program that uses spdlog keeps its own settings.
+/// Returns the library's own logger. A program that uses spdlog thus keeps its own settings.
 spdlog::logger& logger() {
   static spdlog::logger instance("rma", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   return instance;

@@ -50,7 +50,8 @@ std::span<const SettingInfo> setting_table() {
                   "rma_register and, with a network, each extent by which the heap has grown"},
       SettingInfo{"RMA_CMA", choice<&Settings::cma>(kCma), "auto", 0, 0, "",
                   "Access registered memory outside the heap of ranks of this host by process_vm_readv and "
-                  "process_vm_writev, if the system allows it"},
+                  "process_vm_writev, if the system allows it. Otherwise, and with off, the owner's helper "
+                  "copies"},
       SettingInfo{"RMA_SPIN", &Settings::spins, "2000", 0, 1000000, "polls",
                   "How often a waiting rank polls before it yields or sleeps. It does not poll if the host "
                   "has more ranks than processors"},

@@ -16,7 +16,7 @@ namespace rma {
 /// If the process dies, the file lacks only its final bracket, and Perfetto can still read it.
 class Trace {
  public:
-  /// RMA_ERR_SYSTEM if the file cannot be written.
+  /// Opens the file. RMA_ERR_SYSTEM if it cannot be written.
   [[nodiscard]] static Result<std::unique_ptr<Trace>> open(const std::string& path, int rank);
   ~Trace();
   Trace(const Trace&) = delete;

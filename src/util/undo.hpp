@@ -15,7 +15,7 @@ class Undo {
   }
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
-  /// The operation is complete: `step` will not be called.
+  /// Says that the operation is complete, so `step` is not called.
   void dismiss() noexcept { armed_ = false; }
 
  private:

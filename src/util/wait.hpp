@@ -8,13 +8,13 @@
 
 namespace rma {
 
-/// How long a waiting thread polls and yields before it sleeps.
+/// The number of times that a waiting thread polls and yields before it sleeps.
 struct WaitPolicy {
   std::uint64_t spins = 0;
   std::uint64_t yields = 0;
 };
 
-/// Says which writers may make a sleeper's condition true, and so how the sleeper has to sleep.
+/// The writers that may make a sleeper's condition true. They decide how the sleeper has to sleep.
 enum class Waker : std::uint8_t {
   always,     ///< every writer wakes the sleeper: it sleeps until it is woken
   sometimes,  ///< plain stores and devices write too and wake nobody: the sleeper tests its condition again
@@ -23,13 +23,13 @@ enum class Waker : std::uint8_t {
 };
 
 /// A thread that sleeps for another process tests after this many nanoseconds whether that process has ended.
-/// This is short for people and so long that it costs no processor time to speak of.
+/// The time is short for people, and so long that the tests cost hardly any processor time.
 constexpr std::int64_t kMortalNap = 100'000'000;
 
 /// Returns how many nanoseconds a thread naps before it tests its condition again. `asleep` is the time since
 /// it first slept. The nap is an eighth of that, so the thread notices a write within an eighth of the time
-/// that it had to wait. The nap is at least 50 microseconds and at most 10 ms, which costs no processor time
-/// to speak of.
+/// that it had to wait. The nap is at least 50 microseconds and at most 10 ms, which costs hardly any
+/// processor time.
 constexpr std::int64_t nap_after(std::int64_t asleep) {
   constexpr std::int64_t kShortest = 50'000;
   constexpr std::int64_t kLongest = 10'000'000;

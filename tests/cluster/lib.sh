@@ -69,5 +69,5 @@ multi() {
     settings+=(--env "$1")
     shift
   done
-  cluster-run -n "${RANKS:-2}" --timeout 200 "${settings[@]}" -- "$programs/rma-multi-tests" --gtest_filter="$filter"
+  cluster-run -n "${RANKS:-2}" --timeout 300 "${settings[@]}" -- "$programs/rma-multi-tests" --gtest_filter="$filter"
 }

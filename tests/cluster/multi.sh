@@ -9,4 +9,8 @@ for suites in 'Memory.*:Contiguous.*:Order.*:Misuse.*' 'Strided.*:Vector.*:Reque
   'Accumulate.*:Atomic.*:Mutex.*:Thread.*' 'Team.*:Collective.*'; do
   step "$suites" multi "$suites"
 done
+# Messages go over shared memory and over the rails in one process: to ranks of the own host, whose memory may not be
+# accessed directly, and to those of the other one.
+step 'one channel, two transports' multi 'Contiguous.*:Accumulate.*:Atomic.*:Mixed.*' RMA_CMA=off \
+  RMA_NONCONTIGUOUS=packed
 finish

@@ -7,10 +7,12 @@
 #include <fstream>
 #include <string>
 
+#include "atomics/remote_mutexes.hpp"
 #include "channel/link.hpp"
 #include "helper_thread/layout.hpp"
 #include "records.hpp"
 #include "rma/rma.h"
+#include "strided/host_assisted.hpp"
 
 namespace rma::fuzz {
 namespace {
@@ -89,7 +91,7 @@ Writer mutexes() {
   writer.request(RequestKind::lock, mutex(kMutexes + 8, 1, 4), 8);  // in the middle of one
   writer.request(RequestKind::unlock, mutex(kMutexes + kMutexCount * 64, 1, 0), 0);
   writer.request(RequestKind::poke, mutex(kArena, 1, 0), 0);
-  Payload locked = count(kLockedMessage);
+  Payload locked = count(RemoteMutexes::kLockedMessage);
   writer.record(Act::message, Writer::append(locked, std::uint64_t{1}));
   return writer;
 }
@@ -97,7 +99,7 @@ Writer mutexes() {
 /// The attacker puts: its request for scatters, and the gathers for them.
 Writer scatters(const Layout& layout, const Header& header) {
   Writer writer;
-  writer.record(Act::message, message(kScatterMessage, header, encoded(layout)));
+  writer.record(Act::message, message(HostAssisted::kScatterMessage, header, encoded(layout)));
   for (int i = 0; i < 3; ++i) writer.record(Act::gather, count(static_cast<std::uint16_t>(layout.bytes())));
   return writer;
 }
@@ -105,8 +107,8 @@ Writer scatters(const Layout& layout, const Header& header) {
 Writer gathers(const Layout& layout, const Header& header) {
   Writer writer;
   for (int i = 0; i < 3; ++i) writer.record(Act::scatter, count(64));
-  writer.record(Act::message, message(kGatherMessage, header, encoded(layout)));
-  writer.record(Act::message, message(kGrantMessage, {.granted = 2}));
+  writer.record(Act::message, message(HostAssisted::kGatherMessage, header, encoded(layout)));
+  writer.record(Act::message, message(HostAssisted::kGrantMessage, {.granted = 2}));
   return writer;
 }
 /// The victim puts and gets, and is granted, refused, and granted once more.
@@ -115,11 +117,13 @@ Writer answered_moves(std::uint32_t granted) {
   for (std::uint64_t stream = 1; stream <= 3; ++stream) {
     writer.record(Act::move, {static_cast<std::uint8_t>(stream % 2)});
     writer.record(Act::scatter, count(4096));
-    writer.record(Act::message, message(kGrantMessage, {.stream = stream, .yours = 1, .granted = granted}));
-    writer.record(Act::gather, count(256));
     writer.record(Act::message,
-                  message(kRefuseMessage, {.stream = stream, .yours = 1, .status = RMA_ERR_ADDRESS}));
-    writer.record(Act::message, message(kGrantMessage, {.stream = stream, .yours = 1, .granted = 1}));
+                  message(HostAssisted::kGrantMessage, {.stream = stream, .yours = 1, .granted = granted}));
+    writer.record(Act::gather, count(256));
+    writer.record(Act::message, message(HostAssisted::kRefuseMessage,
+                                        {.stream = stream, .yours = 1, .status = RMA_ERR_ADDRESS}));
+    writer.record(Act::message,
+                  message(HostAssisted::kGrantMessage, {.stream = stream, .yours = 1, .granted = 1}));
   }
   return writer;
 }

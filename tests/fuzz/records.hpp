@@ -32,7 +32,7 @@ enum class Act : std::uint8_t {
 inline constexpr std::uintptr_t kArena = 0x200000000000;
 inline constexpr std::uintptr_t kAttackers = 0x210000000000;
 inline constexpr std::size_t kArenaBytes = 65536;
-inline constexpr std::uint32_t kAttackersKey = 1;
+inline constexpr std::uint64_t kAttackersKey = (std::uint64_t{1} << 40U) + 1;
 /// The size of the arena's registered part, and the offset of the mutexes that other ranks may ask for.
 inline constexpr std::size_t kRegisteredBytes = 49152;
 inline constexpr std::uintptr_t kMutexes = kArena + 32768;

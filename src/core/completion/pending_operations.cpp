@@ -23,7 +23,7 @@ Status PendingOperations::too_many() {
 
 PendingOperations::PendingOperations(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
     : policy_(policy), patience_(patience), targets_(static_cast<std::size_t>(ranks)) {
-  // Room for every rank, so that begin() lists a rank without allocating memory.
+  // Makes room for every rank, so that begin() lists a rank without allocating memory.
   unfenced_.reserve(targets_.size());
   fencing_.reserve(targets_.size());
 }
@@ -83,7 +83,7 @@ void PendingOperations::issued(int rank) {
   if ((under_way.load(std::memory_order_seq_cst) & kUnreported) == 0) {
     under_way.fetch_or(kUnreported, std::memory_order_seq_cst);
   }
-  // Also if another thread has set the flag: that thread may not have listed the rank yet.
+  // Does so also if another thread has set the flag: that thread may not have listed the rank yet.
   note_unfenced(rank);
 }
 

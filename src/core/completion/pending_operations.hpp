@@ -17,8 +17,8 @@
 
 namespace rma {
 
-/// A source of progress: an object that carries operations to other ranks, as threads see it that wait for
-/// these operations. Thread-safe.
+/// An object that carries operations to other ranks, as seen by the threads that wait for these operations.
+/// Thread-safe.
 class ProgressSource {
  public:
   ProgressSource() = default;
@@ -26,8 +26,8 @@ class ProgressSource {
   ProgressSource& operator=(const ProgressSource&) = delete;
   virtual ~ProgressSource() = default;
 
-  /// Polls for completions and reports them to PendingOperations. Returns whether there were any. Called by
-  /// one thread at a time.
+  /// Polls for completions and reports them to PendingOperations. Returns whether it found any. One thread at
+  /// a time calls it.
   virtual bool progress() = 0;
   /// Makes the completion of everything that was issued to `rank` visible to PendingOperations: before it
   /// returns, it begins something (PendingOperations::begin) that ends only when all of that is complete.
@@ -71,36 +71,36 @@ class PendingOperations {
   /// Opens a new operation to `rank`. One part of it is pending, which stands for its issuer (see
   /// RequestTable). Returns RMA_REQUEST_NULL if too many operations are open.
   [[nodiscard]] rma_request_t open(int rank) { return requests_.open(rank); }
-  /// The failure of a call for which open() returned RMA_REQUEST_NULL.
+  /// Returns the failure of a call for which open() returned RMA_REQUEST_NULL.
   [[nodiscard]] static Status too_many();
   [[nodiscard]] int rank(rma_request_t operation) const { return requests_.rank(operation); }
 
-  /// For progress sources. begin(): a transfer to `rank` begins, and every fence of the rank from now on
-  /// waits for it. end(): it is complete. If a transfer fails that is part of no operation
-  /// (RMA_REQUEST_NULL), the next fence reports the failure.
+  /// begin() and end() are for progress sources. begin() says that a transfer to `rank` begins, and every
+  /// fence of the rank from now on waits for it. end() says that it is complete. If a transfer fails that is
+  /// part of no operation (RMA_REQUEST_NULL), the next fence reports the failure.
   void begin(int rank);
   void add_part(rma_request_t operation) { requests_.add_part(operation); }
   void end(int rank) { end(rank, RMA_REQUEST_NULL, RMA_SUCCESS); }
   void end(int rank, rma_request_t operation, rma_status_t status);
-  /// For the progress source of `rank`: an unsignaled transfer was posted, so the next fence has to flush.
-  /// Called after the posting.
+  /// Says that an unsignaled transfer was posted, so the next fence has to flush. The progress source of
+  /// `rank` calls it after the posting.
   void issued(int rank);
-  /// For progress sources: `rank` has shown a sign of life.
+  /// Records that `rank` has shown a sign of life. Progress sources call it.
   void heard_of(int rank) { target_of(rank).ends.fetch_add(1, std::memory_order_relaxed); }
-  /// For progress sources: a transfer that belongs to no operation has failed.
+  /// Records that a transfer that belongs to no operation has failed. Progress sources call it.
   void failed(int rank, rma_status_t status);
 
-  /// The issuer has posted all parts; waits for the operation and closes it.
+  /// Waits for the operation and closes it. The issuer has posted all parts.
   [[nodiscard]] Status finish(rma_request_t operation);
-  /// The issuer has posted all parts and will wait() for the handle later.
+  /// Ends the issuer's part. The issuer has posted all parts and will wait() for the handle later.
   void detach(rma_request_t operation) { requests_.finish_part(operation, RMA_SUCCESS); }
-  /// The issuer has posted all parts and will not wait for the handle; fence() waits for the operation and
-  /// reports its failure.
+  /// Leaves the operation to fence(), which waits for it and reports its failure. The issuer has posted all
+  /// parts and will not wait for the handle.
   void leave(rma_request_t operation);
 
   [[nodiscard]] bool known(rma_request_t request) const { return requests_.known(request); }
   [[nodiscard]] bool complete(rma_request_t request) const { return requests_.complete(request); }
-  /// Makes progress once; returns whether the operation is complete.
+  /// Makes progress once. Returns whether the operation is complete.
   [[nodiscard]] bool test(rma_request_t request);
   /// Waits for a detached operation and closes it.
   [[nodiscard]] Status wait(rma_request_t request);
@@ -121,13 +121,13 @@ class PendingOperations {
   /// Polls for completions once.
   void progress();
   /// Wakes the threads that sleep in wait_until(). The caller has made a condition true that one of them may
-  /// wait for. Not needed after end(), nor for completions that progress() finds.
+  /// wait for. The call is not needed after end(), nor for completions that progress() finds.
   void wake();
 
  private:
-  /// The flag in Target::under_way that says: issued() was called since the last flush. It shares one word
-  /// with the count. So a fence clears the flag and counts its flush in one step, and no other fence can find
-  /// the flag clear and the count 0 in between. The proof stands at fence().
+  /// The flag in Target::under_way that says that issued() was called since the last flush. It shares one
+  /// word with the count. So a fence clears the flag and counts its flush in one step, and no other fence can
+  /// find the flag clear and the count 0 in between. The proof stands at fence().
   static constexpr std::uint32_t kUnreported = 1U << 31U;
   [[nodiscard]] static std::uint32_t outstanding(std::uint32_t under_way) { return under_way & ~kUnreported; }
 
@@ -136,9 +136,9 @@ class PendingOperations {
     std::atomic<std::uint32_t> under_way = 0;         ///< transfers begun and not ended; kUnreported
     std::atomic<std::uint32_t> ends = 0;              ///< signs of life of the rank, modulo 2^32
     std::atomic<bool> unfenced = false;               ///< unfenced_ lists the rank
-    std::atomic<rma_status_t> failure = RMA_SUCCESS;  ///< of operations left to the fence
+    std::atomic<rma_status_t> failure = RMA_SUCCESS;  ///< the first failure of operations left to the fence
   };
-  /// Since when a waiting thread has not heard of the rank that it waits for.
+  /// How long a waiting thread has not heard of the rank that it waits for.
   struct Watch {
     int rank;
     std::uint32_t ends;
@@ -146,7 +146,7 @@ class PendingOperations {
   };
 
   void note_unfenced(int rank);
-  /// Takes one off the count and wakes a thread that sleeps for it.
+  /// Lowers the count by one and wakes a thread that sleeps for it.
   void end_one(Target& target);
   void wake_sleeper();
   bool progress_locked();
@@ -202,7 +202,7 @@ void PendingOperations::wait_until(int rank, const Condition& condition) {
         asleep_.store(false, std::memory_order_relaxed);
       }
       guard.unlock();
-      news_.wake();  // so that one of the threads that sleep there takes over the polling
+      news_.wake();  // one of the threads that sleep there takes over the polling
     } else {
       news_.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
       const std::uint32_t seen = news_.wakeups.load(std::memory_order_acquire);

@@ -10,8 +10,8 @@ std::uint32_t index_of(rma_request_t request) { return static_cast<std::uint32_t
 
 constinit std::atomic<std::uint32_t> RequestTable::next_generation = 0;
 
-// Relaxed, here and in the destructor: one table ends before the next begins, in the order that rma_init's
-// lock makes; and tables that exist at the same time share nothing.
+// Relaxed, here and in the destructor: rma_init's lock orders the end of one table before the start of the
+// next, and tables that exist at the same time share nothing.
 RequestTable::RequestTable() : first_generation_(next_generation.load(std::memory_order_relaxed)) {}
 
 RequestTable::~RequestTable() {
@@ -20,9 +20,9 @@ RequestTable::~RequestTable() {
     const std::unique_ptr<Chunk> owned(chunk.load(std::memory_order_relaxed));
     if (owned == nullptr) continue;
     for (const Slot& slot : *owned) {
-      // An operation that is open still has an odd one.
+      // The generation of an open operation is odd. This rounds it up.
       const std::uint32_t past = (slot.generation.load(std::memory_order_relaxed) + 1) / 2 * 2;
-      // They count modulo 2^32, like the generations themselves.
+      // This compares modulo 2^32, because generations wrap around.
       if (static_cast<std::int32_t>(past - used) > 0) used = past;
     }
   }
@@ -45,7 +45,7 @@ rma_request_t RequestTable::open(int rank) {
       if (chunk_count_ == kMaxChunks) return RMA_REQUEST_NULL;
       auto chunk = std::make_unique<Chunk>();
       for (Slot& slot : *chunk) slot.generation.store(first_generation_, std::memory_order_relaxed);
-      free_.reserve((chunk_count_ + 1) * kChunkSlots);  // for every slot: close() takes no memory
+      free_.reserve((chunk_count_ + 1) * kChunkSlots);  // every slot has room: close() allocates nothing
       chunks_[chunk_count_].store(chunk.release(),
                                   std::memory_order_release);  // pairs with the load in slot()
       for (std::size_t i = kChunkSlots; i > 0; --i) {

@@ -30,28 +30,29 @@ class RequestTable {
   RequestTable(const RequestTable&) = delete;
   RequestTable& operator=(const RequestTable&) = delete;
 
-  /// A new operation to `rank` with one part pending: its issuer's, which finish_part() ends as any other.
-  /// RMA_REQUEST_NULL when kMaxRequests are open.
+  /// Opens an operation to `rank` with one part pending. The part stands for the issuer, which ends it by
+  /// finish_part() like any other. Returns RMA_REQUEST_NULL if kMaxRequests are open.
   [[nodiscard]] rma_request_t open(int rank);
-  /// One more part is under way.
+  /// Adds a part to the operation.
   void add_part(rma_request_t request);
-  /// How things stand after a part has ended. Only whoever ended the last part learns of `left`: once a part
-  /// was the last, the slot may be another operation's.
+  /// The state of an operation after a part has ended. `left` says that leave() was called and all parts have
+  /// ended. Only the thread that ended the last part gets it, because the slot may be another operation's
+  /// after that.
   enum class End : std::uint8_t { pending, complete, left };
-  /// One part has ended, well or not.
+  /// Ends one part with `status`, the failure or success of the part. Returns the state of the operation.
   End finish_part(rma_request_t request, rma_status_t status);
 
-  /// A handle of an open operation.
+  /// Returns whether this is the handle of an open operation.
   [[nodiscard]] bool known(rma_request_t request) const;
-  /// All its parts have ended.
+  /// Returns whether all parts of the operation have ended.
   [[nodiscard]] bool complete(rma_request_t request) const;
-  /// Nobody will wait for this operation: whoever ends its last part closes it. Said before the issuer's own
-  /// part ends.
+  /// Says that nobody will wait for this operation: the thread that ends its last part closes it. Called
+  /// before the issuer's own part ends.
   void leave(rma_request_t request);
-  /// The operation's target.
+  /// Returns the target rank of the operation.
   [[nodiscard]] int rank(rma_request_t request) const;
-  /// Ends an operation that is complete; returns the first failure of its parts. One thread
-  /// closes an operation, once.
+  /// Closes an operation that is complete, and returns the first failure of its parts. One thread closes an
+  /// operation, once.
   [[nodiscard]] rma_status_t close(rma_request_t request);
 
   static constexpr std::size_t kChunkSlots = 256;
@@ -61,22 +62,23 @@ class RequestTable {
  private:
   struct Slot {
     std::atomic<std::uint32_t> generation = 0;  ///< odd while an operation has the slot
-    std::atomic<std::uint32_t> pending = 0;     ///< parts, and kLeft
+    std::atomic<std::uint32_t> pending = 0;     ///< number of parts that have not ended, and the flag kLeft
     std::atomic<rma_status_t> status = RMA_SUCCESS;
     std::atomic<int> rank = -1;
   };
   using Chunk = std::array<Slot, kChunkSlots>;
 
-  /// Above every generation of the tables that have ended in this process; even.
+  /// The first generation for the next table. It is even, and above every generation of the tables that have
+  /// ended in this process.
   static constinit std::atomic<std::uint32_t> next_generation;
 
   static constexpr std::uint32_t kLeft = std::uint32_t{1} << 31U;
 
   [[nodiscard]] Slot& slot(rma_request_t request) const;
 
-  const std::uint32_t first_generation_;  ///< of every slot
+  const std::uint32_t first_generation_;  ///< the first generation of every slot
   std::array<std::atomic<Chunk*>, kMaxChunks> chunks_ = {};
-  std::mutex lock_;  ///< of the two below
+  std::mutex lock_;  ///< guards the two members below
   std::vector<std::uint32_t> free_;
   std::size_t chunk_count_ = 0;
 };

@@ -16,13 +16,14 @@
 namespace rma {
 namespace {
 
-/// What RMA_HEAP_SIZE=0 stands for: half of the memory that the job may use here, divided by its local ranks.
+/// Returns the heap size for RMA_HEAP_SIZE=0: half of the memory that the job may use here, divided by its
+/// local ranks.
 std::uint64_t automatic_heap_size(std::size_t local_ranks) {
   constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
   return std::max(kUnit, usable_memory() / 2 / local_ranks / kUnit * kUnit);
 }
 
-/// Returns whether pages are mapped at all of [address, address + bytes) of this process.
+/// Returns whether all of [address, address + bytes) of this process is mapped.
 bool is_mapped(std::uintptr_t address, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t end = address + bytes;
@@ -35,7 +36,7 @@ bool is_mapped(std::uintptr_t address, std::size_t bytes) {
   return true;
 }
 
-/// Processors that this process may run on.
+/// Returns the number of processors that this process may run on.
 std::size_t usable_processors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
@@ -54,8 +55,8 @@ HugePages window_pages(HugePagesSetting setting) {
   return HugePages::off;
 }
 
-/// Spinning while another rank waits for this processor only keeps that rank from running. A rank bound to
-/// one processor of several counts the host's.
+/// Returns a policy that spins only if each local rank has a processor. Otherwise a rank that spins only
+/// keeps another one from running. For a rank that is bound to one of several processors, the host's count.
 WaitPolicy wait_policy_for(const Settings& settings, std::size_t local_ranks) {
   const std::size_t processors =
       std::max<std::size_t>(usable_processors(), static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)));
@@ -92,8 +93,8 @@ Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation
 }
 
 Status Job::start() {
-  // Others of this user may read and write our memory by process_vm_*, where a security module asks for
-  // consent. Without such a module the call fails, and nothing was needed.
+  // Allows other processes of this user to access this one's memory by process_vm_*, as some security modules
+  // require. Without such a module the call fails, but then no permission is needed.
   static_cast<void>(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
 
   if (Status status = start_memory(); !status.ok()) return status;
@@ -189,7 +190,7 @@ Status Job::connect() {
     if (settings_.shm == ShmSetting::off && rank != this->rank()) continue;
     if (Status status = map_peer(rank); !status.ok()) return status;
   }
-  // Nobody may leave, and take its memory with it, before all have mapped it.
+  // No process may leave, and take its memory with it, before all have mapped it.
   return bootstrap_->fence();
 }
 
@@ -208,7 +209,7 @@ Status Job::map_peer(int rank) {
     auto window = PeerWindow::map(static_cast<pid_t>(peer->card.head.pid),
                                   static_cast<int>(peer->card.head.window_fd), peer->card.head.bytes);
     if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
-    // Its number may have been another's when the file was opened, unless it is still the rank's now.
+    // The number may have been another process's when the file was opened, unless it is still the rank's now.
     if (const auto there = identify(process(card.value()).process);
         !there.ok() || there.value() != process(card.value())) {
       return {RMA_ERR_PEER_LOST, text("rank {}, process {}, has ended", rank, card->head.pid)};

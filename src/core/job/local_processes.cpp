@@ -27,7 +27,8 @@ bool LocalProcesses::ended(int rank) const {
   if (!file.open()) return false;
   pollfd event = {.fd = file.get(), .events = POLLIN, .revents = 0};
   if (poll(&event, 1, 0) != 1) return false;
-  // The system ended the process before it said so; what the caller loads next comes after.
+  // The system ended the process before it reported the end. The fence orders the caller's next loads after
+  // that.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return true;
 }

@@ -13,7 +13,7 @@ static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
                   sizeof(ProcessCard::Head) == 56 + 16 * kServices,
               "the head is its own wire format: no padding");
 
-/// In front of each rail. The name and the transport's card follow.
+/// The header of each rail. The name and the transport's card follow it.
 struct RailHeader {
   std::uint64_t directory_key = 0;
   std::uint32_t name_bytes = 0;
@@ -28,7 +28,7 @@ void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
   std::memcpy(to.data() + end, from, bytes);
 }
 
-/// Takes the first `bytes` off `from`; returns whether there were so many.
+/// Takes the first `bytes` off `from`. Returns whether there were so many.
 bool take(std::span<const std::byte>& from, std::size_t bytes, std::span<const std::byte>* taken) {
   if (from.size() < bytes) return false;
   *taken = from.first(bytes);

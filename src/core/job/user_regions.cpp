@@ -19,7 +19,7 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
   const auto base = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard guard(lock_);
   Region region = {.base = base, .bytes = bytes, .generation = 0, .flags = kRegionForeign};
-  // First of all, since what is listed or registered must not lack an entry.
+  // Makes the entry first, because a listed or registered region must have an entry.
   auto& by_bytes = entries_[base];
   Undo forget([&] {
     std::erase_if(by_bytes, [](const auto& entry) { return entry.second.count == 0; });

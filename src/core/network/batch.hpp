@@ -10,9 +10,9 @@
 
 namespace rma {
 
-/// The work requests of one operation to one rank that are posted together, up to kMost of them and all to one
-/// rail. Used by one thread. Network::flush() posts them at the latest; until then the program's memory stays
-/// as it is.
+/// The work requests of one operation to one rank that are posted together, up to kMost of them and all to
+/// one rail. One thread uses a batch. Network::flush() posts them at the latest; until then the program's
+/// memory stays as it is.
 class Batch {
  public:
   explicit Batch(int rank) : rank_(rank) {}
@@ -21,19 +21,19 @@ class Batch {
 
   [[nodiscard]] int rank() const { return rank_; }
 
-  /// The operation that waits for the work requests: RMA_REQUEST_NULL while nothing has to be waited for.
+  /// Returns the operation that waits for the work requests; RMA_REQUEST_NULL while none is needed.
   [[nodiscard]] rma_request_t operation() const { return operation_; }
   void set_operation(rma_request_t operation) { operation_ = operation; }
   /// Gives the operation to the caller, who has to end it.
   [[nodiscard]] rma_request_t take_operation() { return std::exchange(operation_, RMA_REQUEST_NULL); }
 
-  /// The rail of the work requests.
+  /// Returns the rail of the work requests.
   [[nodiscard]] std::size_t rail() const { return rail_; }
-  /// Whether a work request for `rail` can be added.
+  /// Returns whether a work request for `rail` can be added.
   [[nodiscard]] bool has_room(std::size_t rail) const {
     return count_ < kMost && (count_ == 0 || rail_ == rail);
   }
-  /// There has to be room. `work` gets the one local part `local`.
+  /// Adds a work request; has_room() is true. `work` gets the one local part `local`.
   void add(std::size_t rail, const transport::Work& work, const transport::Local& local) {
     rail_ = rail;
     local_[count_] = local;
@@ -41,7 +41,7 @@ class Batch {
     work_[count_].pieces = {&local_[count_], 1};
     ++count_;
   }
-  /// Empties the batch. The result stays as it is until the next add().
+  /// Empties the batch and returns its work requests. The result stays valid until the next add().
   [[nodiscard]] std::span<const transport::Work> take() { return {work_.data(), std::exchange(count_, 0)}; }
 
  private:

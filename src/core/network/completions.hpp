@@ -20,15 +20,15 @@ class Completions {
   Completions(PendingOperations& pending, Rails& rails, ConnectionManager& connections)
       : pending_(pending), rails_(rails), connections_(connections) {}
 
-  /// Begins a fragment of `operation`, or of a put that will have returned (RMA_REQUEST_NULL). The caller adds
-  /// what the fragment needs and posts it. Each fragment is ended once.
+  /// Begins a fragment of `operation`, or of a put that will have returned (RMA_REQUEST_NULL). The caller
+  /// adds what the fragment needs and posts it. Each fragment is ended once.
   [[nodiscard]] Fragment& begin(Peer& peer, const Span& span, rma_request_t operation);
   /// Ends a fragment. A failure is reported by its operation, or by the next fence if it has none.
   void end(Fragment& fragment, rma_status_t status);
   /// Deals with a fragment that its rail did not take: posts it on another rail, or ends it.
   void end_unposted(Fragment& fragment, rma_status_t status);
 
-  /// Takes in completions. Returns whether there were any, or anything was posted again.
+  /// Takes in completions. Returns whether it took in or posted anything.
   bool progress();
 
  private:

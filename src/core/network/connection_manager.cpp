@@ -81,7 +81,7 @@ Status ConnectionManager::connect_any(Peer& peer, std::size_t* rail) {
     status = peer.alive(which) ? Status() : connect_rail(peer, which);
     return status.ok();
   };
-  // Prefers the rail for atomics, so that they are in order with what goes over the primary rail.
+  // Prefers the rail for atomics, so that they are in order with the transfers over the primary rail.
   const std::size_t for_atomics = peer.match.mine(0);
   if (for_atomics < rails_.count() && usable(for_atomics)) return {};
   for (std::size_t which = 0; which < rails_.count(); ++which) {
@@ -94,7 +94,7 @@ std::size_t ConnectionManager::connect_all(Peer& peer) {
   std::size_t alive = 0;
   for (std::size_t rail = 0; rail < peer.cards.size(); ++rail) {
     const std::uint32_t bit = 1U << rail;
-    // Only a hint: alive() decides, with the order that it needs.
+    // Relaxed, because this is only a hint. alive() decides, with the order that it needs.
     const std::uint32_t tried =
         peer.connected.load(std::memory_order_seq_cst) | peer.dead.load(std::memory_order_seq_cst);
     if ((tried & bit) == 0) {
@@ -109,8 +109,8 @@ std::size_t ConnectionManager::connect_all(Peer& peer) {
 }
 
 Status ConnectionManager::fail_over(Peer& peer, std::size_t* rail) {
-  // Everything on the rail that failed ends first. Then it is known and reported what that rail had taken and
-  // lost.
+  // Everything on the failed rail ends first. Then all transfers that were lost with it are known and
+  // reported.
   const std::size_t failed = *rail;
   pending_.wait_until(peer.rank, [&] { return rails_[failed].outstanding(peer.rank) == 0; });
   const std::lock_guard guard(peer.lock);
@@ -120,7 +120,8 @@ Status ConnectionManager::fail_over(Peer& peer, std::size_t* rail) {
 }
 
 Status ConnectionManager::rail_for_atomics(Peer& peer, std::size_t* rail) {
-  // One device executes all atomics on a word, or they would not be atomic: that of the rank's rail 0.
+  // One device executes all atomics on a word, because otherwise they would not be atomic. It is the device
+  // of the rank's rail 0.
   *rail = peer.match.mine(0);
   if (*rail >= rails_.count()) {
     return {RMA_ERR_UNSUPPORTED,

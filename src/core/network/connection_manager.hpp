@@ -13,11 +13,11 @@
 
 namespace rma {
 
-/// The connections to other ranks: which rails of a rank are connected, which of them is its primary rail, and
-/// which rail takes over when one fails. Thread-safe.
+/// The connections to other ranks: which rails of a rank are connected, which of them is its primary rail,
+/// and which rail takes over when one fails. Thread-safe.
 ///
-/// What has to keep its order goes over the *primary* rail of a rank, whose queue pair keeps the order. When
-/// the primary rail fails, another one takes over after everything on the failed one has ended.
+/// Transfers that have to keep their order go over the *primary* rail of a rank, whose queue pair keeps the
+/// order. When the primary rail fails, another one takes over after everything on the failed one has ended.
 class ConnectionManager {
  public:
   /// `pending` and `rails` outlive the connections. `peer_timeout`, in seconds, is for texts.
@@ -43,14 +43,14 @@ class ConnectionManager {
     if (peer.alive(*rail)) return {};
     return fail_over(peer, rail);
   }
-  /// Sets `*rail` to the one that all processes use for atomics of the rank. RMA_ERR_PEER_LOST if it has
+  /// Sets `*rail` to the rail that all processes use for atomics of the rank. RMA_ERR_PEER_LOST if it has
   /// failed, RMA_ERR_UNSUPPORTED if this process has none that matches, or its device has no atomics.
   [[nodiscard]] Status rail_for_atomics(Peer& peer, std::size_t* rail);
   /// Returns the rails that are alive in turn, for the fragments of a divided transfer.
   [[nodiscard]] static std::size_t next_rail(Peer& peer);
   [[nodiscard]] static bool any_alive(const Peer& peer);
 
-  /// Takes note that `rail` does not reach the rank any more.
+  /// Records that `rail` does not reach the rank any more.
   void rail_failed(Peer& peer, std::size_t rail);
   /// Gives the rank up: everything that was posted to it ends with RMA_ERR_PEER_LOST.
   void give_up(int rank);

@@ -39,19 +39,19 @@ struct Span {
 struct Fragment {
   int rank = -1;
   Span span = {};
-  rma_request_t operation = RMA_REQUEST_NULL;  ///< that this is part of; null for a put that has returned
-  BouncePool* pool = nullptr;                  ///< that `buffer` goes back to
+  rma_request_t operation = RMA_REQUEST_NULL;  ///< the fragment's operation; null if its put has returned
+  BouncePool* pool = nullptr;                  ///< the pool that `buffer` goes back to
   std::byte* buffer = nullptr;
-  std::byte* copy_to = nullptr;                           ///< where a get's data goes from the buffer
+  std::byte* copy_to = nullptr;  ///< the program's memory that gets the data of a get from the buffer
   std::shared_ptr<RegistrationCache::Use> use = nullptr;  ///< the local memory's registration
-  bool movable = false;  ///< may be posted again on another rail: nobody can have seen its effect yet
+  bool movable = false;  ///< may go to another rail, because nobody can have seen its effect yet
 
   [[nodiscard]] transport::Cookie cookie() { return reinterpret_cast<std::uintptr_t>(this); }
   [[nodiscard]] static Fragment& of(transport::Cookie cookie) {
-    return *reinterpret_cast<Fragment*>(cookie);  // NOLINT(performance-no-int-to-ptr): as cookie() made it
+    return *reinterpret_cast<Fragment*>(cookie);  // NOLINT(performance-no-int-to-ptr): cookie() made it
   }
 
-  /// The work request for `rail`, except for its local part.
+  /// Returns the work request for `rail`, except for its local part.
   [[nodiscard]] transport::Work work(std::size_t rail) {
     return {.direction = span.direction,
             .remote = {.address = span.remote, .key = span.remote_keys[rail]},

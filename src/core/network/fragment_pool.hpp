@@ -19,7 +19,7 @@ class FragmentPool {
     free_.pop_back();
     return *fragment;
   }
-  /// Ends the fragment's use of a registration, too.
+  /// Takes the fragment back. Also ends its use of a registration.
   void give(Fragment& fragment) {
     fragment.use.reset();
     const std::lock_guard guard(lock_);

@@ -16,7 +16,7 @@
 
 namespace rma {
 
-/// From the lowest to the highest: each uses those above it.
+/// The parts of a network, from the lowest to the highest. Each uses those above it.
 struct Network::Components {
   Components(const Settings& settings_given, PendingOperations& pending, Rails& rails_given, int ranks,
              NetworkCardSource cards, OwnMemory own_memory)
@@ -122,7 +122,7 @@ void Network::give_up(int rank) { components_->connections.give_up(rank); }
 
 void Network::arm() {
   Rails& rails = components_->rails;
-  // A thread that is about to sleep has the time to unpin what the program has unmapped.
+  // A thread that is about to sleep has the time to unpin memory that the program has unmapped.
   components_->cache->reclaim();
   for (std::size_t rail = 0; rail < rails.count(); ++rail) static_cast<void>(rails[rail].arm());
 }

@@ -18,18 +18,18 @@
 
 namespace rma {
 
-/// Reaches memory of ranks over the network's devices: puts, gets and atomics as RDMA. Thread-safe. This class
-/// owns the parts of the network and passes calls on to them:
+/// Reaches memory of ranks over the network's devices: puts, gets and atomics as RDMA. Thread-safe. This
+/// class owns the parts of the network and passes calls on to them:
 /// - ConnectionManager: connections and failover.
 /// - RemoteKeys, with RemoteMemory: what the ranks' region directories say.
 /// - Transfers: chooses the protocol of a put or get. The protocols are InlinePut, BounceCopy and ZeroCopy.
 /// - WordOperations: flags and atomics.
-/// - Posting and Completions: batches of work requests on their way to the devices, and fragments of transfers
-///   from their posting to their completion.
+/// - Posting and Completions: batches of work requests on their way to the devices, and fragments of
+///   transfers from their posting to their completion.
 /// - RequestOrder: the order between transfers and requests by messages.
 ///
-/// Order of blocking operations to one rank: small puts return before they are complete, because their data is
-/// in the work request or in a bounce buffer. They all go over the rank's *primary* rail, whose queue pair
+/// Order of blocking operations to one rank: small puts return before they are complete, because their data
+/// is in the work request or in a bounce buffer. They all go over the rank's *primary* rail, whose queue pair
 /// keeps the order. A transfer that is divided among the rails first waits for them, and is complete when it
 /// returns. If the primary rail fails, the next one takes over after everything on the failed one has ended.
 class Network final : public ProgressSource {
@@ -62,7 +62,7 @@ class Network final : public ProgressSource {
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);
 
-  /// For folders that send requests to ranks by messages.
+  /// Returns the order object, for folders that send requests to ranks by messages.
   [[nodiscard]] RequestOrder& requests();
 
   /// Returns whether one registration of `rank` holds all of [address, address + bytes).
@@ -71,8 +71,8 @@ class Network final : public ProgressSource {
   /// memory is copied.
   [[nodiscard]] Result<RegistrationCache::Use> register_local(std::byte* address, std::size_t bytes);
 
-  /// Sets what reaches memory that is not registered. Called before the first transfer. `fallback` outlives the
-  /// network's use; null if such memory is out of reach.
+  /// Sets what reaches memory that is not registered. Called before the first transfer. `fallback` outlives
+  /// the network's use; null if such memory is out of reach.
   void set_copy_fallback(CopyFallback* fallback);
 
   /// Returns whether `rank` still answers: RMA_ERR_PEER_LOST if its device does not know this process any

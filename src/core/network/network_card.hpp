@@ -10,11 +10,11 @@
 
 namespace rma {
 
-/// What the network has to know of a rank before it can talk to it.
+/// The data about a rank that the network needs to connect with it.
 struct NetworkCard {
   struct Rail {
     std::string name;
-    std::vector<std::byte> card;  ///< the transport's
+    std::vector<std::byte> card;  ///< the transport's card
   };
   std::vector<Rail> rails;
   DirectoryPlace directory;

@@ -57,10 +57,10 @@ Status Posting::flush(Batch& batch) {
 
 void Posting::flush_unsignaled(Peer& peer) {
   std::size_t rail = 0;
-  // If no rail is left, what was lost with the last one has been reported as it ended.
+  // If no rail is left, the fragments that were lost with the last one have reported it when they ended.
   if (!connections_.primary(peer, &rail).ok()) return;
-  // The flush is counted before `unsignaled` is cleared. So drain() of another thread, which reads them in the
-  // opposite order, sees one or the other.
+  // The flush is counted before `unsignaled` is cleared. So drain() of another thread, which reads them in
+  // the opposite order, sees one or the other.
   peer.unacknowledged.fetch_add(1, std::memory_order_acq_rel);
   peer.unsignaled.store(false, std::memory_order_release);  // pairs with the load in drain()
   post_empty_write(peer, rail, RMA_REQUEST_NULL);
@@ -79,14 +79,14 @@ Status Posting::probe(Peer& peer) {
   std::size_t rail = 0;
   if (Status status = connections_.primary(peer, &rail); !status.ok()) return status;
   const rma_request_t operation = pending_.open(peer.rank);
-  if (operation == RMA_REQUEST_NULL) return {};  // so many are open that the rank will be heard of
+  if (operation == RMA_REQUEST_NULL) return {};  // with so many open, the rank will be heard of
   post_empty_write(peer, rail, operation);
   return pending_.finish(operation);
 }
 
 void Posting::post_empty_write(Peer& peer, std::size_t rail, rma_request_t operation) {
   Fragment& fragment = completions_.begin(peer, {.direction = transport::Direction::write}, operation);
-  // It has no data. A queue pair completes in order, so when it is complete, all work before it is.
+  // The write has no data. A queue pair completes in order, so when it is complete, all work before it is.
   const transport::Work empty = fragment.work(rail);
   std::size_t posted = 0;
   if (const rma_status_t status = post(peer.rank, rail, {&empty, 1}, &posted); posted == 0) {
@@ -100,7 +100,7 @@ rma_status_t Posting::post(int rank, std::size_t rail, std::span<const transport
   transport::Transport& transport = rails_[rail];
   rma_status_t status = transport.post(rank, work, posted);
   if (status != RMA_ERR_STATE) return status;
-  pending_.wait_until(rank, [&] {  // for room in the device's queue
+  pending_.wait_until(rank, [&] {  // waits for room in the device's queue
     std::size_t more = 0;
     status = transport.post(rank, work.subspan(*posted), &more);
     *posted += more;

@@ -12,8 +12,8 @@
 
 namespace rma {
 
-/// Hands work requests to the devices, in batches. Says when the puts whose call has returned are complete.
-/// Thread-safe, but a batch is used by one thread.
+/// Hands work requests to the devices, in batches. Waits for puts whose call has returned. Thread-safe, but
+/// one thread uses a batch.
 class Posting {
  public:
   Posting(PendingOperations& pending, Rails& rails, ConnectionManager& connections, Completions& completions)
@@ -40,7 +40,8 @@ class Posting {
   [[nodiscard]] Status probe(Peer& peer);
 
  private:
-  /// Posts `work`, and waits for room in the device's queue. `*posted` says how many of it were taken.
+  /// Posts `work`, and waits for room in the device's queue. Stores into `*posted` how many of them the
+  /// device took.
   [[nodiscard]] rma_status_t post(int rank, std::size_t rail, std::span<const transport::Work> work,
                                   std::size_t* posted);
   void post_empty_write(Peer& peer, std::size_t rail, rma_request_t operation);

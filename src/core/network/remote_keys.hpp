@@ -14,11 +14,11 @@
 
 namespace rma {
 
-/// Finds the remote keys of other ranks' memory. What RemoteMemory does not know of a rank yet, this reads
-/// from the rank's directory by RDMA. Thread-safe.
+/// Finds the remote keys of other ranks' memory. Reads a rank's directory by RDMA if RemoteMemory does not
+/// know the address yet. Thread-safe.
 class RemoteKeys {
  public:
-  /// `read_bytes`: a directory is read by reads of this size.
+  /// `read_bytes` is the size of the reads of a directory.
   RemoteKeys(PendingOperations& pending, Posting& posting, BounceCopy& bounce, std::size_t read_bytes)
       : pending_(pending), posting_(posting), bounce_(bounce), read_bytes_(read_bytes) {}
 

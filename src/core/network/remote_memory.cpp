@@ -11,7 +11,8 @@
 namespace rma {
 namespace {
 
-/// A directory that changes this often while it is read is not kept by a RegionTable.
+/// The most times that a directory is read again because it has changed meanwhile. A directory of a
+/// RegionTable does not change so often.
 constexpr int kMaxTries = 1000;
 
 Region region_of(const std::uint64_t* words, const RailMatch& rails) {
@@ -34,8 +35,8 @@ bool has_keys(const Region& region) {
 std::optional<Region> RemoteMemory::known(std::uintptr_t address) const {
   auto next = std::upper_bound(regions_.begin(), regions_.end(), address,
                                [](std::uintptr_t a, const Region& region) { return a < region.base; });
-  // Regions overlap: the window's own entry, which has no key, lies under all extents; and the user's may lie
-  // anywhere. One with keys is better than any without.
+  // Regions overlap. The window's own entry, which has no key, contains all extents, and the user's regions
+  // may lie anywhere. A region with keys is better than any without.
   std::optional<Region> found;
   while (next != regions_.begin()) {
     --next;
@@ -119,7 +120,7 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
     const std::shared_lock guard(lock_);
     region = known(address);
   }
-  // Memory without a key is the window's or the user's: beyond its end there is nothing.
+  // A region without a key is the window or the user's. No memory is listed beyond its end.
   if (!region || (!has_keys(*region) && !region->covers(address, bytes))) {
     return Status(RMA_ERR_ADDRESS,
                   text("{} bytes at {:#x} of rank {} are neither in its heap nor registered there "

@@ -15,25 +15,27 @@
 
 namespace rma {
 
-/// Where a rank keeps the list of its memory, as its card says.
+/// The place of a rank's directory, the list of its memory. The rank's card contains it.
 struct DirectoryPlace {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
-  RailKeys keys = {};  ///< by its rails; all 0 when it could not be registered
+  RailKeys keys = {};  ///< by the rank's rails; all 0 if it could not be registered
 };
 
 /// Part of a rank's memory that lies in one registration.
 struct RemoteRange {
-  std::size_t bytes = 0;  ///< from the address asked for to the registration's end
+  std::size_t bytes = 0;  ///< size from the given address to the registration's end
   RailKeys keys = {};     ///< by this process's rails
 };
 
-/// What this process knows of the memory of one rank of another host: entries of its directory, read
-/// one-sidedly when something is not found, so that nobody ever has to be told of new memory. Thread-safe.
+/// This process's knowledge of the memory of one rank of another host. It consists of entries of the rank's
+/// directory. They are read one-sidedly if a lookup fails, so no rank ever has to announce new memory.
+/// Thread-safe.
 ///
-/// An extent of the heap keeps its key for as long as its rank lives, so what was read of it stays true.
-/// Memory that the user registered can be unregistered, and registered again with another key; so a lookup in
-/// it first looks whether the directory's version has moved. That costs a round trip, and the heap none.
+/// An extent of the heap keeps its key for as long as its rank lives, so its entry stays valid. Memory that
+/// the user registered can be unregistered, and registered again with another key. So a lookup in it first
+/// reads the directory's version to see whether it has changed. That costs a round trip; lookups in the heap
+/// need none.
 class RemoteMemory {
  public:
   /// Reads [address, address + bytes) of the rank, anywhere in its directory.
@@ -51,12 +53,12 @@ class RemoteMemory {
         rails_(rails),
         place_({.address = place.address, .bytes = place.bytes, .keys = rails.by_mine(place.keys)}) {}
 
-  /// With keys by this process's rails.
+  /// Returns the place of the directory, with keys by this process's rails.
   [[nodiscard]] const DirectoryPlace& place() const { return place_; }
 
-  /// Where the part of the rank's memory that begins at `address` is registered. RMA_ERR_ADDRESS when the
-  /// first of the `bytes` is neither allocated nor registered there; RMA_ERR_UNSUPPORTED when the network
-  /// does not reach it; the reader's errors.
+  /// Finds the registration of the part of the rank's memory that begins at `address`. RMA_ERR_ADDRESS if the
+  /// first of the `bytes` is neither allocated nor registered there, RMA_ERR_UNSUPPORTED if the network does
+  /// not reach it, and the reader's errors.
   [[nodiscard]] Result<RemoteRange> find(std::uintptr_t address, std::size_t bytes, Reader& reader);
 
  private:
@@ -67,8 +69,8 @@ class RemoteMemory {
   const int rank_;
   const RailMatch rails_;
   const DirectoryPlace place_;
-  mutable std::shared_mutex lock_;  ///< of the following
-  std::vector<Region> regions_;     ///< sorted by base; of any at one address, the last is the one to use
+  mutable std::shared_mutex lock_;  ///< guards the members below
+  std::vector<Region> regions_;     ///< sorted by base; of several at one address, the last is used
   std::uint64_t version_ = 0;
 };
 

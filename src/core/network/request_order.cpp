@@ -15,7 +15,7 @@ void RequestOrder::request_begins(int rank) {
 }
 
 void RequestOrder::request_ended(int rank) {
-  // Pairs with settle_requests(): what the request has done happens before the transfer that waited for it.
+  // Pairs with settle_requests(): the effects of the request happen before the transfer that waited for it.
   connections_.peer(rank).unacknowledged_requests.fetch_sub(1, std::memory_order_acq_rel);
 }
 

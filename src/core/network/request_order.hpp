@@ -16,21 +16,22 @@ class RequestOrder {
   RequestOrder(PendingOperations& pending, ConnectionManager& connections, Posting& posting)
       : pending_(pending), connections_(connections), posting_(posting) {}
 
-  /// Before a transfer: connects with `rank`, and waits for the requests to it whose call has returned.
+  /// Connects with `rank`, and waits for the requests to it whose call has returned. Called before a
+  /// transfer.
   [[nodiscard]] Status start_transfer(int rank, Peer** connected) {
     if (Status status = connections_.connect(rank, connected); !status.ok()) return status;
     settle_requests(**connected);
     return {};
   }
 
-  /// Before a request: connects with `rank`, and sets `*rail` to the rail that messages to it take.
+  /// Connects with `rank`, and sets `*rail` to the rail that messages to it take. Called before a request.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
-  /// Before a request: waits until everything that was put to `rank` is there, because a message overtakes
-  /// nothing.
+  /// Waits until everything that was put to `rank` is there, because a message must not overtake a put.
+  /// Called before a request.
   void settle(int rank) { posting_.drain(connections_.peer(rank)); }
-  /// A request to `rank` whose call returns before it is acknowledged is about to be sent, ...
+  /// Counts a request to `rank` whose call returns before it is acknowledged. Called before it is sent.
   void request_begins(int rank);
-  /// ... and is acknowledged, or has failed.
+  /// Ends the count of such a request, which is acknowledged or has failed.
   void request_ended(int rank);
   /// Waits until such requests to `rank` have ended.
   void settle_requests(int rank) { settle_requests(connections_.peer(rank)); }

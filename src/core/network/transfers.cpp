@@ -25,7 +25,7 @@ Transfers::Transfers(const Settings& settings, OwnMemory own_memory, RequestOrde
 
 Status Transfers::put(Batch& batch, void* dst, const void* src, std::size_t bytes) {
   count(Counter::put_rdma);
-  // Not written to: a write's local side is only read.
+  // The cast is safe, because a put only reads its local memory.
   auto* const local = const_cast<std::byte*>(static_cast<const std::byte*>(src));
   return transfer(batch, Direction::write, reinterpret_cast<std::uintptr_t>(dst), local, bytes);
 }
@@ -105,7 +105,7 @@ Status Transfers::reachable(const void* address, std::size_t bytes, int rank) {
   Batch batch(rank);
   std::vector<RemoteRange> ranges;
   Status status = keys_.find_all(batch, *peer, reinterpret_cast<std::uintptr_t>(address), bytes, ranges);
-  // Whether such memory exists at all, the rank finds out when it is asked to use it.
+  // The rank checks whether such memory exists when it executes the copy.
   if (status.code() == RMA_ERR_UNSUPPORTED && copy_fallback_ != nullptr) return {};
   return status;
 }

@@ -17,8 +17,8 @@
 
 namespace rma {
 
-/// Puts and gets. Looks up the remote memory, cuts a transfer where registrations end, and chooses the protocol
-/// of each part:
+/// Puts and gets. Looks up the remote memory, cuts a transfer where registrations end, and chooses the
+/// protocol of each part:
 ///
 /// | the part | protocol |
 /// |---|---|
@@ -36,10 +36,10 @@ class Transfers {
             Posting& posting, ConnectionManager& connections, InlinePut& inline_put, BounceCopy& bounce,
             ZeroCopy& zero_copy);
 
-  /// Not thread-safe; called before the first transfer.
+  /// Sets the copy fallback. Not thread-safe; called before the first transfer.
   void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
 
-  /// See Network.
+  /// These four functions work as those of Network do.
   [[nodiscard]] Status put(Batch& batch, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(Batch& batch, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);
@@ -50,7 +50,7 @@ class Transfers {
                                 std::byte* local, std::size_t bytes);
   /// Chooses the protocol of a transfer whose remote memory lies in one registration. Uses `span` up.
   [[nodiscard]] Status post(Batch& batch, Peer& peer, Span& span);
-  /// Lets the copy fallback move what the devices do not reach. Returns `refused` if it cannot.
+  /// Lets the copy fallback move data that the devices do not reach. Returns `refused` if it cannot.
   [[nodiscard]] Status fall_back_to_copy(Batch& batch, transport::Direction direction, std::uintptr_t remote,
                                          std::byte* local, std::size_t bytes, Status refused);
 

@@ -23,7 +23,7 @@ class WordOperations {
                  ConnectionManager& connections, RemoteKeys& keys, Completions& completions, Posting& posting,
                  InlinePut& inline_put, BounceCopy& bounce);
 
-  /// See Network.
+  /// These two functions work as those of Network do.
   [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);

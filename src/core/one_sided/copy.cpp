@@ -4,7 +4,7 @@ namespace rma {
 
 #if defined(__x86_64__)
 [[gnu::target("avx")]] void copy_by_vectors(void* dst, const void* src, std::size_t bytes) {
-  // Where it lies is any address and anyone's type. Not to be deduced by `auto`, which forgets that.
+  // A vector at any address, over memory of any type. `auto` would lose these attributes.
   using Vector [[gnu::vector_size(32), gnu::aligned(1), gnu::may_alias]] = long long;
   constexpr std::size_t kVector = sizeof(Vector);
   constexpr std::size_t kTurn = 4 * kVector;
@@ -43,11 +43,11 @@ void copy_by_memcpy(void* dst, const void* src, std::size_t bytes) { std::memcpy
 
 BlockCopy best_copy() {
 #if defined(__x86_64__)
-  // Where the second cache holds the data, glibc copies 4 KiB and more by `rep movsb`, for which AMD's Zen 3
-  // takes up to a fourth longer than for the loop above, and half as long again or more where the two ends
-  // are not aligned alike. Past that glibc has such a loop, but runs it backwards where both ends lie alike
-  // in their pages: measured at 4 MiB, that was slower in two programs of three and faster in none. Other
-  // makers' processors were not measured and keep memcpy.
+  // If the second-level cache holds the data, glibc copies 4 KiB and more by `rep movsb`. On AMD's Zen 3 that
+  // takes up to a fourth longer than the loop above, and half as long again or more if source and destination
+  // are not aligned alike. For larger blocks glibc has such a loop, but runs it backwards if both ends lie
+  // alike in their pages. Measured at 4 MiB, that was slower in two programs of three and faster in none.
+  // Other makers' processors were not measured and keep memcpy.
   __builtin_cpu_init();
   if (__builtin_cpu_is("amd") != 0 && __builtin_cpu_supports("avx") != 0) return copy_by_vectors;
 #endif

@@ -6,21 +6,21 @@
 
 namespace rma {
 
-/// Blocks of these sizes are copied by copy_block()'s own loop where the processor gains by it. Shorter ones
-/// are over before a loop pays; longer ones leave the caches, where memcpy knows more ways.
+/// copy_block() copies blocks of these sizes by its own loop, if the processor gains by it. Shorter blocks
+/// are too short for a loop to pay. Longer blocks leave the caches, and memcpy has better ways for those.
 inline constexpr std::size_t kLeastBlock = 2048;
 inline constexpr std::size_t kMostBlock = std::size_t{8} << 20U;
 
-/// memcpy of a block of kLeastBlock to kMostBlock bytes, in the order of addresses.
+/// Copies a block of kLeastBlock to kMostBlock bytes like memcpy, in the order of addresses.
 using BlockCopy = void (*)(void* dst, const void* src, std::size_t bytes);
 #if defined(__x86_64__)
-/// A loop of 32-byte loads and stores; the processor must have AVX.
+/// Copies by a loop of 32-byte loads and stores. The processor must have AVX.
 void copy_by_vectors(void* dst, const void* src, std::size_t bytes);
 #endif
-/// The fastest one on this processor, chosen when the library is loaded.
+/// The fastest copy on this processor, chosen when the library is loaded.
 extern const BlockCopy copy_block;
 
-/// memcpy between memory that is mapped here, in the fastest way for its size.
+/// Copies between mapped memory like memcpy, in the fastest way for the size.
 inline void copy_mapped(void* dst, const void* src, std::size_t bytes) {
   if (bytes - kLeastBlock <= kMostBlock - kLeastBlock) {  // wraps around for shorter ones
     copy_block(dst, src, bytes);
@@ -29,8 +29,8 @@ inline void copy_mapped(void* dst, const void* src, std::size_t bytes) {
   }
 }
 
-/// copy_mapped, in whose place 8 aligned bytes are one store: a word that another process polls is never seen
-/// half written. Its release order makes what was copied before visible to whoever sees the word.
+/// Copies like copy_mapped(), but stores 8 aligned bytes by one store, so no process sees a polled word half
+/// written. The store's release order makes everything copied before visible to a thread that sees the word.
 inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
   if (bytes == sizeof(std::uint64_t) && (reinterpret_cast<std::uintptr_t>(dst) & 7U) == 0) {
     std::uint64_t word = 0;

@@ -41,23 +41,23 @@ rma_status_t ForeignMemory::post(Direction direction, rma_request_t operation, t
   return direction == Direction::write ? transport_->post_write(rank, remote, {&piece, 1}, operation, {})
                                        : transport_->post_read(rank, {&piece, 1}, remote, operation, {});
 } catch (const std::bad_alloc&) {
-  return RMA_ERR_NO_MEMORY;  // the piece ends with this, so that what was counted before is not waited for
+  return RMA_ERR_NO_MEMORY;  // the piece ends with this status, so no fence waits for it for ever
 }
 
 void ForeignMemory::transfer(Direction direction, rma_request_t operation, transport::Remote remote,
                              transport::Local local) {
   const int rank = pending_.rank(operation);
-  // Counts as outstanding itself, so that a fence that begins now waits for all its pieces.
+  // The whole transfer counts as outstanding, so that a fence that begins now waits for all its pieces.
   pending_.begin(rank);
   pending_.add_part(operation);
   rma_status_t status = connect(rank);
   while (status == RMA_SUCCESS && local.bytes > 0) {
     const std::size_t bytes = std::min<std::uint64_t>(local.bytes, transport_->limits().max_message);
     const transport::Local piece = {local.address, bytes, local.key};
-    // Counted before it is posted: its completion may be seen by another thread before the post returns.
+    // Counts the piece before posting it: another thread may see its completion before the post returns.
     pending_.begin(rank);
     pending_.add_part(operation);
-    pending_.wait_until(rank, [&] {  // for room in the queue
+    pending_.wait_until(rank, [&] {  // waits for room in the queue
       status = post(direction, operation, remote, piece);
       return status != RMA_ERR_STATE;
     });

@@ -14,12 +14,11 @@
 
 namespace rma {
 
-/// Memory of other processes that is not mapped here but can be named without registration: over a transport
-/// that needs none, which is one within the host. Cuts transfers to what the transport can do and waits where
-/// its queue is full. Thread-safe.
+/// Accesses memory of other processes that is not mapped here, over a transport within the host that needs no
+/// registration. Cuts transfers to the limits of the transport, and waits if its queue is full. Thread-safe.
 class ForeignMemory final : public ProgressSource {
  public:
-  /// The card of `rank` for the transport; asked for at the first operation to it.
+  /// Returns the card of `rank` for the transport. Called at the first operation to the rank.
   using CardSource = std::function<Result<std::vector<std::byte>>(int rank)>;
 
   ForeignMemory(PendingOperations& pending, std::unique_ptr<transport::Transport> transport, int ranks,
@@ -29,13 +28,13 @@ class ForeignMemory final : public ProgressSource {
   /// with it.
   [[nodiscard]] bool permitted(int rank) { return connect(rank) != RMA_ERR_UNSUPPORTED; }
 
-  /// Posts [local, local + bytes) to `remote` of the operation's target, or the other way round for read, in
-  /// as many pieces as the transport needs. A failure is the operation's.
+  /// Moves `local` to `remote` of the operation's target, or the other way round for read, in as many pieces
+  /// as the transport needs. The operation reports a failure.
   void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
                 transport::Local local);
 
   bool progress() override;
-  void flush(int /*rank*/) override {}  // everything is reported
+  void flush(int /*rank*/) override {}  // does nothing: all completions are reported
   void give_up(int rank) override { transport_->fail(rank); }
   void arm() override {}
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
@@ -44,7 +43,7 @@ class ForeignMemory final : public ProgressSource {
  private:
   struct Owner {
     std::mutex connect_lock;
-    std::atomic<rma_status_t> connected = RMA_ERR_STATE;  ///< RMA_SUCCESS or RMA_ERR_UNSUPPORTED: for good
+    std::atomic<rma_status_t> connected = RMA_ERR_STATE;  ///< RMA_SUCCESS and RMA_ERR_UNSUPPORTED are final
   };
   [[nodiscard]] rma_status_t connect(int rank);
   [[nodiscard]] rma_status_t post(transport::Direction direction, rma_request_t operation,

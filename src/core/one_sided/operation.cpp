@@ -83,7 +83,7 @@ Status Operation::move_foreign(transport::Direction direction, std::uintptr_t re
 
 Status Operation::end(const Ending& ending) {
   if (batch_) {
-    // What fails here is told at once; the destructor waits for the posted parts all the same.
+    // A failure here is returned at once. The destructor waits for the posted parts all the same.
     if (Status status = remote_access_.network()->flush(*batch_); !status.ok()) return status;
     request_ = batch_->take_operation();
   }

@@ -25,14 +25,14 @@ class RemoteAccess {
     for (int rank = 0; rank < ranks; ++rank) pending_.set_progress_source(rank, foreign_);
   }
 
-  /// `network` was made for pending().
+  /// Adds the network, which was made for pending().
   void add_network(std::unique_ptr<Network> network) {
     network_ = std::move(network);
     pending_.add(*network_);
   }
-  /// Before the first operation to `rank`: it is reached over the network.
+  /// Says that `rank` is reached over the network. Called before the first operation to it.
   void reach_by_network(int rank) { pending_.set_progress_source(rank, *network_); }
-  /// Null in a job of one host, unless asked for.
+  /// Returns the network, or null. A job of one host has none, unless the settings ask for it.
   [[nodiscard]] Network* network() { return network_.get(); }
   [[nodiscard]] const Network* network() const { return network_.get(); }
   [[nodiscard]] PendingOperations& pending() { return pending_; }
@@ -41,13 +41,14 @@ class RemoteAccess {
   /// Returns whether this process may access registered memory of `rank`, which is on this host, outside its
   /// heap.
   [[nodiscard]] bool permitted(int rank) { return foreign_.permitted(rank); }
-  /// Sets what reaches such memory otherwise. Called before the first transfer; `fallback` outlives this.
+  /// Sets the path to such memory that this process may not access. Called before the first transfer;
+  /// `fallback` outlives this.
   void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
-  /// Null if nothing else reaches it.
+  /// Returns null if there is no such path.
   [[nodiscard]] CopyFallback* copy_fallback() { return copy_fallback_; }
 
-  /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose memory
-  /// this process may access. The operation reports a failure.
+  /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose
+  /// memory this process may access. The operation reports a failure.
   void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
                 transport::Local local) {
     foreign_.transfer(direction, operation, remote, local);

@@ -42,7 +42,8 @@ class CmaTransport final : public Transport {
   [[nodiscard]] Result<Registration> register_memory(std::byte* address, std::size_t bytes) override;
   void deregister_memory(const Registration& registration) override;
   [[nodiscard]] std::span<const std::byte> card() const override { return card_; }
-  /// Also RMA_ERR_UNSUPPORTED if this process may not access the peer's memory. Transfers then return the same.
+  /// Also returns RMA_ERR_UNSUPPORTED if this process may not access the peer's memory. Transfers then return
+  /// the same.
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;
   [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;

@@ -26,14 +26,14 @@ namespace rma::transport {
 /// it is read.
 struct ShmCard {
   static constexpr std::uint64_t kMagic = 0x6d68732d616d72;  // "rma-shm"
-  static constexpr std::uint32_t kVersion = 2;               ///< of the card and of the segment
+  static constexpr std::uint32_t kVersion = 2;               ///< version of the card and of the segment
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t process = 0;
   std::uint64_t token = 0;  ///< drawn at random; distinguishes the segment from all others
-  std::uint64_t bytes = 0;  ///< of the segment
-  std::uint64_t base = 0;   ///< of the segment, in its owner's addresses
+  std::uint64_t bytes = 0;  ///< size of the segment
+  std::uint64_t base = 0;   ///< address of the segment in its owner's address space
   std::int32_t rank = -1;
   std::uint32_t seats = 0;  ///< number of processes of the host
   std::uint32_t segment_fd = 0;
@@ -45,7 +45,8 @@ struct ShmCard {
   }
   bool operator==(const ShmCard&) const = default;
 
-  /// RMA_ERR_VERSION if another version of librma wrote it, RMA_ERR_LAUNCH if it is not a valid card.
+  /// Decodes a card. RMA_ERR_VERSION if another version of librma wrote it, RMA_ERR_LAUNCH if it is not
+  /// valid.
   [[nodiscard]] static Result<ShmCard> decode(std::span<const std::byte> bytes);
 };
 static_assert(sizeof(ShmCard) == 64);
@@ -107,7 +108,7 @@ class MappedSegment {
   MappedSegment(const MappedSegment&) = delete;
   MappedSegment& operator=(const MappedSegment&) = delete;
 
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Maps the file of a segment. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<MappedSegment> map(int fd, std::size_t bytes);
   /// Maps the segment of the process that published `card`. RMA_ERR_PEER_LOST if that process does not exist
   /// any more; RMA_ERR_LAUNCH if the segment does not match the card; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
@@ -135,7 +136,7 @@ class MappedSegment {
 /// sealed. It is sparse: it uses memory of the system only from take() on. Thread-safe.
 class Segment final : public PeerMemory {
  public:
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Makes a segment. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<Segment>> create(std::size_t bytes, std::size_t seats);
 
   /// Returns zeroed whole pages. Each address is given out only once. So a late write of a peer that was

@@ -45,10 +45,8 @@ Status ShmMessageEndpoint::check(std::size_t seat, const ShmCard& card) const {
 QueueShape ShmMessageEndpoint::make_queue(std::uint32_t buffers, std::span<std::byte>* slots) {
   QueueShape shape;
   if (buffers == 0) return shape;
-  {
-    const std::lock_guard guard(buffers_lock_);
-    shape = QueueShape::of(buffers + lent_, longest_);
-  }
+  const std::size_t longest = std::min<std::size_t>(buffers_.largest(), limits_.max_inline);
+  shape = QueueShape::of(buffers + buffers_.lent(), static_cast<std::uint32_t>(longest));
   if (!shape.valid()) return {};
   auto memory = segment_->take(shape.bytes());
   if (!memory.ok()) {
@@ -65,10 +63,7 @@ Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card
   auto met = ShmPeer::meet(card, seat);
   if (!met.ok()) return std::move(met).status();
   ShmPeer* const peer = owned_.emplace_back(std::move(met).value()).get();
-  {
-    const std::lock_guard guard(buffers_lock_);
-    connected_ = true;
-  }
+  buffers_.end_lending();
   if (Status status = moves_.connect(static_cast<int>(seat), CmaTransport::card_of(card.identity()));
       !status.ok() && status.code() != RMA_ERR_UNSUPPORTED) {  // messages need no such access
     return status;

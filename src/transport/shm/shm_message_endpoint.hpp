@@ -9,6 +9,7 @@
 
 #include "transport/message_endpoint.hpp"
 #include "transport/shm/cma_transport.hpp"
+#include "transport/shm/posted_buffers.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/shm_peer.hpp"
 #include "transport/shm/wakeup.hpp"
@@ -16,7 +17,7 @@
 namespace rma::transport {
 
 struct ShmOptions {
-  int rank = 0;             ///< of this process; peers are named by their ranks
+  int rank = 0;             ///< rank of this process; peers are named by their ranks
   std::vector<int> locals;  ///< ranks of all processes of the host, ascending
   std::chrono::milliseconds connect_timeout{10'000};
   bool cma = true;  ///< transfers by cross memory attach are allowed
@@ -37,7 +38,7 @@ struct ShmOptions {
 /// after all messages that the peer has sent. Thread-safe.
 class ShmMessageEndpoint final : public MessageEndpoint {
  public:
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
+  /// Makes an endpoint. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
   [[nodiscard]] static Result<std::unique_ptr<ShmMessageEndpoint>> create(const ShmOptions& options);
   ~ShmMessageEndpoint() override;
 
@@ -79,13 +80,6 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   /// Answers all processes that have called since the last time.
   void answer_calls();
   [[nodiscard]] Status wait_for(ShmPeer& peer);
-
-  /// A posted buffer for messages.
-  struct Buffer {
-    Local memory;
-    Cookie cookie = 0;
-  };
-  [[nodiscard]] bool take_buffer(Buffer* buffer);
 
   [[nodiscard]] ShmPeer* find(int peer) const;
   /// Executes a transfer whose remote memory lies in the peer's segment, which is mapped here. Returns whether
@@ -132,13 +126,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   std::uint32_t signaled_ = 0;  ///< the last sleep for which this process signaled its own threads;
                                 ///< guarded by ended_lock_
 
-  std::mutex buffers_lock_;      ///< of the following
-  std::vector<Buffer> buffers_;  ///< circular; `posted_` of them, from `oldest_` on, are posted
-  std::size_t oldest_ = 0;
-  std::size_t posted_ = 0;
-  std::uint32_t lent_ = 0;     ///< buffers that were posted before the first connection
-  std::uint32_t longest_ = 0;  ///< the size of the longest posted buffer, in bytes
-  bool connected_ = false;
+  PostedBuffers buffers_;
 };
 
 }  // namespace rma::transport

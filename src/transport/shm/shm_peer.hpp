@@ -59,7 +59,7 @@ class ShmPeer {
            0;  // pairs with the store in ~ShmMessageEndpoint
   }
 
-  // For the thread that polls, with the endpoint's poll_lock_ held:
+  // The thread that polls, which holds the endpoint's poll_lock_, uses the members below.
   std::optional<QueueReceiver> from;
   bool gone = false;  ///< the process has ended, or is leaving: no messages will follow those in the queue
   bool told = false;  ///< poll() has reported the end

@@ -14,33 +14,11 @@ namespace {
 /// before each sleep.
 constexpr std::uint32_t kPolls = 1024;
 
-/// The initial room for posted buffers.
-constexpr std::size_t kFewestBuffers = 64;
-
 }  // namespace
 
 rma_status_t ShmMessageEndpoint::post_buffer(Local buffer, Cookie cookie) {
-  const std::lock_guard guard(buffers_lock_);
-  if (posted_ == buffers_.size()) {
-    std::rotate(buffers_.begin(), buffers_.begin() + static_cast<std::ptrdiff_t>(oldest_), buffers_.end());
-    oldest_ = 0;
-    buffers_.resize(std::max(kFewestBuffers, 2 * posted_));
-  }
-  buffers_[(oldest_ + posted_) % buffers_.size()] = {.memory = buffer, .cookie = cookie};
-  ++posted_;
-  if (!connected_) ++lent_;
-  const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(buffer.bytes, limits_.max_inline));
-  longest_ = std::max(longest_, bytes);
+  buffers_.post({.memory = buffer, .cookie = cookie});
   return RMA_SUCCESS;
-}
-
-bool ShmMessageEndpoint::take_buffer(Buffer* buffer) {
-  const std::lock_guard guard(buffers_lock_);
-  if (posted_ == 0) return false;
-  *buffer = buffers_[oldest_];
-  oldest_ = (oldest_ + 1) % buffers_.size();
-  --posted_;
-  return true;
 }
 
 std::size_t ShmMessageEndpoint::poll(std::span<Completion> completions) {
@@ -76,8 +54,8 @@ std::size_t ShmMessageEndpoint::take_messages(ShmPeer& peer, std::span<Completio
       // A process that gets a message must be able to answer it. The peer admitted this process before
       // it sent any.
       const bool open = peer.open(my_seat_) == Seat::Answer::admitted;
-      Buffer buffer;
-      if (open && !take_buffer(&buffer))
+      PostedBuffers::Buffer buffer;
+      if (open && !buffers_.take(&buffer))
         return filled;  // it waits in its slot; this does not happen to
                         // an honest peer
       if (open) {
@@ -117,8 +95,8 @@ void ShmMessageEndpoint::look_for_ends() {
 
 bool ShmMessageEndpoint::arm() {
   const std::lock_guard guard(poll_lock_);
-  // Only here, and not in poll(): another thread that polls must leave the ring to the thread that sleeps,
-  // because a sender rings only once for each sleep.
+  // Takes the signals only here, and not in poll(): another thread that polls must leave them to the thread
+  // that sleeps, because a sender signals only once for each sleep.
   wakeup_->take_signals();
   look_for_ends();
   // From here on each peer signals with the next message that it sends. Either the sender sees this store, or

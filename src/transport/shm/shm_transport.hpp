@@ -8,8 +8,8 @@
 
 namespace rma::transport {
 
-/// The transport between processes of one host: messages through shared memory (ShmMessageEndpoint), transfers by cross
-/// memory attach. Peers are named by their ranks.
+/// The transport between processes of one host: messages through shared memory (ShmMessageEndpoint),
+/// transfers by cross memory attach. Peers are named by their ranks.
 class ShmTransport final : public Transport {
  public:
   /// Returns the errors of ShmMessageEndpoint::create().
@@ -27,7 +27,7 @@ class ShmTransport final : public Transport {
   [[nodiscard]] std::span<const std::byte> card() const override {
     return std::as_bytes(std::span(&messages_->card(), 1));
   }
-  /// RMA_ERR_LAUNCH and RMA_ERR_VERSION if the card is not valid or not the peer's;
+  /// Connects with `peer`. RMA_ERR_LAUNCH and RMA_ERR_VERSION if the card is not valid or not the peer's;
   /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;

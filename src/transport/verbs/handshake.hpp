@@ -39,7 +39,8 @@ struct PortCard {
   Secret secret = {};
 
   [[nodiscard]] std::vector<std::byte> encode() const;
-  /// RMA_ERR_VERSION if another version of librma wrote it, RMA_ERR_LAUNCH if it is not a valid card.
+  /// Decodes a card. RMA_ERR_VERSION if another version of librma wrote it, RMA_ERR_LAUNCH if it is not
+  /// valid.
   [[nodiscard]] static Result<PortCard> decode(std::span<const std::byte> bytes);
 };
 

@@ -23,12 +23,12 @@ namespace rma::transport {
 struct VerbsOptions {
   int rank = 0;
   int ranks = 1;
-  Secret secret = {};                    ///< of this process; peers that call it learn it from its card
-  std::uint32_t queue_depth = 0;         ///< the maximum number of operations to one peer that are posted and
-                                         ///< not yet polled
-  std::uint32_t completions = 0;         ///< the maximum for all peers together
-  std::uint32_t buffers = 0;             ///< the maximum number of posted message buffers
-  std::chrono::milliseconds timeout{0};  ///< a peer that does not answer for this long counts as lost
+  Secret secret = {};             ///< secret of this process; peers that call it learn it from its card
+  std::uint32_t queue_depth = 0;  ///< the maximum number of operations to one peer that are posted and
+                                  ///< not yet polled
+  std::uint32_t completions = 0;  ///< the maximum for all peers together
+  std::uint32_t buffers = 0;      ///< the maximum number of posted message buffers
+  std::chrono::milliseconds timeout{0};          ///< a peer that does not answer for this long counts as lost
   std::chrono::milliseconds connect_timeout{0};  ///< a peer that does not answer a call for this long
                                                  ///< counts as lost
 };

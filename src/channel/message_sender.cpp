@@ -1,15 +1,16 @@
-// The sending side of a channel.
+#include "channel/message_sender.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "channel/channel.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
 namespace {
 
+/// The number of messages under way that were too long to be sent inline.
+constexpr std::size_t kSendSlots = 64;
 /// From this many waiting messages on, a peer is congested.
 constexpr std::size_t kCongested = 1024;
 /// A peer for which this many messages wait is given up. Whoever sends many is held back far earlier, and the
@@ -19,7 +20,14 @@ constexpr std::size_t kMostWaiting = 65536;
 
 }  // namespace
 
-rma_status_t Channel::open_link(Link& link, int peer, std::size_t rail) {
+Status MessageSender::open(std::size_t message_bytes, SendSlots::Ended ended) {
+  auto slots = SendSlots::create(rails_, message_bytes, kSendSlots, std::move(ended));
+  if (!slots.ok()) return std::move(slots).status();
+  slots_ = std::move(slots).value();
+  return {};
+}
+
+rma_status_t MessageSender::open_link(Link& link, int peer, std::size_t rail) {
   if (link.failed) return RMA_ERR_PEER_LOST;
   if (link.rail()) return RMA_SUCCESS;
   const std::uint32_t credits = endpoint(rail).buffers_of(peer);
@@ -28,25 +36,8 @@ rma_status_t Channel::open_link(Link& link, int peer, std::size_t rail) {
   return RMA_SUCCESS;
 }
 
-rma_status_t Channel::open(int peer, std::size_t* rail) {
-  Link& link = link_to(peer);
-  if (local(peer)) {
-    *rail = kLocalRail;
-    {
-      const std::lock_guard guard(link.lock);
-      if (link.rail()) return link.failed ? RMA_ERR_PEER_LOST : RMA_SUCCESS;
-    }
-    // Without the lock: the peer may connect at the same time, and what answers it takes the lock.
-    if (const Status connected = connect_local(peer); !connected.ok()) return connected.code();
-  }
-  const std::lock_guard guard(link.lock);
-  const rma_status_t status = open_link(link, peer, *rail);
-  if (status == RMA_SUCCESS) *rail = *link.rail();
-  return status;
-}
-
-rma_status_t Channel::post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
-                           std::span<const std::byte> tail) {
+rma_status_t MessageSender::post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
+                                 std::span<const std::byte> tail) {
   if (const rma_status_t status = post_unwritten(link, peer); status != RMA_SUCCESS) return status;
   const std::optional<MessagePath> path = link.path(kind, head.size() + tail.size());
   if (!path) return RMA_ERR_STATE;
@@ -58,7 +49,7 @@ rma_status_t Channel::post(Link& link, int peer, std::uint16_t kind, std::span<c
     count(Counter::message_ring);
     const rma_status_t status = post_unwritten(link, peer);
     if (status != RMA_ERR_STATE) return status;
-    list(link, peer);
+    links_.list(link, peer);
     return RMA_SUCCESS;
   }
   const std::size_t rail = *link.rail();
@@ -69,7 +60,7 @@ rma_status_t Channel::post(Link& link, int peer, std::uint16_t kind, std::span<c
   alignas(8) std::array<std::byte, kMostInline> copy;
   SendSlots::Slot* slot = nullptr;
   if (!small || bytes > kMostInline) {
-    slot = send_slots_->take();
+    slot = slots_->take();
     if (slot == nullptr) return RMA_ERR_STATE;
   }
   std::byte* const memory = slot != nullptr ? slot->memory() : copy.data();
@@ -77,7 +68,7 @@ rma_status_t Channel::post(Link& link, int peer, std::uint16_t kind, std::span<c
   std::copy(head.begin(), head.end(), memory + sizeof header);
   std::copy(tail.begin(), tail.end(), memory + sizeof header + head.size());
   const transport::Local piece = {
-      .address = memory, .bytes = bytes, .key = slot != nullptr ? send_slots_->key(rail) : 0};
+      .address = memory, .bytes = bytes, .key = slot != nullptr ? slots_->key(rail) : 0};
   const rma_status_t status =
       slot != nullptr ? to.post_message(peer, {&piece, 1}, slot->cookie(), {})
                       : to.post_message(peer, {&piece, 1}, 0, {.inline_data = true, .unsignaled = true});
@@ -88,11 +79,11 @@ rma_status_t Channel::post(Link& link, int peer, std::uint16_t kind, std::span<c
     count(Counter::message);
     return status;
   }
-  if (slot != nullptr) send_slots_->give(slot);
+  if (slot != nullptr) slots_->give(slot);
   return status;
 }
 
-rma_status_t Channel::post_unwritten(Link& link, int peer) {
+rma_status_t MessageSender::post_unwritten(Link& link, int peer) {
   if (!link.ring.has_unwritten()) return RMA_SUCCESS;
   transport::MessageEndpoint& to = endpoint(*link.rail());
   const SendingRing::Unwritten write = link.ring.unwritten(*link.rail());
@@ -103,9 +94,9 @@ rma_status_t Channel::post_unwritten(Link& link, int peer) {
   return status;
 }
 
-rma_status_t Channel::try_send(int peer, std::size_t rail, std::uint16_t kind,
-                               std::span<const std::byte> head, std::span<const std::byte> tail) {
-  Link& link = link_to(peer);
+rma_status_t MessageSender::try_send(int peer, std::size_t rail, std::uint16_t kind,
+                                     std::span<const std::byte> head, std::span<const std::byte> tail) {
+  Link& link = links_.to(peer);
   rma_status_t status = RMA_SUCCESS;
   {
     const std::lock_guard guard(link.lock);
@@ -114,13 +105,13 @@ rma_status_t Channel::try_send(int peer, std::size_t rail, std::uint16_t kind,
     if (!link.waiting.empty()) return RMA_ERR_STATE;
     status = post(link, peer, kind, head, tail);
   }
-  if (status == RMA_ERR_PEER_LOST) fail(peer);
+  if (status == RMA_ERR_PEER_LOST) fail_(peer);
   return status;
 }
 
-void Channel::send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
-                   std::span<const std::byte> tail) {
-  Link& link = link_to(peer);
+void MessageSender::send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
+                         std::span<const std::byte> tail) {
+  Link& link = links_.to(peer);
   rma_status_t status = RMA_SUCCESS;
   {
     const std::lock_guard guard(link.lock);
@@ -130,35 +121,23 @@ void Channel::send(int peer, std::size_t rail, std::uint16_t kind, std::span<con
       Link::Waiting message = {.kind = kind, .body = {head.begin(), head.end()}};
       message.body.insert(message.body.end(), tail.begin(), tail.end());
       link.waiting.push_back(std::move(message));
-      list(link, peer);
+      links_.list(link, peer);
       return;
     }
   }
-  if (status != RMA_SUCCESS) fail(peer);
+  if (status != RMA_SUCCESS) fail_(peer);
 }
 
-bool Channel::congested(int peer) {
-  Link& link = link_to(peer);
+bool MessageSender::congested(int peer) {
+  Link& link = links_.to(peer);
   const std::lock_guard guard(link.lock);
   return link.waiting.size() >= kCongested;
 }
 
-void Channel::list(Link& link, int peer) {
-  if (std::exchange(link.listed, true)) return;
-  const std::lock_guard guard(lists_lock_);
-  listed_.push_back(peer);
-}
-
-bool Channel::pump() {
-  std::vector<int> listed;
-  {
-    const std::lock_guard guard(lists_lock_);
-    if (listed_.empty()) return false;
-    listed.swap(listed_);
-  }
+bool MessageSender::pump() {
   bool moved = false;
-  for (const int peer : listed) {
-    Link& link = link_to(peer);
+  for (const int peer : links_.take_listed()) {
+    Link& link = links_.to(peer);
     rma_status_t status = RMA_SUCCESS;
     {
       const std::lock_guard guard(link.lock);
@@ -185,9 +164,9 @@ bool Channel::pump() {
           link.ring.has_unwritten() ||
           (!link.waiting.empty() && link.path(link.waiting.front().kind, link.waiting.front().body.size())) ||
           (link.owes() && link.path(MessageHeader::kCredits, 0));
-      if (can && status != RMA_ERR_PEER_LOST) list(link, peer);
+      if (can && status != RMA_ERR_PEER_LOST) links_.list(link, peer);
     }
-    if (status == RMA_ERR_PEER_LOST) fail(peer);
+    if (status == RMA_ERR_PEER_LOST) fail_(peer);
   }
   return moved;
 }

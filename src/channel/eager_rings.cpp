@@ -45,42 +45,56 @@
 //   them, because it has the answer to send to a peer that has one of its rings.
 // - If they came by the queue, they woke the sender.
 
+#include "channel/eager_rings.hpp"
+
+#include <algorithm>
 #include <cstring>
 
-#include "channel/channel.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
 
-void Channel::heard(int peer) {
+EagerRings::EagerRings(Registrar& registrar, LinkTable& links, const RingShape& shape,
+                       const PollingSet::Policy& policy, TakeIn take_in, Refuse refuse)
+    : links_(links),
+      shape_(shape),
+      take_in_(std::move(take_in)),
+      refuse_(std::move(refuse)),
+      polling_(policy),
+      polled_rings_(policy.most),
+      ring_memory_(registrar, shape.bytes(), policy.most, BouncePool::Writers::peers),
+      image_memory_(registrar, shape.bytes(), policy.most, BouncePool::Writers::self),
+      message_(shape.slot_bytes) {}
+
+void EagerRings::heard(int peer) {
   // A process that is about to sleep will not poll, so it promotes nobody. (Another thread may take in
   // messages meanwhile.)
   if (!polled_rings_.empty() && !armed_) polling_.heard(peer);
 }
 
-bool Channel::look_at_rings() {
+bool EagerRings::look() {
   bool found = false;
   for (std::size_t place = 0; place < polled_rings_.size(); ++place) found = look_at_ring(place) || found;
   return found;
 }
 
-void Channel::look_at_ring_of(int peer) {
+void EagerRings::look_at_peer(int peer) {
   const PolledRing* const ring = polled_ring_of(peer);
   if (ring != nullptr) static_cast<void>(look_at_ring(static_cast<std::size_t>(ring - polled_rings_.data())));
 }
 
-bool Channel::look_at_ring(std::size_t place) {
+bool EagerRings::look_at_ring(std::size_t place) {
   PolledRing& ring = polled_rings_[place];
   const int peer = polling_.members()[place].peer;
   bool found = false;
   // A message that is taken in may end the ring. One lap at most, so that other rings get their turn.
-  for (std::size_t i = 0; i < options_.ring.slots && ring.slots; ++i) {
+  for (std::size_t i = 0; i < shape_.slots && ring.slots; ++i) {
     const RingReceiver::Look look = ring.slots->look();
     if (look.state == RingReceiver::State::nothing) break;
     // Copies the message first: a dishonest peer could change the ring's memory between the check and the
     // use.
-    const auto end = std::ranges::copy(look.message, ring_message_.begin()).out;
-    const std::span<const std::byte> message(ring_message_.begin(), end);
+    const auto end = std::ranges::copy(look.message, message_.begin()).out;
+    const std::span<const std::byte> message(message_.begin(), end);
     const Link::Order order =
         look.state == RingReceiver::State::message ? order_of(peer, message) : Link::Order::broken;
     // A message that comes too early stays in its slot until the messages before it have come from the queue.
@@ -91,42 +105,42 @@ bool Channel::look_at_ring(std::size_t place) {
     if (order == Link::Order::next) {
       ring.slots->release();
       {
-        Link& from = link_to(peer);
+        Link& from = links_.to(peer);
         const std::lock_guard guard(from.lock);
         from.ring_freed(ring.slots->take_returned());
       }
       polling_.used(place);
-      if (take_in(ring.rail, peer, message, MessagePath::ring)) continue;
+      if (take_in_(ring.rail, peer, message)) continue;
     }
-    refuse(peer);
+    refuse_(peer);
     break;
   }
   return found;
 }
 
-Link::Order Channel::order_of(int peer, std::span<const std::byte> message) {
+Link::Order EagerRings::order_of(int peer, std::span<const std::byte> message) {
   MessageHeader header;
   if (message.size() < sizeof header) return Link::Order::broken;
   std::memcpy(&header, message.data(), sizeof header);
-  Link& link = link_to(peer);
+  Link& link = links_.to(peer);
   const std::lock_guard guard(link.lock);
   return link.order_of(header.sequence);
 }
 
-void Channel::decide() {
+void EagerRings::decide() {
   while (const std::optional<PollingSet::Decision> decision = polling_.next()) {
     if (decision->kind == PollingSet::Decision::Kind::promote) {
       if (!promote(*decision)) polling_.removed(decision->peer);
       continue;
     }
-    Link& link = link_to(decision->peer);
+    Link& link = links_.to(decision->peer);
     const std::lock_guard guard(link.lock);
-    say(link, decision->peer, MessageHeader::kRingStop);
+    links_.queue_control(link, decision->peer, MessageHeader::kRingStop);
   }
 }
 
-bool Channel::promote(const PollingSet::Decision& decision) {
-  Link& link = link_to(decision.peer);
+bool EagerRings::promote(const PollingSet::Decision& decision) {
+  Link& link = links_.to(decision.peer);
   const std::lock_guard guard(link.lock);
   if (link.failed || link.declined || !link.rail() || !link.peer_rail()) return false;
   RingMemory::Piece memory = ring_memory_.take();
@@ -135,32 +149,26 @@ bool Channel::promote(const PollingSet::Decision& decision) {
   ring.memory = std::move(memory);
   ring.rail = *link.peer_rail();
   ring.accepted = false;
-  ring.slots.emplace(options_.ring, RingMemory::memory(ring.memory));
-  link.promise_ring(static_cast<std::uint32_t>(options_.ring.slots));
+  ring.slots.emplace(shape_, RingMemory::memory(ring.memory));
+  link.promise_ring(static_cast<std::uint32_t>(shape_.slots));
   const Registered& registered = ring.memory->registered();
   const RingOffer offer = {.address = reinterpret_cast<std::uintptr_t>(registered.address),
                            .key = registered.remote_key(ring.rail),
-                           .slots = static_cast<std::uint32_t>(options_.ring.slots),
-                           .slot_bytes = static_cast<std::uint32_t>(options_.ring.slot_bytes)};
-  say(link, decision.peer, MessageHeader::kRingOffered, std::as_bytes(std::span(&offer, 1)));
+                           .slots = static_cast<std::uint32_t>(shape_.slots),
+                           .slot_bytes = static_cast<std::uint32_t>(shape_.slot_bytes)};
+  links_.queue_control(link, decision.peer, MessageHeader::kRingOffered, std::as_bytes(std::span(&offer, 1)));
   count(Counter::ring);
   return true;
 }
 
-void Channel::say(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body) {
-  if (link.failed) return;
-  link.waiting.push_back({.kind = kind, .body = {body.begin(), body.end()}});
-  list(link, peer);
-}
-
-Channel::PolledRing* Channel::polled_ring_of(int peer) {
+EagerRings::PolledRing* EagerRings::polled_ring_of(int peer) {
   for (std::size_t i = 0; i < polled_rings_.size(); ++i) {
     if (polled_rings_[i].slots && polling_.members()[i].peer == peer) return &polled_rings_[i];
   }
   return nullptr;
 }
 
-bool Channel::ring_message(const Message& message) {
+bool EagerRings::take_in_control(const Message& message) {
   if (message.kind == MessageHeader::kRingOffered) return ring_offered(message);
   if (!message.body.empty()) return false;
   switch (message.kind) {
@@ -179,40 +187,40 @@ bool Channel::ring_message(const Message& message) {
   }
 }
 
-bool Channel::ring_offered(const Message& message) {
+bool EagerRings::ring_offered(const Message& message) {
   RingOffer offer;
   if (message.body.size() != sizeof offer) return false;
   std::memcpy(&offer, message.body.data(), sizeof offer);
   const std::optional<RingShape> shape = SendingRing::shape_of(offer);
-  Link& link = link_to(message.peer);
+  Link& link = links_.to(message.peer);
   const std::lock_guard guard(link.lock);
   if (!shape || link.ring.in_use()) return false;
   // If this process's device may not write there, the first message fails, and the peer is given up.
   RingMemory::Piece image;
   if (shape->bytes() <= image_memory_.bytes()) image = image_memory_.take();
   if (image == nullptr) {
-    say(link, message.peer, MessageHeader::kRingStopped);
+    links_.queue_control(link, message.peer, MessageHeader::kRingStopped);
     return true;
   }
   link.ring.open(offer, *shape, std::move(image));
-  say(link, message.peer, MessageHeader::kRingAccepted);
+  links_.queue_control(link, message.peer, MessageHeader::kRingAccepted);
   return true;
 }
 
-bool Channel::ring_stop(int peer) {
-  Link& link = link_to(peer);
+bool EagerRings::ring_stop(int peer) {
+  Link& link = links_.to(peer);
   const std::lock_guard guard(link.lock);
   if (!link.ring.is_open()) return false;
   link.ring.stop();
-  say(link, peer, MessageHeader::kRingStopped);
+  links_.queue_control(link, peer, MessageHeader::kRingStopped);
   return true;
 }
 
-bool Channel::ring_stopped(int peer) {
+bool EagerRings::ring_stopped(int peer) {
   PolledRing* const ring = polled_ring_of(peer);
   if (ring == nullptr) return false;
   if (ring->accepted && polling_.state(peer) != PollingSet::State::leaving) return false;
-  Link& link = link_to(peer);
+  Link& link = links_.to(peer);
   const std::lock_guard guard(link.lock);
   link.declined = !ring->accepted;
   link.promise_ring(0);
@@ -222,40 +230,31 @@ bool Channel::ring_stopped(int peer) {
   return true;
 }
 
-void Channel::forget_rings(int peer) {
+void EagerRings::forget(int peer) {
   if (PolledRing* const ring = polled_ring_of(peer)) {
     ring->slots.reset();
     ring_memory_.drop(std::move(ring->memory));
   }
   polling_.removed(peer);
-  Link& link = link_to(peer);
+  Link& link = links_.to(peer);
   const std::lock_guard guard(link.lock);
   link.ring.stop();
   image_memory_.drop(link.ring.take_image());
 }
 
-bool Channel::arm() {
-  bool quiet = true;
-  {
-    const std::lock_guard turn(progress_lock_);
-    armed_ = true;
-    polling_.demote_all();
-    decide();
-    static_cast<void>(pump());
-    for (const PollingSet::Member& member : polling_.members()) {
-      if (member.state == PollingSet::State::out) continue;
-      Link& link = link_to(member.peer);
-      const std::lock_guard guard(link.lock);
-      quiet = quiet && (link.failed || !link.busy());
-    }
-  }
-  for (const std::size_t rail : open_rails_) static_cast<void>(endpoint(rail).arm());
-  return quiet;
+void EagerRings::prepare_sleep() {
+  armed_ = true;
+  polling_.demote_all();
+  decide();
 }
 
-void Channel::disarm() {
-  const std::lock_guard turn(progress_lock_);
-  armed_ = false;
+bool EagerRings::may_sleep() {
+  return std::ranges::all_of(polling_.members(), [this](const PollingSet::Member& member) {
+    if (member.state == PollingSet::State::out) return true;
+    Link& link = links_.to(member.peer);
+    const std::lock_guard guard(link.lock);
+    return link.failed || !link.busy();
+  });
 }
 
 }  // namespace rma

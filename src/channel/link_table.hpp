@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "channel/link.hpp"
+
+namespace rma {
+
+/// The links of this process, one for each peer, and the lists of the links that have something to do.
+/// Thread-safe.
+class LinkTable {
+ public:
+  explicit LinkTable(int ranks) : links_(static_cast<std::size_t>(ranks)) {}
+  ~LinkTable();
+  LinkTable(const LinkTable&) = delete;
+  LinkTable& operator=(const LinkTable&) = delete;
+
+  /// Returns the link to `peer`. The first call makes it.
+  [[nodiscard]] Link& to(int peer);
+
+  /// Lists a link that has something to send. Called with the link's lock held.
+  void list(Link& link, int peer);
+  /// Takes out the peers that were listed since the last call.
+  [[nodiscard]] std::vector<int> take_listed();
+  /// Queues a message of the channel's own. Called with the link's lock held.
+  void queue_control(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body = {});
+
+  /// Marks the link to `peer` as failed, and drops the messages that wait for it. Returns false if it had
+  /// failed already.
+  [[nodiscard]] bool fail(int peer);
+  /// Lists a peer as lost. Called once no device carries anything to it or from it any more.
+  void list_lost(int peer);
+  /// Takes out the peers that were listed as lost since the last call.
+  [[nodiscard]] std::vector<int> take_lost();
+
+ private:
+  std::vector<std::atomic<Link*>> links_;  ///< by peer; owned
+  std::mutex lists_lock_;                  ///< guards the members below; taken after a link's lock
+  std::vector<int> listed_;
+  std::vector<int> lost_;
+};
+
+}  // namespace rma

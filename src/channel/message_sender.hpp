@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "channel/link_table.hpp"
+#include "channel/send_slots.hpp"
+#include "fabric/rails.hpp"
+#include "transport/message_endpoint.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// The sending side of a channel: posts messages to the peers' queues and rings, and keeps those for which there
+/// is no room yet. Thread-safe.
+class MessageSender {
+ public:
+  /// `fail` gives a peer up. `rails` and `links` outlive the sender.
+  MessageSender(Rails& rails, LinkTable& links, std::function<void(int peer)> fail)
+      : rails_(rails), links_(links), fail_(std::move(fail)) {}
+
+  /// Makes the buffers for messages that a device does not copy when they are posted. Called once, before
+  /// anything is sent. RMA_ERR_NO_MEMORY.
+  [[nodiscard]] Status open(std::size_t message_bytes, SendSlots::Ended ended);
+
+  /// Opens the sending side of a link, unless it is open: messages to `peer` take `rail`. Called with the
+  /// link's lock held. RMA_ERR_PEER_LOST; RMA_ERR_UNSUPPORTED if the peer could set no buffers aside.
+  [[nodiscard]] rma_status_t open_link(Link& link, int peer, std::size_t rail);
+  /// See Channel::try_send(), Channel::send() and Channel::congested().
+  [[nodiscard]] rma_status_t try_send(int peer, std::size_t rail, std::uint16_t kind,
+                                      std::span<const std::byte> head, std::span<const std::byte> tail);
+  void send(int peer, std::size_t rail, std::uint16_t kind, std::span<const std::byte> head,
+            std::span<const std::byte> tail);
+  [[nodiscard]] bool congested(int peer);
+
+  /// Sends what the listed links have to send. Returns whether anything was sent.
+  bool pump();
+
+ private:
+  [[nodiscard]] transport::MessageEndpoint& endpoint(std::size_t rail) {
+    return *rails_[rail].message_endpoint();
+  }
+  /// Posts one message. Called with the link's lock held, as the next function is.
+  [[nodiscard]] rma_status_t post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
+                                  std::span<const std::byte> tail);
+  /// Posts the message that was put into the peer's ring and is not written there yet.
+  [[nodiscard]] rma_status_t post_unwritten(Link& link, int peer);
+
+  Rails& rails_;
+  LinkTable& links_;
+  const std::function<void(int)> fail_;
+  std::unique_ptr<SendSlots> slots_;
+};
+
+}  // namespace rma
