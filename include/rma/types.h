@@ -38,7 +38,9 @@ typedef enum rma_status RMA_ENUM {
   RMA_ERR_SYSTEM = 12,         /**< a system call failed; the text contains its errno */
   RMA_ERR_STATE = 13,          /**< the call does not fit the present state, for example it unlocks a mutex
                                     that the caller does not hold */
-  RMA_ERR_VERSION = 14         /**< two processes of the job were built from different versions of librma */
+  RMA_ERR_VERSION = 14,        /**< two processes of the job were built from different versions of librma */
+  RMA_ERR_TRUNCATED = 15,      /**< a message is longer than the buffer of its receive */
+  RMA_ERR_CANCELED = 16        /**< the receive was cancelled */
 } rma_status_t;
 
 /** Element types of accumulate and reductions. */

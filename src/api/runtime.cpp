@@ -13,15 +13,17 @@ namespace rma {
 namespace {
 
 /// Opens the paths to memory that is not mapped here.
-std::unique_ptr<RemoteAccess> open_remote_access(const Settings& settings, Job& job) {
+std::unique_ptr<RemoteAccess> open_remote_access(const Settings& settings, Job& job,
+                                                 transport::CmaTransport** transport) {
   const bool allowed = settings.cma == CmaSetting::automatic && transport::CmaTransport::available();
   const auto card_of = [&job](int rank) -> Result<std::vector<std::byte>> {
     return transport::CmaTransport::card_of(job.process(rank));
   };
   const std::chrono::seconds patience(settings.peer_timeout);
+  auto cma = std::make_unique<transport::CmaTransport>(job.size(), allowed);
+  *transport = cma.get();
   auto remote_access =
-      std::make_unique<RemoteAccess>(std::make_unique<transport::CmaTransport>(job.size(), allowed),
-                                     job.size(), card_of, job.wait_policy(), patience);
+      std::make_unique<RemoteAccess>(std::move(cma), job.size(), card_of, job.wait_policy(), patience);
   if (job.has_network()) {
     auto network = std::make_unique<Network>(
         settings, remote_access->pending(), job.rails(), job.size(),
@@ -63,12 +65,24 @@ void open_requests(Runtime& runtime) {
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
 }
 
+/// Opens two-sided messages, over the channel if there is one.
+Status open_messages(Runtime& runtime) {
+  transport::CmaTransport& cma = *runtime.cma;
+  auto messages = Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
+                                   [&cma](int rank, std::uintptr_t address, std::span<std::byte> into) {
+                                     return cma.read(rank, address, into);
+                                   });
+  if (!messages.ok()) return std::move(messages).status();
+  runtime.messages = std::move(messages).value();
+  return {};
+}
+
 /// Opens the channel and everything that talks through it, and starts the helper thread. If there is no
 /// memory for messages, starts only the thread that answers processes that connect.
 Status start_helper(Runtime& runtime) {
   Job& job = *runtime.job;
   Rails& rails = job.rails();
-  if (rails.count() == 0 && !rails.has_local()) return {};
+  if (rails.count() == 0 && !rails.has_local()) return open_messages(runtime);
   const std::uint64_t spins = helper_spins(runtime.settings, job);
   Channel::Options options = Channel::Options::from(runtime.settings, job.size(), spins != 0);
   options.locals = job.local_ranks();
@@ -77,10 +91,12 @@ Status start_helper(Runtime& runtime) {
   if (!opened.ok()) {
     log(LogLevel::warn, fmt::format("operations that need another rank's helper will be refused: {}",
                                     opened.status().text()));
+    if (Status status = open_messages(runtime); !status.ok()) return status;
     return rails.service()->start();
   }
   runtime.channel = std::move(opened).value();
   open_requests(runtime);
+  if (Status status = open_messages(runtime); !status.ok()) return status;
   runtime.helper = std::make_unique<HelperThread>(*runtime.channel, runtime.remote_access->pending(),
                                                   rails.service(), spins);
   return runtime.helper->start();
@@ -108,7 +124,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   const int rank = runtime->job->rank();
   if (Status status = open_log(runtime->settings.log, rank); !status.ok()) return status;
 
-  runtime->remote_access = open_remote_access(runtime->settings, *runtime->job);
+  runtime->remote_access = open_remote_access(runtime->settings, *runtime->job, &runtime->cma);
   auto accumulator = Accumulator::create(*runtime->job, *runtime->remote_access);
   if (!accumulator.ok()) return std::move(accumulator).status();
   runtime->accumulator = std::move(accumulator).value();
@@ -121,6 +137,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   for (int other = 0; other < runtime->job->size(); ++other) {
     if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
   }
+  runtime->messages->start();
   if (Status status = runtime->teams->start(); !status.ok()) return status;
 
   if (!runtime->settings.trace.empty()) {

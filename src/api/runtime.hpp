@@ -14,9 +14,11 @@
 #include "helper_thread/helper_thread.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
+#include "messages/messages.hpp"
 #include "strided/noncontiguous.hpp"
 #include "strided/remote_copy.hpp"
 #include "strided/transfer_paths.hpp"
+#include "transport/shm/cma_transport.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/trace.hpp"
@@ -29,6 +31,7 @@ struct Runtime {
   Settings settings;
   std::unique_ptr<Job> job;
   std::unique_ptr<RemoteAccess> remote_access;  ///< the paths to memory that is not mapped here
+  transport::CmaTransport* cma = nullptr;       ///< the transport of `remote_access` within the host
   std::unique_ptr<Channel> channel;             ///< null in a job of one rank, or without memory for messages
   std::unique_ptr<RpcClient> rpc_client;        ///< this and the next are null without a channel
   std::unique_ptr<RpcServer> rpc_server;
@@ -38,6 +41,7 @@ struct Runtime {
   std::unique_ptr<RemoteAtomics> remote_atomics;
   std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< this and the next are null without a channel or network
   std::unique_ptr<Noncontiguous> noncontiguous;
+  std::unique_ptr<Messages> messages;
   std::unique_ptr<Teams> teams;
   MutexRegistry mutexes;
   std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace

@@ -8,7 +8,8 @@ module rma_types
   integer(c_int), parameter, public :: &
     RMA_SUCCESS = 0, RMA_ERR_NOT_INITIALIZED = 1, RMA_ERR_ARGUMENT = 2, RMA_ERR_RANK = 3, RMA_ERR_SIZE = 4, &
     RMA_ERR_ALIGNMENT = 5, RMA_ERR_ADDRESS = 6, RMA_ERR_NO_MEMORY = 7, RMA_ERR_SETTING = 8, RMA_ERR_LAUNCH = 9, &
-    RMA_ERR_PEER_LOST = 10, RMA_ERR_UNSUPPORTED = 11, RMA_ERR_SYSTEM = 12, RMA_ERR_STATE = 13, RMA_ERR_VERSION = 14
+    RMA_ERR_PEER_LOST = 10, RMA_ERR_UNSUPPORTED = 11, RMA_ERR_SYSTEM = 12, RMA_ERR_STATE = 13, RMA_ERR_VERSION = 14, &
+    RMA_ERR_TRUNCATED = 15, RMA_ERR_CANCELED = 16
 
   ! Operators of rma_reduce and rma_allreduce.
   integer(c_int), parameter, public :: &

@@ -179,7 +179,7 @@ bool RpcClient::receive(const Message& message) {
   Request request;
   if (!take(header.token, message.peer, request)) return false;
   bool good =
-      header.bytes <= request.reply_room && header.status >= RMA_SUCCESS && header.status <= RMA_ERR_VERSION;
+      header.bytes <= request.reply_room && header.status >= RMA_SUCCESS && header.status <= RMA_ERR_CANCELED;
   if (header.written != 0) {
     good = good && request.buffer != nullptr && header.bytes <= pool()->bytes();
     if (good) body = {request.buffer, header.bytes};

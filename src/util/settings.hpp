@@ -67,6 +67,10 @@ struct Settings {
   std::uint64_t cache_entries = 0;
   std::uint64_t stripe_bytes = 0;
   std::uint64_t piece_bytes = 0;
+  std::uint64_t eager_bytes = 0;
+  std::uint64_t unexpected_bytes = 0;
+  std::uint64_t host_ring_lines = 0;
+  std::uint64_t host_ring_bytes = 0;
   std::string log;
   std::string statistics_file;
   std::string trace;

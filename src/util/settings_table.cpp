@@ -154,6 +154,18 @@ std::span<const SettingInfo> setting_table() {
                   "Transfers of at least this size are divided among the rails"},
       SettingInfo{"RMA_PIECE", &Settings::piece_bytes, "1M", 4096, std::uint64_t{1} << 30, "bytes",
                   "The maximum size of one RDMA request. Larger transfers are divided"},
+      SettingInfo{"RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes",
+                  "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
+                  "their receive. The size of a ring's slots and of messages between hosts limit it"},
+      SettingInfo{"RMA_UNEXPECTED", &Settings::unexpected_bytes, "1M", 4096, kTebi, "bytes",
+                  "The maximum memory for messages of one rank to another that were sent at once and for "
+                  "which no receive is posted. Further messages wait for their receive"},
+      SettingInfo{"RMA_HOST_RING_LINES", &Settings::host_ring_lines, "256", 16, 65536, "lines",
+                  "The number of messages that fit into the ring from one rank of a host to another. Rounded "
+                  "up to a power of two"},
+      SettingInfo{"RMA_HOST_RING", &Settings::host_ring_bytes, "256K", 4096, std::uint64_t{64} << 20, "bytes",
+                  "The memory for messages of more than 48 bytes in such a ring. A message takes at most a "
+                  "quarter of it. Rounded up to a power of two"},
       SettingInfo{"RMA_LOG", &Settings::log, "warn", 0, 0, "",
                   "The least severe messages to print: trace, debug, info, warn, error or off"},
       SettingInfo{"RMA_STATS", choice<&Settings::statistics>(kStatistics), "off", 0, 0, "",

@@ -68,6 +68,12 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"helper_request", "requests to other ranks' helper threads"},
     {"helper_served", "requests of other ranks that this rank's helper thread served"},
     {"helper_refused", "requests of other ranks that were answered with an error"},
+    {"send_eager", "two-sided messages that were sent at once"},
+    {"send_rendezvous", "two-sided messages that were announced, and fetched by their receiver"},
+    {"receive_unexpected", "two-sided messages that came before their receive was posted"},
+    {"receive_mapped", "two-sided messages that were copied from the sender's mapped heap"},
+    {"receive_cma", "two-sided messages that were read by process_vm_readv"},
+    {"receive_fragments", "two-sided messages that were asked for in fragments"},
 }};
 
 /// The counts of threads whose place another running thread owns. Several threads add at a time.

@@ -62,6 +62,12 @@ enum class Counter : std::uint8_t {
   helper_request,
   helper_served,
   helper_refused,
+  send_eager,
+  send_rendezvous,
+  receive_unexpected,
+  receive_mapped,
+  receive_cma,
+  receive_fragments,
   count_  // the number of counters
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);

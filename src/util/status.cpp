@@ -26,7 +26,7 @@ Status Status::within(std::string_view context) && noexcept {
 }
 
 Status::Failure* Status::textless(rma_status_t code) noexcept {
-  constexpr std::size_t kCodes = RMA_ERR_VERSION + 1;
+  constexpr std::size_t kCodes = RMA_ERR_CANCELED + 1;
   // This memory has no destructor, because threads may hold these failures while the process exits.
   // They never change.
   alignas(Failure) static std::array<std::byte, sizeof(Failure) * kCodes> memory;

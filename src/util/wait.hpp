@@ -48,6 +48,9 @@ constexpr std::int64_t nap_after(std::int64_t asleep) {
 struct alignas(64) Doorbell {
   std::atomic<std::uint32_t> wakeups = 0;
   std::atomic<std::uint32_t> sleepers = 0;
+  /// Threads of the owner that sleep for events of descriptors, and not here. wake() does not wake them; whoever
+  /// has made their condition true sends the owner a message, whose arrival wakes them.
+  std::atomic<std::uint32_t> listeners = 0;
 
   /// Wakes all threads that sleep here. The caller has made the condition true before, with any kind of
   /// store.

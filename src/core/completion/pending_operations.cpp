@@ -7,6 +7,7 @@
 #include <array>
 
 #include "util/statistics.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -71,7 +72,11 @@ void PendingOperations::wake() {
 }
 
 void PendingOperations::wake_sleeper() {
-  if (events_.empty() || !asleep_.exchange(false, std::memory_order_relaxed)) return;
+  if (!asleep_.exchange(false, std::memory_order_relaxed)) return;
+  if (events_.empty()) {
+    if (doorbell_ != nullptr) doorbell_->wake();
+    return;
+  }
   const std::uint64_t one = 1;
   // If the counter is full, the write fails, but the thread wakes all the same.
   [[maybe_unused]] const ssize_t written = write(events_.front().fd, &one, sizeof one);
@@ -111,14 +116,33 @@ void PendingOperations::progress() {
 }
 
 PendingOperations::Watch PendingOperations::start_watch(int rank) {
+  if (rank == kNoRank) return {.rank = rank, .ends = 0, .since = {}};
   return {.rank = rank,
           .ends = target_of(rank).ends.load(std::memory_order_relaxed),
           .since = std::chrono::steady_clock::now()};
 }
 
-void PendingOperations::sleep_for_events() {
+std::uint32_t PendingOperations::announce_sleep() {
+  if (doorbell_ == nullptr) return 0;
+  std::atomic<std::uint32_t>& count = events_.empty() ? doorbell_->sleepers : doorbell_->listeners;
+  count.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence of those who wake
+  return doorbell_->wakeups.load(std::memory_order_acquire);
+}
+
+void PendingOperations::end_sleep() {
+  if (doorbell_ == nullptr) return;
+  std::atomic<std::uint32_t>& count = events_.empty() ? doorbell_->sleepers : doorbell_->listeners;
+  count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void PendingOperations::sleep_for_events(std::uint32_t seen) {
   if (events_.empty()) {
-    sched_yield();  // progress sources without events complete when they are polled
+    if (doorbell_ == nullptr) {
+      sched_yield();  // progress sources without events complete when they are polled
+      return;
+    }
+    count(Counter::sleep);
+    static_cast<void>(Doorbell::Sleeper(*doorbell_, Waker::mortal).sleep(seen));
     return;
   }
   count(Counter::sleep);
@@ -130,6 +154,7 @@ void PendingOperations::sleep_for_events() {
 }
 
 void PendingOperations::look_after(Watch& watch) {
+  if (watch.rank == kNoRank) return;
   const std::uint32_t ends = target_of(watch.rank).ends.load(std::memory_order_relaxed);
   const auto now = std::chrono::steady_clock::now();
   if (ends != watch.ends) {
@@ -139,6 +164,12 @@ void PendingOperations::look_after(Watch& watch) {
     watch.since = now;
     for (ProgressSource* const source : sources_) source->give_up(watch.rank);
   }
+}
+
+void PendingOperations::settle(rma_request_t operation, rma_status_t status, int rank) {
+  if (status != RMA_SUCCESS) requests_.set_rank(operation, rank);
+  static_cast<void>(requests_.finish_part(operation, status));
+  wake();
 }
 
 void PendingOperations::close_left(rma_request_t operation) {
@@ -158,8 +189,8 @@ bool PendingOperations::test(rma_request_t request) {
 }
 
 Status PendingOperations::wait(rma_request_t request) {
-  const int rank = requests_.rank(request);
-  wait_until(rank, [&] { return requests_.complete(request); });
+  wait_until(requests_.rank(request), [&] { return requests_.complete(request); });
+  const int rank = requests_.rank(request);  // settle() may have changed it
   return failure(requests_.close(request), rank);
 }
 
@@ -247,6 +278,9 @@ Status PendingOperations::fence_all() {
 
 Status PendingOperations::failure(rma_status_t code, int rank) const {
   if (code == RMA_SUCCESS) return {};
+  if (code == RMA_ERR_TRUNCATED) return {code, text("rank {} has sent more than the buffer holds", rank)};
+  if (code == RMA_ERR_CANCELED) return {code, "the receive was cancelled"};
+  if (rank == kNoRank) return {code, "a message failed"};
   return {code, targets_[static_cast<std::size_t>(rank)].source->explain(code, rank)};
 }
 

@@ -67,10 +67,23 @@ class PendingOperations {
   }
   /// Adds a progress source that waiting threads ask for progress.
   void add(ProgressSource& source);
+  /// Says where a waiting thread sleeps if no progress source has event descriptors: other processes of the
+  /// host wake it there. With event descriptors, the thread counts itself in Doorbell::listeners. Called before
+  /// the first wait.
+  void sleep_at(Doorbell& doorbell) { doorbell_ = &doorbell; }
 
   /// Opens a new operation to `rank`. One part of it is pending, which stands for its issuer (see
   /// RequestTable). Returns RMA_REQUEST_NULL if too many operations are open.
   [[nodiscard]] rma_request_t open(int rank) { return requests_.open(rank); }
+  /// The rank of an operation that no silence of a rank ends, such as a receive: its source may compute for an
+  /// hour before it sends.
+  static constexpr int kNoRank = -1;
+  /// Ends an operation that has no part but its issuer's, with `status`. `rank` is the rank that a failure is
+  /// about.
+  void settle(rma_request_t operation, rma_status_t status, int rank);
+  /// A number that the opener keeps with an operation; 0 at first.
+  void set_note(rma_request_t operation, std::uint64_t note) { requests_.set_note(operation, note); }
+  [[nodiscard]] std::uint64_t note(rma_request_t operation) const { return requests_.note(operation); }
   /// Returns the failure of a call for which open() returned RMA_REQUEST_NULL.
   [[nodiscard]] static Status too_many();
   [[nodiscard]] int rank(rma_request_t operation) const { return requests_.rank(operation); }
@@ -115,7 +128,7 @@ class PendingOperations {
   /// polls, then yields, then sleeps until a progress source has a completion. A condition that has returned
   /// true is not called again, so it may take the thing that it waits for. If nothing is heard of the rank
   /// for `patience`, the rank is given up. A progress source must then end everything that was issued to the
-  /// rank, so that the condition comes true.
+  /// rank, so that the condition comes true. With kNoRank, nobody is given up.
   template <typename Condition>
   void wait_until(int rank, const Condition& condition);
   /// Polls for completions once.
@@ -153,7 +166,11 @@ class PendingOperations {
   void close_left(rma_request_t operation);
   [[nodiscard]] Status failure(rma_status_t code, int rank) const;
   [[nodiscard]] Watch start_watch(int rank);
-  void sleep_for_events();
+  /// Says to other processes that this thread is about to sleep, so that they wake it. Returns
+  /// Doorbell::wakeups.
+  [[nodiscard]] std::uint32_t announce_sleep();
+  void end_sleep();
+  void sleep_for_events(std::uint32_t seen);
   void look_after(Watch& watch);
   [[nodiscard]] Target& target_of(int rank) { return targets_[static_cast<std::size_t>(rank)]; }
 
@@ -173,6 +190,7 @@ class PendingOperations {
   std::atomic<bool> asleep_ = false;
   std::mutex poll_lock_;  ///< held by the one thread that polls for completions or sleeps for their events
   Doorbell news_;         ///< the other threads sleep here until that thread finds completions
+  Doorbell* doorbell_ = nullptr;
 };
 
 template <typename Condition>
@@ -191,6 +209,7 @@ void PendingOperations::wait_until(int rank, const Condition& condition) {
   while (!condition()) {
     bool holds = false;
     if (std::unique_lock guard(poll_lock_, std::try_to_lock); guard.owns_lock()) {
+      const std::uint32_t seen = announce_sleep();  // before it looks for the last time
       for (ProgressSource* const source : sources_) source->arm();
       if (!progress_locked()) {
         asleep_.store(true, std::memory_order_seq_cst);
@@ -198,9 +217,10 @@ void PendingOperations::wait_until(int rank, const Condition& condition) {
         // Tests the condition again while it holds the lock. The thread that held the lock before may have
         // taken in the completion already, and nobody wakes it a second time.
         holds = condition();
-        if (!holds) sleep_for_events();
+        if (!holds) sleep_for_events(seen);
         asleep_.store(false, std::memory_order_relaxed);
       }
+      end_sleep();
       guard.unlock();
       news_.wake();  // one of the threads that sleep there takes over the polling
     } else {

@@ -58,6 +58,7 @@ rma_request_t RequestTable::open(int rank) {
   }
   Slot& entry = (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
   entry.rank.store(rank, std::memory_order_relaxed);
+  entry.note.store(0, std::memory_order_relaxed);
   entry.status.store(RMA_SUCCESS, std::memory_order_relaxed);
   entry.pending.store(1, std::memory_order_relaxed);
   const std::uint32_t generation = entry.generation.load(std::memory_order_relaxed) + 1;

@@ -51,6 +51,15 @@ class RequestTable {
   void leave(rma_request_t request);
   /// Returns the target rank of the operation.
   [[nodiscard]] int rank(rma_request_t request) const;
+  /// Changes the rank. Called before the last part ends.
+  void set_rank(rma_request_t request, int rank) { slot(request).rank.store(rank, std::memory_order_relaxed); }
+  /// A number that the opener keeps with the operation; 0 at first.
+  void set_note(rma_request_t request, std::uint64_t note) {
+    slot(request).note.store(note, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t note(rma_request_t request) const {
+    return slot(request).note.load(std::memory_order_relaxed);
+  }
   /// Closes an operation that is complete, and returns the first failure of its parts. One thread closes an
   /// operation, once.
   [[nodiscard]] rma_status_t close(rma_request_t request);
@@ -65,6 +74,7 @@ class RequestTable {
     std::atomic<std::uint32_t> pending = 0;     ///< number of parts that have not ended, and the flag kLeft
     std::atomic<rma_status_t> status = RMA_SUCCESS;
     std::atomic<int> rank = -1;
+    std::atomic<std::uint64_t> note = 0;
   };
   using Chunk = std::array<Slot, kChunkSlots>;
 

@@ -175,6 +175,20 @@ rma_status_t CmaTransport::move(int peer, const Work& work) {
   return RMA_SUCCESS;
 }
 
+rma_status_t CmaTransport::read(int peer, std::uintptr_t address, std::span<std::byte> into) {
+  const Process& process = processes_[static_cast<std::size_t>(peer)];
+  while (!into.empty()) {
+    const std::size_t bytes = std::min<std::size_t>(into.size(), kMaxMessage);
+    const iovec here = {.iov_base = into.data(), .iov_len = bytes};
+    const iovec there = {.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
+    const rma_status_t status = transfer(process, Direction::read, {&here, 1}, there);
+    if (status != RMA_SUCCESS) return status;
+    into = into.subspan(bytes);
+    address += bytes;
+  }
+  return RMA_SUCCESS;
+}
+
 rma_status_t CmaTransport::post_atomic(int /*peer*/, rma_atomic_op_t /*op*/, Remote /*target*/,
                                        std::uint64_t /*operand*/, std::uint64_t /*compare*/, Local /*old*/,
                                        Cookie /*cookie*/) {

@@ -47,6 +47,9 @@ class CmaTransport final : public Transport {
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;
   [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
+  /// Reads `into.size()` bytes at `address` of a connected peer, and returns when they are there. The errors
+  /// are those of a completion.
+  [[nodiscard]] rma_status_t read(int peer, std::uintptr_t address, std::span<std::byte> into);
   [[nodiscard]] std::uint32_t outstanding(int /*peer*/) override { return 0; }
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;

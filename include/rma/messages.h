@@ -1,0 +1,102 @@
+/**
+ * @file messages.h
+ * Two-sided messages between the ranks of a job, beside the one-sided operations of rma.h. The two share
+ * requests, errors and progress: rma_wait_any may wait for puts and for receives at once.
+ *
+ * A message goes from one rank to another. It has a *context*, a number that separates messages of one part of
+ * a program from those of others, and a *tag* of the sender's choice. A receive names a context, and a source
+ * and a tag or wildcards for them. The rules by which receives and messages match are those of MPI (MPI 4.1,
+ * section 3.5): within a context, messages from one rank are received in the order of sending by receives that
+ * fit them, and a message matches the receive that was posted first among those that fit.
+ *
+ * These conventions hold for every function here, besides those of rma.h:
+ *  - `bytes` may be 0, with any pointer. Tags are 0 or greater. Contexts up to RMA_CONTEXT_LAST are the
+ *    program's; interfaces over librma use the others.
+ *  - A rank may send to itself.
+ *  - A send may return before the message is received, if it is short and the receiver has room. A program must
+ *    not depend on that: a send to a rank that never receives may wait for ever.
+ *  - A call that waits takes in other messages meanwhile. No other thread is needed for progress.
+ *  - `info` may be null. The call or, for a nonblocking receive, the end of the operation fills it.
+ *  - Receives return, besides the errors of rma.h, RMA_ERR_TRUNCATED if the message is longer than the buffer.
+ *    The buffer then holds the beginning of the message, and `info->bytes` is the message's whole size.
+ *  - If a rank is lost, sends to it and receives from it fail with RMA_ERR_PEER_LOST. Receives from any source
+ *    fail as well, because the message that they wait for may never come.
+ */
+#ifndef RMA_MESSAGES_H
+#define RMA_MESSAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rma/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The wildcards of receives and probes. */
+#define RMA_ANY_SOURCE (-1)
+#define RMA_ANY_TAG (-1)
+
+/** The last context that belongs to the program. */
+#define RMA_CONTEXT_LAST UINT32_C(0x3fffffff)
+
+/** A message as its receiver sees it. */
+typedef struct rma_message_info {
+  int source;
+  int tag;
+  size_t bytes; /**< the size of the message as it was sent */
+} rma_message_info_t;
+
+/** A message that rma_mprobe has found and taken out of the matching. Only rma_mrecv receives it. The handle is
+ *  local: it is valid in this process only. */
+typedef struct rma_message* rma_message_t;
+
+/** Sends `bytes` bytes at `src` to `rank`. Returns when the caller may reuse `src`. Returns RMA_ERR_RANK,
+ *  RMA_ERR_ARGUMENT (a null pointer, or a negative tag), RMA_ERR_SIZE (address + bytes overflows). */
+rma_status_t rma_send(const void* src, size_t bytes, int rank, int tag, uint32_t context);
+/** Starts an rma_send and returns. The caller may reuse `src` after it has waited for `*request`. */
+rma_status_t rma_send_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                         rma_request_t* request);
+/** Sends as rma_send does, but returns only after a receive has matched the message (MPI: synchronous mode). */
+rma_status_t rma_ssend(const void* src, size_t bytes, int rank, int tag, uint32_t context);
+rma_status_t rma_ssend_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                          rma_request_t* request);
+
+/** Receives a message into the `bytes` bytes at `dst`. Returns when it is there. `source` may be
+ *  RMA_ANY_SOURCE, `tag` may be RMA_ANY_TAG. The errors are those of rma_send, and RMA_ERR_TRUNCATED. */
+rma_status_t rma_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                      rma_message_info_t* info);
+/** Posts a receive and returns. `dst` and `*info` are filled after the caller has waited for `*request`. */
+rma_status_t rma_recv_nb(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                         rma_message_info_t* info, rma_request_t* request);
+
+/** Waits until a message is there that the receive with the same arguments would match, and describes it. The
+ *  message stays there. */
+rma_status_t rma_probe(int source, int tag, uint32_t context, rma_message_info_t* info);
+/** Makes the test of rma_probe once. Sets `*found` to 1 if there is such a message, else to 0. */
+rma_status_t rma_iprobe(int source, int tag, uint32_t context, int* found, rma_message_info_t* info);
+
+/** Does the same as rma_probe, and takes the message out of the matching: no other receive or probe finds it.
+ *  The caller then receives it by rma_mrecv. */
+rma_status_t rma_mprobe(int source, int tag, uint32_t context, rma_message_t* message,
+                        rma_message_info_t* info);
+/** Makes the test of rma_mprobe once. `*message` is null if `*found` is 0. */
+rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_message_t* message,
+                         rma_message_info_t* info);
+/** Receives the message that a matched probe has found, and makes `*message` null. Returns RMA_ERR_ARGUMENT for
+ *  an invalid handle. */
+rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info);
+rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info,
+                          rma_request_t* request);
+
+/** Cancels a receive, if no message has matched it yet. The caller still waits for the request: it returns
+ *  RMA_ERR_CANCELED if the receive was cancelled, else the receive's own status. Does nothing to other
+ *  operations, which cannot be cancelled. */
+rma_status_t rma_cancel(rma_request_t request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

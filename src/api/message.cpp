@@ -1,0 +1,179 @@
+// Two-sided messages (rma/messages.h).
+
+#include "rma/messages.h"
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+#include "util/text.hpp"
+
+namespace rma {
+namespace {
+
+Status check_tag(int tag) {
+  if (tag >= 0) [[likely]]
+    return {};
+  return {RMA_ERR_ARGUMENT, text("tag {} is negative", tag)};
+}
+
+Status check_buffer(const void* buffer, std::size_t bytes, const char* argument) {
+  return bytes == 0 ? Status() : check_range(buffer, bytes, argument);
+}
+
+Status check_wanted(const Runtime& runtime, int source, int tag) {
+  if (source != RMA_ANY_SOURCE) {
+    if (Status status = check_rank(runtime, source); !status.ok()) return status;
+  }
+  return tag == RMA_ANY_TAG ? Status() : check_tag(tag);
+}
+
+/// Stores RMA_REQUEST_NULL into the request of a nonblocking call, so that it is valid after a failure.
+Status check_request(rma_request_t* request) {
+  if (Status status = check_not_null(request, "request"); !status.ok()) return status;
+  *request = RMA_REQUEST_NULL;
+  return {};
+}
+
+enum class Blocking : bool { no, yes };
+
+[[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes, int rank,
+                                                int tag, std::uint32_t context, bool synchronous,
+                                                Blocking blocking, rma_request_t* request) {
+  return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
+    if (blocking == Blocking::no) {
+      if (Status status = check_request(request); !status.ok()) return status;
+    }
+    if (Status status = check_rank(runtime, rank); !status.ok()) return status;
+    if (Status status = check_tag(tag); !status.ok()) return status;
+    if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
+    return runtime.messages->send({static_cast<const std::byte*>(src), bytes}, rank,
+                                  {.context = context, .tag = tag}, synchronous, request);
+  });
+}
+
+[[gnu::always_inline]] inline rma_status_t receive(const char* name, void* dst, std::size_t bytes, int source,
+                                                   int tag, std::uint32_t context, rma_message_info_t* info,
+                                                   Blocking blocking, rma_request_t* request) {
+  return call(name, source, bytes, [&](Runtime& runtime) -> Status {
+    if (blocking == Blocking::no) {
+      if (Status status = check_request(request); !status.ok()) return status;
+    }
+    if (Status status = check_wanted(runtime, source, tag); !status.ok()) return status;
+    if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+    return runtime.messages->receive({static_cast<std::byte*>(dst), bytes},
+                                     {.source = source, .tag = tag, .context = context}, info, request);
+  });
+}
+
+Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool wait, int* found,
+             rma_message_t* message, rma_message_info_t* info) {
+  if (Status status = check_wanted(runtime, source, tag); !status.ok()) return status;
+  KeptMessage* kept = nullptr;
+  Status status = runtime.messages->probe({.source = source, .tag = tag, .context = context}, wait,
+                                          message != nullptr, &kept, info);
+  if (found != nullptr) *found = kept != nullptr ? 1 : 0;
+  if (message != nullptr) *message = reinterpret_cast<rma_message_t>(kept);
+  return status;
+}
+
+Status receive_taken(Runtime& runtime, void* dst, std::size_t bytes, rma_message_t* message,
+                     rma_message_info_t* info, rma_request_t* request) {
+  if (Status status = check_not_null(message, "message"); !status.ok()) return status;
+  if (Status status = check_not_null(*message, "*message"); !status.ok()) return status;
+  if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+  auto* const kept = reinterpret_cast<KeptMessage*>(std::exchange(*message, nullptr));
+  return runtime.messages->receive_taken(kept, {static_cast<std::byte*>(dst), bytes}, info, request);
+}
+
+}  // namespace
+}  // namespace rma
+
+using rma::Blocking;
+using rma::Runtime;
+using rma::Status;
+
+extern "C" {
+
+rma_status_t rma_send(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
+  return rma::send(__func__, src, bytes, rank, tag, context, false, Blocking::yes, nullptr);
+}
+
+rma_status_t rma_send_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                         rma_request_t* request) {
+  return rma::send(__func__, src, bytes, rank, tag, context, false, Blocking::no, request);
+}
+
+rma_status_t rma_ssend(const void* src, size_t bytes, int rank, int tag, uint32_t context) {
+  return rma::send(__func__, src, bytes, rank, tag, context, true, Blocking::yes, nullptr);
+}
+
+rma_status_t rma_ssend_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                          rma_request_t* request) {
+  return rma::send(__func__, src, bytes, rank, tag, context, true, Blocking::no, request);
+}
+
+rma_status_t rma_recv(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                      rma_message_info_t* info) {
+  return rma::receive(__func__, dst, bytes, source, tag, context, info, Blocking::yes, nullptr);
+}
+
+rma_status_t rma_recv_nb(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                         rma_message_info_t* info, rma_request_t* request) {
+  return rma::receive(__func__, dst, bytes, source, tag, context, info, Blocking::no, request);
+}
+
+rma_status_t rma_probe(int source, int tag, uint32_t context, rma_message_info_t* info) {
+  return rma::call(__func__, source, 0, [&](Runtime& runtime) {
+    return rma::probe(runtime, source, tag, context, true, nullptr, nullptr, info);
+  });
+}
+
+rma_status_t rma_iprobe(int source, int tag, uint32_t context, int* found, rma_message_info_t* info) {
+  return rma::call(__func__, source, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(found, "found"); !status.ok()) return status;
+    return rma::probe(runtime, source, tag, context, false, found, nullptr, info);
+  });
+}
+
+rma_status_t rma_mprobe(int source, int tag, uint32_t context, rma_message_t* message,
+                        rma_message_info_t* info) {
+  return rma::call(__func__, source, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(message, "message"); !status.ok()) return status;
+    return rma::probe(runtime, source, tag, context, true, nullptr, message, info);
+  });
+}
+
+rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_message_t* message,
+                         rma_message_info_t* info) {
+  return rma::call(__func__, source, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(found, "found"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(message, "message"); !status.ok()) return status;
+    return rma::probe(runtime, source, tag, context, false, found, message, info);
+  });
+}
+
+rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
+    return rma::receive_taken(runtime, dst, bytes, message, info, nullptr);
+  });
+}
+
+rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info,
+                          rma_request_t* request) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_request(request); !status.ok()) return status;
+    return rma::receive_taken(runtime, dst, bytes, message, info, request);
+  });
+}
+
+rma_status_t rma_cancel(rma_request_t request) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    if (request == RMA_REQUEST_NULL || request == rma::kCompleteRequest) return {};
+    if (!runtime.remote_access->pending().known(request)) {
+      return {RMA_ERR_ARGUMENT, rma::text("{:#x} is not a valid request, or was already waited for", request)};
+    }
+    runtime.messages->cancel(request);
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "messages/matcher.hpp"
+#include "util/spin_lock.hpp"
+
+namespace rma {
+
+/// The receives and messages of one context that have not found each other yet. The lock guards the matcher.
+/// So threads that use different contexts do not wait for each other.
+class MessageContext {
+ public:
+  explicit MessageContext(std::uint32_t number) : number_(number) {}
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+
+  SpinLock lock;
+  Matcher matcher;
+
+ private:
+  friend class ContextTable;
+  const std::uint32_t number_;
+  MessageContext* next_ = nullptr;  ///< in its bucket
+};
+
+/// All contexts that were used so far, by number. A context is made at its first use and stays until the job
+/// ends. Thread-safe; finding a context takes no lock.
+class ContextTable {
+ public:
+  ContextTable() = default;
+  ~ContextTable() {
+    for_each([](MessageContext& context) { delete &context; });
+  }
+  ContextTable(const ContextTable&) = delete;
+  ContextTable& operator=(const ContextTable&) = delete;
+
+  /// Throws std::bad_alloc.
+  [[nodiscard]] MessageContext& of(std::uint32_t number) {
+    std::atomic<MessageContext*>& bucket = buckets_[number % kBuckets];
+    for (MessageContext* one = bucket.load(std::memory_order_acquire); one != nullptr; one = one->next_) {
+      if (one->number_ == number) return *one;
+    }
+    return make(number, bucket);
+  }
+
+  template <typename Visit>
+  void for_each(const Visit& visit) {
+    for (const auto& bucket : buckets_) {
+      MessageContext* one = bucket.load(std::memory_order_acquire);
+      while (one != nullptr) {
+        MessageContext* const next = one->next_;
+        visit(*one);
+        one = next;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBuckets = 1024;
+
+  MessageContext& make(std::uint32_t number, std::atomic<MessageContext*>& bucket) {
+    const std::lock_guard guard(making_);
+    MessageContext* const first = bucket.load(std::memory_order_relaxed);
+    for (MessageContext* one = first; one != nullptr; one = one->next_) {
+      if (one->number_ == number) return *one;
+    }
+    auto context = std::make_unique<MessageContext>(number);
+    context->next_ = first;
+    MessageContext& made = *context.release();
+    bucket.store(&made, std::memory_order_release);  // pairs with the load in of()
+    return made;
+  }
+
+  std::array<std::atomic<MessageContext*>, kBuckets> buckets_ = {};
+  std::mutex making_;
+};
+
+}  // namespace rma

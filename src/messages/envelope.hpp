@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rma {
+
+/// What a message between two ranks is for. The numbers are a wire format.
+enum class MessageType : std::uint8_t {
+  eager = 1,       ///< the data follow
+  rendezvous = 2,  ///< a RendezvousHead follows, then the data if RendezvousHead::inlined says so
+  clear = 3,       ///< a ClearHead follows: the receiver asks for the data in fragments
+  fragment = 4,    ///< a FragmentHead follows, then data
+  finished = 5,    ///< a FinishedHead follows: the sender may reuse its buffer
+  released = 6     ///< a ReleasedHead follows: the receiver has room for unexpected messages again
+};
+
+/// The envelope of a message (MPI 4.1, section 3.2.3). The path that it came by adds the source.
+struct Envelope {
+  std::uint32_t context = 0;
+  std::int32_t tag = 0;
+};
+static_assert(sizeof(Envelope) == 8);
+
+/// Says that a rank has `bytes` bytes to send. The receiver answers when a receive matches: it either takes
+/// the data itself and says `finished`, or asks for it by `clear`.
+struct RendezvousHead {
+  std::uint64_t bytes = 0;
+  std::uint64_t address = 0;  ///< of the data in the sender's address space
+  std::uint64_t sender = 0;   ///< the sender's name for the operation
+  std::uint64_t inlined = 0;  ///< 1: the data follow this head
+};
+static_assert(sizeof(RendezvousHead) == 32);
+
+struct ClearHead {
+  std::uint64_t sender = 0;
+  std::uint64_t receiver = 0;  ///< the receiver's name for the operation
+  std::uint64_t bytes = 0;     ///< how many bytes the receiver wants, the first ones
+};
+struct FragmentHead {
+  std::uint64_t receiver = 0;
+  std::uint64_t offset = 0;  ///< of the fragment in the message
+};
+struct FinishedHead {
+  std::uint64_t sender = 0;
+  std::int64_t status = 0;  ///< an rma_status_t
+};
+struct ReleasedHead {
+  std::uint64_t cost = 0;  ///< the sum since the first message; see UnexpectedWindow
+};
+
+/// A message as it arrives. The body is valid only while it is being handled.
+struct Arrival {
+  int source = -1;
+  MessageType type = MessageType::eager;
+  Envelope envelope;
+  std::span<const std::byte> body;
+};
+
+}  // namespace rma

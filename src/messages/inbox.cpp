@@ -1,0 +1,63 @@
+#include "messages/inbox.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "util/log.hpp"
+
+namespace rma {
+
+Result<InboxBlock*> Inbox::provide(Job& job) {
+  auto block = job.provide(Service::messages, InboxBlock::bytes(job.local_ranks().size()));
+  if (!block.ok()) return std::move(block).status();
+  return reinterpret_cast<InboxBlock*>(block.value());
+}
+
+Inbox::Inbox(Job& job, InboxBlock& block, const LineRingSizes& sizes)
+    : job_(job), sizes_(sizes), block_(&block), rings_(job.local_ranks().size()) {
+  const std::vector<int>& locals = job.local_ranks();
+  own_index_ = static_cast<std::size_t>(std::ranges::find(locals, job.rank()) - locals.begin());
+}
+
+void Inbox::announce(int to, const std::byte* ring) {
+  InboxBlock& block = *reinterpret_cast<InboxBlock*>(job_.service(Service::messages, to).data());
+  block.rings[own_index_].store(reinterpret_cast<std::uintptr_t>(ring), std::memory_order_relaxed);
+  block.calls.fetch_add(1, std::memory_order_release);  // pairs with the loads in rings() and find_new()
+}
+
+void Inbox::find_new() {
+  const std::lock_guard guard(finding_);
+  const std::uint32_t calls = block_->calls.load(std::memory_order_acquire);
+  const std::vector<int>& locals = job_.local_ranks();
+  for (std::size_t i = 0; i < locals.size(); ++i) {
+    const std::uint64_t address = block_->rings[i].load(std::memory_order_relaxed);
+    if (address == 0) continue;
+    const int sender = locals[i];
+    if (std::ranges::any_of(owned_, [&](const auto& ring) { return ring->sender == sender; })) continue;
+    std::byte* const here = job_.direct(reinterpret_cast<const void*>(address), sizes_.memory(), sender);
+    if (here == nullptr || address % alignof(RingLine) != 0) {
+      log(LogLevel::warn, fmt::format("rank {} has made no ring where it says that it has", sender));
+      block_->rings[i].store(0, std::memory_order_relaxed);
+      continue;
+    }
+    owned_.push_back(std::make_unique<Ring>(sender, here, sizes_));
+    const std::size_t count = count_.load(std::memory_order_relaxed);
+    rings_[count] = owned_.back().get();
+    count_.store(count + 1, std::memory_order_release);  // pairs with the load in rings()
+  }
+  seen_calls_.store(calls, std::memory_order_relaxed);
+}
+
+bool Inbox::waiting() {
+  return std::ranges::any_of(rings(), [](const Ring* ring) { return ring->receiver.waiting(); });
+}
+
+Inbox::Ring* Inbox::of(int sender) {
+  for (Ring* const ring : rings()) {
+    if (ring->sender == sender) return ring;
+  }
+  return nullptr;
+}
+
+}  // namespace rma

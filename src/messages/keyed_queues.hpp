@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace rma {
+
+template <typename Node>
+struct KeyedQueue;
+
+/// The place of a node in one queue. A node that may be in several sets of queues has several.
+template <typename Node>
+struct QueueLink {
+  Node* previous = nullptr;
+  Node* next = nullptr;
+  KeyedQueue<Node>* queue = nullptr;  ///< null: the node is in no queue
+};
+
+/// The nodes with one key, in the order in which they were added.
+template <typename Node>
+struct KeyedQueue {
+  std::uint64_t key = 0;
+  Node* first = nullptr;
+  Node* last = nullptr;
+  KeyedQueue* next_in_bucket = nullptr;
+};
+
+/// First-in-first-out queues of nodes, one for each key that has any. All operations take a constant time,
+/// however many keys and nodes there are. The nodes belong to the caller and contain the link at index `which`
+/// of their array `links`. Not thread-safe.
+template <typename Node, std::size_t which>
+class KeyedQueues {
+ public:
+  [[nodiscard]] bool empty() const { return nodes_ == 0; }
+  [[nodiscard]] std::size_t size() const { return nodes_; }
+
+  /// Returns the oldest node with this key, or null.
+  [[nodiscard]] Node* first(std::uint64_t key) const {
+    if (nodes_ == 0) return nullptr;
+    const KeyedQueue<Node>* const queue = find(key);
+    return queue != nullptr ? queue->first : nullptr;
+  }
+
+  /// Adds the node behind all others with this key. Throws std::bad_alloc before anything has changed.
+  void add(std::uint64_t key, Node& node) {
+    KeyedQueue<Node>* queue = find(key);
+    if (queue == nullptr) queue = make(key);
+    node.links[which] = {.previous = queue->last, .next = nullptr, .queue = queue};
+    (queue->last != nullptr ? queue->last->links[which].next : queue->first) = &node;
+    queue->last = &node;
+    ++nodes_;
+  }
+
+  void remove(Node& node) {
+    const auto [previous, next, queue] = node.links[which];
+    (previous != nullptr ? previous->links[which].next : queue->first) = next;
+    (next != nullptr ? next->links[which].previous : queue->last) = previous;
+    node.links[which] = {};
+    --nodes_;
+    if (queue->first == nullptr) discard(queue);
+  }
+
+ private:
+  static constexpr std::size_t kFirstBuckets = 16;
+
+  [[nodiscard]] std::size_t bucket(std::uint64_t key) const {
+    // Multiplicative hashing (Knuth, volume 3, section 6.4): the upper bits depend on all bits of the key.
+    constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+    return static_cast<std::size_t>((key * kGolden) >> 32U) & (buckets_.size() - 1);
+  }
+
+  [[nodiscard]] KeyedQueue<Node>* find(std::uint64_t key) const {
+    if (buckets_.empty()) return nullptr;
+    KeyedQueue<Node>* queue = buckets_[bucket(key)];
+    while (queue != nullptr && queue->key != key) queue = queue->next_in_bucket;
+    return queue;
+  }
+
+  KeyedQueue<Node>* make(std::uint64_t key) {
+    if (queues_ >= buckets_.size()) grow();
+    KeyedQueue<Node>* queue = free_;
+    if (queue != nullptr) {
+      free_ = queue->next_in_bucket;
+    } else {
+      queue = &pool_.emplace_back();
+    }
+    KeyedQueue<Node>*& head = buckets_[bucket(key)];
+    *queue = {.key = key, .first = nullptr, .last = nullptr, .next_in_bucket = head};
+    head = queue;
+    ++queues_;
+    return queue;
+  }
+
+  void discard(KeyedQueue<Node>* queue) {
+    KeyedQueue<Node>** place = &buckets_[bucket(queue->key)];
+    while (*place != queue) place = &(*place)->next_in_bucket;
+    *place = queue->next_in_bucket;
+    queue->next_in_bucket = free_;
+    free_ = queue;
+    --queues_;
+  }
+
+  void grow() {
+    std::vector<KeyedQueue<Node>*> before(buckets_.empty() ? kFirstBuckets : 2 * buckets_.size());
+    before.swap(buckets_);
+    for (KeyedQueue<Node>* queue : before) {
+      while (queue != nullptr) {
+        KeyedQueue<Node>* const next = queue->next_in_bucket;
+        KeyedQueue<Node>*& head = buckets_[bucket(queue->key)];
+        queue->next_in_bucket = head;
+        head = queue;
+        queue = next;
+      }
+    }
+  }
+
+  std::vector<KeyedQueue<Node>*> buckets_;  ///< a power of two of them, at least as many as queues
+  std::deque<KeyedQueue<Node>> pool_;       ///< all queues that were ever made
+  KeyedQueue<Node>* free_ = nullptr;
+  std::size_t queues_ = 0;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace rma

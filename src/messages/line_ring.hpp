@@ -1,0 +1,230 @@
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "messages/envelope.hpp"
+
+// Messages of one process to another through memory that both have mapped.
+//
+// A ring has *lines* of one cache line each, and *slots*, a second ring of bytes. A message takes one line: 8
+// bytes of control, 8 of envelope, and up to 48 bytes of body. A longer body lies in the slots, in one piece
+// that starts at a multiple of 64 bytes, and the line tells its size only: both sides compute its place in the
+// same way, so a receiver reads nothing outside the slots whatever the line says.
+//
+// Publication: the sender writes the body and the envelope, and then stores the control word with release
+// order. The control word holds the low half of the message's number, counted from 1. The receiver loads it
+// with acquire order and takes the line if it holds the number that comes next. Every control word that was
+// ever stored in this line holds another number: the last one is smaller by the number of lines. So nobody has
+// to clear a line, and a message of up to 48 bytes moves one cache line from one processor to the other.
+//
+// The receiver counts what it has taken in `LineFeedback`, which the sender reads only when it knows of no
+// free line.
+
+namespace rma {
+
+struct alignas(64) RingLine {
+  static constexpr std::size_t kBody = 48;
+  std::atomic<std::uint64_t> control = 0;  ///< number (low 32 bits), size (next 28), type (high 4)
+  Envelope envelope;
+  std::byte body[kBody] = {};  // NOLINT(cppcoreguidelines-avoid-c-arrays): the layout is what matters
+};
+static_assert(sizeof(RingLine) == 64);
+
+/// What the receiver tells the sender. Only the receiver writes it.
+struct alignas(64) LineFeedback {
+  std::atomic<std::uint64_t> taken = 0;        ///< lines
+  std::atomic<std::uint64_t> taken_bytes = 0;  ///< of the slots
+  /// The receiver's part of UnexpectedWindow: the cost of messages that found a receive when they arrived, and
+  /// of those that found it later.
+  std::atomic<std::uint64_t> delivered = 0;
+  std::atomic<std::uint64_t> matched_later = 0;
+};
+static_assert(sizeof(LineFeedback) == 64);
+
+/// The sizes of a ring, and where its parts lie in its memory. All processes of a job use the same.
+struct LineRingSizes {
+  std::uint64_t lines = 0;  ///< a power of two
+  std::uint64_t bytes = 0;  ///< of the slots: a power of two, at least 4 * most_body
+
+  [[nodiscard]] constexpr std::size_t memory() const {
+    return sizeof(LineFeedback) + static_cast<std::size_t>(lines * sizeof(RingLine) + bytes);
+  }
+  /// The longest body of a message. A quarter of the slots, so that a message never waits for more than three
+  /// quarters of them.
+  [[nodiscard]] constexpr std::size_t most_body() const { return static_cast<std::size_t>(bytes / 4); }
+};
+
+namespace line_ring_detail {
+
+constexpr unsigned kSizeShift = 32;
+constexpr unsigned kTypeShift = 60;
+constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
+constexpr std::uint64_t kSlotAlignment = 64;
+
+/// The memory of a ring: the feedback, the lines, the slots.
+class Memory {
+ public:
+  Memory(std::byte* memory, const LineRingSizes& sizes)
+      : feedback_(reinterpret_cast<LineFeedback*>(memory)),
+        lines_(reinterpret_cast<RingLine*>(memory + sizeof(LineFeedback))),
+        slots_(memory + sizeof(LineFeedback) + sizes.lines * sizeof(RingLine)),
+        sizes_(sizes) {}
+
+ protected:
+  /// Returns where a body of `bytes` bytes begins if the slots are used up to `position`: positions count up
+  /// for ever, and a body does not wrap around.
+  [[nodiscard]] std::uint64_t place(std::uint64_t position, std::uint64_t bytes) const {
+    const std::uint64_t offset = position & (sizes_.bytes - 1);
+    return offset + bytes > sizes_.bytes ? position + (sizes_.bytes - offset) : position;
+  }
+  [[nodiscard]] static std::uint64_t end(std::uint64_t begin, std::uint64_t bytes) {
+    return (begin + bytes + kSlotAlignment - 1) & ~(kSlotAlignment - 1);
+  }
+  [[nodiscard]] std::byte* slot(std::uint64_t position) const {
+    return slots_ + (position & (sizes_.bytes - 1));
+  }
+  [[nodiscard]] RingLine& line(std::uint64_t number) const { return lines_[number & (sizes_.lines - 1)]; }
+
+  LineFeedback* feedback_;
+  RingLine* lines_;
+  std::byte* slots_;
+  LineRingSizes sizes_;
+};
+
+}  // namespace line_ring_detail
+
+/// The sending side. One thread at a time uses it.
+class LineSender : private line_ring_detail::Memory {
+ public:
+  /// `memory` is zeroed, aligned to 64 bytes, and sizes.memory() bytes long.
+  LineSender(std::byte* memory, const LineRingSizes& sizes) : Memory(memory, sizes) {}
+
+  /// Sends a message whose body is `head` and `tail`, together at most LineRingSizes::most_body() bytes. Returns
+  /// false if there is no room.
+  [[nodiscard]] bool send(MessageType type, Envelope envelope, std::span<const std::byte> head,
+                          std::span<const std::byte> tail) {
+    const std::uint64_t bytes = head.size() + tail.size();
+    if (sent_ - taken_ == sizes_.lines && !refresh()) return false;
+    RingLine& to = line(sent_);
+    std::byte* body = to.body;
+    if (bytes > RingLine::kBody) {
+      const std::uint64_t begin = place(position_, bytes);
+      const std::uint64_t after = end(begin, bytes);
+      if (after - taken_bytes_ > sizes_.bytes) {
+        static_cast<void>(refresh());
+        if (after - taken_bytes_ > sizes_.bytes) return false;
+      }
+      body = slot(begin);
+      position_ = after;
+    }
+    if (!head.empty()) std::memcpy(body, head.data(), head.size());
+    if (!tail.empty()) std::memcpy(body + head.size(), tail.data(), tail.size());
+    to.envelope = envelope;
+    ++sent_;
+    // Pairs with the load in LineReceiver::peek().
+    to.control.store((static_cast<std::uint64_t>(type) << line_ring_detail::kTypeShift) |
+                         (bytes << line_ring_detail::kSizeShift) | static_cast<std::uint32_t>(sent_),
+                     std::memory_order_release);
+    return true;
+  }
+
+  /// Returns the cost of the messages that the receiver has matched (UnexpectedWindow).
+  [[nodiscard]] std::uint64_t released() const {
+    return feedback_->delivered.load(std::memory_order_relaxed) +
+           feedback_->matched_later.load(std::memory_order_relaxed);
+  }
+  /// Returns whether the receiver has claimed to have taken more than was sent. No honest receiver does.
+  [[nodiscard]] bool broken() const { return broken_; }
+
+ private:
+  /// Reads what the receiver has taken. Returns whether a line is free.
+  [[nodiscard]] bool refresh() {
+    // Acquire: the receiver has read the lines before it counted them, so they may be written now.
+    const std::uint64_t taken = feedback_->taken.load(std::memory_order_acquire);
+    const std::uint64_t bytes = feedback_->taken_bytes.load(std::memory_order_acquire);
+    if (taken > sent_ || taken < taken_ || bytes > position_ || bytes < taken_bytes_) {
+      broken_ = true;
+      return false;
+    }
+    taken_ = taken;
+    taken_bytes_ = bytes;
+    return sent_ - taken_ != sizes_.lines;
+  }
+
+  std::uint64_t sent_ = 0;         ///< lines
+  std::uint64_t taken_ = 0;        ///< lines that the receiver is known to have taken
+  std::uint64_t position_ = 0;     ///< of the next body in the slots
+  std::uint64_t taken_bytes_ = 0;  ///< of the slots, as known
+  bool broken_ = false;
+};
+
+/// The receiving side. One thread at a time uses it, but any may ask waiting().
+class LineReceiver : private line_ring_detail::Memory {
+ public:
+  LineReceiver(std::byte* memory, const LineRingSizes& sizes) : Memory(memory, sizes) {}
+
+  /// A message at the head of the ring. It stays there until pop().
+  struct Head {
+    MessageType type = MessageType::eager;
+    Envelope envelope;
+    std::span<const std::byte> body;
+  };
+  enum class Found : std::uint8_t { nothing, message, broken };
+
+  /// Looks at the next message. `broken`: no honest sender writes this line.
+  [[nodiscard]] Found peek(Head& head) const {
+    const RingLine& from = line(taken_);
+    const std::uint64_t control = from.control.load(std::memory_order_acquire);  // pairs with the store in send()
+    if (static_cast<std::uint32_t>(control) != static_cast<std::uint32_t>(taken_ + 1)) return Found::nothing;
+    const auto bytes = static_cast<std::size_t>((control >> line_ring_detail::kSizeShift) & line_ring_detail::kSizeMask);
+    const std::byte* body = from.body;
+    if (bytes > RingLine::kBody) {
+      if (bytes > sizes_.most_body()) return Found::broken;
+      body = slot(place(position_, bytes));
+    }
+    head = {.type = static_cast<MessageType>(control >> line_ring_detail::kTypeShift),
+            .envelope = from.envelope,
+            .body = {body, bytes}};
+    return Found::message;
+  }
+
+  /// Returns whether peek() would find something. Any thread may ask; the answer may be old.
+  [[nodiscard]] bool waiting() const {
+    const std::uint64_t next = taken_hint_.load(std::memory_order_relaxed);
+    return static_cast<std::uint32_t>(line(next).control.load(std::memory_order_relaxed)) ==
+           static_cast<std::uint32_t>(next + 1);
+  }
+
+  /// Gives the place of the message that peek() found back to the sender. `delivered` is its cost, if it found
+  /// a receive.
+  void pop(const Head& head, std::uint64_t delivered) {
+    if (head.body.size() > RingLine::kBody) {
+      position_ = end(place(position_, head.body.size()), head.body.size());
+      feedback_->taken_bytes.store(position_, std::memory_order_release);  // pairs with the load in refresh()
+    }
+    ++taken_;
+    taken_hint_.store(taken_, std::memory_order_relaxed);
+    if (delivered != 0) {
+      delivered_ += delivered;
+      feedback_->delivered.store(delivered_, std::memory_order_relaxed);
+    }
+    feedback_->taken.store(taken_, std::memory_order_release);  // pairs with the load in refresh()
+  }
+
+  /// Says that a message of this cost, which was unexpected, has found its receive. Any thread may say so.
+  void release(std::uint64_t cost) { feedback_->matched_later.fetch_add(cost, std::memory_order_relaxed); }
+
+ private:
+  std::uint64_t taken_ = 0;  ///< lines
+  std::atomic<std::uint64_t> taken_hint_ = 0;
+  std::uint64_t position_ = 0;
+  std::uint64_t delivered_ = 0;
+};
+
+}  // namespace rma

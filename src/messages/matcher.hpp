@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "messages/keyed_queues.hpp"
+
+namespace rma {
+
+/// The wildcards of a receive.
+inline constexpr int kAnySource = -1;
+inline constexpr int kAnyTag = -1;
+
+/// A posted receive as the matcher sees it. The owner sets `source` and `tag`, which may be wildcards.
+struct PostedReceive {
+  int source = 0;
+  int tag = 0;
+  std::uint64_t stamp = 0;  ///< the order of posting within the context
+  std::array<QueueLink<PostedReceive>, 1> links = {};
+};
+
+/// A message that arrived before a receive for it was posted. The owner sets `source` and `tag`.
+struct UnexpectedMessage {
+  int source = 0;
+  int tag = 0;
+  /// The places in the queues by source and tag, by source, by tag, and of all messages.
+  std::array<QueueLink<UnexpectedMessage>, 4> links = {};
+};
+
+/// Finds the receive for a message and the message for a receive, in one context, by the rules of MPI (MPI
+/// 4.1, section 3.5): messages from one source match in the order in which they were sent, and receives in the
+/// order in which they were posted. Every operation takes a constant time.
+///
+/// Receives with wildcards are in queues of their own: by source, by tag, and one for those with two
+/// wildcards. An arriving message looks at the heads of the four queues that it fits, and takes the receive
+/// that was posted first. A message that no receive fits is in four queues, so that each kind of receive finds
+/// the message that arrived first.
+///
+/// Not thread-safe.
+class Matcher {
+ public:
+  /// Adds a receive for which no message has arrived. Throws std::bad_alloc before anything has changed.
+  void post(PostedReceive& receive);
+  /// Takes out the receive that a message from `source` with `tag` matches, and returns it. Returns null if
+  /// there is none.
+  [[nodiscard]] PostedReceive* match(int source, int tag);
+  /// Takes a posted receive out.
+  void withdraw(PostedReceive& receive);
+
+  /// Adds a message for which match() has found no receive. Throws std::bad_alloc before anything has changed.
+  void add(UnexpectedMessage& message);
+  /// Returns the message that a receive matches, or null. `source` and `tag` may be wildcards.
+  [[nodiscard]] UnexpectedMessage* find(int source, int tag) const;
+  /// Takes a message out.
+  void take(UnexpectedMessage& message);
+
+  [[nodiscard]] std::size_t posted() const {
+    return exact_.size() + any_tag_.size() + any_source_.size() + any_.size();
+  }
+  [[nodiscard]] std::size_t unexpected() const { return arrived_.size(); }
+
+ private:
+  KeyedQueues<PostedReceive, 0> exact_;
+  KeyedQueues<PostedReceive, 0> any_tag_;     ///< by source
+  KeyedQueues<PostedReceive, 0> any_source_;  ///< by tag
+  KeyedQueues<PostedReceive, 0> any_;
+  KeyedQueues<UnexpectedMessage, 0> by_both_;
+  KeyedQueues<UnexpectedMessage, 1> by_source_;
+  KeyedQueues<UnexpectedMessage, 2> by_tag_;
+  KeyedQueues<UnexpectedMessage, 3> arrived_;
+  std::uint64_t next_stamp_ = 0;
+};
+
+}  // namespace rma

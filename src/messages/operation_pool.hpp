@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "util/spin_lock.hpp"
+
+namespace rma {
+
+/// Operations under way, each with a *name* that this process can give to other processes. A name is a slot
+/// and a generation, so a name that comes back late, twice, or was never given out finds nothing. A slot keeps
+/// its address. Thread-safe.
+template <typename Operation>
+class OperationPool {
+ public:
+  /// Takes a slot and gives it a new operation. Throws std::bad_alloc.
+  Operation& make() {
+    const std::lock_guard guard(lock_);
+    Slot* slot = free_;
+    if (slot != nullptr) {
+      free_ = slot->next_free;
+    } else {
+      slot = &slots_.emplace_back();
+      slot->name = slots_.size() - 1;
+    }
+    slot->name += kGeneration;  // odd generations are in use
+    return slot->operation.emplace(slot->name);
+  }
+
+  /// Ends an operation. Its name finds nothing from now on.
+  void end(Operation& operation) {
+    const std::lock_guard guard(lock_);
+    Slot& slot = slots_[static_cast<std::uint32_t>(operation.name)];
+    slot.operation.reset();
+    slot.name += kGeneration;
+    slot.next_free = free_;
+    free_ = &slot;
+  }
+
+  /// Calls `use` with the operation of this name. Nothing else happens in the pool meanwhile, so nobody ends
+  /// the operation. Returns what `use` returns, or false if there is no such operation.
+  template <typename Use>
+  bool with(std::uint64_t name, const Use& use) {
+    const std::lock_guard guard(lock_);
+    const auto index = static_cast<std::uint32_t>(name);
+    if (index >= slots_.size()) return false;
+    Slot& slot = slots_[index];
+    return slot.name == name && slot.operation && use(*slot.operation);
+  }
+
+  /// Returns the operations for which `choose` returns true. Nothing else happens in the pool meanwhile.
+  template <typename Choose>
+  [[nodiscard]] std::vector<Operation*> all(const Choose& choose) {
+    const std::lock_guard guard(lock_);
+    std::vector<Operation*> chosen;
+    for (Slot& slot : slots_) {
+      if (slot.operation && choose(*slot.operation)) chosen.push_back(&*slot.operation);
+    }
+    return chosen;
+  }
+
+ private:
+  static constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32U;
+  struct Slot {
+    std::optional<Operation> operation;
+    std::uint64_t name = 0;
+    Slot* next_free = nullptr;
+  };
+  SpinLock lock_;
+  std::deque<Slot> slots_;
+  Slot* free_ = nullptr;
+};
+
+}  // namespace rma

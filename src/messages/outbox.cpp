@@ -1,0 +1,256 @@
+#include "messages/outbox.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <mutex>
+
+#include "util/text.hpp"
+
+namespace rma {
+namespace {
+
+/// The most data that one fragment takes through a ring. Small enough that two fragments fit: the sender fills
+/// one while the receiver empties the other.
+constexpr std::size_t fragment_of(const LineRingSizes& ring) { return ring.most_body() - sizeof(FragmentHead); }
+
+Status lost_rank(int rank) {
+  return {RMA_ERR_PEER_LOST, text("rank {} has ended or cannot be reached", rank)};
+}
+
+}  // namespace
+
+Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const Limits& limits)
+    : job_(job),
+      channel_(channel),
+      network_(network),
+      inbox_(inbox),
+      limits_(limits),
+      peers_(static_cast<std::size_t>(job.size())) {}
+
+Outbox::~Outbox() {
+  for (std::byte* const ring : rings_) static_cast<void>(job_.allocator().free(MemoryKind::internal, ring));
+}
+
+Status Outbox::open(int rank, Peer& peer) {
+  return by_ring(rank) ? open_ring(rank, peer) : open_channel(rank, peer);
+}
+
+Status Outbox::ready(int rank) {
+  Peer& peer = peer_of(rank);
+  if (lost(rank)) return lost_rank(rank);
+  {
+    const std::lock_guard guard(peer.lock);
+    if (peer.ring || peer.by_channel) return {};
+  }
+  return open(rank, peer);
+}
+
+Status Outbox::open_ring(int rank, Peer& peer) {
+  const std::lock_guard guard(peer.lock);
+  if (peer.ring) return {};
+  auto memory = job_.allocator().allocate(MemoryKind::internal, limits_.ring.memory(), alignof(RingLine));
+  if (!memory.ok()) return std::move(memory).status().within("memory for messages");
+  std::memset(memory.value(), 0, limits_.ring.memory());
+  {
+    const std::lock_guard rings(rings_lock_);
+    rings_.push_back(memory.value());
+  }
+  peer.ring.emplace(memory.value(), limits_.ring);
+  peer.eager =
+      std::min<std::size_t>(limits_.eager, limits_.ring.most_body() - sizeof(RendezvousHead));
+  peer.fragment = fragment_of(limits_.ring);
+  inbox_.announce(rank, memory.value());
+  return {};
+}
+
+Status Outbox::open_channel(int rank, Peer& peer) {
+  if (channel_ == nullptr) {
+    return {RMA_ERR_UNSUPPORTED, text("rank {} is reached by messages only, for which there was no memory", rank)};
+  }
+  std::size_t rail = 0;
+  if (!channel_->local(rank)) {
+    if (Status status = network_->requests().reach(rank, &rail); !status.ok()) return status;
+  }
+  if (const rma_status_t status = channel_->open(rank, &rail); status != RMA_SUCCESS) {
+    return {status, text("rank {} takes no messages, because it has ended or has no memory for them", rank)};
+  }
+  const std::lock_guard guard(peer.lock);
+  peer.by_channel = true;
+  peer.rail = rail;
+  const std::size_t most = channel_->max_body() - sizeof(ChannelHead);
+  peer.eager = std::min<std::size_t>(limits_.eager, most - sizeof(RendezvousHead));
+  peer.fragment = most - sizeof(FragmentHead);
+  return {};
+}
+
+Status Outbox::try_eager_slowly(int rank, Peer& peer, Envelope envelope, std::span<const std::byte> data,
+                                bool* sent) {
+  *sent = false;
+  if (peer.lost) return lost_rank(rank);
+  if (!peer.ring && !peer.by_channel) {
+    // Without the lock, because connecting waits.
+    peer.lock.unlock();
+    Status opened = open(rank, peer);
+    peer.lock.lock();
+    if (!opened.ok()) return opened;
+  }
+  const std::uint64_t cost = UnexpectedWindow::cost(data.size());
+  if (peer.waits() || data.size() > peer.eager || !peer.has_room(cost, limits_.window)) return {};
+  *sent = put(rank, peer, MessageType::eager, envelope, {}, data);
+  if (*sent) peer.eager_cost += cost;
+  return peer.lost ? lost_rank(rank) : Status();
+}
+
+bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std::span<const std::byte> head,
+                 std::span<const std::byte> tail) {
+  if (peer.ring) {
+    const bool sent = peer.ring->send(type, envelope, head, tail);
+    if (!sent && peer.ring->broken()) peer.lost = true;
+    return sent;
+  }
+  std::array<std::byte, sizeof(ChannelHead) + sizeof(RendezvousHead)> start = {};
+  const ChannelHead channel_head = {.envelope = envelope, .type = static_cast<std::uint32_t>(type)};
+  std::memcpy(start.data(), &channel_head, sizeof channel_head);
+  if (!head.empty()) std::memcpy(start.data() + sizeof channel_head, head.data(), head.size());
+  const rma_status_t status = channel_->try_send(
+      rank, peer.rail, kChannelKind, {start.data(), sizeof channel_head + head.size()}, tail);
+  if (status != RMA_SUCCESS && status != RMA_ERR_STATE) peer.lost = true;
+  return status == RMA_SUCCESS;
+}
+
+bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
+  std::span<const std::byte> data;
+  Envelope envelope;
+  if (waiting.type == MessageType::rendezvous) {
+    const SendOperation& operation = *waiting.operation;
+    envelope = operation.envelope;
+    if (operation.bytes <= peer.eager) data = {operation.data, operation.bytes};
+  }
+  return put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data);
+}
+
+void Outbox::enqueue(Peer& peer, const Waiting& waiting) {
+  peer.backlog.push_back(waiting);
+  waiting_.fetch_add(1, std::memory_order_release);
+}
+
+void Outbox::announce(SendOperation& operation) {
+  const int rank = operation.peer;
+  Peer& peer = peer_of(rank);
+  {
+    const std::lock_guard guard(peer.lock);
+    const RendezvousHead head = {.bytes = operation.bytes,
+                                 .address = reinterpret_cast<std::uintptr_t>(operation.data),
+                                 .sender = operation.name,
+                                 .inlined = operation.bytes <= peer.eager ? 1U : 0U};
+    Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation, .head_bytes = sizeof head};
+    std::memcpy(waiting.head.data(), &head, sizeof head);
+    if (peer.waits() || !put(rank, peer, waiting)) enqueue(peer, waiting);
+  }
+  if (by_ring(rank)) wake(rank);
+}
+
+void Outbox::control(int rank, MessageType type, std::span<const std::byte> head) {
+  Peer& peer = peer_of(rank);
+  if (!by_ring(rank)) {
+    std::size_t rail = 0;
+    if (channel_->open(rank, &rail) != RMA_SUCCESS) return;
+    std::array<std::byte, sizeof(ChannelHead)> start = {};
+    const ChannelHead channel_head = {.envelope = {}, .type = static_cast<std::uint32_t>(type)};
+    std::memcpy(start.data(), &channel_head, sizeof channel_head);
+    channel_->send(rank, rail, kChannelKind, start, head);
+    return;
+  }
+  if (!open_ring(rank, peer).ok()) return;  // TODO
+  {
+    const std::lock_guard guard(peer.lock);
+    Waiting waiting = {.type = type, .head_bytes = head.size()};
+    std::memcpy(waiting.head.data(), head.data(), head.size());
+    if (peer.waits() || !put(rank, peer, waiting)) enqueue(peer, waiting);
+  }
+  wake(rank);
+}
+
+void Outbox::send_fragments(SendOperation& operation) {
+  Peer& peer = peer_of(operation.peer);
+  const std::lock_guard guard(peer.lock);
+  peer.fragmented.push_back(&operation);
+  waiting_.fetch_add(1, std::memory_order_release);
+}
+
+bool Outbox::pump(int rank, Peer& peer, std::vector<SendOperation*>& ended) {
+  bool found = false;
+  while (!peer.backlog.empty() && !peer.lost) {
+    if (!put(rank, peer, peer.backlog.front())) return found;
+    peer.backlog.pop_front();
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    found = true;
+  }
+  while (!peer.fragmented.empty() && !peer.lost) {
+    SendOperation& operation = *peer.fragmented.front();
+    const std::size_t bytes = std::min(peer.fragment, operation.wanted - operation.given);
+    const FragmentHead head = {.receiver = operation.receiver, .offset = operation.given};
+    if (!put(rank, peer, MessageType::fragment, {}, std::as_bytes(std::span(&head, 1)),
+             {operation.data + operation.given, bytes})) {
+      return found;
+    }
+    found = true;
+    operation.given += bytes;
+    if (operation.given < operation.wanted) continue;
+    peer.fragmented.pop_front();
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    ended.push_back(&operation);
+  }
+  return found;
+}
+
+bool Outbox::pump_all(const std::function<void(SendOperation&)>& ended) {
+  bool found = false;
+  std::vector<SendOperation*> over;
+  for (int rank = 0; rank < job_.size(); ++rank) {
+    Peer& peer = peer_of(rank);
+    bool sent = false;
+    {
+      const std::unique_lock guard(peer.lock, std::try_to_lock);
+      if (!guard.owns_lock() || (peer.backlog.empty() && peer.fragmented.empty())) continue;
+      sent = pump(rank, peer, over);
+    }
+    if (sent && by_ring(rank)) wake(rank);
+    found = found || sent;
+  }
+  for (SendOperation* const operation : over) ended(*operation);
+  return found;
+}
+
+bool Outbox::released(int rank, std::uint64_t cost) {
+  Peer& peer = peer_of(rank);
+  const std::lock_guard guard(peer.lock);
+  if (cost > peer.eager_cost || cost < peer.known_released) return false;
+  peer.known_released = cost;
+  return true;
+}
+
+void Outbox::give_back(int rank, std::uint64_t cost) {
+  Peer& peer = peer_of(rank);
+  const std::uint64_t given_back = peer.given_back.fetch_add(cost, std::memory_order_relaxed) + cost;
+  std::uint64_t told = peer.told.load(std::memory_order_relaxed);
+  // One of the threads that pass the mark tells it.
+  if (given_back - told < limits_.window / 4 ||
+      !peer.told.compare_exchange_strong(told, given_back, std::memory_order_relaxed)) {
+    return;
+  }
+  control(rank, MessageType::released, ReleasedHead{.cost = given_back});
+}
+
+void Outbox::lose(int rank) {
+  Peer& peer = peer_of(rank);
+  const std::lock_guard guard(peer.lock);
+  peer.lost.store(true, std::memory_order_release);
+  waiting_.fetch_sub(peer.backlog.size() + peer.fragmented.size(), std::memory_order_relaxed);
+  peer.backlog.clear();
+  peer.fragmented.clear();
+}
+
+}  // namespace rma

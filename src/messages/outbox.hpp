@@ -1,0 +1,172 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "channel/channel.hpp"
+#include "core/job/job.hpp"
+#include "core/network/network.hpp"
+#include "messages/inbox.hpp"
+#include "messages/line_ring.hpp"
+#include "messages/operations.hpp"
+#include "util/spin_lock.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// The room that a receiver gives one sender for eager messages that nobody has asked for yet. Each eager
+/// message has a cost, and the sender counts the costs of all that it has sent. The receiver counts the costs
+/// of those that have found a receive. While the difference has reached the window, the sender sends messages
+/// by rendezvous, which take no memory for data at the receiver. So a flood of messages is bounded, and a
+/// message that the receiver waits for is never stuck behind others.
+struct UnexpectedWindow {
+  static constexpr std::uint64_t kEach = 128;  ///< the cost of a message without data
+  [[nodiscard]] static std::uint64_t cost(std::size_t bytes) { return kEach + bytes; }
+};
+
+/// The body of a message between hosts begins with this, and so does one that goes by the channel within a
+/// host.
+struct ChannelHead {
+  Envelope envelope;
+  std::uint32_t type = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(ChannelHead) == 16);
+
+/// Sends messages to all ranks: by a ring to ranks whose memory is mapped here, by the channel to others. The
+/// messages to one rank arrive in the order of sending. What finds no room waits in the *backlog* of its rank,
+/// and so does everything after it. Thread-safe: threads that send to different ranks do not meet.
+class Outbox {
+ public:
+  static constexpr std::uint16_t kChannelKind = 24;  ///< of all messages that go by the channel
+
+  struct Limits {
+    LineRingSizes ring;
+    std::uint64_t eager = 0;   ///< longest eager message in bytes
+    std::uint64_t window = 0;  ///< see UnexpectedWindow
+  };
+
+  /// `channel` and `network` may be null. The arguments outlive this.
+  Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const Limits& limits);
+  ~Outbox();
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  /// Sends `data` as an eager message if that is possible now. `sent` says if it is done. RMA_ERR_PEER_LOST,
+  /// RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if no path leads to the rank.
+  [[nodiscard]] Status try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    const std::lock_guard guard(peer.lock);
+    if (peer.ring && !peer.waits() && data.size() <= peer.eager && !peer.lost) [[likely]] {
+      const std::uint64_t cost = UnexpectedWindow::cost(data.size());
+      if (peer.has_room(cost, limits_.window) && peer.ring->send(MessageType::eager, envelope, {}, data)) {
+        peer.eager_cost += cost;
+        *sent = true;
+        return {};
+      }
+    }
+    return try_eager_slowly(rank, peer, envelope, data, sent);
+  }
+
+  /// Finds or makes the path to a rank. The errors are those of try_eager().
+  [[nodiscard]] Status ready(int rank);
+  /// Announces an operation, which has a slot in the pool of sends, as a rendezvous. It goes as soon as
+  /// possible. Short messages carry their data.
+  void announce(SendOperation& operation);
+  /// Sends a short control message as soon as possible.
+  void control(int rank, MessageType type, std::span<const std::byte> head);
+  template <typename Head>
+  void control(int rank, MessageType type, const Head& head) {
+    control(rank, type, std::as_bytes(std::span(&head, 1)));
+  }
+  /// Sends the first `wanted` bytes of an operation in fragments, as fast as there is room. `finished` of the
+  /// constructor's owner is told by finished().
+  void send_fragments(SendOperation& operation);
+
+  /// Sends what waits. Returns whether it has sent anything. Calls `ended` for each operation all of whose
+  /// fragments are sent.
+  template <typename Ended>
+  bool progress(const Ended& ended) {
+    if (waiting_.load(std::memory_order_acquire) == 0) return false;
+    return pump_all([&](SendOperation& operation) { ended(operation); });
+  }
+
+  /// Takes in what a rank of another host has matched (MessageType::released).
+  [[nodiscard]] bool released(int rank, std::uint64_t cost);
+  /// Says that messages of `rank` of this cost have found their receives, and tells the rank in time.
+  void give_back(int rank, std::uint64_t cost);
+
+  /// Drops everything for a rank that is lost. Later sends fail.
+  void lose(int rank);
+  [[nodiscard]] bool lost(int rank) const {
+    return peers_[static_cast<std::size_t>(rank)].lost.load(std::memory_order_acquire);
+  }
+  /// Returns whether messages between this process and `rank` go by rings.
+  [[nodiscard]] bool by_ring(int rank) const { return job_.mapped(rank); }
+  /// Wakes the threads of `rank`, which is mapped, if they sleep.
+  void wake(int rank) const { job_.doorbell(rank).wake(); }
+
+ private:
+  /// A message that waits for room: an operation's announcement, its fragments, or a control message.
+  struct Waiting {
+    MessageType type = MessageType::finished;
+    SendOperation* operation = nullptr;
+    std::array<std::byte, sizeof(RendezvousHead)> head = {};
+    std::size_t head_bytes = 0;
+  };
+  struct Peer {
+    SpinLock lock;  ///< guards all members but `lost` and the two about giving back
+    std::optional<LineSender> ring;
+    bool by_channel = false;  ///< the channel is open
+    std::size_t rail = 0;
+    std::size_t eager = 0;                  ///< longest eager message in bytes
+    std::size_t fragment = 0;               ///< most data of one fragment
+    std::uint64_t eager_cost = 0;           ///< of all eager messages sent
+    std::uint64_t known_released = 0;       ///< as it was last read, or told
+    std::deque<Waiting> backlog;            ///< in the order of sending
+    std::deque<SendOperation*> fragmented;  ///< give their data by and by, after the backlog
+    std::atomic<bool> lost = false;
+    std::atomic<std::uint64_t> given_back = 0;  ///< cost of the rank's messages that were matched here
+    std::atomic<std::uint64_t> told = 0;        ///< how much of it the rank was told
+
+    [[nodiscard]] bool waits() const { return !backlog.empty(); }
+    [[nodiscard]] bool has_room(std::uint64_t cost, std::uint64_t window) {
+      if (eager_cost + cost - known_released <= window) return true;
+      if (ring) known_released = std::min(ring->released(), eager_cost);
+      return eager_cost + cost - known_released <= window;
+    }
+  };
+
+  [[nodiscard]] Status try_eager_slowly(int rank, Peer& peer, Envelope envelope,
+                                        std::span<const std::byte> data, bool* sent);
+  /// Finds or makes the path to the rank. Called without the lock.
+  [[nodiscard]] Status open(int rank, Peer& peer);
+  [[nodiscard]] Status open_ring(int rank, Peer& peer);
+  [[nodiscard]] Status open_channel(int rank, Peer& peer);
+  /// Sends one message if there is room.
+  [[nodiscard]] bool put(int rank, Peer& peer, MessageType type, Envelope envelope,
+                         std::span<const std::byte> head, std::span<const std::byte> tail);
+  [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
+  void enqueue(Peer& peer, const Waiting& waiting);
+  [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<SendOperation*>& ended);
+  [[nodiscard]] bool pump_all(const std::function<void(SendOperation&)>& ended);
+  [[nodiscard]] Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+
+  Job& job_;
+  Channel* const channel_;
+  Network* const network_;
+  Inbox& inbox_;
+  const Limits limits_;
+  std::vector<Peer> peers_;  ///< by rank
+  std::vector<std::byte*> rings_;
+  SpinLock rings_lock_;
+  std::atomic<std::size_t> waiting_ = 0;  ///< entries of all backlogs and lists of fragments
+};
+
+}  // namespace rma
