@@ -1,0 +1,119 @@
+// The beginning and the end of the job, and what a program may ask about it at any time.
+
+#include "twosided_compat/environment.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "rma/rma.h"
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/errors.hpp"
+
+namespace rma::mpi {
+namespace {
+
+std::mutex life_lock;  // guards changes of `phase`, so that of two threads one begins the job
+int thread_level = MPI_THREAD_SINGLE;
+std::thread::id main_thread;
+
+/// Returns the error of a call that the runtime refused, with the runtime's text.
+int runtime_failure(rma_status_t status) {
+  return failure(status == RMA_ERR_NO_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_OTHER, rma_last_error());
+}
+
+/// Makes the objects that exist from MPI_Init to MPI_Finalize, the lowest first.
+void open_objects() { open_predefined_owners(); }
+
+/// Undoes open_objects() in the opposite order. The job still runs.
+void close_objects() { close_predefined_owners(); }
+
+int begin(int level) {
+  const std::lock_guard guard(life_lock);
+  if (phase.load(std::memory_order_relaxed) != Phase::kBefore) {
+    return failure(MPI_ERR_OTHER, "MPI can be initialized once in a process");
+  }
+  if (const rma_status_t status = rma_init(); status != RMA_SUCCESS) return runtime_failure(status);
+  thread_level = level;
+  main_thread = std::this_thread::get_id();
+  open_objects();
+  phase.store(Phase::kRunning,
+              std::memory_order_release);  // other threads see the objects that they are told of
+  return MPI_SUCCESS;
+}
+
+bool is_level(int level) {
+  return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||
+         level == MPI_THREAD_MULTIPLE;
+}
+
+}  // namespace
+
+void refuse_without_job(const char* name) {
+  const bool before = phase.load(std::memory_order_relaxed) == Phase::kBefore;
+  end_job(EXIT_FAILURE,
+          fmt::format("{} was called {}", name, before ? "before MPI_Init" : "after MPI_Finalize").c_str());
+}
+
+void end_job(int code, const char* text) {
+  rma_abort((code & 0xff) != 0 ? code : EXIT_FAILURE, text);
+  std::abort();  // not reached
+}
+
+// All processes have their arguments from the launcher, which adds none, so argc and argv stay as they are.
+int init(int* /*argc*/, char*** /*argv*/) { return begin(MPI_THREAD_SINGLE); }
+
+int init_thread(int* /*argc*/, char*** /*argv*/, int required, int* provided) {
+  if (provided == nullptr) return failure(MPI_ERR_ARG, "provided is null");
+  if (!is_level(required))
+    return failure(MPI_ERR_ARG, fmt::format("{} is no level of thread support", required));
+  if (const int code = begin(required); code != MPI_SUCCESS) return code;
+  *provided = required;  // every level costs the same here
+  return MPI_SUCCESS;
+}
+
+int finalize() {
+  const std::lock_guard guard(life_lock);
+  if (!is_running()) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
+  if (const rma_status_t status = rma_barrier(rma_team_world()); status != RMA_SUCCESS)
+    return runtime_failure(status);
+  close_objects();
+  phase.store(Phase::kFinalized, std::memory_order_release);
+  const rma_status_t status = rma_finalize();
+  return status == RMA_SUCCESS ? MPI_SUCCESS : runtime_failure(status);
+}
+
+int abort(MPI_Comm /*comm*/, int errorcode) {
+  const int rank = rma_rank();
+  const std::string who = rank >= 0 ? fmt::format("rank {}", rank) : "a process outside the job";
+  end_job(errorcode, fmt::format("MPI_Abort was called by {} with error code {}", who, errorcode).c_str());
+}
+
+int initialized(int* flag) {
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  *flag = phase.load(std::memory_order_acquire) != Phase::kBefore ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+int finalized(int* flag) {
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  *flag = phase.load(std::memory_order_acquire) == Phase::kFinalized ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+int query_thread(int* provided) {
+  if (provided == nullptr) return failure(MPI_ERR_ARG, "provided is null");
+  *provided = thread_level;
+  return MPI_SUCCESS;
+}
+
+int is_thread_main(int* flag) {
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  *flag = std::this_thread::get_id() == main_thread ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

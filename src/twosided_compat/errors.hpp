@@ -1,0 +1,100 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "mpi.h"
+#include "twosided_compat/object.hpp"
+
+namespace rma::mpi {
+
+/// An error handler of the program. The program's handle and every slot that holds it count as references; the object
+/// is deleted with the last of them.
+class ErrorHandler : public Object {
+ public:
+  union Function {
+    MPI_Comm_errhandler_function* comm;
+    MPI_Win_errhandler_function* win;
+    MPI_File_errhandler_function* file;
+    MPI_Session_errhandler_function* session;
+  };
+
+  /// `owner` is the kind of the objects that the handler may be attached to. The maker holds the one reference.
+  ErrorHandler(Kind owner, Function function)
+      : Object(Kind::kErrhandler), owner_(owner), function_(function) {}
+
+  [[nodiscard]] Kind owner() const { return owner_; }
+  [[nodiscard]] Function function() const { return function_; }
+  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void remove_reference();
+
+ private:
+  const Kind owner_;
+  const Function function_;
+  std::atomic<int> references_ = 1;
+};
+
+/// The error handler of a communicator, window, file or session. Thread-safe. A copy has the same handler, as MPI wants
+/// it of a communicator made from another.
+class ErrorHandlerSlot {
+ public:
+  explicit ErrorHandlerSlot(MPI_Errhandler handler) : handler_(handler) {}
+  ErrorHandlerSlot(const ErrorHandlerSlot& other) : handler_(other.get()) {}
+  ErrorHandlerSlot& operator=(const ErrorHandlerSlot&) = delete;
+  ~ErrorHandlerSlot();
+
+  /// Returns the handler, with a reference for the caller if the program made it.
+  [[nodiscard]] MPI_Errhandler get() const;
+  /// Attaches a handler, which the caller has checked. The slot takes a reference of its own.
+  void set(MPI_Errhandler handler);
+
+ private:
+  MPI_Errhandler handler_;
+};
+
+/// What a communicator, window, file and session begin with.
+class ErrorHandlerOwner : public Object {
+ public:
+  ErrorHandlerOwner(Kind kind, std::uintptr_t predefined, MPI_Errhandler handler)
+      : Object(kind, predefined), errors(handler) {}
+  ErrorHandlerOwner(Kind kind, const ErrorHandlerSlot& parent) : Object(kind), errors(parent) {}
+
+  ErrorHandlerSlot errors;
+};
+
+/// Stands for the owner in a call that has no communicator, window, file or session. Its failures go to the handler of
+/// MPI_COMM_SELF.
+struct NoOwner {};
+
+/// Invokes the error handler of an owner after the failure `code` of the call `name`. Returns the code if the handler
+/// returns. A handle that is not valid has the handler of MPI_COMM_SELF. The handler of a pointer is that of the handle
+/// in it; that of an MPI_Errhandler is itself.
+[[gnu::cold]] int raise(NoOwner none, const char* name, int code);
+[[gnu::cold]] int raise(MPI_Comm comm, const char* name, int code);
+[[gnu::cold]] int raise(MPI_Win win, const char* name, int code);
+[[gnu::cold]] int raise(MPI_File file, const char* name, int code);
+[[gnu::cold]] int raise(MPI_Session session, const char* name, int code);
+[[gnu::cold]] int raise(MPI_Errhandler handler, const char* name, int code);
+template <class Handle>
+[[gnu::cold]] int raise(Handle* handle, const char* name, int code) {
+  return handle != nullptr ? raise(*handle, name, code) : raise(NoOwner{}, name, code);
+}
+
+/// Returns `code`, and remembers a text for the message that the fatal error handlers print. The text says what was
+/// asked and what is the case. A function of the library fails by `return failure(MPI_ERR_RANK, "rank 7 of 4")`.
+[[nodiscard, gnu::cold]] int failure(int code, std::string text);
+
+/// Makes the handler of `owner` the one that the failure of the present call invokes, in the place of its argument's.
+/// A call that completes requests says so which communicator the failed one belongs to. `owner` must exist until the
+/// call returns. Returns `code`.
+[[nodiscard, gnu::cold]] int failure_of(ErrorHandlerOwner& owner, int code);
+
+/// Prints that the library does not have the function `name`.
+[[gnu::cold]] void print_unimplemented(const char* name);
+
+/// Makes the owners that exist while MPI runs whatever the program does: MPI_COMM_WORLD, MPI_COMM_SELF and
+/// MPI_FILE_NULL. Before and after that time every error is fatal.
+void open_predefined_owners();
+void close_predefined_owners();
+
+}  // namespace rma::mpi

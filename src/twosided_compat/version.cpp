@@ -1,0 +1,72 @@
+// The library's version, the processor's name and the clock.
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "rma/rma.h"
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/errors.hpp"
+
+namespace rma::mpi {
+namespace {
+
+// The header follows MPI 5.0, because the ABI does. The library answers with the last version whose chapters it
+// means to have for intracommunicator programs: programs ask this number to know what they may call, and sessions,
+// partitioned communication and large counts of MPI 4 are not all there.
+constexpr int kVersion = 3;
+constexpr int kSubversion = 1;
+
+double seconds(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+int get_version(int* version, int* subversion) {
+  if (version == nullptr || subversion == nullptr)
+    return failure(MPI_ERR_ARG, "version or subversion is null");
+  *version = kVersion;
+  *subversion = kSubversion;
+  return MPI_SUCCESS;
+}
+
+int get_library_version(char* version, int* resultlen) {
+  if (version == nullptr || resultlen == nullptr) return failure(MPI_ERR_ARG, "version or resultlen is null");
+  const std::string text = fmt::format("librma {}, MPI {}.{}, MPI ABI {}.{}", rma_version(), kVersion,
+                                       kSubversion, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  std::memcpy(version, text.c_str(), text.size() + 1);
+  *resultlen = static_cast<int>(text.size());
+  return MPI_SUCCESS;
+}
+
+int get_processor_name(char* name, int* resultlen) {
+  if (name == nullptr || resultlen == nullptr) return failure(MPI_ERR_ARG, "name or resultlen is null");
+  std::array<char, MPI_MAX_PROCESSOR_NAME> host = {};
+  if (gethostname(host.data(), host.size() - 1) != 0) return failure(MPI_ERR_OTHER, std::strerror(errno));
+  const std::size_t length = std::strlen(host.data());
+  std::memcpy(name, host.data(), length + 1);
+  *resultlen = static_cast<int>(length);
+  return MPI_SUCCESS;
+}
+
+double wtime() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // never steps back, as a clock that somebody sets may
+  return seconds(now);
+}
+
+double wtick() {
+  timespec resolution = {};
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  return seconds(resolution);
+}
+
+// Profilers take this call over; the library itself has nothing to switch.
+int pcontrol(const int /*level*/) { return MPI_SUCCESS; }
+
+}  // namespace rma::mpi
