@@ -11,7 +11,9 @@
 
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/communicator.hpp"
 #include "twosided_compat/errors.hpp"
+#include "twosided_compat/requests.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -26,10 +28,17 @@ int runtime_failure(rma_status_t status) {
 }
 
 /// Makes the objects that exist from MPI_Init to MPI_Finalize, the lowest first.
-void open_objects() { open_predefined_owners(); }
+void open_objects() {
+  open_predefined_owners();
+  make_predefined_communicators();
+}
 
 /// Undoes open_objects() in the opposite order. The job still runs.
-void close_objects() { close_predefined_owners(); }
+void close_objects() {
+  wait_for_freed_requests();
+  end_predefined_communicators();
+  close_predefined_owners();
+}
 
 int begin(int level) {
   const std::lock_guard guard(life_lock);

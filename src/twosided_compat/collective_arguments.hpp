@@ -1,0 +1,36 @@
+#pragma once
+
+#include "twosided_compat/collective.hpp"
+#include "twosided_compat/operations.hpp"
+#include "twosided_compat/transfer.hpp"
+#include "twosided_compat/views.hpp"
+
+// The arguments of collective calls, and their checks.
+
+namespace rma::mpi {
+
+[[nodiscard]] inline bool in_place(const void* address) { return address == MPI_IN_PLACE; }
+
+/// Checks that `root` is a member.
+[[nodiscard]] inline int check_root(const Communicator& comm, int root) {
+  if (root < 0 || root >= comm.size()) return failure(MPI_ERR_ROOT, "the root is no member of the communicator");
+  return MPI_SUCCESS;
+}
+
+/// A block of the buffer of a call such as MPI_Gatherv: `counts` elements at a displacement, for each member.
+class Blocks {
+ public:
+  /// Member r has counts[r] elements at displacement displs[r].
+  [[nodiscard]] static int find(void* address, Counts counts, Displacements displacements, MPI_Datatype type, int members,
+                                Blocks& blocks);
+  /// Each member has `count` elements, one behind the other.
+  [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, int members, Blocks& blocks);
+
+  [[nodiscard]] std::byte* data(int member) const { return blocks_[static_cast<std::size_t>(member)].data; }
+  [[nodiscard]] std::size_t bytes(int member) const { return blocks_[static_cast<std::size_t>(member)].bytes; }
+
+ private:
+  std::vector<Buffer> blocks_;
+};
+
+}  // namespace rma::mpi

@@ -1,0 +1,61 @@
+// Generalized requests (MPI 4.1, section 13.2), and progress for calls that poll.
+
+#include <sched.h>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/completion.hpp"
+
+namespace rma::mpi {
+
+void make_progress() {
+  // A probe that finds nothing makes progress of everything.
+  int found = 0;
+  static_cast<void>(rma_iprobe(RMA_ANY_SOURCE, RMA_ANY_TAG, UINT32_MAX, &found, nullptr));
+  sched_yield();
+}
+
+int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
+                   MPI_Grequest_cancel_function* cancel, void* extra, MPI_Request* made) {
+  if (query == nullptr || free == nullptr || cancel == nullptr || made == nullptr) {
+    return failure(MPI_ERR_ARG, "a function or request is null");
+  }
+  auto request = std::make_unique<Request>(Request::Type::kGeneralized, *find<Communicator>(MPI_COMM_SELF));
+  request->generalized = std::make_unique<Request::Generalized>();
+  request->generalized->query = query;
+  request->generalized->free = free;
+  request->generalized->cancel = cancel;
+  request->generalized->extra = extra;
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+int grequest_complete(MPI_Request handle) {
+  Request* request = nullptr;
+  if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
+  if (request->generalized == nullptr) return failure(MPI_ERR_REQUEST, "the request is not a generalized one");
+  request->generalized->complete.store(true, std::memory_order_release);
+  return MPI_SUCCESS;
+}
+
+int query_generalized(const Request& request, MPI_Status* status) {
+  MPI_Status own = {};
+  describe_nothing(&own);
+  const int code = request.generalized->query(request.generalized->extra, &own);
+  if (status != MPI_STATUS_IGNORE) {
+    const int error = status->MPI_ERROR;
+    *status = own;
+    status->MPI_ERROR = error;
+  }
+  return code;
+}
+
+void free_generalized(const Request& request) {
+  static_cast<void>(request.generalized->free(request.generalized->extra));
+}
+
+int cancel_generalized(const Request& request) {
+  const int complete = request.generalized->complete.load(std::memory_order_acquire) ? 1 : 0;
+  return request.generalized->cancel(request.generalized->extra, complete);
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,209 @@
+// Point-to-point communication: blocking and nonblocking sends and receives, and probes.
+
+#include <fmt/format.h>
+
+#include "rma/messages.h"
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/completion.hpp"
+#include "twosided_compat/library_failure.hpp"
+#include "twosided_compat/requests.hpp"
+#include "twosided_compat/sends.hpp"
+#include "twosided_compat/transfer.hpp"
+
+namespace rma::mpi {
+
+int bad_rank(int rank, const Communicator& comm) {
+  return failure(MPI_ERR_RANK, fmt::format("rank {} is not in a communicator of {} processes", rank, comm.size()));
+}
+
+int bad_tag(int tag) { return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag)); }
+
+namespace {
+
+int blocking_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                  MPI_Comm handle) {
+  Send send;
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS) return code;
+  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
+  const auto call = mode == Mode::kSynchronous ? rma_ssend : rma_send;
+  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
+                      send.comm->context()));
+}
+
+/// What a receive or probe looks for, in librma's terms.
+struct Wanted {
+  Communicator* comm = nullptr;
+  int source = 0;
+  int tag = 0;
+};
+
+int find_wanted(int source, int tag, MPI_Comm handle, Wanted& wanted) {
+  if (const int code = find_communicator(handle, wanted.comm); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  if (const int code = check_source(*wanted.comm, source, tag); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  wanted.source = source < 0 ? RMA_ANY_SOURCE : wanted.comm->world_rank(source);
+  wanted.tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle, Send& send) {
+  if (const int code = find_communicator(handle, send.comm); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  if (const int code = find_buffer(address, count, type, send.buffer); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  return check_destination(*send.comm, dest, tag);
+}
+
+int start_send(Mode mode, const Send& send, int dest, int tag, Request& request) {
+  request.ended = dest == MPI_PROC_NULL;
+  request.code = MPI_SUCCESS;
+  if (request.ended) return MPI_SUCCESS;
+  const auto call = mode == Mode::kSynchronous ? rma_ssend_nb : rma_send_nb;
+  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag, send.comm->context(),
+                      &request.pending));
+}
+
+int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
+  request.proc_null = source == MPI_PROC_NULL;
+  request.ended = request.proc_null;
+  request.code = MPI_SUCCESS;
+  if (request.ended) return MPI_SUCCESS;
+  return checked(rma_recv_nb(buffer.data, buffer.bytes,
+                             source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
+                             tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag, comm.context(), &request.info,
+                             &request.pending));
+}
+
+int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle,
+               MPI_Request* made) {
+  Send send;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS) return code;
+  auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
+  if (const int code = start_send(mode, send, dest, tag, *request); code != MPI_SUCCESS) return code;
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
+                  MPI_Request* made) {
+  Communicator* comm = nullptr;
+  Buffer buffer;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
+  auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
+  if (const int code = start_receive(buffer, source, tag, *comm, *request); code != MPI_SUCCESS) return code;
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return blocking_send(Mode::kStandard, buf, count, datatype, dest, tag, comm);
+}
+
+int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return blocking_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm);
+}
+
+// A ready send may do what a standard send does.
+int rsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return blocking_send(Mode::kStandard, buf, count, datatype, dest, tag, comm);
+}
+
+int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  return begin_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
+}
+
+int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+           MPI_Request* request) {
+  return begin_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm, request);
+}
+
+int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+           MPI_Request* request) {
+  return begin_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
+}
+
+int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
+         MPI_Status* status) {
+  Wanted wanted;
+  Buffer buffer;
+  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  if (source == MPI_PROC_NULL) {
+    describe_proc_null(status);
+    return MPI_SUCCESS;
+  }
+  rma_message_info_t info = {};
+  const rma_status_t received =
+      rma_recv(buffer.data, buffer.bytes, wanted.source, wanted.tag, wanted.comm->context(), &info);
+  if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) describe_message(status, *wanted.comm, info);
+  return checked(received);
+}
+
+int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  return begin_receive(buf, count, datatype, source, tag, comm, request);
+}
+
+int probe(int source, int tag, MPI_Comm handle, MPI_Status* status) {
+  Wanted wanted;
+  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  if (source == MPI_PROC_NULL) {
+    describe_proc_null(status);
+    return MPI_SUCCESS;
+  }
+  rma_message_info_t info = {};
+  const int code = checked(rma_probe(wanted.source, wanted.tag, wanted.comm->context(), &info));
+  if (code == MPI_SUCCESS) describe_message(status, *wanted.comm, info);
+  return code;
+}
+
+int iprobe(int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status) {
+  Wanted wanted;
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  if (source == MPI_PROC_NULL) {
+    *flag = 1;
+    describe_proc_null(status);
+    return MPI_SUCCESS;
+  }
+  rma_message_info_t info = {};
+  const int code = checked(rma_iprobe(wanted.source, wanted.tag, wanted.comm->context(), flag, &info));
+  if (code == MPI_SUCCESS && *flag != 0) describe_message(status, *wanted.comm, info);
+  return code;
+}
+
+int sendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int dest, int send_tag, void* in,
+             MPI_Count in_count, MPI_Datatype in_type, int source, int receive_tag, MPI_Comm handle,
+             MPI_Status* status) {
+  Send send;
+  if (const int code = find_send(out, out_count, out_type, dest, send_tag, handle, send); code != MPI_SUCCESS) {
+    return code;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (const int code = begin_receive(in, in_count, in_type, source, receive_tag, handle, &request);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  const int sent = blocking_send(Mode::kStandard, out, out_count, out_type, dest, send_tag, handle);
+  if (sent != MPI_SUCCESS) static_cast<void>(cancel(&request));
+  const int received = wait(&request, status);
+  return sent != MPI_SUCCESS ? sent : received;
+}
+
+int sendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int dest, int send_tag, int source,
+                     int receive_tag, MPI_Comm handle, MPI_Status* status) {
+  Send send;
+  if (const int code = find_send(address, count, type, dest, send_tag, handle, send); code != MPI_SUCCESS) return code;
+  const std::vector<std::byte> copy(send.buffer.data, send.buffer.data + send.buffer.bytes);
+  return sendrecv(copy.data(), count, type, dest, send_tag, address, count, type, source, receive_tag, handle, status);
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,200 @@
+// Requests: how they end, and the calls that wait for and test one of them.
+
+#include "twosided_compat/requests.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/completion.hpp"
+#include "twosided_compat/library_failure.hpp"
+#include "twosided_compat/status.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// Requests that the program has freed and that have not ended.
+struct Freed {
+  std::mutex lock;
+  std::vector<std::unique_ptr<Request>> requests;
+};
+Freed& freed() {
+  static Freed* const kFreed = new Freed;  // never destroyed: MPI_Finalize may be called by a destructor
+  return *kFreed;
+}
+
+}  // namespace
+
+Request::Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(type), comm_(comm) {
+  comm.add_reference();
+}
+
+Request::~Request() { comm_.remove_reference(); }
+
+void Request::end(rma_status_t status) {
+  pending = RMA_REQUEST_NULL;
+  ended = true;
+  cancelled = status == RMA_ERR_CANCELED;
+  code = cancelled ? MPI_SUCCESS : checked(status);
+}
+
+void Request::describe(MPI_Status* status) const {
+  if (status == MPI_STATUS_IGNORE) return;
+  if (proc_null) {
+    describe_proc_null(status);
+  } else if (type_ == Type::kReceive && !cancelled) {
+    describe_message(status, comm_, info);
+  } else {
+    describe_nothing(status);
+    set_cancelled(*status, cancelled);
+  }
+}
+
+void describe_nothing(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  const int error = status->MPI_ERROR;
+  *status = {};
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  status->MPI_ERROR = error;
+}
+
+void describe_proc_null(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  describe_nothing(status);
+  status->MPI_SOURCE = MPI_PROC_NULL;
+}
+
+void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = comm.rank_of(info.source);
+  status->MPI_TAG = info.tag;
+  set_bytes(*status, info.bytes);
+  set_cancelled(*status, false);
+}
+
+bool poll(Request& request) {
+  if (request.ended || !request.active) return true;
+  if (request.generalized != nullptr) {
+    request.ended = request.generalized->complete.load(std::memory_order_acquire);
+    return request.ended;
+  }
+  int done = 0;
+  const rma_status_t status = rma_test(&request.pending, &done);
+  if (done != 0) request.end(status);
+  return done != 0;
+}
+
+int wait_for(Request& request) {
+  if (request.ended || !request.active) return MPI_SUCCESS;
+  if (request.generalized != nullptr) {
+    // The thread that completes it wakes nobody; progress of messages yields and naps.
+    while (!request.generalized->complete.load(std::memory_order_acquire)) make_progress();
+    request.ended = true;
+    return MPI_SUCCESS;
+  }
+  request.end(rma_wait(&request.pending));
+  return MPI_SUCCESS;
+}
+
+int consume(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (!request.active) {
+    describe_nothing(status);
+    return MPI_SUCCESS;
+  }
+  int code = request.code;
+  if (request.generalized != nullptr) {
+    code = query_generalized(request, status);
+  } else {
+    request.describe(status);
+  }
+  if (code != MPI_SUCCESS) code = failure_of(request.comm(), code);
+  if (request.start) {
+    request.active = false;
+    request.ended = false;
+  } else {
+    handle = MPI_REQUEST_NULL;
+    if (request.generalized != nullptr) free_generalized(request);
+    delete &request;
+  }
+  return code;
+}
+
+int wait(MPI_Request* handle, MPI_Status* status) {
+  if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (*handle == MPI_REQUEST_NULL) {
+    describe_nothing(status);
+    return MPI_SUCCESS;
+  }
+  Request* request = nullptr;
+  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  if (const int code = wait_for(*request); code != MPI_SUCCESS) return code;
+  return consume(*handle, *request, status);
+}
+
+int test(MPI_Request* handle, int* flag, MPI_Status* status) {
+  if (handle == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "request or flag is null");
+  *flag = 1;
+  if (*handle == MPI_REQUEST_NULL) {
+    describe_nothing(status);
+    return MPI_SUCCESS;
+  }
+  Request* request = nullptr;
+  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  *flag = poll(*request) ? 1 : 0;
+  return *flag != 0 ? consume(*handle, *request, status) : MPI_SUCCESS;
+}
+
+int request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  *flag = 1;
+  if (handle == MPI_REQUEST_NULL) {
+    describe_nothing(status);
+    return MPI_SUCCESS;
+  }
+  Request* request = nullptr;
+  if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
+  *flag = poll(*request) ? 1 : 0;
+  if (*flag == 0) return MPI_SUCCESS;
+  if (!request->active) {
+    describe_nothing(status);
+  } else if (request->generalized != nullptr) {
+    return query_generalized(*request, status);
+  } else {
+    request->describe(status);
+  }
+  return MPI_SUCCESS;
+}
+
+int request_free(MPI_Request* handle) {
+  if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  Request* request = nullptr;
+  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  *handle = MPI_REQUEST_NULL;
+  std::unique_ptr<Request> owned(request);
+  if (request->generalized != nullptr) free_generalized(*request);
+  Freed& list = freed();
+  const std::lock_guard guard(list.lock);
+  std::erase_if(list.requests, [](const auto& one) { return poll(*one); });
+  if (!poll(*request)) list.requests.push_back(std::move(owned));
+  return MPI_SUCCESS;
+}
+
+void wait_for_freed_requests() {
+  Freed& list = freed();
+  const std::lock_guard guard(list.lock);
+  for (const auto& request : list.requests) static_cast<void>(wait_for(*request));
+  list.requests.clear();
+}
+
+int cancel(MPI_Request* handle) {
+  if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  Request* request = nullptr;
+  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  if (request->generalized != nullptr) return cancel_generalized(*request);
+  if (request->type() != Request::Type::kReceive || request->ended || !request->active) return MPI_SUCCESS;
+  return checked(rma_cancel(request->pending));
+}
+
+}  // namespace rma::mpi

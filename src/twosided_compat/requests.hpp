@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "mpi.h"
+#include "rma/messages.h"
+#include "rma/rma.h"
+#include "twosided_compat/communicator.hpp"
+#include "twosided_compat/object.hpp"
+
+namespace rma::mpi {
+
+/// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
+class Request : public Object {
+ public:
+  enum class Type : std::uint8_t { kSend, kReceive, kGeneralized };
+
+  Request(Type type, Communicator& comm);
+  ~Request();
+
+  [[nodiscard]] Type type() const { return type_; }
+  [[nodiscard]] Communicator& comm() const { return comm_; }
+
+  /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
+  rma_request_t pending = RMA_REQUEST_NULL;
+  rma_message_info_t info = {};  ///< of a receive, once it has ended
+
+  /// Starts a persistent request; empty if the request is not persistent.
+  std::function<int(Request&)> start;
+  bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for
+
+  /// The operation has ended. The result is in `code` and `cancelled`.
+  bool ended = false;
+  int code = MPI_SUCCESS;
+  bool cancelled = false;
+  bool proc_null = false;  ///< a receive from MPI_PROC_NULL
+
+  /// A generalized request's callbacks; see generalized.cpp.
+  struct Generalized {
+    MPI_Grequest_query_function* query = nullptr;
+    MPI_Grequest_free_function* free = nullptr;
+    MPI_Grequest_cancel_function* cancel = nullptr;
+    void* extra = nullptr;
+    std::atomic<bool> complete = false;
+  };
+  std::unique_ptr<Generalized> generalized;
+
+  /// Records the end of the operation: the status that rma_wait or rma_test has returned.
+  void end(rma_status_t status);
+  /// Writes the status of an operation that has ended. MPI_ERROR is not touched.
+  void describe(MPI_Status* status) const;
+
+ private:
+  const Type type_;
+  Communicator& comm_;
+};
+
+/// Writes the status of a request that is null or not active (MPI 4.1, section 3.7.3).
+void describe_nothing(MPI_Status* status);
+/// Writes the status of a receive from MPI_PROC_NULL.
+void describe_proc_null(MPI_Status* status);
+/// Writes the status of a message that was received or found. The source is a world rank.
+void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info);
+
+/// Waits for all freed requests that have not ended (MPI_Request_free). Called by MPI_Finalize.
+void wait_for_freed_requests();
+
+}  // namespace rma::mpi

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "mpi.h"
+#include "twosided_compat/requests.hpp"
+#include "twosided_compat/transfer.hpp"
+
+namespace rma::mpi {
+
+/// The mode of a send (MPI 4.1, section 3.4). A ready send is a standard one here.
+enum class Mode : std::uint8_t { kStandard, kSynchronous };
+
+/// The checked arguments of a send.
+struct Send {
+  Communicator* comm = nullptr;
+  Buffer buffer;
+};
+[[nodiscard]] int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle,
+                            Send& send);
+
+/// Start an operation on a request that has no pending one. The arguments were checked.
+[[nodiscard]] int start_send(Mode mode, const Send& send, int dest, int tag, Request& request);
+[[nodiscard]] int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request);
+
+/// Check the arguments, and make a request for an operation that they start.
+[[nodiscard]] int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                             MPI_Comm handle, MPI_Request* made);
+[[nodiscard]] int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
+                                MPI_Comm handle, MPI_Request* made);
+
+}  // namespace rma::mpi
