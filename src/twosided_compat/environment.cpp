@@ -11,6 +11,7 @@
 
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/datatypes.hpp"
 #include "twosided_compat/errors.hpp"
 
 namespace rma::mpi {
@@ -26,7 +27,10 @@ int runtime_failure(rma_status_t status) {
 }
 
 /// Makes the objects that exist from MPI_Init to MPI_Finalize, the lowest first.
-void open_objects() { open_predefined_owners(); }
+void open_objects() {
+  open_predefined_types();
+  open_predefined_owners();
+}
 
 /// Undoes open_objects() in the opposite order. The job still runs.
 void close_objects() { close_predefined_owners(); }
