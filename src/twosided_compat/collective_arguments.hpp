@@ -1,7 +1,7 @@
 #pragma once
 
 #include "twosided_compat/collective.hpp"
-#include "twosided_compat/operations.hpp"
+#include "twosided_compat/operators.hpp"
 #include "twosided_compat/transfer.hpp"
 #include "twosided_compat/views.hpp"
 

@@ -11,9 +11,9 @@ namespace rma::mpi {
 namespace {
 
 /// A reduction in progress: `count` elements that `operation` combines.
-struct Reduction {
+struct Combination {
   const Communicator& comm;
-  Operation operation;
+  Reduction operation;
   MPI_Count count = 0;
   std::size_t bytes = 0;
 };
@@ -21,7 +21,7 @@ struct Reduction {
 /// Combines the members' `mine` in the order of ranks, and leaves the result in `mine` of member 0. A binomial tree:
 /// member r collects the members from r to r + 2^k - 1, and hands the result to r - 2^k. So neighbours in the order are
 /// always combined, which is right for operations that do not commute, and the bits do not depend on timing.
-int reduce_to_first(const Reduction& reduction, std::vector<std::byte>& mine) {
+int reduce_to_first(const Combination& reduction, std::vector<std::byte>& mine) {
   CollectiveTransfers transfers(reduction.comm, CollectiveTag::kReduce);
   std::vector<std::byte> other(reduction.bytes);
   const int rank = reduction.comm.rank();
@@ -29,9 +29,7 @@ int reduce_to_first(const Reduction& reduction, std::vector<std::byte>& mine) {
     if ((rank & mask) != 0) return transfers.send(mine.data(), reduction.bytes, rank - mask);
     if (rank + mask >= reduction.comm.size()) continue;
     if (const int code = transfers.receive(other.data(), reduction.bytes, rank + mask); code != MPI_SUCCESS) return code;
-    if (const int code = reduction.operation.apply(mine.data(), other.data(), reduction.count); code != MPI_SUCCESS) {
-      return code;
-    }
+    reduction.operation(mine.data(), other.data(), reduction.count);
     mine.swap(other);
   }
   return MPI_SUCCESS;
@@ -44,10 +42,10 @@ std::vector<std::byte> copy_of(const void* data, std::size_t bytes) {
 
 /// Finds the communicator, the buffer and the operation of a reduction.
 int find_reduction(const void* address, MPI_Count count, MPI_Datatype type, MPI_Op op, Communicator& comm,
-                   Reduction& reduction) {
+                   Combination& reduction) {
   Buffer buffer;
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
-  if (const int code = find_operation(op, type, reduction.operation); code != MPI_SUCCESS) return code;
+  if (const int code = Reduction::find(op, type, reduction.operation); code != MPI_SUCCESS) return code;
   static_cast<void>(comm);
   reduction.count = count;
   reduction.bytes = buffer.bytes;
@@ -65,7 +63,7 @@ int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
   const void* const mine = comm->rank() == root && in_place(out) ? in : out;
-  Reduction reduction = {.comm = *comm, .operation = {}};
+  Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
@@ -81,7 +79,7 @@ int allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   const void* const mine = in_place(out) ? in : out;
-  Reduction reduction = {.comm = *comm, .operation = {}};
+  Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
@@ -101,7 +99,7 @@ int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, 
     offsets[static_cast<std::size_t>(member)] = total;
     total += counts[member];
   }
-  Reduction reduction = {.comm = *comm, .operation = {}};
+  Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, total, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
@@ -135,7 +133,7 @@ int scan_with(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   const void* const mine = in_place(out) ? in : out;
-  Reduction reduction = {.comm = *comm, .operation = {}};
+  Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   CollectiveTransfers transfers(*comm, CollectiveTag::kScan);
@@ -144,7 +142,7 @@ int scan_with(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
     if (const int code = transfers.receive(before.data(), before.size(), comm->rank() - 1); code != MPI_SUCCESS) {
       return code;
     }
-    if (const int code = reduction.operation.apply(before.data(), result.data(), count); code != MPI_SUCCESS) return code;
+    reduction.operation(before.data(), result.data(), count);
   }
   if (comm->rank() + 1 < comm->size()) {
     if (const int code = transfers.send(result.data(), result.size(), comm->rank() + 1); code != MPI_SUCCESS) return code;

@@ -12,6 +12,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator.hpp"
+#include "twosided_compat/datatypes.hpp"
 #include "twosided_compat/errors.hpp"
 #include "twosided_compat/requests.hpp"
 
@@ -29,6 +30,7 @@ int runtime_failure(rma_status_t status) {
 
 /// Makes the objects that exist from MPI_Init to MPI_Finalize, the lowest first.
 void open_objects() {
+  open_predefined_types();
   open_predefined_owners();
   make_predefined_communicators();
 }

@@ -91,10 +91,6 @@ ErrorHandlerOwner* owner_of(Handle handle, ErrorHandlerOwner* instead) {
 
 }  // namespace
 
-void ErrorHandler::remove_reference() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-}
-
 ErrorHandlerSlot::~ErrorHandlerSlot() {
   if (ErrorHandler* const own = own_handler(handler_)) own->remove_reference();
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "mpi.h"
@@ -8,9 +7,8 @@
 
 namespace rma::mpi {
 
-/// An error handler of the program. The program's handle and every slot that holds it count as references; the object
-/// is deleted with the last of them.
-class ErrorHandler : public Object {
+/// An error handler of the program. Every slot that has it holds a reference.
+class ErrorHandler : public Counted<ErrorHandler> {
  public:
   union Function {
     MPI_Comm_errhandler_function* comm;
@@ -19,19 +17,16 @@ class ErrorHandler : public Object {
     MPI_Session_errhandler_function* session;
   };
 
-  /// `owner` is the kind of the objects that the handler may be attached to. The maker holds the one reference.
+  /// `owner` is the kind of the objects that the handler may be attached to.
   ErrorHandler(Kind owner, Function function)
-      : Object(Kind::kErrhandler), owner_(owner), function_(function) {}
+      : Counted(Kind::kErrhandler), owner_(owner), function_(function) {}
 
   [[nodiscard]] Kind owner() const { return owner_; }
   [[nodiscard]] Function function() const { return function_; }
-  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
-  void remove_reference();
 
  private:
   const Kind owner_;
   const Function function_;
-  std::atomic<int> references_ = 1;
 };
 
 /// The error handler of a communicator, window, file or session. Thread-safe. A copy has the same handler, as MPI wants

@@ -4,7 +4,7 @@
 usage: generate.py SOURCE_FOLDER OUTPUT_FOLDER HEADER_FOLDER
 
 SOURCE_FOLDER holds functions.txt, constants.txt and mpi.h.in. HEADER_FOLDER gets mpi.h. OUTPUT_FOLDER gets
-twosided_compat/calls.hpp and, for each chapter of functions.txt, entries/CHAPTER.cpp. A file whose text is as it was stays untouched, so that a
+twosided_compat/calls.hpp, twosided_compat/numbers.hpp and, for each chapter of functions.txt, entries/CHAPTER.cpp. A file whose text is as it was stays untouched, so that a
 change of the table recompiles one chapter only.
 """
 
@@ -171,6 +171,18 @@ def calls(chapters):
     return "\n".join(lines) + "}  // namespace rma::mpi\n"
 
 
+def numbers(constants):
+    """The numbers of the predefined datatypes and operators, as constants that tables can be made of."""
+    lines = ["// The numbers of the predefined datatypes and operators, by constants.txt.", "#pragma once", "", "#include <cstdint>",
+             "", "namespace rma::mpi::number {", ""]
+    for c_type, _, entries in constants:
+        if c_type in ("MPI_Datatype", "MPI_Op"):
+            for name, value in entries:
+                words = name.removeprefix("MPI_").replace("2", "TWO_", name.startswith("MPI_2")).split("_")
+                lines.append(f"inline constexpr std::uintptr_t k{''.join(word.capitalize() for word in words)} = {value};")
+    return "\n".join(lines) + "\n\n}  // namespace rma::mpi::number\n"
+
+
 def unimplemented_body(function, name):
     if function.is_tool:
         return f"return unimplemented_tool({'MPI_T_ERR_CANNOT_INIT' if function.name == 'T_init_thread' else 'MPI_T_ERR_NOT_INITIALIZED'});"
@@ -232,6 +244,7 @@ def main():
     constants = read_constants(source / "constants.txt")
     write(headers / "mpi.h", header((source / "mpi.h.in").read_text(encoding="utf-8"), chapters, constants))
     write(output / "twosided_compat/calls.hpp", calls(chapters))
+    write(output / "twosided_compat/numbers.hpp", numbers(constants))
     for name, title, functions in chapters:
         write(output / f"entries/{name}.cpp", entries(title, functions))
 

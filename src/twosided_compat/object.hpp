@@ -120,6 +120,22 @@ class Object {
   std::atomic<int> number_;  // 0: none was drawn yet
 };
 
+/// An object with references: the program's handle is one, and everything that needs the object longer holds another.
+/// The object is deleted with the last of them. `T` is the class that derives from this.
+template <class T>
+class Counted : public Object {
+ public:
+  using Object::Object;  // the maker holds the one reference
+  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void remove_reference() {
+    // The decrements are one chain: the thread that deletes sees what the others did with the object.
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete static_cast<T*>(this);
+  }
+
+ private:
+  std::atomic<int> references_ = 1;
+};
+
 /// The predefined objects that exist, by their handle.
 inline constinit std::array<std::atomic<Object*>, kPredefinedSize> predefined_objects = {};
 

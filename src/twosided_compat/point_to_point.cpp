@@ -97,6 +97,7 @@ int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source,
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
+  request->datatype = type;
   if (const int code = start_receive(buffer, source, tag, *comm, *request); code != MPI_SUCCESS) return code;
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
@@ -143,7 +144,9 @@ int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
   rma_message_info_t info = {};
   const rma_status_t received =
       rma_recv(buffer.data, buffer.bytes, wanted.source, wanted.tag, wanted.comm->context(), &info);
-  if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) describe_message(status, *wanted.comm, info);
+  if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) {
+    describe_message(status, *wanted.comm, info, type);
+  }
   return checked(received);
 }
 

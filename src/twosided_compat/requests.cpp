@@ -10,6 +10,7 @@
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
 #include "twosided_compat/status.hpp"
+#include "twosided_compat/transfer.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -44,34 +45,21 @@ void Request::describe(MPI_Status* status) const {
   if (proc_null) {
     describe_proc_null(status);
   } else if (type_ == Type::kReceive && !cancelled) {
-    describe_message(status, comm_, info);
+    describe_message(status, comm_, info, datatype);
   } else {
-    describe_nothing(status);
+    write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     set_cancelled(*status, cancelled);
   }
 }
 
-void describe_nothing(MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE) return;
-  const int error = status->MPI_ERROR;
-  *status = {};
-  status->MPI_SOURCE = MPI_ANY_SOURCE;
-  status->MPI_TAG = MPI_ANY_TAG;
-  status->MPI_ERROR = error;
-}
-
 void describe_proc_null(MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
-  describe_nothing(status);
-  status->MPI_SOURCE = MPI_PROC_NULL;
+  write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
 }
 
-void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info) {
-  if (status == MPI_STATUS_IGNORE) return;
-  status->MPI_SOURCE = comm.rank_of(info.source);
-  status->MPI_TAG = info.tag;
-  set_bytes(*status, info.bytes);
-  set_cancelled(*status, false);
+void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info,
+                      MPI_Datatype type) {
+  write_status(status, comm.rank_of(info.source), info.tag, data_bytes(type, info.bytes));
 }
 
 bool poll(Request& request) {

@@ -9,6 +9,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/object.hpp"
+#include "twosided_compat/status.hpp"
 
 namespace rma::mpi {
 
@@ -26,6 +27,7 @@ class Request : public Object {
   /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
   rma_request_t pending = RMA_REQUEST_NULL;
   rma_message_info_t info = {};  ///< of a receive, once it has ended
+  MPI_Datatype datatype = MPI_BYTE;
 
   /// Starts a persistent request; empty if the request is not persistent.
   std::function<int(Request&)> start;
@@ -58,11 +60,13 @@ class Request : public Object {
 };
 
 /// Writes the status of a request that is null or not active (MPI 4.1, section 3.7.3).
-void describe_nothing(MPI_Status* status);
+inline void describe_nothing(MPI_Status* status) { write_empty_status(status); }
 /// Writes the status of a receive from MPI_PROC_NULL.
 void describe_proc_null(MPI_Status* status);
 /// Writes the status of a message that was received or found. The source is a world rank.
-void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info);
+/// `type` is the type of the receive.
+void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info,
+                      MPI_Datatype type = MPI_BYTE);
 
 /// Waits for all freed requests that have not ended (MPI_Request_free). Called by MPI_Finalize.
 void wait_for_freed_requests();

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstring>
+
+#include "mpi.h"
+
+namespace rma::mpi {
+
+/// The words of MPI_Status::MPI_internal: two for the number of received bytes, one for cancellation.
+inline constexpr int kBytesWord = 0;
+inline constexpr int kCancelledWord = 2;
+
+/// Returns the number of bytes that a status reports.
+[[nodiscard]] inline MPI_Count bytes_of(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  std::memcpy(&bytes, &status.MPI_internal[kBytesWord], sizeof bytes);  // the words are aligned for int only
+  return bytes;
+}
+inline void set_bytes(MPI_Status& status, MPI_Count bytes) {
+  std::memcpy(&status.MPI_internal[kBytesWord], &bytes, sizeof bytes);
+}
+[[nodiscard]] inline bool is_cancelled(const MPI_Status& status) {
+  return status.MPI_internal[kCancelledWord] != 0;
+}
+inline void set_cancelled(MPI_Status& status, bool cancelled) {
+  status.MPI_internal[kCancelledWord] = cancelled ? 1 : 0;
+}
+
+/// Writes the status of a message, unless the program ignores it. Leaves MPI_ERROR alone, as the standard wants it of
+/// calls that return one status.
+inline void write_status(MPI_Status* status, int source, int tag, MPI_Count bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = source;
+  status->MPI_TAG = tag;
+  set_bytes(*status, bytes);
+  set_cancelled(*status, false);
+}
+
+/// Writes the empty status: that of a wait for MPI_REQUEST_NULL.
+inline void write_empty_status(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+  status->MPI_ERROR = MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi
