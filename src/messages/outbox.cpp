@@ -126,7 +126,11 @@ bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
   if (waiting.type == MessageType::rendezvous) {
     const SendOperation& operation = *waiting.operation;
     envelope = operation.envelope;
-    if (operation.bytes <= peer.eager) data = {operation.data, operation.bytes};
+    if (operation.bytes <= peer.eager) {
+      data = {operation.data, operation.bytes};
+    } else if (operation.memory.remote != RailKeys{}) {
+      data = std::as_bytes(std::span(operation.memory.remote));
+    }
   }
   return put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data);
 }
@@ -136,15 +140,28 @@ void Outbox::enqueue(Peer& peer, const Waiting& waiting) {
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
+bool Outbox::prepare(int rank, SendOperation& operation) {
+  if (network_ == nullptr || by_ring(rank) || channel_->local(rank)) return false;
+  // The cast is safe: the devices only read the memory. If it cannot be registered, the data go in fragments.
+  auto memory = network_->keyed_reads().prepare(const_cast<std::byte*>(operation.data), operation.bytes);
+  if (!memory.ok()) return false;
+  operation.memory = std::move(memory).value();
+  return operation.memory.remote != RailKeys{};
+}
+
 void Outbox::announce(SendOperation& operation) {
   const int rank = operation.peer;
   Peer& peer = peer_of(rank);
   {
     const std::lock_guard guard(peer.lock);
-    const RendezvousHead head = {.bytes = operation.bytes,
-                                 .address = reinterpret_cast<std::uintptr_t>(operation.data),
-                                 .sender = operation.name,
-                                 .inlined = operation.bytes <= peer.eager ? 1U : 0U};
+    RendezvousHead head = {.bytes = operation.bytes,
+                           .address = reinterpret_cast<std::uintptr_t>(operation.data),
+                           .sender = operation.name};
+    if (operation.bytes <= peer.eager) {
+      head.form = RendezvousForm::inlined;
+    } else if (prepare(rank, operation)) {
+      head.form = RendezvousForm::keyed;
+    }
     Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation, .head_bytes = sizeof head};
     std::memcpy(waiting.head.data(), &head, sizeof head);
     if (peer.waits() || !put(rank, peer, waiting)) enqueue(peer, waiting);

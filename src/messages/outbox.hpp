@@ -153,6 +153,8 @@ class Outbox {
   [[nodiscard]] bool put(int rank, Peer& peer, MessageType type, Envelope envelope,
                          std::span<const std::byte> head, std::span<const std::byte> tail);
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
+  /// Registers the data of an operation, so that a rank of another host can read them. Returns whether it can.
+  [[nodiscard]] bool prepare(int rank, SendOperation& operation);
   void enqueue(Peer& peer, const Waiting& waiting);
   [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<SendOperation*>& ended);
   [[nodiscard]] bool pump_all(const std::function<void(SendOperation&)>& ended);
