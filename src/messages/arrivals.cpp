@@ -61,10 +61,13 @@ void Messages::listen() {
 
 bool Messages::progress() {
   bool found = poll_rings();
-  found = outbox_.progress([this](SendOperation& operation) {
-    if (sends_.with(operation.name, [](SendOperation& one) { return std::exchange(one.open, false); })) {
-      end(operation, RMA_SUCCESS);
-    }
+  found = outbox_.progress([this](std::uint64_t name) {
+    SendOperation* over = nullptr;
+    static_cast<void>(sends_.with(name, [&](SendOperation& one) {
+      if (std::exchange(one.open, false)) over = &one;
+      return over != nullptr;
+    }));
+    if (over != nullptr) end(*over, RMA_SUCCESS);
   }) || found;
   return end_reads() || found;
 }

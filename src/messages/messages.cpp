@@ -135,7 +135,6 @@ Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelo
     if (request != nullptr) *request = kCompleteRequest;
     return {};
   }
-  count(Counter::send_rendezvous);
   rma_request_t opened = RMA_REQUEST_NULL;
   if (request != nullptr) {
     opened = pending_.open(PendingOperations::kNoRank);
@@ -149,9 +148,13 @@ Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelo
   operation.bytes = data.size();
   operation.end.request = opened;
   const std::uint64_t name = operation.name;
-  outbox_.announce(operation);
-  // The rank may have been lost before it was announced there, or while it was.
-  if (outbox_.lost(rank) && sends_.with(name, [](SendOperation& one) { return std::exchange(one.open, false); })) {
+  const auto claim = [&] {
+    return sends_.with(name, [](SendOperation& one) { return std::exchange(one.open, false); });
+  };
+  if (outbox_.send(operation, synchronous)) {
+    if (claim()) end(operation, RMA_SUCCESS);
+  } else if (outbox_.lost(rank) && claim()) {
+    // The rank was lost before the operation was known there, or meanwhile.
     end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return {};
