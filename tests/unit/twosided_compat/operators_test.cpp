@@ -1,4 +1,5 @@
-// Every predefined operator on every predefined datatype, against scalar models; and the operators of a program.
+// Every predefined operator on every predefined datatype, against scalar models; and the operators of a
+// program.
 
 #include <gtest/gtest.h>
 
