@@ -58,6 +58,13 @@ install(FILES ${PROJECT_BINARY_DIR}/armci-${RMA_ARMCI_FLAVOUR}/include/armci.h $
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# MPI: the header in a folder of its own, because other MPIs have an mpi.h too.
+set(rma_mpi_include_dir ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-mpi.pc.in ${PROJECT_BINARY_DIR}/rma-mpi.pc @ONLY)
+install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${RMA_MPI_INCLUDE}/mpi.h DESTINATION ${rma_mpi_include_dir})
+install(FILES ${PROJECT_BINARY_DIR}/rma-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 if(RMA_HAS_FORTRAN)
   # Module files are one compiler's own, and so not among the headers.
   set(rma_modules_dir ${CMAKE_INSTALL_LIBDIR}/rma/fortran)
