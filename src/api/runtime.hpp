@@ -16,7 +16,6 @@
 #include "helper_thread/rpc_server.hpp"
 #include "strided/noncontiguous.hpp"
 #include "strided/remote_copy.hpp"
-#include "strided/transfer_paths.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/trace.hpp"

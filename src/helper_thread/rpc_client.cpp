@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "core/network/request_order.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"

@@ -8,6 +8,7 @@
 
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
+#include "core/network/request_order.hpp"
 #include "helper_thread/fragments.hpp"
 #include "processes.hpp"
 #include "records.hpp"

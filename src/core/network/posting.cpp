@@ -1,6 +1,5 @@
 #include "core/network/posting.hpp"
 
-#include "core/network/rail_statistics.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/completion/pending_operations.hpp"
+#include "core/network/copy_fallback.hpp"
 #include "core/network/network.hpp"
 #include "core/one_sided/foreign_memory.hpp"
 #include "transport/transport.hpp"
