@@ -86,7 +86,7 @@ Status HostAssisted::start(const Transfer& transfer) {
   }
   if (parts.size() > kMostParts) return {RMA_ERR_UNSUPPORTED, "a list that takes too many messages"};
   const auto clear = [&] { return !channel_.congested(transfer.rank); };
-  if (!clear()) pending_.wait_until(transfer.rank, clear);
+  if (!clear()) pending_.engine().wait_until(transfer.rank, clear);
   return start_parts(transfer, parts, rail);
 }
 

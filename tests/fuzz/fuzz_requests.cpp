@@ -59,7 +59,7 @@ class World {
     for (auto& rank : ranks_) {
       demand(rank->helper->start().ok(), "a helper that does not start");
     }
-    for (Company& company : companies_) at(company.rank).pending.add(company);
+    for (Company& company : companies_) at(company.rank).pending.engine().add(company);
     for (const int other : {kAttacker, kHonest}) {
       std::size_t rail = 0;
       demand(at(other).network->requests().reach(kVictim, &rail).ok(), "no connection");

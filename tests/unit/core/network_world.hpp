@@ -115,7 +115,7 @@ class NetworkWorld : public testing::Test {
           if (address < own.data() || address >= own.data() + own.size()) return std::nullopt;
           return own_heap;
         });
-    pending.add(*network);
+    pending.engine().add(*network);
     pending.set_progress_source(1, *network);
   }
 
