@@ -1,4 +1,4 @@
-// Calls of processes that are no member of a job: outside of rma_init ... rma_finalize, and in a forked child.
+// Calls of processes that are no member of a job: outside of rma_init ... rma_finalize, or forked.
 
 #include <sys/wait.h>
 #include <unistd.h>
