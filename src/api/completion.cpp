@@ -49,7 +49,7 @@ Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, st
   if (!find_complete()) {
     const auto* const first_open = std::find_if_not(requests, requests + count, over);
     if (first_open == requests + count) return {};
-    pending.wait_until(pending.rank(*first_open), find_complete);
+    pending.engine().wait_until(pending.rank(*first_open), find_complete);
   }
   return wait(runtime, requests[index]);
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <new>
 
+#include "core/network/transfers.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "util/log.hpp"
 
@@ -59,7 +60,7 @@ void open_requests(Runtime& runtime) {
                                                            pending, network, client, server);
   runtime.accumulator->set_remote(runtime.remote_atomics.get());
   if (network == nullptr) return;
-  network->set_copy_fallback(runtime.remote_copy.get());
+  network->transfers().set_copy_fallback(runtime.remote_copy.get());
   runtime.remote_mutexes =
       std::make_unique<RemoteMutexes>(job.rank(), settings, pending, *network, channel, client, server);
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);

@@ -17,7 +17,6 @@
 #include "messages/messages.hpp"
 #include "strided/noncontiguous.hpp"
 #include "strided/remote_copy.hpp"
-#include "strided/transfer_paths.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"

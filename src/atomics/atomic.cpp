@@ -1,6 +1,7 @@
 #include "atomics/atomic.hpp"
 
 #include "atomics/remote_atomics.hpp"
+#include "core/network/word_operations.hpp"
 #include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
 
@@ -62,19 +63,19 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
   auto before = Result<std::uint64_t>(0);
   switch (op) {
     case RMA_COMPARE_SWAP:
-      before = network.atomic(RMA_COMPARE_SWAP, target, operand, compare, rank);
+      before = network.words().atomic(RMA_COMPARE_SWAP, target, operand, compare, rank);
       break;
     case RMA_FETCH_ADD:
-      before = network.atomic(RMA_FETCH_ADD, target, operand, 0, rank);
+      before = network.words().atomic(RMA_FETCH_ADD, target, operand, 0, rank);
       break;
     default:
-      before = network.atomic(RMA_FETCH_ADD, target, 0, 0, rank);
+      before = network.words().atomic(RMA_FETCH_ADD, target, 0, 0, rank);
       while (before.ok() && op != RMA_FETCH) {
         // Devices have no other operations. So the result is computed here, and stored if the word has
         // not changed since.
         const std::uint64_t expected = before.value();
         const std::uint64_t after = atomic_result(op, expected, operand, compare);
-        before = network.atomic(RMA_COMPARE_SWAP, target, after, expected, rank);
+        before = network.words().atomic(RMA_COMPARE_SWAP, target, after, expected, rank);
         if (before.ok() && before.value() == expected) break;
       }
   }

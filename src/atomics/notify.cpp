@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "core/network/word_operations.hpp"
 #include "core/one_sided/copy.hpp"
 #include "core/one_sided/operation.hpp"
 #include "util/statistics.hpp"
@@ -43,7 +44,7 @@ Status notify(Job& job, RemoteAccess& remote_access, std::uint64_t* flag, std::u
             text("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
   }
   count(Counter::notify);
-  return remote_access.network()->put_flag(flag, value, rank);
+  return remote_access.network()->words().put_flag(flag, value, rank);
 }
 
 std::uint64_t read_word(const std::uint64_t* flag) {

@@ -7,6 +7,7 @@
 
 #include "atomics/atomic.hpp"
 #include "atomics/types.hpp"
+#include "core/network/transfers.hpp"
 #include "helper_thread/fragments.hpp"
 #include "util/bytes_of.hpp"
 #include "util/statistics.hpp"
@@ -170,7 +171,7 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
 bool RemoteAtomics::registered(const Layout& remote, int rank) {
   if (client_.local(rank) || network_ == nullptr) return false;
   return remote.visit(0, remote.bytes(), [&](std::uintptr_t address, std::size_t bytes) {
-    return network_->registered(address, bytes, rank);
+    return network_->transfers().registered(address, bytes, rank);
   });
 }
 

@@ -191,7 +191,8 @@ Status RemoteMutexes::wait(Wait& mine) {
   // owner is still alive.
   while (!over()) {
     const auto until = std::chrono::steady_clock::now() + patience_ / 4;
-    pending_.wait_until(mine.rank, [&] { return over() || std::chrono::steady_clock::now() > until; });
+    pending_.engine().wait_until(mine.rank,
+                                 [&] { return over() || std::chrono::steady_clock::now() > until; });
     if (over()) break;
     if (Status status = network_.probe(mine.rank); !status.ok()) return status;
   }

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "transport/transport.hpp"
 #include "util/status.hpp"
@@ -34,6 +36,9 @@ struct Registered {
     return rail == kLocalRail ? 0 : remote[rail];
   }
 };
+
+/// Returns the registration of this process's heap that an address lies in.
+using OwnMemory = std::function<std::optional<Registered>(const std::byte* address)>;
 
 /// Registers memory with the network devices. The allocator and the registration cache are given a Registrar,
 /// so that they need not know the devices. Thread-safe.

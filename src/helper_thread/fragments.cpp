@@ -95,7 +95,8 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
     if (Status status = asking.ask(std::move(request)); !status.ok()) return status;
     at += bytes;
     if (transfer.one_by_one && at < total) {
-      pending.wait_until(transfer.rank, [&] { return window->open.load(std::memory_order_acquire) == 0; });
+      pending.engine().wait_until(transfer.rank,
+                                  [&] { return window->open.load(std::memory_order_acquire) == 0; });
     }
   }
   return {};

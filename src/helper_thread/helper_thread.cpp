@@ -15,7 +15,7 @@ constexpr std::uint64_t kFewestSpins = 16;
 }  // namespace
 
 Status HelperThread::start() {
-  pending_.add(*this);
+  pending_.engine().add(*this);
   if (service_ == nullptr) return {};
   for (const int fd : channel_.event_fds()) service_->watch(fd, [this] { work(); });
   static_cast<void>(channel_.arm());  // succeeds: no peer has a ring yet
@@ -30,7 +30,7 @@ void HelperThread::work() {
   channel_.disarm();
   while (true) {
     if (channel_.progress(Channel::Turn::wait)) {
-      pending_.wake();
+      pending_.engine().wake();
       continue;
     }
     bool found = false;
@@ -40,7 +40,7 @@ void HelperThread::work() {
     }
     if (found) {
       spins_ = std::min(most_spins_, 2 * spins_);
-      pending_.wake();
+      pending_.engine().wake();
       continue;
     }
     spins_ /= 2;
@@ -49,7 +49,7 @@ void HelperThread::work() {
     channel_.disarm();
     // A message came while this thread was about to sleep. Longer polling would have been better.
     spins_ = std::min(most_spins_, std::max(kFewestSpins, 2 * spins_));
-    pending_.wake();
+    pending_.engine().wake();
   }
 }
 

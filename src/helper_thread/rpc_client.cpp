@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "core/network/request_order.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
@@ -47,7 +48,8 @@ std::size_t RpcClient::buffer_bytes() const { return has_buffers() ? pool_bytes_
 
 std::byte* RpcClient::take_buffer(int rank) {
   std::byte* buffer = pool()->take();
-  if (buffer == nullptr) pending_.wait_until(rank, [&] { return (buffer = pool()->take()) != nullptr; });
+  if (buffer == nullptr)
+    pending_.engine().wait_until(rank, [&] { return (buffer = pool()->take()) != nullptr; });
   return buffer;
 }
 
@@ -153,7 +155,7 @@ Status RpcClient::ask(Request request) {
   const Request view = {.rank = rank, .head = request.head, .tail = request.tail};
   const rma_request_t operation = request.operation;
   const auto opened = [&] { return (header.token = open(request)) != 0; };
-  if (!opened()) pending_.wait_until(rank, opened);
+  if (!opened()) pending_.engine().wait_until(rank, opened);
   pending_.begin(rank);
   if (operation != RMA_REQUEST_NULL) {
     pending_.add_part(operation);
@@ -162,7 +164,7 @@ Status RpcClient::ask(Request request) {
   }
   rma_status_t status = send(header, view, rail);
   if (status == RMA_ERR_STATE) {
-    pending_.wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });
+    pending_.engine().wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });
   }
   if (status == RMA_SUCCESS) return {};
   Request failed;

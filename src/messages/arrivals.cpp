@@ -324,7 +324,7 @@ void Messages::lose(int rank) {
        })) {
     end(*receive, RMA_ERR_PEER_LOST);
   }
-  pending_.wake();
+  pending_.engine().wake();
 }
 
 }  // namespace rma

@@ -53,8 +53,8 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
 }
 
 void Messages::start() {
-  pending_.sleep_at(job_.doorbell(job_.rank()));
-  pending_.add(*this);
+  pending_.engine().sleep_at(job_.doorbell(job_.rank()));
+  pending_.engine().add(*this);
 }
 
 Messages::~Messages() {
@@ -71,9 +71,9 @@ void Messages::wait_until(const Condition& condition) {
   for (std::uint64_t i = 0; i < job_.wait_policy().spins; ++i) {
     if (condition()) return;
     if (!poll_rings() && i >= kEagerPolls) pause_processor();
-    if (i % kPollsOfRings == kPollsOfRings - 1) pending_.progress();
+    if (i % kPollsOfRings == kPollsOfRings - 1) pending_.engine().progress();
   }
-  pending_.wait_until(PendingOperations::kNoRank, condition);
+  pending_.engine().wait_until(ProgressEngine::kNoRank, condition);
 }
 
 Status Messages::outcome(rma_status_t status, int rank) const {
@@ -107,7 +107,7 @@ bool Messages::finish(MessageEnd& end, rma_status_t status, int rank) {
   end.status = status;
   end.failed_rank = rank;
   end.done.store(true, std::memory_order_release);  // last: the waiting thread now gives the slot back
-  pending_.wake();
+  pending_.engine().wake();
   return false;
 }
 
@@ -137,7 +137,7 @@ Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelo
   }
   rma_request_t opened = RMA_REQUEST_NULL;
   if (request != nullptr) {
-    opened = pending_.open(PendingOperations::kNoRank);
+    opened = pending_.open(ProgressEngine::kNoRank);
     if (opened == RMA_REQUEST_NULL) return PendingOperations::too_many();
     *request = opened;
   }
@@ -171,7 +171,7 @@ Status Messages::receive(std::span<std::byte> buffer, const Wanted& wanted, rma_
   MessageContext& context = contexts_.of(wanted.context);
   rma_request_t opened = RMA_REQUEST_NULL;
   if (request != nullptr) {
-    opened = pending_.open(PendingOperations::kNoRank);
+    opened = pending_.open(ProgressEngine::kNoRank);
     if (opened == RMA_REQUEST_NULL) return PendingOperations::too_many();
     *request = opened;
   }
@@ -183,7 +183,7 @@ Status Messages::receive(std::span<std::byte> buffer, const Wanted& wanted, rma_
   operation.capacity = buffer.size();
   operation.info = info;
   operation.end.request = opened;
-  if (opened != RMA_REQUEST_NULL) pending_.set_note(opened, operation.name);
+  if (opened != RMA_REQUEST_NULL) pending_.requests().set_note(opened, operation.name);
   const std::uint64_t name = operation.name;
   KeptMessage* kept = nullptr;
   {
@@ -344,7 +344,7 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool take, KeptMessage**
   };
   if (look()) return {};
   if (!wait) {
-    pending_.progress();
+    pending_.engine().progress();
     poll_rings();
     if (look() || !awaits_lost(wanted.source)) return {};
   } else {
@@ -359,7 +359,7 @@ Status Messages::receive_taken(KeptMessage* message, std::span<std::byte> buffer
                                rma_request_t* request) {
   rma_request_t opened = RMA_REQUEST_NULL;
   if (request != nullptr) {
-    opened = pending_.open(PendingOperations::kNoRank);
+    opened = pending_.open(ProgressEngine::kNoRank);
     if (opened == RMA_REQUEST_NULL) return PendingOperations::too_many();
     *request = opened;
   }
@@ -378,7 +378,7 @@ Status Messages::receive_taken(KeptMessage* message, std::span<std::byte> buffer
 
 void Messages::cancel(rma_request_t request) {
   ReceiveOperation* cancelled = nullptr;
-  static_cast<void>(receives_.with(pending_.note(request), [&](ReceiveOperation& one) {
+  static_cast<void>(receives_.with(pending_.requests().note(request), [&](ReceiveOperation& one) {
     if (one.end.request != request) return false;
     const std::lock_guard guard(one.context->lock);
     if (one.links[0].queue == nullptr) return false;

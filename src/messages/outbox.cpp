@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 
+#include "core/network/request_order.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/network/transfers.hpp"
 #include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
 
@@ -37,9 +38,10 @@ Noncontiguous::Noncontiguous(const Job& job, PendingOperations& pending, Network
 
 bool Noncontiguous::registered(const Transfer& transfer) {
   const Layout& remote = *transfer.remote;
-  if (network_.registered(remote.extent().low, remote.extent().bytes(), transfer.rank)) return true;
+  if (network_.transfers().registered(remote.extent().low, remote.extent().bytes(), transfer.rank))
+    return true;
   return remote.visit(0, remote.bytes(), [&](std::uintptr_t address, std::size_t bytes) {
-    return network_.registered(address, bytes, transfer.rank);
+    return network_.transfers().registered(address, bytes, transfer.rank);
   });
 }
 

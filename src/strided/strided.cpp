@@ -1,8 +1,12 @@
 #include "strided/strided.hpp"
 
+#include <array>
+#include <memory>
+
 #include "atomics/remote_atomics.hpp"
 #include "atomics/types.hpp"
-#include "strided/layouts.hpp"
+#include "core/network/transfers.hpp"
+#include "helper_thread/layout.hpp"
 #include "strided/segment_copy.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
@@ -62,11 +66,12 @@ Result<Path> find(const Job& job, RemoteAccess& remote_access, const void* base,
   auto found = find(job, base, side, shape, rank);
   if (!found.ok() || found->kind != Path::Kind::network) return found;
   const StridedShape::Extent& extent = side == Side::dst ? shape.dst_extent() : shape.src_extent();
-  if (remote_access.network()->reachable(at(base, extent.low), extent.bytes(), rank).ok()) return found;
+  if (remote_access.network()->transfers().reachable(at(base, extent.low), extent.bytes(), rank).ok())
+    return found;
   Status status;
   shape.for_each_segment([&](std::ptrdiff_t dst, std::ptrdiff_t src) {
     const void* const segment = at(base, side == Side::dst ? dst : src);
-    status = remote_access.network()->reachable(segment, shape.segment_bytes(), rank);
+    status = remote_access.network()->transfers().reachable(segment, shape.segment_bytes(), rank);
     return status.ok();
   });
   if (!status.ok()) return status;
@@ -86,6 +91,20 @@ template <typename Look>
   if (!found.ok()) return std::move(found).status();
   path = found.value();
   return {};
+}
+
+/// Returns the layout of one side of a transfer that is not empty.
+std::shared_ptr<const Layout> layout_of(const void* base, Side side, const StridedShape& shape) {
+  std::array<Layout::Dimension, RMA_MAX_LEVELS> dimensions;
+  const auto given = shape.dimensions();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    dimensions[i] = {.count = given[i].count,
+                     .stride = side == Side::dst ? given[i].dst_stride : given[i].src_stride};
+  }
+  const std::ptrdiff_t start = side == Side::dst ? shape.dst_start() : shape.src_start();
+  return std::make_shared<Layout>(
+      Layout::strided(reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(start),
+                      shape.segment_bytes(), {dimensions.data(), given.size()}));
 }
 
 /// Issues every segment by `move(dst, src)`, until one fails. If the target unregisters memory meanwhile, the

@@ -4,8 +4,8 @@
 #include "core/job/job.hpp"
 #include "core/one_sided/operation.hpp"
 #include "core/one_sided/remote_access.hpp"
+#include "strided/noncontiguous.hpp"
 #include "strided/shape.hpp"
-#include "strided/transfer_paths.hpp"
 #include "util/status.hpp"
 
 namespace rma {

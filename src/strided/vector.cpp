@@ -1,8 +1,11 @@
 #include "strided/vector.hpp"
 
+#include <memory>
+#include <vector>
+
 #include "atomics/remote_atomics.hpp"
 #include "atomics/types.hpp"
-#include "strided/layouts.hpp"
+#include "helper_thread/layout.hpp"
 #include "strided/segment_copy.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
@@ -163,6 +166,29 @@ void copy_direct(std::span<const rma_iov_t> iov, const Survey& found, std::ptrdi
 
 std::ptrdiff_t delta_of(const Job& job, int rank) {
   return job.direct_table()[static_cast<std::size_t>(rank)].delta;
+}
+
+/// Returns the layout of one side of an I/O vector, whose pieces are not all empty. Neighbours that are
+/// adjacent on both sides form one segment. So both sides have the same segments.
+std::shared_ptr<const Layout> layout_of(std::span<const rma_iov_t> iov, Side side) {
+  std::vector<Layout::Segment> segments;
+  std::uintptr_t dst_end = 0;
+  std::uintptr_t src_end = 0;
+  for (const rma_iov_t& list : iov) {
+    if (list.bytes == 0) continue;
+    for (std::size_t i = 0; i < list.segments; ++i) {
+      const auto dst = reinterpret_cast<std::uintptr_t>(list.dst[i]);
+      const auto src = reinterpret_cast<std::uintptr_t>(list.src[i]);
+      if (!segments.empty() && dst == dst_end && src == src_end) {
+        segments.back().bytes += list.bytes;
+      } else {
+        segments.push_back({.address = side == Side::dst ? dst : src, .bytes = list.bytes});
+      }
+      dst_end = dst + list.bytes;
+      src_end = src + list.bytes;
+    }
+  }
+  return std::make_shared<Layout>(Layout::list(std::move(segments)));
 }
 
 /// Executes a put if `theirs` is Side::dst, else a get.

@@ -6,7 +6,7 @@
 #include "core/job/job.hpp"
 #include "core/one_sided/operation.hpp"
 #include "core/one_sided/remote_access.hpp"
-#include "strided/transfer_paths.hpp"
+#include "strided/noncontiguous.hpp"
 #include "util/status.hpp"
 
 namespace rma {

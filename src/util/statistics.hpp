@@ -122,6 +122,11 @@ inline void count(Counter counter, std::uint64_t amount = 1) noexcept {
   value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
+/// Counts bytes that were posted to `rail`.
+inline void count_rail_bytes(std::size_t rail, std::uint64_t bytes) noexcept {
+  count(static_cast<Counter>(static_cast<std::size_t>(Counter::rdma_bytes_rail0) + rail), bytes);
+}
+
 /// Returns the totals over all threads, including those that have ended, by counter. They never decrease.
 [[nodiscard]] std::array<std::uint64_t, kCounters> total_counts() noexcept;
 

@@ -2,136 +2,25 @@
 // the sender up. In both cases it must go on to serve a third process, which this program checks
 // after every input.
 
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
-#include <string_view>
 
-#include "atomics/accumulate.hpp"
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
-#include "core/job/job.hpp"
-#include "core/one_sided/remote_access.hpp"
+#include "core/network/request_order.hpp"
 #include "helper_thread/fragments.hpp"
-#include "helper_thread/helper_thread.hpp"
-#include "helper_thread/rpc_client.hpp"
-#include "helper_thread/rpc_server.hpp"
-#include "loopback/loopback_transport.hpp"
+#include "processes.hpp"
 #include "records.hpp"
 #include "strided/host_assisted.hpp"
 #include "strided/remote_copy.hpp"
-#include "util/log.hpp"
 
 namespace rma::fuzz {
 namespace {
 
-constexpr int kVictim = 0;
-constexpr int kAttacker = 1;
-constexpr int kHonest = 2;
-constexpr int kRanks = 3;
-
-void demand(bool what, const char* text) {
-  if (what) return;
-  std::fprintf(stderr, "fuzz-requests: %s\n", text);
-  std::abort();
-}
-
 std::span<const std::byte> as_bytes(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
-
-std::byte* map(std::uintptr_t address, std::size_t bytes) {
-  void* const wanted = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
-  void* const memory =
-      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  demand(memory == wanted, "the addresses that inputs name are taken");
-  return static_cast<std::byte*>(memory);
-}
-
-/// The victim's job, of one process, which has allocated the arena. It outlives an input.
-struct Base {
-  Base() : arena(map(kArena, kArenaBytes)), attackers(map(kAttackers, kArenaBytes)) {
-    constexpr std::array<std::string_view, 9> kEnvironment = {
-        "RMA_HEAP_SIZE=16M",        "RMA_MESSAGE=1K",       "RMA_HELPER_BUFFER=4K",
-        "RMA_HELPER_BUFFERS=2",     "RMA_SRQ_BASE=4",       "RMA_SRQ_FACTOR=2",
-        "RMA_LOCAL_BUFFERS=bounce", "RMA_BOUNCE_BUFFERS=4", "RMA_LOG=off"};
-    auto read = read_settings(kEnvironment);
-    demand(read.ok(), std::string(read.status().text()).c_str());
-    settings = read.value();
-    demand(open_log(settings.log, 0).ok(), "no log");
-    auto opened = Job::open(settings, 0);
-    demand(opened.ok(), "no job");
-    job = std::move(opened).value();
-    auto endpoint =
-        fabric.open(0, {.max_message = 4096, .max_outstanding = 4}, transport::LoopbackKeys::ignored);
-    const std::vector<std::byte> card(endpoint->card().begin(), endpoint->card().end());
-    remote_access = std::make_unique<RemoteAccess>(
-        std::move(endpoint), 1, [card](int) -> Result<std::vector<std::byte>> { return card; });
-    auto created = Accumulator::create(*job, *remote_access);
-    demand(created.ok(), "no accumulator");
-    accumulator = std::move(created).value();
-    demand(job->connect().ok(), "no connection to itself");
-    demand(job->user_regions().add(arena, kArenaBytes).ok(), "the arena cannot be given out");
-    demand(always_readable >= 0, "no event fd");
-  }
-
-  std::byte* const arena;
-  std::byte* const attackers;
-  const int always_readable = eventfd(1, EFD_CLOEXEC);
-  Settings settings;
-  transport::LoopbackFabric fabric;
-  std::unique_ptr<Job> job;
-  std::unique_ptr<RemoteAccess> remote_access;
-  std::unique_ptr<Accumulator> accumulator;
-};
-
-Base& base() {
-  static Base the_base;
-  return the_base;
-}
-
-/// A rank with a helper.
-struct Rank {
-  Rank(transport::LoopbackFabric& fabric, int number, const Network::CardSource& cards,
-       std::byte* memory = nullptr)
-      : pending(kRanks, {.spins = 16, .yields = 4}, std::chrono::seconds(60)) {
-    auto opened = fabric.open(number, {.max_message = 1 << 20, .max_gather = 4, .max_outstanding = 16});
-    endpoint = opened.get();
-    // The first registration, whose key inputs can name.
-    if (memory != nullptr) {
-      demand(endpoint->register_memory(memory, kArenaBytes)->remote == kAttackersKey, "another key");
-    }
-    std::vector<std::unique_ptr<transport::Transport>> transports;
-    transports.push_back(std::move(opened));
-    rails = std::make_unique<Rails>(std::move(transports));
-    network = std::make_unique<Network>(
-        base().settings, pending, *rails, kRanks, cards,
-        [](const std::byte* /*address*/) -> std::optional<Registered> { return std::nullopt; });
-    const Settings& settings = base().settings;
-    auto created = Channel::create(*rails, kRanks, Channel::Options::from(settings, kRanks, false));
-    demand(created.ok(), "no channel");
-    channel = std::move(created).value();
-    client = std::make_unique<RpcClient>(pending, network.get(), *channel, *rails, settings.helper_buffer,
-                                         settings.helper_buffers);
-    server = std::make_unique<RpcServer>(*channel, *rails, settings.helper_buffer, settings.helper_buffers);
-    helper = std::make_unique<HelperThread>(*channel, pending, nullptr, 0);
-    for (int rank = 0; rank < kRanks; ++rank) pending.set_progress_source(rank, *network);
-  }
-
-  transport::LoopbackTransport* endpoint = nullptr;
-  std::unique_ptr<Rails> rails;
-  PendingOperations pending;
-  std::unique_ptr<Network> network;
-  std::unique_ptr<Channel> channel;
-  std::unique_ptr<RpcClient> client;
-  std::unique_ptr<RpcServer> server;
-  std::unique_ptr<HelperThread> helper;
-};
 
 /// One input's processes.
 class World {
@@ -170,7 +59,7 @@ class World {
     for (auto& rank : ranks_) {
       demand(rank->helper->start().ok(), "a helper that does not start");
     }
-    for (Company& company : companies_) at(company.rank).pending.add(company);
+    for (Company& company : companies_) at(company.rank).pending.engine().add(company);
     for (const int other : {kAttacker, kHonest}) {
       std::size_t rail = 0;
       demand(at(other).network->requests().reach(kVictim, &rail).ok(), "no connection");

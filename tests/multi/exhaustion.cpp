@@ -5,78 +5,16 @@
 // the other has no memory, and all members must fail.
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/runtime.hpp"
+#include "failing_new.hpp"
 #include "rma/rma.h"
-
-namespace {
-
-std::atomic<std::int64_t> live = 0;  // allocations of all threads
-/// Of this thread alone; below 0: none fails. At 0 the next one does.
-constinit thread_local std::int64_t until_failure = -1;
-/// Of this thread: all further ones fail too.
-constinit thread_local bool for_good = false;
-constinit thread_local bool failed = false;
-
-bool fails() {
-  if (until_failure < 0) return false;
-  if (until_failure > 0) {
-    --until_failure;
-    return false;
-  }
-  failed = true;
-  if (!for_good) until_failure = -1;
-  return true;
-}
-
-void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-  if (fails()) return nullptr;
-  void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory != nullptr) live.fetch_add(1, std::memory_order_relaxed);
-  return memory;
-}
-
-void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
-  void* const memory = allocate(bytes, alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void release(void* memory) noexcept {
-  if (memory != nullptr) live.fetch_sub(1, std::memory_order_relaxed);
-  std::free(memory);
-}
-
-constexpr std::size_t kUsual = alignof(std::max_align_t);
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocate_or_throw(bytes, kUsual); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, const std::nothrow_t& /*nothrow*/) noexcept {
-  return allocate(bytes, kUsual);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment,
-                   const std::nothrow_t& /*nothrow*/) noexcept {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
-  release(memory);
-}
 
 namespace {
 
@@ -137,15 +75,13 @@ struct World {
 /// Makes the call with its allocation number `n` (from 0) failing, and perhaps all later ones. Returns
 /// whether one failed.
 bool without_memory(const Call& call, std::int64_t n, bool all_following, rma_status_t& status) {
-  until_failure = n;
-  for_good = all_following;
-  failed = false;
+  let_fail(n, all_following);
   status = call.make();
   const char* const text = rma_last_error();
-  until_failure = -1;
+  const bool ran_out = end_failing();
   expect(status == RMA_SUCCESS || std::string_view(text).starts_with("rma_"), call.name,
          "the text names the call");
-  return failed;
+  return ran_out;
 }
 
 /// Runs a sweep until all that grows once has grown, and then once more: that one leaves as many allocations
@@ -153,9 +89,9 @@ bool without_memory(const Call& call, std::int64_t n, bool all_following, rma_st
 void settle(const char* name, const std::function<void()>& sweep) {
   sweep();
   sweep();
-  const std::int64_t before = live.load(std::memory_order_relaxed);
+  const std::int64_t before = live_allocations();
   sweep();
-  const std::int64_t left = live.load(std::memory_order_relaxed) - before;
+  const std::int64_t left = live_allocations() - before;
   expect(left == 0, name, "allocations left", left);
 }
 
@@ -391,17 +327,13 @@ void all_calls(World& world) {
 void joining() {
   bool ran_out = true;
   for (std::int64_t n = 0; ran_out; ++n) {
-    until_failure = n;
-    for_good = false;
-    failed = false;
+    let_fail(n, false);
     const rma_status_t status = rma_init();
-    until_failure = -1;
-    ran_out = failed;
+    ran_out = end_failing();
     if (status == RMA_SUCCESS) {
-      until_failure = n % 20;
-      for_good = n % 2 == 0;
+      let_fail(n % 20, n % 2 == 0);
       const rma_status_t left = rma_finalize();
-      until_failure = -1;
+      end_failing();
       expect(left == RMA_SUCCESS || left == RMA_ERR_NO_MEMORY, "rma_finalize", "the code", left);
     }
     expect(status == RMA_SUCCESS || (ran_out && status != RMA_ERR_STATE), "rma_init", "the code", status);

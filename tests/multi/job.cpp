@@ -1,9 +1,5 @@
 // One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints what the script looks for, or why not.
 
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -15,10 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/direct.h"
-#include "rma/rma.h"
-
-namespace {
+#include "job.hpp"
 
 int failures = 0;
 
@@ -36,7 +29,6 @@ bool error_names(std::string_view word) {
 
 void barrier() { expect_ok(rma_barrier(rma_team_world()), "barrier"); }
 
-/// Allocates memory at every rank, and checks a put to the next rank.
 void some_traffic() {
   std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
   void* mine = nullptr;
@@ -52,6 +44,8 @@ void some_traffic() {
   expect(back == data, "what was put is got back");
   expect_ok(rma_free(rma_team_world(), mine), "free");
 }
+
+namespace {
 
 /// RMA_HEAP_SIZE=16M: rank 1 asks for four times that.
 void no_memory() {
@@ -197,113 +191,6 @@ void stale_request() {
   }
 }
 
-/// All calls outside of rma_init ... rma_finalize, or in a forked child, return the error for it.
-void refuse_everything(rma_status_t expected = RMA_ERR_NOT_INITIALIZED) {
-  char byte = 0;
-  void* address = &byte;
-  std::uint64_t word = 0;
-  std::uint32_t half = 0;
-  rma_request_t request = RMA_REQUEST_NULL;
-  rma_team_t team = nullptr;
-  rma_mutexes_t mutexes = nullptr;
-  int number = 0;
-  std::size_t index = 0;
-  const std::size_t counts = 1;
-  const rma_iov_t iov = {&address, &address, 1, 1};
-  const std::map<std::string, rma_status_t> calls = {
-      {"rma_finalize", rma_finalize()},
-      {"rma_malloc", rma_malloc(team, 1, 0, nullptr, &address)},
-      {"rma_free", rma_free(team, nullptr)},
-      {"rma_malloc_local", rma_malloc_local(1, 0, &address)},
-      {"rma_free_local", rma_free_local(nullptr)},
-      {"rma_register", rma_register(&byte, 1)},
-      {"rma_unregister", rma_unregister(&byte)},
-      {"rma_map", rma_map(&byte, 1, 0, &address)},
-      {"rma_put", rma_put(&byte, &byte, 1, 0)},
-      {"rma_get_nb", rma_get_nb(&byte, &byte, 1, 0, &request)},
-      {"rma_acc_nbi", rma_acc_nbi(&word, &word, 1, RMA_LONG, nullptr, 0)},
-      {"rma_put_strided", rma_put_strided(&byte, nullptr, &byte, nullptr, &counts, 0, 0)},
-      {"rma_get_vector", rma_get_vector(&iov, 1, 0)},
-      {"rma_wait", rma_wait(&request)},
-      {"rma_test", rma_test(&request, &number)},
-      {"rma_wait_any", rma_wait_any(&request, 1, &index)},
-      {"rma_wait_all", rma_wait_all(&request, 1)},
-      {"rma_fence", rma_fence(0)},
-      {"rma_fence_all", rma_fence_all()},
-      {"rma_barrier", rma_barrier(team)},
-      {"rma_atomic64", rma_atomic64(RMA_SET, &word, 1, 0, nullptr, 0)},
-      {"rma_atomic32", rma_atomic32(RMA_SET, &half, 1, 0, nullptr, 0)},
-      {"rma_put_notify", rma_put_notify(&byte, &byte, 1, &word, 1, 0)},
-      {"rma_wait_until", rma_wait_until(&word, RMA_EQ, 0, nullptr)},
-      {"rma_test_until", rma_test_until(&word, RMA_EQ, 0, &number)},
-      {"rma_mutexes_create", rma_mutexes_create(team, 1, &mutexes)},
-      {"rma_mutexes_destroy", rma_mutexes_destroy(&mutexes)},
-      {"rma_lock", rma_lock(mutexes, 0, 0)},
-      {"rma_unlock", rma_unlock(mutexes, 0, 0)},
-      {"rma_team_create", rma_team_create(&number, 1, &team)},
-      {"rma_team_split", rma_team_split(team, 0, 0, &team)},
-      {"rma_team_free", rma_team_free(&team)},
-      {"rma_team_info", rma_team_info(team, &number, nullptr)},
-      {"rma_team_world_rank", rma_team_world_rank(team, 0, &number)},
-      {"rma_broadcast", rma_broadcast(team, &byte, 1, 0)},
-      {"rma_reduce", rma_reduce(team, &word, &word, 1, RMA_LONG, RMA_SUM, 0)},
-      {"rma_allreduce", rma_allreduce(team, &word, &word, 1, RMA_LONG, RMA_SUM)},
-      {"rma_allgather", rma_allgather(team, &byte, &byte, 1)},
-  };
-  for (const auto& [call, status] : calls) expect(status == expected, call.c_str());
-  static_cast<void>(rma_fence(3));
-  expect(error_names("rma_fence") &&
-             error_names(expected == RMA_ERR_NOT_INITIALIZED ? "rma_init" : "forked child"),
-         "the text names the call and why");
-  expect(rma_initialized() == 0 && rma_rank() == -1 && rma_size() == -1, "nobody");
-  expect(rma_team_world() == nullptr && rma_same_host(0) == 0, "no world");
-  expect(byte == 0 && word == 0 && half == 0, "nothing was written");
-}
-
-/// Returns whether a child that runs `body` exits with 0.
-bool child_passes(const std::function<void()>& body) {
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);  // one that hangs fails
-    failures = 0;
-    body();
-    _exit(failures == 0 ? 0 : 1);
-  }
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/// Every call of a forked child of a member fails at once, except for accesses that do not need the library.
-/// The parent goes on.
-void forked() {
-  std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
-  const rma_team_t team = rma_team_world();
-  expect_ok(rma_malloc(team, 64, 0, addresses.data(), nullptr), "malloc");
-  const int next = (rma_rank() + 1) % rma_size();
-  auto* const word = static_cast<std::uint64_t*>(addresses[static_cast<std::size_t>(rma_rank())]);
-  auto* const there = static_cast<std::uint64_t*>(addresses[static_cast<std::size_t>(next)]);
-  *word = 0;
-  barrier();
-  expect(child_passes([&] {
-           refuse_everything(RMA_ERR_STATE);
-           expect(rma_init() == RMA_ERR_STATE && rma_finalize() == RMA_ERR_STATE, "no member");
-           expect(rma_barrier(team) == RMA_ERR_STATE, "barrier");
-           expect_ok(rma_put8(there, 77, next), "the inlined path");
-           std::uint64_t outside = 0;
-           expect(rma_put8(&outside, 77, next) == RMA_ERR_STATE, "what is not in the heap");
-         }),
-         "a child");
-  barrier();
-  expect(*word == 77, "what the child has put by the inlined path");
-  expect(child_passes([] { rma_abort(0, nullptr); }), "a child that aborts ends alone");
-  some_traffic();
-  expect_ok(rma_free(team, word), "free");
-  expect_ok(rma_finalize(), "finalize");
-  expect(child_passes([] { refuse_everything(); }), "a child of a process that has left");
-  expect_ok(rma_init(), "init again");
-}
-
 /// 100,000 collective cycles: no leak, which would soon fill a heap of 16 MiB.
 void churn() {
   for (int i = 0; i < 100'000; ++i) {
@@ -317,66 +204,6 @@ void churn() {
   }
 }
 
-/// One put and one get of more than 4 GiB, between rank 0's memory and memory of rank 1 that takes next to
-/// none: the source's untouched pages all are the kernel's page of zeros, and the sink's are the same few
-/// over and over, but for what lies past 4 GiB. Bytes that differ stand where a size of 32 bits would lose
-/// them.
-class Beyond4GiB {
- public:
-  static void run() {
-    std::vector<void*> addresses(static_cast<std::size_t>(rma_size()));
-    const std::size_t wanted = rma_rank() == 0 ? kBytes : 0;
-    const rma_status_t status = rma_malloc(rma_team_world(), wanted, 0, addresses.data(), nullptr);
-    expect_ok(status, "malloc");
-    if (status != RMA_SUCCESS) return;
-    auto* const there = static_cast<char*>(addresses[0]);
-    if (rma_rank() == 1) put(there);
-    barrier();
-    if (rma_rank() == 0) {
-      for (const std::size_t at : kMarks) expect(there[at] == mark(at), "the owner sees the mark");
-      expect(there[1] == 0 && there[k4GiB / 2 + 1] == 0, "the owner sees what is between the marks");
-    }
-    if (rma_rank() == 1) get(there);
-    expect_ok(rma_free(rma_team_world(), rma_rank() == 0 ? there : nullptr), "free");
-  }
-
- private:
-  static constexpr std::size_t k4GiB = std::size_t{4} << 30;
-  static constexpr std::size_t kTail = 4096 + 3;
-  static constexpr std::size_t kBytes = k4GiB + kTail;
-  static constexpr std::size_t kFew = std::size_t{64} << 20;
-  static constexpr std::size_t kMarks[] = {0, k4GiB / 2, k4GiB - 1, k4GiB, kBytes - 1};
-  static char mark(std::size_t at) { return static_cast<char>(1 + at % 101); }
-
-  static void put(char* there) {
-    auto* const data = static_cast<char*>(std::calloc(kBytes, 1));
-    expect(data != nullptr, "address space for the source");
-    if (data == nullptr) return;
-    for (const std::size_t at : kMarks) data[at] = mark(at);
-    expect_ok(rma_put(there, data, kBytes, 0), "put");
-    std::free(data);
-  }
-
-  static void get(const char* there) {
-    void* const range =
-        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    const int few = memfd_create("few", MFD_CLOEXEC);
-    expect(range != MAP_FAILED && few >= 0 && ftruncate(few, kFew) == 0, "address space for the sink");
-    auto* const sink = static_cast<char*>(range);
-    for (std::size_t at = 0; at < k4GiB; at += kFew) {
-      const void* const part = mmap(sink + at, kFew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, few, 0);
-      expect(part == sink + at, "a part of the sink");
-    }
-    std::memset(sink, 0x77, kFew);
-    expect_ok(rma_get(sink, there, kBytes, 0), "get");
-    expect(std::memchr(sink, 0x77, kFew) == nullptr, "the get has written all of the first 4 GiB");
-    expect(sink[k4GiB] == mark(k4GiB) && sink[k4GiB + 1] == 0 && sink[kBytes - 1] == mark(kBytes - 1),
-           "and what lies past them");
-    munmap(range, kBytes);
-    close(few);
-  }
-};
-
 const std::map<std::string_view, std::function<void()>> kCases = {
     {"traffic", some_traffic},
     {"no_memory", no_memory},
@@ -386,7 +213,7 @@ const std::map<std::string_view, std::function<void()>> kCases = {
     {"stale_request", stale_request},
     {"forked", forked},
     {"churn", churn},
-    {"beyond_4_gib", Beyond4GiB::run},
+    {"beyond_4_gib", beyond_4_gib},
     {"outside",
      [] {
        expect_ok(rma_finalize(), "finalize");

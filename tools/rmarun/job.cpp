@@ -22,6 +22,7 @@
 #include "rmarun/preparation.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/spawn.hpp"
+#include "rmarun/verdict.hpp"
 
 namespace rmarun {
 namespace {
@@ -34,31 +35,6 @@ constexpr auto kGrace = std::chrono::milliseconds(500);
 constexpr auto kKillPeriod = std::chrono::milliseconds(20);
 /// How long a job that was cut short waits for a reader of its last output.
 constexpr auto kLastOutput = std::chrono::milliseconds(200);
-/// A rank has ended, and its connection has not: a process that it forked has it too. How often, and after
-/// what pause each, to look for the connection's end before the rank counts as lost. Looks are counted, not
-/// seconds, because a launcher that is stopped does not look.
-constexpr int kLooks = 50;
-constexpr auto kLookPeriod = std::chrono::milliseconds(100);
-
-struct Rank {
-  pid_t pid = -1;
-  bool running = false;
-  bool succeeded = false;
-  int looks = 0;  ///< for the end of the connection of a rank that has succeeded
-};
-
-/// How a rank has failed, and rmarun's exit code for it.
-struct Failure {
-  size_t rank = 0;
-  int exit_code = 0;
-  std::string why;
-};
-
-/// A rank's end, as waitpid(2) tells it.
-struct Ended {
-  size_t rank = 0;
-  int status = 0;
-};
 
 class Job {
  public:
@@ -128,44 +104,12 @@ class Job {
     return true;
   }
 
-  /// Ranks have failed: ends the job. The verdict waits for those that are ending already, because the cause
-  /// may be found after its consequence. A process closes its connections first, so that others fail for want
-  /// of it, and can be waited for last.
-  void open_case() {
-    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (ranks_[rank].running && is_ending(ranks_[rank].pid)) suspects_.push_back(rank);
-    }
-    end_processes();
-  }
+  [[nodiscard]] bool case_open() const { return failures_.any() && !exit_code_; }
 
-  [[nodiscard]] bool case_open() const { return !accused_.empty() && !exit_code_; }
-
-  /// Whether the end of the rank's connection may still be found, and with it that the rank is the cause.
-  [[nodiscard]] bool unordered(size_t rank) const {
-    return server_->stage(static_cast<int>(rank)) == Stage::kJoined;
-  }
-
-  /// The verdict: the cause is the rank whose connection ended first. `overdue`: by what is known now.
+  /// Ends the case once the verdict is known. `overdue`: by what is known now.
   void settle(bool overdue) {
     if (!case_open()) return;
-    bool open = std::any_of(suspects_.begin(), suspects_.end(), [&](size_t r) { return ranks_[r].running; });
-    for (size_t rank = 0; rank < ranks_.size(); ++rank) open |= ranks_[rank].succeeded && unordered(rank);
-    if (accused_.size() > 1) {
-      for (const Failure& failure : accused_) open |= unordered(failure.rank);
-    }
-    if (open && !overdue) return;
-    const Failure& first = accused_.front();
-    // One that had not joined is nobody's consequence.
-    if (server_->stage(static_cast<int>(first.rank)) != Stage::kNone) {
-      for (const int lost : server_->lost()) {
-        const auto rank = static_cast<size_t>(lost);
-        if (rank < ranks_.size() && ranks_[rank].succeeded) return conclude_vanished(rank);
-        const auto found =
-            std::find_if(accused_.begin(), accused_.end(), [&](const Failure& f) { return f.rank == rank; });
-        if (found != accused_.end()) return conclude(found->exit_code, found->why);
-      }
-    }
-    conclude(first.exit_code, first.why);
+    if (const auto verdict = failures_.cause(*server_, overdue)) conclude(verdict->exit_code, verdict->why);
   }
 
   /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later ones are its consequences.
@@ -178,13 +122,6 @@ class Job {
     exit_code_ = exit_code;
     forwarder_.say(why);
     end_processes();
-  }
-
-  void conclude_vanished(size_t gone) {
-    conclude(kExitFailure,
-             fmt::format("rank {} (pid {}) exited with code 0 without leaving the job it had joined "
-                         "(rma_finalize, PMIx_Finalize) while others run; ending the job",
-                         gone, ranks_[gone].pid));
   }
 
   void end_processes() {
@@ -217,7 +154,7 @@ class Job {
     if (children_gone_ && !case_open()) return exit_code_ ? static_cast<int>(kLastOutput.count()) : -1;
     std::optional<Clock::time_point> next = kill_at_;
     if (timeout_ && !exit_code_) next = next ? std::min(*next, *timeout_) : *timeout_;
-    if (look_at_) next = next ? std::min(*next, *look_at_) : *look_at_;
+    if (look_again_) next = next ? std::min(*next, *look_again_) : *look_again_;
     if (!next) return -1;
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
     constexpr decltype(wait) kLongest = 1 << 30;  // what is further away is looked at again then
@@ -266,56 +203,18 @@ class Job {
   }
 
   void look_at_server() {
-    look_at_.reset();
-    if (exit_code_ || !accused_.empty() || server_ == nullptr) return;
+    look_again_.reset();
+    if (exit_code_ || failures_.any() || server_ == nullptr) return;
     if (const auto abort = server_->abort_request()) {
       // A job that was aborted has not succeeded, whatever code the rank gave.
       const int code = abort->code & 0xff;
-      return fail(code == 0 ? kExitFailure : code,
-                  fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));
+      return conclude(code == 0 ? kExitFailure : code,
+                      fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));
     }
     if (none_runs()) return;
-    for (size_t rank = 0; rank < ranks_.size() && !exit_code_; ++rank) {
-      if (ranks_[rank].succeeded) look_at_gone(rank);
-    }
-  }
-
-  /// Others run, so rank `gone`, which exited with code 0, must have left the job or never joined it.
-  void look_at_gone(size_t gone) {
-    switch (server_->stage(static_cast<int>(gone))) {
-      case Stage::kLeft:
-        return;
-      case Stage::kNone:
-        return look_for_joined(gone);
-      case Stage::kJoined:
-        if (!connection_overdue(ranks_[gone])) return;
-        break;
-      case Stage::kLost:
-        break;
-    }
-    conclude_vanished(gone);
-  }
-
-  /// Ranks that have joined wait for every other, so for rank `gone`, which never joined, they would for
-  /// ever.
-  void look_for_joined(size_t gone) {
-    for (size_t waiting = 0; waiting < ranks_.size(); ++waiting) {
-      if (!ranks_[waiting].running || server_->stage(static_cast<int>(waiting)) != Stage::kJoined) continue;
-      return fail(kExitFailure,
-                  fmt::format("rank {} exited with code 0 without joining the job that rank {} has "
-                              "joined; ending the job",
-                              gone, waiting));
-    }
-  }
-
-  bool connection_overdue(Rank& rank) {
-    const auto now = Clock::now();
-    if (now >= last_look_ + kLookPeriod) {
-      last_look_ = now;
-      for (Rank& each : ranks_) each.looks += each.succeeded ? 1 : 0;
-    }
-    look_at_ = last_look_ + kLookPeriod;
-    return rank.looks > kLooks;
+    const auto verdict = failures_.vanished(*server_);
+    look_again_ = failures_.look_again();
+    if (verdict) conclude(verdict->exit_code, verdict->why);
   }
 
   void reap() {
@@ -331,33 +230,9 @@ class Job {
     }
     children_gone_ = pid < 0;
     look_at_server();  // an abort comes before the exit that follows it
-    const bool first = accused_.empty();
-    for (const Ended& each : ended) judge(each, first);
-    if (first && case_open()) open_case();
+    if (failures_.note(ended)) end_processes();
     settle(false);
     look_at_server();
-  }
-
-  /// `first`: no rank had failed when this end was found. Later ends are the job's, but for those of
-  /// suspects.
-  void judge(const Ended& ended, bool first) {
-    Rank& rank = ranks_[ended.rank];
-    const bool admitted = std::erase(suspects_, ended.rank) > 0 || first;
-    if (WIFSIGNALED(ended.status)) {
-      const int signal = WTERMSIG(ended.status);
-      if (!admitted) return;
-      accused_.push_back(
-          {ended.rank, kExitSignal + signal,
-           fmt::format("rank {} (pid {}) was killed by {}{}; ending the job", ended.rank, rank.pid,
-                       describe_signal(signal), WCOREDUMP(ended.status) ? ", core dumped" : "")});
-    } else if (const int code = WEXITSTATUS(ended.status); code != 0) {
-      if (!admitted) return;
-      accused_.push_back(
-          {ended.rank, code,
-           fmt::format("rank {} (pid {}) exited with code {}; ending the job", ended.rank, rank.pid, code)});
-    } else {
-      rank.succeeded = true;
-    }
   }
 
   const Options& options_;
@@ -368,13 +243,11 @@ class Job {
   Descriptor signals_;
   Forwarder forwarder_;
   std::vector<Rank> ranks_;
-  std::vector<Failure> accused_;  ///< ranks that have failed, before the verdict which of them is named
-  std::vector<size_t> suspects_;  ///< ranks that were ending when the first of them was found
-  std::optional<int> exit_code_;  ///< set by the first failure
+  FailureFinder failures_{ranks_};
+  std::optional<int> exit_code_;              ///< set by the first failure
   std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
   std::optional<Clock::time_point> kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
-  std::optional<Clock::time_point> look_at_;  ///< when to look again for the end of a connection
-  Clock::time_point last_look_;
+  std::optional<Clock::time_point> look_again_;  ///< when to look again for the end of a connection
   bool children_gone_ = false;
 };
 

@@ -1,20 +1,15 @@
 #include "core/completion/pending_operations.hpp"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-
-#include "util/statistics.hpp"
 #include "util/text.hpp"
 
 namespace rma {
 namespace {
 
-/// A thread that sleeps for events wakes at least this often, to see whether its rank has been silent for too
-/// long.
-constexpr int kNap = 100;  // ms
+/// The flag in a target's word `under_way` that says that issued() was called since the last flush. It shares
+/// one word with the count. So a fence clears the flag and counts its flush in one step, and no other fence
+/// can find the flag clear and the count 0 in between. The proof stands at fence().
+constexpr std::uint32_t kUnreported = 1U << 31U;
+std::uint32_t outstanding(std::uint32_t under_way) { return under_way & ~kUnreported; }
 
 }  // namespace
 
@@ -23,24 +18,12 @@ Status PendingOperations::too_many() {
 }
 
 PendingOperations::PendingOperations(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
-    : policy_(policy), patience_(patience), targets_(static_cast<std::size_t>(ranks)) {
+    : targets_(static_cast<std::size_t>(ranks)), engine_(policy, patience, [this](int rank) {
+        return target_of(rank).ends.load(std::memory_order_relaxed);
+      }) {
   // Makes room for every rank, so that begin() lists a rank without allocating memory.
   unfenced_.reserve(targets_.size());
   fencing_.reserve(targets_.size());
-}
-
-PendingOperations::~PendingOperations() {
-  if (!events_.empty()) close(events_.front().fd);
-}
-
-void PendingOperations::add(ProgressSource& source) {
-  sources_.push_back(&source);
-  if (events_.empty() && !source.event_fds().empty()) {
-    // If no descriptor is left, this is -1, which poll() ignores. Nobody can wake the sleeper then; its nap
-    // ends it.
-    events_.push_back({.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN, .revents = 0});
-  }
-  for (const int fd : source.event_fds()) events_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
 }
 
 void PendingOperations::begin(int rank) {
@@ -61,25 +44,9 @@ void PendingOperations::end(int rank, rma_request_t operation, rma_status_t stat
 
 void PendingOperations::end_one(Target& target) {
   // Comes after the operation was closed, and releases, so a fence that reads 0 sees the operation's failure.
-  // This is also the full barrier between making a condition true and reading asleep_.
+  // This is also the full barrier that woken_by_change() asks for.
   target.under_way.fetch_sub(1, std::memory_order_seq_cst);
-  if (asleep_.load(std::memory_order_seq_cst)) wake_sleeper();
-}
-
-void PendingOperations::wake() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wait_until()
-  if (asleep_.load(std::memory_order_relaxed)) wake_sleeper();
-}
-
-void PendingOperations::wake_sleeper() {
-  if (!asleep_.exchange(false, std::memory_order_relaxed)) return;
-  if (events_.empty()) {
-    if (doorbell_ != nullptr) doorbell_->wake();
-    return;
-  }
-  const std::uint64_t one = 1;
-  // If the counter is full, the write fails, but the thread wakes all the same.
-  [[maybe_unused]] const ssize_t written = write(events_.front().fd, &one, sizeof one);
+  engine_.woken_by_change();
 }
 
 void PendingOperations::issued(int rank) {
@@ -99,77 +66,10 @@ void PendingOperations::failed(int rank, rma_status_t status) {
   note_unfenced(rank);  // a fence may have returned already, because nothing was outstanding
 }
 
-bool PendingOperations::progress_locked() {
-  bool found = false;
-  for (ProgressSource* const source : sources_) found = source->progress() || found;
-  if (found) news_.wake();
-  return found;
-}
-
-void PendingOperations::progress() {
-  const std::unique_lock guard(poll_lock_, std::try_to_lock);
-  if (guard.owns_lock()) {
-    progress_locked();
-  } else {
-    pause_processor();
-  }
-}
-
-PendingOperations::Watch PendingOperations::start_watch(int rank) {
-  if (rank == kNoRank) return {.rank = rank, .ends = 0, .since = {}};
-  return {.rank = rank,
-          .ends = target_of(rank).ends.load(std::memory_order_relaxed),
-          .since = std::chrono::steady_clock::now()};
-}
-
-std::uint32_t PendingOperations::announce_sleep() {
-  if (doorbell_ == nullptr) return 0;
-  std::atomic<std::uint32_t>& count = events_.empty() ? doorbell_->sleepers : doorbell_->listeners;
-  count.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence of those who wake
-  return doorbell_->wakeups.load(std::memory_order_acquire);
-}
-
-void PendingOperations::end_sleep() {
-  if (doorbell_ == nullptr) return;
-  std::atomic<std::uint32_t>& count = events_.empty() ? doorbell_->sleepers : doorbell_->listeners;
-  count.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void PendingOperations::sleep_for_events(std::uint32_t seen) {
-  if (events_.empty()) {
-    if (doorbell_ == nullptr) {
-      sched_yield();  // progress sources without events complete when they are polled
-      return;
-    }
-    count(Counter::sleep);
-    static_cast<void>(Doorbell::Sleeper(*doorbell_, Waker::mortal).sleep(seen));
-    return;
-  }
-  count(Counter::sleep);
-  // An error only ends the sleep early.
-  static_cast<void>(poll(events_.data(), events_.size(), kNap));
-  if ((events_.front().revents & POLLIN) == 0) return;
-  std::uint64_t wakeups = 0;
-  [[maybe_unused]] const ssize_t taken = read(events_.front().fd, &wakeups, sizeof wakeups);
-}
-
-void PendingOperations::look_after(Watch& watch) {
-  if (watch.rank == kNoRank) return;
-  const std::uint32_t ends = target_of(watch.rank).ends.load(std::memory_order_relaxed);
-  const auto now = std::chrono::steady_clock::now();
-  if (ends != watch.ends) {
-    watch.ends = ends;
-    watch.since = now;
-  } else if (now - watch.since > patience_) {
-    watch.since = now;
-    for (ProgressSource* const source : sources_) source->give_up(watch.rank);
-  }
-}
-
 void PendingOperations::settle(rma_request_t operation, rma_status_t status, int rank) {
   if (status != RMA_SUCCESS) requests_.set_rank(operation, rank);
   static_cast<void>(requests_.finish_part(operation, status));
-  wake();
+  engine_.wake();
 }
 
 void PendingOperations::close_left(rma_request_t operation) {
@@ -184,12 +84,12 @@ void PendingOperations::leave(rma_request_t operation) {
 
 bool PendingOperations::test(rma_request_t request) {
   if (requests_.complete(request)) return true;
-  progress();
+  engine_.progress();
   return requests_.complete(request);
 }
 
 Status PendingOperations::wait(rma_request_t request) {
-  wait_until(requests_.rank(request), [&] { return requests_.complete(request); });
+  engine_.wait_until(requests_.rank(request), [&] { return requests_.complete(request); });
   const int rank = requests_.rank(request);  // settle() may have changed it
   return failure(requests_.close(request), rank);
 }
@@ -225,13 +125,14 @@ Status PendingOperations::fence(int rank) {
   while ((seen & kUnreported) != 0) {
     // A failed exchange has loaded `seen` anew.
     if (target.under_way.compare_exchange_weak(seen, outstanding(seen) + 1, std::memory_order_seq_cst)) {
-      for (ProgressSource* const source : sources_) source->flush(rank);
+      engine_.flush(rank);
       end_one(target);  // the flush is counted by itself now
       break;
     }
   }
   if (seen != 0) {
-    wait_until(rank, [&] { return outstanding(target.under_way.load(std::memory_order_seq_cst)) == 0; });
+    engine_.wait_until(rank,
+                       [&] { return outstanding(target.under_way.load(std::memory_order_seq_cst)) == 0; });
   }
   // Reads before it exchanges: an exchange would cost every fence as much as all the rest of it.
   if (target.failure.load(std::memory_order_seq_cst) == RMA_SUCCESS) return {};
@@ -280,7 +181,7 @@ Status PendingOperations::failure(rma_status_t code, int rank) const {
   if (code == RMA_SUCCESS) return {};
   if (code == RMA_ERR_TRUNCATED) return {code, text("rank {} has sent more than the buffer holds", rank)};
   if (code == RMA_ERR_CANCELED) return {code, "the receive was cancelled"};
-  if (rank == kNoRank) return {code, "a message failed"};
+  if (rank == ProgressEngine::kNoRank) return {code, "a message failed"};
   return {code, targets_[static_cast<std::size_t>(rank)].source->explain(code, rank)};
 }
 

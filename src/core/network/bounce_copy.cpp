@@ -51,7 +51,7 @@ Result<std::byte*> BounceCopy::take_buffer(Batch& batch, BouncePool* pool) {
   if (buffer != nullptr) return buffer;
   // The batch may hold the other buffers, so it is posted before this thread waits for them.
   if (Status status = posting_.flush(batch); !status.ok()) return status;
-  pending_.wait_until(batch.rank(), [&] { return (buffer = pool->take()) != nullptr; });
+  pending_.engine().wait_until(batch.rank(), [&] { return (buffer = pool->take()) != nullptr; });
   return buffer;
 }
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "core/completion/pending_operations.hpp"
-#include "core/network/batch.hpp"
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"
 #include "core/network/posting.hpp"

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/network/rail_statistics.hpp"
 #include "fabric/bounce_pool.hpp"
 #include "util/statistics.hpp"
 

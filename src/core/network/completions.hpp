@@ -6,7 +6,7 @@
 
 #include "core/completion/pending_operations.hpp"
 #include "core/network/connection_manager.hpp"
-#include "core/network/fragment_pool.hpp"
+#include "core/network/fragment.hpp"
 #include "core/network/peer.hpp"
 #include "fabric/rails.hpp"
 

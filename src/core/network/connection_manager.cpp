@@ -112,7 +112,7 @@ Status ConnectionManager::fail_over(Peer& peer, std::size_t* rail) {
   // Everything on the failed rail ends first. Then all transfers that were lost with it are known and
   // reported.
   const std::size_t failed = *rail;
-  pending_.wait_until(peer.rank, [&] { return rails_[failed].outstanding(peer.rank) == 0; });
+  pending_.engine().wait_until(peer.rank, [&] { return rails_[failed].outstanding(peer.rank) == 0; });
   const std::lock_guard guard(peer.lock);
   if (!connect_any(peer, rail).ok()) return lost(peer);
   peer.primary_rail.store(*rail, std::memory_order_release);  // pairs with the load in primary()

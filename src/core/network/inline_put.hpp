@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/network/batch.hpp"
 #include "core/network/fragment.hpp"
 #include "core/network/posting.hpp"
 #include "util/statistics.hpp"

@@ -5,7 +5,6 @@
 
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"
-#include "core/network/own_memory.hpp"
 #include "fabric/registration_cache.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"

@@ -8,8 +8,10 @@
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"
 #include "core/network/inline_put.hpp"
+#include "core/network/keyed_reads.hpp"
 #include "core/network/posting.hpp"
 #include "core/network/remote_keys.hpp"
+#include "core/network/request_order.hpp"
 #include "core/network/transfers.hpp"
 #include "core/network/word_operations.hpp"
 #include "core/network/zero_copy.hpp"
@@ -68,48 +70,21 @@ Network::Network(const Settings& settings, PendingOperations& pending, Rails& ra
 
 Network::~Network() = default;
 
-Status Network::reachable(const void* address, std::size_t bytes, int rank) {
-  return components_->transfers.reachable(address, bytes, rank);
-}
+Transfers& Network::transfers() { return components_->transfers; }
 
-Status Network::put(Batch& batch, void* dst, const void* src, std::size_t bytes) {
-  return components_->transfers.put(batch, dst, src, bytes);
-}
+WordOperations& Network::words() { return components_->words; }
 
-Status Network::get(Batch& batch, void* dst, const void* src, std::size_t bytes) {
-  return components_->transfers.get(batch, dst, src, bytes);
-}
+KeyedReads& Network::keyed_reads() { return components_->keyed_reads; }
 
-Status Network::flush(Batch& batch) { return components_->posting.flush(batch); }
-
-Status Network::open(Batch& batch) { return components_->posting.open(batch); }
-
-Status Network::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
-  return components_->words.put_flag(flag, value, rank);
-}
-
-Result<std::uint64_t> Network::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
-                                      std::uint64_t compare, int rank) {
-  return components_->words.atomic(op, target, operand, compare, rank);
-}
+Posting& Network::posting() { return components_->posting; }
 
 RequestOrder& Network::requests() { return components_->requests; }
-
-bool Network::registered(std::uintptr_t address, std::size_t bytes, int rank) {
-  return components_->transfers.registered(address, bytes, rank);
-}
 
 Result<RegistrationCache::Use> Network::register_local(std::byte* address, std::size_t bytes) {
   if (components_->settings.local_buffers == LocalBufferSetting::bounce) {
     return Status(RMA_ERR_UNSUPPORTED, "RMA_LOCAL_BUFFERS=bounce");
   }
   return components_->cache->get(address, bytes);
-}
-
-KeyedReads& Network::keyed_reads() { return components_->keyed_reads; }
-
-void Network::set_copy_fallback(CopyFallback* fallback) {
-  components_->transfers.set_copy_fallback(fallback);
 }
 
 Status Network::probe(int rank) {

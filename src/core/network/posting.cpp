@@ -1,6 +1,5 @@
 #include "core/network/posting.hpp"
 
-#include "core/network/rail_statistics.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
@@ -72,7 +71,8 @@ void Posting::drain(Peer& peer) {
   if (peer.unsignaled.load(std::memory_order_acquire)) flush_unsignaled(peer);
   if (peer.unacknowledged.load(std::memory_order_acquire) == 0) return;
   count(Counter::drain);
-  pending_.wait_until(peer.rank, [&] { return peer.unacknowledged.load(std::memory_order_acquire) == 0; });
+  pending_.engine().wait_until(peer.rank,
+                               [&] { return peer.unacknowledged.load(std::memory_order_acquire) == 0; });
 }
 
 Status Posting::probe(Peer& peer) {
@@ -100,7 +100,7 @@ rma_status_t Posting::post(int rank, std::size_t rail, std::span<const transport
   transport::Transport& transport = rails_[rail];
   rma_status_t status = transport.post(rank, work, posted);
   if (status != RMA_ERR_STATE) return status;
-  pending_.wait_until(rank, [&] {  // waits for room in the device's queue
+  pending_.engine().wait_until(rank, [&] {  // waits for room in the device's queue
     std::size_t more = 0;
     status = transport.post(rank, work.subspan(*posted), &more);
     *posted += more;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/completion/pending_operations.hpp"
-#include "core/network/batch.hpp"
 #include "core/network/bounce_copy.hpp"
 #include "core/network/peer.hpp"
 #include "core/network/posting.hpp"

@@ -21,7 +21,7 @@ void RequestOrder::request_ended(int rank) {
 
 void RequestOrder::wait_for_requests(Peer& peer) {
   count(Counter::drain);
-  pending_.wait_until(peer.rank, [&] {
+  pending_.engine().wait_until(peer.rank, [&] {
     return peer.unacknowledged_requests.load(std::memory_order_acquire) == 0;  // pairs with request_ended()
   });
 }

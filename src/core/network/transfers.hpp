@@ -3,15 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/network/batch.hpp"
 #include "core/network/bounce_copy.hpp"
 #include "core/network/copy_fallback.hpp"
 #include "core/network/inline_put.hpp"
-#include "core/network/own_memory.hpp"
 #include "core/network/posting.hpp"
 #include "core/network/remote_keys.hpp"
 #include "core/network/request_order.hpp"
 #include "core/network/zero_copy.hpp"
+#include "fabric/registrar.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
@@ -36,13 +35,20 @@ class Transfers {
             Posting& posting, ConnectionManager& connections, InlinePut& inline_put, BounceCopy& bounce,
             ZeroCopy& zero_copy);
 
-  /// Sets the copy fallback. Not thread-safe; called before the first transfer.
+  /// Sets what reaches memory that is not registered. Not thread-safe; called before the first transfer.
+  /// `fallback` outlives the network's use; null if such memory is out of reach.
   void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
 
-  /// These four functions work as those of Network do.
+  /// Moves [src, src + bytes) to `dst` of the batch's rank, or the other way round; nothing if part of the
+  /// rank's memory is out of reach. The copy fallback moves what the devices do not reach. RMA_ERR_ADDRESS,
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED. The batch's operation reports later failures,
+  /// or the next fence those of transfers that belong to no operation. Posting::flush() posts what is left in
+  /// the batch.
   [[nodiscard]] Status put(Batch& batch, void* dst, const void* src, std::size_t bytes);
   [[nodiscard]] Status get(Batch& batch, void* dst, const void* src, std::size_t bytes);
+  /// Returns whether put() and get() find all of `rank`'s [address, address + bytes); their errors.
   [[nodiscard]] Status reachable(const void* address, std::size_t bytes, int rank);
+  /// Returns whether one registration of `rank` holds all of [address, address + bytes).
   [[nodiscard]] bool registered(std::uintptr_t address, std::size_t bytes, int rank);
 
  private:

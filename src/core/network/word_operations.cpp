@@ -85,7 +85,7 @@ Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* 
   const transport::Work work = fragment.work(rail);
   const transport::Local local = fragment.local(rail);
   rma_status_t status = RMA_SUCCESS;
-  pending_.wait_until(rank, [&] {  // waits for room in the device's queue
+  pending_.engine().wait_until(rank, [&] {  // waits for room in the device's queue
     status = rails_[rail].post_atomic(rank, op, work.remote, operand, compare, local, work.cookie);
     return status != RMA_ERR_STATE;
   });

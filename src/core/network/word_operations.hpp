@@ -23,8 +23,10 @@ class WordOperations {
                  ConnectionManager& connections, RemoteKeys& keys, Completions& completions, Posting& posting,
                  InlinePut& inline_put, BounceCopy& bounce);
 
-  /// These two functions work as those of Network do.
+  /// Stores `value` to the aligned `flag` of `rank` after everything that this thread has put there.
   [[nodiscard]] Status put_flag(std::uint64_t* flag, std::uint64_t value, int rank);
+  /// Executes RMA_FETCH_ADD or RMA_COMPARE_SWAP on an aligned word of 8 bytes, by the rank's device. Returns
+  /// the value before.
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);
 

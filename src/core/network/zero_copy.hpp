@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/network/batch.hpp"
 #include "core/network/bounce_copy.hpp"
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"

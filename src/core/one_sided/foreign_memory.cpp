@@ -57,7 +57,7 @@ void ForeignMemory::transfer(Direction direction, rma_request_t operation, trans
     // Counts the piece before posting it: another thread may see its completion before the post returns.
     pending_.begin(rank);
     pending_.add_part(operation);
-    pending_.wait_until(rank, [&] {  // waits for room in the queue
+    pending_.engine().wait_until(rank, [&] {  // waits for room in the queue
       status = post(direction, operation, remote, piece);
       return status != RMA_ERR_STATE;
     });

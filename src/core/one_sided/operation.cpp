@@ -1,5 +1,6 @@
 #include "core/one_sided/operation.hpp"
 
+#include "core/network/transfers.hpp"
 #include "core/one_sided/copy.hpp"
 #include "util/statistics.hpp"
 
@@ -12,7 +13,7 @@ Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* 
     case Path::Kind::foreign:
       return {};
     case Path::Kind::network:
-      return remote_access.network()->reachable(address, bytes, rank);
+      return remote_access.network()->transfers().reachable(address, bytes, rank);
     case Path::Kind::none:
       break;
   }
@@ -21,7 +22,7 @@ Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* 
 
 Operation::~Operation() {
   if (batch_) {
-    static_cast<void>(remote_access_.network()->flush(*batch_).ok());
+    static_cast<void>(remote_access_.network()->posting().flush(*batch_).ok());
     request_ = batch_->take_operation();
   }
   if (request_ != RMA_REQUEST_NULL) static_cast<void>(remote_access_.pending().finish(request_).ok());
@@ -37,7 +38,7 @@ Status Operation::open() {
 
 Result<rma_request_t> Operation::network_operation() {
   Batch& posted = batch();
-  if (Status status = remote_access_.network()->open(posted); !status.ok()) return status;
+  if (Status status = remote_access_.network()->posting().open(posted); !status.ok()) return status;
   return posted.operation();
 }
 
@@ -61,8 +62,8 @@ Status Operation::move(transport::Direction direction, std::byte* remote, std::b
   }
   if (path.kind == Path::Kind::none) return Job::unreachable(remote, bytes, rank_);
   if (path.kind == Path::Kind::network) {
-    Network& network = *remote_access_.network();
-    return put ? network.put(batch(), remote, local, bytes) : network.get(batch(), local, remote, bytes);
+    Transfers& transfers = remote_access_.network()->transfers();
+    return put ? transfers.put(batch(), remote, local, bytes) : transfers.get(batch(), local, remote, bytes);
   }
   if (Status status = open(); !status.ok()) return status;
   return move_foreign(direction, reinterpret_cast<std::uintptr_t>(remote), local, bytes);
@@ -84,7 +85,7 @@ Status Operation::move_foreign(transport::Direction direction, std::uintptr_t re
 Status Operation::end(const Ending& ending) {
   if (batch_) {
     // A failure here is returned at once. The destructor waits for the posted parts all the same.
-    if (Status status = remote_access_.network()->flush(*batch_); !status.ok()) return status;
+    if (Status status = remote_access_.network()->posting().flush(*batch_); !status.ok()) return status;
     request_ = batch_->take_operation();
   }
   if (request_ == RMA_REQUEST_NULL) return complete(ending);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/job/job.hpp"
-#include "core/network/batch.hpp"
+#include "core/network/posting.hpp"
 #include "core/one_sided/remote_access.hpp"
 #include "util/status.hpp"
 

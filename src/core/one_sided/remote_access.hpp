@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/completion/pending_operations.hpp"
+#include "core/network/copy_fallback.hpp"
 #include "core/network/network.hpp"
 #include "core/one_sided/foreign_memory.hpp"
 #include "transport/transport.hpp"
@@ -21,14 +22,14 @@ class RemoteAccess {
                const WaitPolicy& policy = {.spins = 2000, .yields = 64},
                std::chrono::milliseconds patience = std::chrono::seconds(10))
       : pending_(ranks, policy, patience), foreign_(pending_, std::move(foreign), ranks, std::move(cards)) {
-    pending_.add(foreign_);
+    pending_.engine().add(foreign_);
     for (int rank = 0; rank < ranks; ++rank) pending_.set_progress_source(rank, foreign_);
   }
 
   /// Adds the network, which was made for pending().
   void add_network(std::unique_ptr<Network> network) {
     network_ = std::move(network);
-    pending_.add(*network_);
+    pending_.engine().add(*network_);
   }
   /// Says that `rank` is reached over the network. Called before the first operation to it.
   void reach_by_network(int rank) { pending_.set_progress_source(rank, *network_); }

@@ -33,33 +33,33 @@ std::int64_t nanoseconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
-}  // namespace
-
-Status ShmMessageEndpoint::check(std::size_t seat, const ShmCard& card) const {
-  if (card.rank == locals_[seat] && card.seats == locals_.size()) return {};
+/// Checks that `card` is that of the process at this seat, of those with the ranks `locals`.
+Status check(const ShmCard& card, std::span<const int> locals, std::size_t seat) {
+  if (card.rank == locals[seat] && card.seats == locals.size()) return {};
   return {RMA_ERR_LAUNCH,
           fmt::format("the card of rank {} is one of rank {}, in a host of {} processes instead of {}",
-                      locals_[seat], card.rank, card.seats, locals_.size())};
+                      locals[seat], card.rank, card.seats, locals.size())};
 }
 
-QueueShape ShmMessageEndpoint::make_queue(std::uint32_t buffers, std::span<std::byte>* slots) {
-  QueueShape shape;
-  if (buffers == 0) return shape;
-  const std::size_t longest = std::min<std::size_t>(buffers_.largest(), limits_.max_inline);
-  shape = QueueShape::of(buffers + buffers_.lent(), static_cast<std::uint32_t>(longest));
+/// Takes the memory for a queue from the segment. Makes no queue, of no slots, if there is no memory.
+QueueShape make_queue(Segment& segment, std::uint32_t slots, std::uint32_t longest,
+                      std::span<std::byte>* memory) {
+  const QueueShape shape = QueueShape::of(slots, longest);
   if (!shape.valid()) return {};
-  auto memory = segment_->take(shape.bytes());
-  if (!memory.ok()) {
-    log(LogLevel::warn, fmt::format("no room for messages of a rank: {}", memory.status().text()));
+  auto taken = segment.take(shape.bytes());
+  if (!taken.ok()) {
+    log(LogLevel::warn, fmt::format("no room for messages of a rank: {}", taken.status().text()));
     return {};
   }
-  *slots = {memory.value(), shape.bytes()};
+  *memory = {taken.value(), shape.bytes()};
   return shape;
 }
 
+}  // namespace
+
 Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card) {
   if (ShmPeer* const known = peers_[seat].load(std::memory_order_relaxed)) return known;
-  if (Status status = check(seat, card); !status.ok()) return status;
+  if (Status status = check(card, locals_, seat); !status.ok()) return status;
   auto met = ShmPeer::meet(card, seat);
   if (!met.ok()) return std::move(met).status();
   ShmPeer* const peer = owned_.emplace_back(std::move(met).value()).get();
@@ -70,7 +70,11 @@ Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card
   }
   const std::uint32_t buffers = source_ ? source_(peer->rank()) : 0;
   std::span<std::byte> slots;
-  const QueueShape shape = make_queue(buffers, &slots);
+  QueueShape shape;  // of no slots if no buffers were set aside for the peer
+  if (buffers != 0) {
+    const std::size_t longest = std::min<std::size_t>(buffers_.largest(), limits_.max_inline);
+    shape = make_queue(*segment_, buffers + buffers_.lent(), static_cast<std::uint32_t>(longest), &slots);
+  }
   Seat& mine = segment_->mapped().seat(seat);
   mine.shape = shape;
   mine.queue = shape.slots != 0 ? static_cast<std::uint64_t>(slots.data() - segment_->mapped().base()) : 0;

@@ -64,7 +64,8 @@ ShmMessageEndpoint::ShmMessageEndpoint(const ShmOptions& options, std::size_t se
               .scatters = 0,
               .max_message = moves_.limits().max_message},
       answered_(options.locals.size()),
-      peers_(options.locals.size()) {}
+      peers_(options.locals.size()),
+      ended_(segment_->mapped().head(), *wakeup_) {}
 
 ShmMessageEndpoint::~ShmMessageEndpoint() {
   // Everything was sent before this store. Pairs with the load in closed().
@@ -86,28 +87,12 @@ void ShmMessageEndpoint::fail(int peer) {
   moves_.fail(static_cast<int>(shm_peer->seat()));
 }
 
-void ShmMessageEndpoint::ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags) {
-  if (status == RMA_SUCCESS && flags.unsignaled) return;
-  const std::lock_guard guard(ended_lock_);
-  ended_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});
-  tell_of_ended();
-}
-
-void ShmMessageEndpoint::tell_of_ended() {
-  ended_count_.store(ended_.size(), std::memory_order_relaxed);
-  // Another thread may sleep and must wake to take the completion in. As in ShmPeer::post(), this fence pairs
-  // with the fence in arm().
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const std::uint32_t sleeps = segment_->mapped().head().sleeps.load(std::memory_order_relaxed);
-  if (std::exchange(signaled_, sleeps) != sleeps) wakeup_->signal_own();
-}
-
 rma_status_t ShmMessageEndpoint::post_message(int peer, std::span<const Local> pieces, Cookie cookie,
                                               PostFlags flags) {
   ShmPeer* const shm_peer = find(peer);
   if (shm_peer == nullptr) return RMA_ERR_PEER_LOST;
   const rma_status_t status = shm_peer->post(pieces);
-  if (status == RMA_SUCCESS) ended(cookie, peer, status, flags);
+  if (status == RMA_SUCCESS) ended_.add({.cookie = cookie, .peer = peer}, flags);
   return status;
 }
 
@@ -117,46 +102,26 @@ rma_status_t ShmMessageEndpoint::post_message_write(int peer, Remote to, Local p
   if (shm_peer == nullptr) return RMA_ERR_PEER_LOST;
   const rma_status_t status = shm_peer->write(to, {piece.address, piece.bytes});
   if (status == RMA_ERR_PEER_LOST) return status;
-  ended(cookie, peer, status, flags);
+  ended_.add({.cookie = cookie, .peer = peer, .status = status}, flags);
   return RMA_SUCCESS;
-}
-
-bool ShmMessageEndpoint::copy_within_segment(const ShmPeer& peer, const Work& work) {
-  std::size_t bytes = 0;
-  for (const Local& piece : work.pieces) bytes += piece.bytes;
-  const auto there = peer.memory(work.remote.address, bytes);
-  if (!there) return false;
-  std::byte* at = there->data();
-  for (const Local& piece : work.pieces) {
-    if (work.direction == Direction::write) {
-      std::memcpy(at, piece.address, piece.bytes);
-    } else {
-      std::memcpy(piece.address, at, piece.bytes);
-    }
-    at += piece.bytes;
-  }
-  return true;
 }
 
 rma_status_t ShmMessageEndpoint::post_transfer(int peer, const Work& work) {
   ShmPeer* const shm_peer = find(peer);
   if (shm_peer == nullptr || shm_peer->failed()) return RMA_ERR_PEER_LOST;
-  if (copy_within_segment(*shm_peer, work)) {
-    ended(work.cookie, peer, RMA_SUCCESS, work.flags);
+  if (shm_peer->copy(work)) {
+    ended_.add({.cookie = work.cookie, .peer = peer}, work.flags);
     return RMA_SUCCESS;
   }
   std::size_t posted = 0;
   const rma_status_t status = moves_.post(static_cast<int>(shm_peer->seat()), {&work, 1}, &posted);
   // The transfer has ended. (The completions that this loop takes may be those of another thread's transfer.
   // That thread then finds none here.)
-  const std::lock_guard guard(ended_lock_);
-  const std::size_t before = ended_.size();
-  Completion over;
-  while (moves_.poll({&over, 1}) != 0) {
-    over.peer = locals_[static_cast<std::size_t>(over.peer)];
-    ended_.push_back(over);
-  }
-  if (ended_.size() != before) tell_of_ended();
+  ended_.add_all([&](Completion* over) {
+    if (moves_.poll({over, 1}) == 0) return false;
+    over->peer = locals_[static_cast<std::size_t>(over->peer)];
+    return true;
+  });
   return status;
 }
 

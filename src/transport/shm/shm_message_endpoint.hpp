@@ -9,6 +9,7 @@
 
 #include "transport/message_endpoint.hpp"
 #include "transport/shm/cma_transport.hpp"
+#include "transport/shm/ended_operations.hpp"
 #include "transport/shm/posted_buffers.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/shm_peer.hpp"
@@ -69,28 +70,17 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   ShmMessageEndpoint(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,
                      std::unique_ptr<Wakeup> wakeup, const ShmCard& card);
 
-  // shm_connecting.cpp. The first three: with connect_lock_ held.
+  // shm_connecting.cpp. The first two: with connect_lock_ held.
   [[nodiscard]] Result<ShmPeer*> admit(std::size_t seat, const ShmCard& card);
-  /// Makes the slots for messages of a peer for which `buffers` buffers were set aside. Makes none if there
-  /// is no memory.
-  [[nodiscard]] QueueShape make_queue(std::uint32_t buffers, std::span<std::byte>* slots);
   /// Answers the process that has called at `seat`, if one has.
   void answer(std::size_t seat);
-  [[nodiscard]] Status check(std::size_t seat, const ShmCard& card) const;
   /// Answers all processes that have called since the last time.
   void answer_calls();
   [[nodiscard]] Status wait_for(ShmPeer& peer);
 
   [[nodiscard]] ShmPeer* find(int peer) const;
-  /// Executes a transfer whose remote memory lies in the peer's segment, which is mapped here. Returns whether
-  /// it does.
-  [[nodiscard]] static bool copy_within_segment(const ShmPeer& peer, const Work& work);
-  void ended(Cookie cookie, int peer, rma_status_t status, PostFlags flags);
-  /// Wakes a sleeping thread to take the completions in. Called with ended_lock_ held.
-  void tell_of_ended();
 
   // shm_polling.cpp: with poll_lock_ held.
-  [[nodiscard]] std::size_t take_ended(std::span<Completion> completions);
   /// Takes in the messages of `peer`. Returns how many of `completions` it has filled.
   [[nodiscard]] std::size_t take_messages(ShmPeer& peer, std::span<Completion> completions);
   /// Looks for peers that have ended or left.
@@ -119,13 +109,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   std::uint32_t sleeps_ = 0;
   std::vector<std::size_t> ends_;
 
-  std::mutex ended_lock_;
-  std::vector<Completion> ended_;             ///< guarded by ended_lock_, as are the completions of moves_
-  std::atomic<std::size_t> ended_count_ = 0;  ///< the size of ended_: a hint, so that a poll need not
-                                              ///< take the lock
-  std::uint32_t signaled_ = 0;  ///< the last sleep for which this process signaled its own threads;
-                                ///< guarded by ended_lock_
-
+  EndedOperations ended_;  ///< its lock also guards the completions of moves_
   PostedBuffers buffers_;
 };
 

@@ -102,6 +102,23 @@ rma_status_t ShmPeer::write(Remote to, std::span<const std::byte> bytes) {
   return RMA_SUCCESS;
 }
 
+bool ShmPeer::copy(const Work& work) const {
+  std::size_t bytes = 0;
+  for (const Local& piece : work.pieces) bytes += piece.bytes;
+  const auto there = memory(work.remote.address, bytes);
+  if (!there) return false;
+  std::byte* at = there->data();
+  for (const Local& piece : work.pieces) {
+    if (work.direction == Direction::write) {
+      std::memcpy(at, piece.address, piece.bytes);
+    } else {
+      std::memcpy(piece.address, at, piece.bytes);
+    }
+    at += piece.bytes;
+  }
+  return true;
+}
+
 void ShmPeer::wake() { Wakeup::signal(wakeup_); }
 
 }  // namespace rma::transport

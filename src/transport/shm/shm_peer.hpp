@@ -9,6 +9,7 @@
 #include <span>
 
 #include "transport/shm/segment.hpp"
+#include "transport/transport.hpp"
 #include "util/status.hpp"
 
 namespace rma::transport {
@@ -47,6 +48,8 @@ class ShmPeer {
     if (address < peer_base_) return std::nullopt;
     return segment_.range(address - peer_base_, bytes);
   }
+  /// Executes a transfer whose remote memory lies in the peer's segment. Returns whether it does.
+  [[nodiscard]] bool copy(const Work& work) const;
   /// Wakes the peer's threads, whether they sleep or not.
   void wake();
 

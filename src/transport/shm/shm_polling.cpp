@@ -25,24 +25,13 @@ std::size_t ShmMessageEndpoint::poll(std::span<Completion> completions) {
   answer_calls();
   const std::lock_guard guard(poll_lock_);
   if (++polls_ == kPolls) look_for_ends();
-  std::size_t filled = take_ended(completions);
+  std::size_t filled = ended_.take(completions);
   for (std::size_t i = 0; i < receiving_.size() && filled < completions.size(); ++i) {
     ShmPeer& peer = *receiving_[(first_ + i) % receiving_.size()];
     filled += take_messages(peer, completions.subspan(filled));
   }
   if (++first_ >= receiving_.size()) first_ = 0;
   return filled;
-}
-
-std::size_t ShmMessageEndpoint::take_ended(std::span<Completion> completions) {
-  // Relaxed is enough: a thread that posts and then polls sees its own store.
-  if (ended_count_.load(std::memory_order_relaxed) == 0) return 0;
-  const std::lock_guard guard(ended_lock_);
-  const std::size_t count = std::min(completions.size(), ended_.size());
-  std::copy_n(ended_.begin(), count, completions.begin());
-  ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(count));
-  ended_count_.store(ended_.size(), std::memory_order_relaxed);
-  return count;
 }
 
 std::size_t ShmMessageEndpoint::take_messages(ShmPeer& peer, std::span<Completion> completions) {
@@ -108,7 +97,7 @@ bool ShmMessageEndpoint::arm() {
       segment_->mapped().head().calls.load(std::memory_order_acquire)) {
     return false;
   }
-  if (ended_count_.load(std::memory_order_relaxed) != 0) return false;
+  if (!ended_.empty()) return false;
   return std::ranges::none_of(receiving_, [](const ShmPeer* peer) {
     if (peer->told || peer->failed()) return false;
     return peer->gone || (peer->from && peer->from->look().state != QueueReceiver::State::nothing);

@@ -79,8 +79,8 @@ class NetworkModel : public NetworkWorld, public testing::WithParamInterface<Set
     const bool add = below(2) == 0;
     const std::uint64_t compare = below(2) == 0 ? before : operand;
     const auto old =
-        network->atomic(add ? RMA_FETCH_ADD : RMA_COMPARE_SWAP,
-                        reinterpret_cast<std::uint64_t*>(theirs.data() + at), operand, compare, 1);
+        network->words().atomic(add ? RMA_FETCH_ADD : RMA_COMPARE_SWAP,
+                                reinterpret_cast<std::uint64_t*>(theirs.data() + at), operand, compare, 1);
     ASSERT_TRUE(old.ok());
     ASSERT_EQ(old.value(), before);
     const std::uint64_t after = add ? before + operand : before == compare ? operand : before;

@@ -80,7 +80,7 @@ TEST_F(NetworkRails, TheFirstRailsWorkGoesOnOverTheSecond) {
     EXPECT_TRUE(same(theirs.data(), own.data(), bytes));
   }
   auto* const word = reinterpret_cast<std::uint64_t*>(theirs.data());
-  EXPECT_EQ(network->atomic(RMA_FETCH_ADD, word, 1, 0, 1).status().code(), RMA_ERR_PEER_LOST)
+  EXPECT_EQ(network->words().atomic(RMA_FETCH_ADD, word, 1, 0, 1).status().code(), RMA_ERR_PEER_LOST)
       << "atomics are the first rail's: those of two devices do not see each other";
 }
 
@@ -114,19 +114,19 @@ TEST_F(NetworkRails, AFlagDoesNotOvertakeDataThatIsLost) {
   // In memory that the user registered, so that the way to the flag is looked up over the network, and the
   // failure is noticed in the middle of it.
   auto* const flag = reinterpret_cast<std::uint64_t*>(theirs.data() + kUser);
-  ASSERT_TRUE(network->put_flag(flag, 1, 1).ok());
+  ASSERT_TRUE(network->words().put_flag(flag, 1, 1).ok());
   ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_EQ(*flag, 1U);
   rails[0]->do_at_most(0);
   fill(outside.data(), 16, 1);
   ASSERT_TRUE(put(0, outside.data(), 16).ok());
   rails[0]->break_after(0);
-  const Status told = network->put_flag(flag, 2, 1);
+  const Status told = network->words().put_flag(flag, 2, 1);
   const Status fenced = pending.fence(1);
   EXPECT_TRUE(told.code() == RMA_ERR_PEER_LOST || fenced.code() == RMA_ERR_PEER_LOST);
   EXPECT_EQ(*flag, 1U) << "the data is not there";
   ASSERT_TRUE(put(0, outside.data(), 16).ok());
-  ASSERT_TRUE(network->put_flag(flag, 3, 1).ok());
+  ASSERT_TRUE(network->words().put_flag(flag, 3, 1).ok());
   ASSERT_TRUE(pending.fence(1).ok());
   EXPECT_EQ(*flag, 3U);
   EXPECT_TRUE(same(theirs.data(), outside.data(), 16));
@@ -142,7 +142,7 @@ TEST_F(NetworkRails, WithoutAnyRailTheRankIsLostAndNothingHangs) {
   EXPECT_EQ(put(0, outside.data(), 200).code(), RMA_ERR_PEER_LOST);
   EXPECT_EQ(put(0, outside.data(), 2 * kExtent).code(), RMA_ERR_PEER_LOST);
   EXPECT_EQ(get(own.data(), 0, 8).code(), RMA_ERR_PEER_LOST);
-  EXPECT_EQ(network->put_flag(reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 1).code(),
+  EXPECT_EQ(network->words().put_flag(reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 1).code(),
             RMA_ERR_PEER_LOST);
   EXPECT_EQ(network->probe(1).code(), RMA_ERR_PEER_LOST);
   static_cast<void>(pending.fence(1).ok());
@@ -185,7 +185,7 @@ class NetworkRailPairs : public NetworkWorld {
     }
   }
   Result<std::uint64_t> add_one() {
-    return network->atomic(RMA_FETCH_ADD, reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 0, 1);
+    return network->words().atomic(RMA_FETCH_ADD, reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 0, 1);
   }
 };
 
@@ -203,7 +203,7 @@ TEST_F(NetworkRailPairs, LeaveOutAPortThatIsDownOnTheOtherSide) {
   expect_transfers();
   EXPECT_TRUE(add_one().ok());
   EXPECT_EQ(rails[0]->done(), 0U);
-  EXPECT_TRUE(network->put_flag(reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 1).ok());
+  EXPECT_TRUE(network->words().put_flag(reinterpret_cast<std::uint64_t*>(theirs.data()), 1, 1).ok());
 }
 
 TEST_F(NetworkRailPairs, LeaveOutAPortThatIsDownHere) {

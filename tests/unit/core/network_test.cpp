@@ -141,7 +141,8 @@ TEST_F(NetworkTest, FullQueuesAndTakenBuffersAreWaitedFor) {
   ASSERT_TRUE(blocking([&](Batch& batch) {
                 for (std::size_t i = 0; i < 60; ++i) {
                   const std::size_t at = 20'000 + i * 100;
-                  Status status = network->put(batch, theirs.data() + at, outside.data() + at, 100);
+                  Status status =
+                      network->transfers().put(batch, theirs.data() + at, outside.data() + at, 100);
                   if (!status.ok()) return status;
                 }
                 return Status();
@@ -159,7 +160,8 @@ TEST_F(NetworkTest, ManyPartsToRegisteredMemoryDoNotWaitForTheirOwnBuffers) {
   ASSERT_TRUE(blocking([&](Batch& batch) {
                 for (std::size_t i = 0; i < 20; ++i) {
                   const std::size_t at = i * 100;
-                  Status status = network->put(batch, theirs.data() + kUser + at, outside.data() + at, 100);
+                  Status status =
+                      network->transfers().put(batch, theirs.data() + kUser + at, outside.data() + at, 100);
                   if (!status.ok()) return status;
                 }
                 return Status();
@@ -183,7 +185,7 @@ TEST_F(NetworkTest, RefusedRegistrationsOnlyMakeItCopy) {
 TEST_F(NetworkTest, WhereNothingIsReachableSaysWhy) {
   open(1);
   std::byte byte = {};
-  EXPECT_EQ(blocking([&](Batch& batch) { return network->put(batch, &byte, &byte, 1); }).code(),
+  EXPECT_EQ(blocking([&](Batch& batch) { return network->transfers().put(batch, &byte, &byte, 1); }).code(),
             RMA_ERR_ADDRESS);
   EXPECT_EQ(put(kTheirs, &byte, 1).code(), RMA_ERR_ADDRESS) << "one past the end";
   EXPECT_EQ(put(kTheirs - 1, own.data(), 2).code(), RMA_ERR_ADDRESS) << "and across it";
@@ -209,14 +211,14 @@ TEST_F(NetworkTest, AtomicsGiveTheValueBefore) {
   for (SlowRail* const rail : rails) rail->do_at_most(2);
   auto* const word = reinterpret_cast<std::uint64_t*>(theirs.data() + 64);
   *word = 40;
-  EXPECT_EQ(network->atomic(RMA_FETCH_ADD, word, 2, 0, 1).value(), 40U);
-  EXPECT_EQ(network->atomic(RMA_COMPARE_SWAP, word, 7, 42, 1).value(), 42U);
-  EXPECT_EQ(network->atomic(RMA_COMPARE_SWAP, word, 9, 42, 1).value(), 7U);
+  EXPECT_EQ(network->words().atomic(RMA_FETCH_ADD, word, 2, 0, 1).value(), 40U);
+  EXPECT_EQ(network->words().atomic(RMA_COMPARE_SWAP, word, 7, 42, 1).value(), 42U);
+  EXPECT_EQ(network->words().atomic(RMA_COMPARE_SWAP, word, 9, 42, 1).value(), 7U);
   EXPECT_EQ(*word, 7U);
-  EXPECT_EQ(network->atomic(RMA_FETCH_ADD, word, ~std::uint64_t{0}, 0, 1).value(), 7U);
+  EXPECT_EQ(network->words().atomic(RMA_FETCH_ADD, word, ~std::uint64_t{0}, 0, 1).value(), 7U);
   EXPECT_EQ(*word, 6U);
   auto* const past = reinterpret_cast<std::uint64_t*>(theirs.data() + kTheirs);
-  EXPECT_EQ(network->atomic(RMA_FETCH_ADD, past, 1, 0, 1).status().code(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(network->words().atomic(RMA_FETCH_ADD, past, 1, 0, 1).status().code(), RMA_ERR_ADDRESS);
 }
 
 TEST_F(NetworkTest, AtomicsThatTheDeviceDoesNotHaveAreRefused) {
@@ -224,7 +226,7 @@ TEST_F(NetworkTest, AtomicsThatTheDeviceDoesNotHaveAreRefused) {
   limits.atomics64 = false;
   open(1, limits);
   auto* const word = reinterpret_cast<std::uint64_t*>(theirs.data());
-  EXPECT_EQ(network->atomic(RMA_FETCH_ADD, word, 2, 0, 1).status().code(), RMA_ERR_UNSUPPORTED);
+  EXPECT_EQ(network->words().atomic(RMA_FETCH_ADD, word, 2, 0, 1).status().code(), RMA_ERR_UNSUPPORTED);
 }
 
 TEST_F(NetworkTest, ThreadsDoNotDisturbEachOther) {
@@ -245,12 +247,12 @@ TEST_F(NetworkTest, ThreadsDoNotDisturbEachOther) {
         constexpr std::array<std::size_t, 5> kBytes = {8, 200, 3000, 20'000, kShare};
         const std::size_t bytes = kBytes[random() % kBytes.size()];
         fill(source.data(), bytes, static_cast<unsigned>(random() % 1000));
-        const bool good = put(mine, source.data(), bytes).ok() && get(back.data(), mine, bytes).ok() &&
-                          same(source.data(), back.data(), bytes) && pending.fence(1).ok() &&
-                          network
-                              ->atomic(RMA_FETCH_ADD,
-                                       reinterpret_cast<std::uint64_t*>(theirs.data() + kTheirs - 8), 1, 0, 1)
-                              .ok();
+        const bool good =
+            put(mine, source.data(), bytes).ok() && get(back.data(), mine, bytes).ok() &&
+            same(source.data(), back.data(), bytes) && pending.fence(1).ok() &&
+            network->words()
+                .atomic(RMA_FETCH_ADD, reinterpret_cast<std::uint64_t*>(theirs.data() + kTheirs - 8), 1, 0, 1)
+                .ok();
         if (!good) ++wrong;
       }
     });

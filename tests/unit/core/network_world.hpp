@@ -14,6 +14,9 @@
 
 #include "../seed.hpp"
 #include "core/network/network.hpp"
+#include "core/network/request_order.hpp"
+#include "core/network/transfers.hpp"
+#include "core/network/word_operations.hpp"
 #include "malloc/region_table.hpp"
 #include "slow_rail.hpp"
 #include "util/statistics.hpp"
@@ -112,7 +115,7 @@ class NetworkWorld : public testing::Test {
           if (address < own.data() || address >= own.data() + own.size()) return std::nullopt;
           return own_heap;
         });
-    pending.add(*network);
+    pending.engine().add(*network);
     pending.set_progress_source(1, *network);
   }
 
@@ -138,23 +141,25 @@ class NetworkWorld : public testing::Test {
   [[nodiscard]] Status blocking(const std::function<Status(Batch&)>& issue) {
     Batch batch(1);
     Status status = issue(batch);
-    Status flushed = network->flush(batch);
+    Status flushed = network->posting().flush(batch);
     if (status.ok()) status = std::move(flushed);
     if (batch.operation() == RMA_REQUEST_NULL) return status;
     Status finished = pending.finish(batch.take_operation());
     return status.ok() ? std::move(finished) : std::move(status);
   }
   [[nodiscard]] Status put(std::size_t to, const void* from, std::size_t bytes) {
-    return blocking([&](Batch& batch) { return network->put(batch, theirs.data() + to, from, bytes); });
+    return blocking(
+        [&](Batch& batch) { return network->transfers().put(batch, theirs.data() + to, from, bytes); });
   }
   [[nodiscard]] Status get(void* to, std::size_t from, std::size_t bytes) {
-    return blocking([&](Batch& batch) { return network->get(batch, to, theirs.data() + from, bytes); });
+    return blocking(
+        [&](Batch& batch) { return network->transfers().get(batch, to, theirs.data() + from, bytes); });
   }
   /// Makes a put that the next fence completes.
   [[nodiscard]] Status leave_put(std::size_t to, const void* from, std::size_t bytes) {
     Batch batch(1);
-    Status status = network->put(batch, theirs.data() + to, from, bytes);
-    Status flushed = network->flush(batch);
+    Status status = network->transfers().put(batch, theirs.data() + to, from, bytes);
+    Status flushed = network->posting().flush(batch);
     if (batch.operation() != RMA_REQUEST_NULL) pending.leave(batch.take_operation());
     return status.ok() ? std::move(flushed) : std::move(status);
   }

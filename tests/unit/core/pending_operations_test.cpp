@@ -87,7 +87,7 @@ class PendingOperationsTest : public testing::TestWithParam<bool> {
  protected:
   PendingOperationsTest() { use(pending, source); }
   static void use(PendingOperations& to, FakeProgressSource& added) {
-    to.add(added);
+    to.engine().add(added);
     for (int rank = 0; rank < 4; ++rank) to.set_progress_source(rank, added);
   }
   [[nodiscard]] rma_request_t open_with_part(int rank) {
@@ -105,7 +105,7 @@ TEST_P(PendingOperationsTest, AConditionThatHeldIsNotAskedAgain) {
   // The second look is the one right before the sleep.
   for (int holds_at = 1; holds_at <= 4; ++holds_at) {
     int asked = 0;
-    pending.wait_until(1, [&] { return ++asked >= holds_at; });
+    pending.engine().wait_until(1, [&] { return ++asked >= holds_at; });
     EXPECT_EQ(asked, holds_at);
   }
 }
@@ -120,7 +120,7 @@ TEST_P(PendingOperationsTest, ThreadsThatTakeWhatTheyWaitForTakeItOnce) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
       for (int round = 0; round < kRounds; ++round) {
-        pending.wait_until(1, [&] {
+        pending.engine().wait_until(1, [&] {
           int seen = available.load();
           while (seen > 0 && !available.compare_exchange_weak(seen, seen - 1)) {
           }
@@ -170,8 +170,8 @@ TEST_P(PendingOperationsTest, ThreadsThatSleepAreWokenByTheNewsThatEachWaitsFor)
 
 TEST_P(PendingOperationsTest, AConditionThatAnotherThreadMakesTrueIsSeen) {
   std::atomic<bool> condition = false;
-  std::thread waiter([&] { pending.wait_until(1, [&] { return condition.load(); }); });
-  std::thread other([&] { pending.wait_until(2, [&] { return condition.load(); }); });
+  std::thread waiter([&] { pending.engine().wait_until(1, [&] { return condition.load(); }); });
+  std::thread other([&] { pending.engine().wait_until(2, [&] { return condition.load(); }); });
   condition = true;
   source.wake();
   waiter.join();
@@ -233,7 +233,7 @@ TEST_P(PendingOperationsTest, ASilentRankIsGivenUp) {
 class UnreportedPuts final : public ProgressSource {
  public:
   explicit UnreportedPuts(PendingOperations& pending) : pending_(pending) {
-    pending.add(*this);
+    pending.engine().add(*this);
     for (int rank = 0; rank < 4; ++rank) pending.set_progress_source(rank, *this);
   }
   /// Returns the put's number.

@@ -110,14 +110,14 @@ class HelperWorld : public testing::Test {
     rank.server = std::make_unique<RpcServer>(*rank.channel, *rank.rails, settings.helper_buffer,
                                               settings.helper_buffers);
     rank.helper = std::make_unique<HelperThread>(*rank.channel, *rank.pending, rank.rails->service(), 0);
-    rank.pending->add(*rank.network);
+    rank.pending->engine().add(*rank.network);
     for (int other = 0; other < count; ++other) rank.pending->set_progress_source(other, *rank.network);
   }
   /// Starts the helpers. The handlers are registered before.
   void start() {
     for (auto& rank : ranks) {
       ASSERT_TRUE(rank->helper->start().ok());
-      rank->pending->add(everyone);
+      rank->pending->engine().add(everyone);
     }
   }
 

@@ -1,6 +1,7 @@
 #include <random>
 
 #include "../seed.hpp"
+#include "core/network/request_order.hpp"
 #include "helper_world.hpp"
 #include "util/statistics.hpp"
 

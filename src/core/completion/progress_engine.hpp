@@ -1,0 +1,168 @@
+#pragma once
+
+#include <poll.h>
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "util/status.hpp"
+#include "util/wait.hpp"
+
+namespace rma {
+
+/// An object that carries operations to other ranks, as seen by the threads that wait for these operations.
+/// Thread-safe.
+class ProgressSource {
+ public:
+  ProgressSource() = default;
+  ProgressSource(const ProgressSource&) = delete;
+  ProgressSource& operator=(const ProgressSource&) = delete;
+  virtual ~ProgressSource() = default;
+
+  /// Polls for completions and reports them to PendingOperations. Returns whether it found any. One thread at
+  /// a time calls it.
+  virtual bool progress() = 0;
+  /// Makes the completion of everything that was issued to `rank` visible to PendingOperations: before it
+  /// returns, it begins something (PendingOperations::begin) that ends only when all of that is complete.
+  virtual void flush(int rank) = 0;
+  /// Gives `rank` up: everything that was issued to it ends with RMA_ERR_PEER_LOST.
+  virtual void give_up(int rank) = 0;
+  /// Prepares a sleep. The caller calls progress() once more after this; then event_fds() become readable
+  /// when there is a completion.
+  virtual void arm() = 0;
+  [[nodiscard]] virtual std::span<const int> event_fds() const = 0;
+  /// Returns a text for users about an operation to `rank` that ended with `code`.
+  [[nodiscard]] virtual std::string explain(rma_status_t code, int rank) const = 0;
+};
+
+/// How the threads of this process wait for operations: they drive the progress sources, and sleep until one
+/// of these has a completion. Thread-safe.
+class ProgressEngine {
+ public:
+  /// Returns how often a rank has shown a sign of life, modulo 2^32.
+  using SignsOfLife = std::function<std::uint32_t(int rank)>;
+
+  /// @param patience  a rank is given up if a thread waits for it and nothing was heard of it for this long.
+  ProgressEngine(const WaitPolicy& policy, std::chrono::milliseconds patience, SignsOfLife signs)
+      : policy_(policy), patience_(patience), signs_(std::move(signs)) {}
+  ~ProgressEngine();
+  ProgressEngine(const ProgressEngine&) = delete;
+  ProgressEngine& operator=(const ProgressEngine&) = delete;
+
+  /// Adds a progress source that waiting threads ask for progress.
+  void add(ProgressSource& source);
+  /// Says where a waiting thread sleeps if no progress source has event descriptors: other processes of the
+  /// host wake it there. With event descriptors, the thread counts itself in Doorbell::listeners. Called before
+  /// the first wait.
+  void sleep_at(Doorbell& doorbell) { doorbell_ = &doorbell; }
+  /// The rank of an operation that no silence of a rank ends, such as a receive: its source may compute for an
+  /// hour before it sends.
+  static constexpr int kNoRank = -1;
+
+  /// Waits until `condition()` returns true; progress of operations to `rank` makes it true. The thread
+  /// polls, then yields, then sleeps until a progress source has a completion. A condition that has returned
+  /// true is not called again, so it may take the thing that it waits for. If nothing is heard of the rank
+  /// for `patience`, the rank is given up. A progress source must then end everything that was issued to the
+  /// rank, so that the condition comes true. With kNoRank, nobody is given up.
+  template <typename Condition>
+  void wait_until(int rank, const Condition& condition);
+  /// Polls for completions once.
+  void progress();
+  /// Calls ProgressSource::flush() of every source.
+  void flush(int rank);
+
+  /// Wakes the threads that sleep in wait_until(). The caller has made a condition true that one of them may
+  /// wait for. The call is not needed after PendingOperations::end(), nor for completions that progress()
+  /// finds.
+  void wake() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wait_until()
+    if (asleep_.load(std::memory_order_relaxed)) wake_sleeper();
+  }
+  /// Does the same for a caller that has made the condition true by a sequentially consistent
+  /// read-modify-write, which is the full barrier that wake() needs.
+  void woken_by_change() {
+    if (asleep_.load(std::memory_order_seq_cst)) wake_sleeper();
+  }
+
+ private:
+  /// How long a waiting thread has not heard of the rank that it waits for.
+  struct Watch {
+    int rank;
+    std::uint32_t signs;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  void wake_sleeper();
+  bool progress_locked();
+  [[nodiscard]] Watch start_watch(int rank) const;
+  /// Says to other processes that this thread is about to sleep, so that they wake it. Returns
+  /// Doorbell::wakeups.
+  [[nodiscard]] std::uint32_t announce_sleep();
+  void end_sleep();
+  void sleep_for_events(std::uint32_t seen);
+  void look_after(Watch& watch);
+
+  const WaitPolicy policy_;
+  const std::chrono::milliseconds patience_;
+  const SignsOfLife signs_;
+  std::vector<ProgressSource*> sources_;
+  std::vector<pollfd> events_;  ///< empty if no progress source has any; the first is for wake_sleeper()
+  /// A thread sleeps for events or is about to (Dekker's algorithm): the sleeper sets this before it tests
+  /// its condition for the last time. A thread that makes a condition true reads it afterwards.
+  std::atomic<bool> asleep_ = false;
+  std::mutex poll_lock_;  ///< held by the one thread that polls for completions or sleeps for their events
+  Doorbell news_;         ///< the other threads sleep here until that thread finds completions
+  Doorbell* doorbell_ = nullptr;
+};
+
+template <typename Condition>
+void ProgressEngine::wait_until(int rank, const Condition& condition) {
+  for (std::uint64_t i = 0; i < policy_.spins; ++i) {
+    if (condition()) return;
+    progress();
+  }
+  for (std::uint64_t i = 0; i < policy_.yields; ++i) {
+    if (condition()) return;
+    progress();
+    sched_yield();
+  }
+  Watch watch = start_watch(rank);
+  Doorbell::Sleeper sleeper(news_, Waker::sometimes);
+  while (!condition()) {
+    bool holds = false;
+    if (std::unique_lock guard(poll_lock_, std::try_to_lock); guard.owns_lock()) {
+      const std::uint32_t seen = announce_sleep();  // before it looks for the last time
+      for (ProgressSource* const source : sources_) source->arm();
+      if (!progress_locked()) {
+        asleep_.store(true, std::memory_order_seq_cst);
+        std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with wake() and woken_by_change()
+        // Tests the condition again while it holds the lock. The thread that held the lock before may have
+        // taken in the completion already, and nobody wakes it a second time.
+        holds = condition();
+        if (!holds) sleep_for_events(seen);
+        asleep_.store(false, std::memory_order_relaxed);
+      }
+      end_sleep();
+      guard.unlock();
+      news_.wake();  // one of the threads that sleep there takes over the polling
+    } else {
+      news_.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
+      const std::uint32_t seen = news_.wakeups.load(std::memory_order_acquire);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      holds = condition();
+      if (!holds) sleeper.sleep(seen);
+      news_.sleepers.fetch_sub(1, std::memory_order_relaxed);
+    }
+    if (holds) return;
+    look_after(watch);
+  }
+}
+
+}  // namespace rma

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""rmarun as a PMIx server: ranks that join, leave, abort, vanish.
+
+usage: pmix_cases.py CASE RMARUN CLIENT
+"""
+
+import os
+import shutil
+import signal
+import sys
+
+from harness import (CLIENT, HANG_GUARD, SKIPPED, children_of, contains, equal, main, ready, run, start, state, stop,
+                     succeeds, until)
+
+
+def exchange(ranks):
+    out = succeeds("-n", str(ranks), CLIENT, "exchange")
+    equal(sorted(out.splitlines()), sorted(f"round 0 rank {r} of {ranks} local {ranks}" for r in range(ranks)))
+
+
+def exchange_1():
+    exchange(1)
+
+
+def exchange_2():
+    exchange(2)
+
+
+def exchange_5():
+    exchange(5)
+
+
+def exchange_16():
+    exchange(16)
+
+
+def many_ranks():
+    equal(succeeds("-n", "64", CLIENT, "fence"), "")
+
+
+def rejoin():
+    out = succeeds("-n", "4", CLIENT, "exchange", "5")
+    equal(sorted(out.splitlines()),
+          sorted(f"round {round} rank {r} of 4 local 4" for r in range(4) for round in range(5)))
+
+
+def abort():
+    code, _, err = run("-n", "3", CLIENT, "abort")
+    equal(code, 9)
+    contains(err, "the last rank has had enough")
+    contains(err, "rank 2 aborted the job with exit code 9")
+
+
+def vanish():
+    code, _, err = run("-n", "3", CLIENT, "vanish")
+    equal(code, 1)
+    contains(err, "rank 2 ")
+    contains(err, "without leaving the job")
+
+
+def vanish_forked():
+    # A process that the lost rank has left holds its connection.
+    code, _, err = run("-n", "3", CLIENT, "vanish_forked")
+    equal(code, 1)
+    contains(err, "rank 2 ")
+    contains(err, "without leaving the job")
+
+
+def slow_launcher():
+    # The ranks have said goodbye and gone when the launcher comes to see to it. It finds their ends before their
+    # words: its threads that read them get what its main thread leaves of one processor.
+    ranks = 8
+    job = start("-n", str(ranks), CLIENT, "leave_stopped")
+    ready(job, ranks)
+    launcher = children_of(job.pid)[0]
+    stop(launcher)
+    until(lambda: [state(pid) for pid in children_of(launcher)].count("Z") == ranks - 1, "all but rank 0 have ended")
+    processor = min(os.sched_getaffinity(0))
+    for thread in map(int, os.listdir(f"/proc/{launcher}/task")):
+        os.sched_setaffinity(thread, {processor})
+        if thread != launcher:
+            os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+    os.kill(launcher, signal.SIGCONT)
+    until(lambda: len(children_of(launcher)) <= 1, "the launcher has seen their ends")
+    out, err = job.communicate(timeout=HANG_GUARD)
+    equal((job.returncode, out, err), (0, "", ""))
+
+
+def never_joins():
+    code, _, err = run("-n", "2", "sh", "-c", '[ $PMIX_RANK = 1 ] || exec "$0" fence', CLIENT)
+    equal(code, 1)
+    contains(err, "rank 1 exited with code 0 without joining the job")
+
+
+def under_mpirun():
+    mpirun = shutil.which("mpirun.openmpi")
+    if mpirun is None:
+        print("skipped: there is no mpirun.openmpi")
+        sys.exit(SKIPPED)
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    code, out, err = run("--oversubscribe", "-n", "3", CLIENT, "exchange", "2", program=mpirun)
+    equal(code, 0, err)
+    equal(sorted(out.splitlines()),
+          sorted(f"round {round} rank {r} of 3 local 3" for r in range(3) for round in range(2)))
+    code, _, err = run("--oversubscribe", "-n", "3", CLIENT, "abort", program=mpirun)
+    equal(code, 9, err)
+    contains(err, "the last rank has had enough")
+
+
+main(globals())
