@@ -4,7 +4,8 @@
 #include "twosided_fortran/handles.hpp"
 #include "twosided_fortran/sentinels.hpp"
 
-/// Defines mpi_x_ as a weak alias of pmpi_x_, which the including file defines. A profiler may define its own mpi_x_.
+/// Defines mpi_x_ as a weak alias of pmpi_x_, which the including file defines. A profiler may define its own
+/// mpi_x_.
 #define RMA_MPI_FORTRAN_WEAK(name) [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name
 
 namespace rma::mpi_fortran {

@@ -1,5 +1,5 @@
-// Attributes: their keys with Fortran's copy and delete procedures, and their values. An attribute that Fortran sets is
-// an integer, which C keeps in the place of its pointer.
+// Attributes: their keys with Fortran's copy and delete procedures, and their values. An attribute that
+// Fortran sets is an integer, which C keeps in the place of its pointer.
 
 #include <algorithm>
 
@@ -7,7 +7,8 @@
 
 extern "C" {
 
-// The procedures that stand for a constant of C. They do what they stand for when a program calls them itself.
+// The procedures that stand for a constant of C. They do what they stand for when a program calls them
+// itself.
 #define RMA_MPI_PREDEFINED(kind, Int)                                                                     \
   void mpi_##kind##null_copy_fn_(MPI_Fint* /*object*/, MPI_Fint* /*keyval*/, Int* /*extra*/, Int* /*in*/, \
                                  Int* /*out*/, MPI_Fint* flag, MPI_Fint* ierror) {                        \
@@ -35,15 +36,16 @@ RMA_MPI_PREDEFINED(, MPI_Fint)
 namespace rma::mpi_fortran {
 namespace {
 
-/// Fortran's procedures. Int is what an attribute's value is: an integer of address kind, or a plain one in the calls of
-/// MPI-1.
+/// Fortran's procedures. Int is what an attribute's value is: an integer of address kind, or a plain one in
+/// the calls of MPI-1.
 template <class Int>
 using CopyProcedure = void(MPI_Fint* object, MPI_Fint* keyval, Int* extra, Int* in, Int* out, MPI_Fint* flag,
                            MPI_Fint* ierror);
 template <class Int>
 using DeleteProcedure = void(MPI_Fint* object, MPI_Fint* keyval, Int* value, Int* extra, MPI_Fint* ierror);
 
-/// What a key's C functions get as extra state. It lives until the program ends, because attributes may outlive the key.
+/// What a key's C functions get as extra state. It lives until the program ends, because attributes may
+/// outlive the key.
 template <class Int>
 struct Key {
   CopyProcedure<Int>* copy;

@@ -1,5 +1,6 @@
-// The entry points that get a Fortran procedure, and for which C's interface has no place for a pointer of our own:
-// operators and error handlers. A table of small C functions stands in: each calls the procedure of its own slot.
+// The entry points that get a Fortran procedure, and for which C's interface has no place for a pointer of
+// our own: operators and error handlers. A table of small C functions stands in: each calls the procedure of
+// its own slot.
 
 #include <array>
 #include <atomic>
@@ -11,8 +12,9 @@
 namespace rma::mpi_fortran {
 namespace {
 
-/// How many different procedures a program may give for one purpose. A procedure keeps its slot until the program ends,
-/// because a freed operator may still be in use; the same procedure given again gets the same slot.
+/// How many different procedures a program may give for one purpose. A procedure keeps its slot until the
+/// program ends, because a freed operator may still be in use; the same procedure given again gets the same
+/// slot.
 constexpr std::size_t kSlots = 256;
 
 template <class Purpose>

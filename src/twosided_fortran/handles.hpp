@@ -56,8 +56,8 @@ MPI_Fint number_of(Handle h) {
   return Conversion<Handle>::to_int(h);
 }
 
-/// The place where a C function stores a new handle. The number is stored at the end of the call, unless the function
-/// has set nothing.
+/// The place where a C function stores a new handle. The number is stored at the end of the call, unless the
+/// function has set nothing.
 template <class Handle>
 class HandleOut {
  public:
@@ -76,7 +76,8 @@ class HandleOut {
   Handle handle_ = nullptr;
 };
 
-/// A handle that a C function reads and may make null. It replaces no handle by another, so only a null is stored.
+/// A handle that a C function reads and may make null. It replaces no handle by another, so only a null is
+/// stored.
 template <class Handle>
 class HandleInOut {
  public:
@@ -117,8 +118,8 @@ class Handles {
   std::vector<Handle> many_;
 };
 
-/// An array of handles that a C function reads. The function keeps no pointer to it: an entry point's array ends with
-/// the call, also where the call begins a nonblocking operation.
+/// An array of handles that a C function reads. The function keeps no pointer to it: an entry point's array
+/// ends with the call, also where the call begins a nonblocking operation.
 template <class Handle>
 class HandlesIn {
  public:

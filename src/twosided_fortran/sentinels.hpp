@@ -9,8 +9,9 @@ namespace rma::mpi_fortran {
 constexpr std::size_t kCommonAlignment = 32;
 }  // namespace rma::mpi_fortran
 
-/// The common blocks of mpif.h whose addresses have a meaning. A program that includes mpif.h allocates them, and the
-/// dynamic linker makes these names mean the program's blocks, so an entry point compares the address of an argument.
+/// The common blocks of mpif.h whose addresses have a meaning. A program that includes mpif.h allocates them,
+/// and the dynamic linker makes these names mean the program's blocks, so an entry point compares the address
+/// of an argument.
 extern "C" {
 alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_bottom_;
 alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_in_place_;
@@ -35,7 +36,8 @@ inline const void* c_buffer(const void* given) {
 }
 inline void* c_buffer(void* given) { return const_cast<void*>(c_buffer(const_cast<const void*>(given))); }
 
-/// Returns the C address of one status or of an array of them. An INTEGER array of 8 has the layout of an MPI_Status.
+/// Returns the C address of one status or of an array of them. An INTEGER array of 8 has the layout of an
+/// MPI_Status.
 inline MPI_Status* c_status(MPI_Fint* given) {
   static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint));
   if (given == mpi_abi_status_ignore_ || given == mpi_abi_statuses_ignore_) return MPI_STATUS_IGNORE;

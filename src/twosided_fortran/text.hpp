@@ -37,8 +37,8 @@ class InfoText {
 /// Returns the room in C for a text of `length` characters in Fortran.
 inline int room(MPI_Fint length) { return length > 0 ? length + 1 : 1; }
 
-/// A text that a C function writes. The end of the call copies what fits and fills up with blanks, unless the function
-/// has written nothing.
+/// A text that a C function writes. The end of the call copies what fits and fills up with blanks, unless the
+/// function has written nothing.
 class TextOut {
  public:
   /// `room` counts the null at the end.
