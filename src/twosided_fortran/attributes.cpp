@@ -6,6 +6,7 @@
 #include "twosided_fortran/arguments.hpp"
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): these are the names that gfortran gives them
 
 // The procedures that stand for a constant of C. They do what they stand for when a program calls them
 // itself.
@@ -31,6 +32,7 @@ RMA_MPI_PREDEFINED(win_, MPI_Aint)
 RMA_MPI_PREDEFINED(, MPI_Fint)
 #undef RMA_MPI_PREDEFINED
 
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 }  // extern "C"
 
 namespace rma::mpi_fortran {
@@ -131,6 +133,7 @@ int get_attribute(Get get, const MPI_Fint* object, const MPI_Fint* keyval, Int* 
 using namespace rma::mpi_fortran;
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): these are the names that gfortran gives them
 
 #define RMA_MPI_ATTRIBUTES(kind, Kind, Handle)                                                        \
   void pmpi_##kind##_create_keyval_(CopyProcedure<MPI_Aint>* copy, DeleteProcedure<MPI_Aint>* remove, \
@@ -164,4 +167,5 @@ void pmpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fint* valu
 }
 RMA_MPI_FORTRAN_WEAK(mpi_attr_get_);
 
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 }  // extern "C"

@@ -84,6 +84,7 @@ using WinErrors = ErrorHandler<MPI_Win, MPI_Win_errhandler_function>;
 using namespace rma::mpi_fortran;
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
 
 void pmpi_op_create_(Operator::Procedure* user_fn, const MPI_Fint* commute, MPI_Fint* op, MPI_Fint* ierror) {
   store(ierror, make<Operator>(user_fn, [&](auto* function) {
@@ -120,4 +121,5 @@ void pmpi_win_create_errhandler_(WinErrors::Procedure* fn, MPI_Fint* errhandler,
 }
 RMA_MPI_FORTRAN_WEAK(mpi_win_create_errhandler_);
 
+// NOLINTEND(readability-identifier-naming)
 }  // extern "C"

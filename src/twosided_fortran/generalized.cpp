@@ -79,6 +79,7 @@ int extent_in_file(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
 using namespace rma::mpi_fortran;
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
 
 void pmpi_grequest_start_(QueryProcedure* query, FreeProcedure* free, CancelProcedure* cancel,
                           const MPI_Aint* extra, MPI_Fint* request, MPI_Fint* ierror) {
@@ -111,4 +112,5 @@ void pmpi_register_datarep_(const char* name, ConversionProcedure* read, Convers
 }
 RMA_MPI_FORTRAN_WEAK(mpi_register_datarep_);
 
+// NOLINTEND(readability-identifier-naming)
 }  // extern "C"

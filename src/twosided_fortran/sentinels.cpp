@@ -3,6 +3,7 @@
 #include "twosided_fortran/sentinels.hpp"
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
 
 alignas(rma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_bottom_;
 alignas(rma::mpi_fortran::kCommonAlignment) MPI_Fint mpi_abi_in_place_;
@@ -19,4 +20,5 @@ alignas(rma::mpi_fortran::kCommonAlignment) char mpi_abi_argvs_null_;
 void pmpi_f_sync_reg_(void* /*buf*/) {}
 [[gnu::weak, gnu::alias("pmpi_f_sync_reg_")]] void mpi_f_sync_reg_(void* buf);
 
+// NOLINTEND(readability-identifier-naming)
 }  // extern "C"

@@ -13,6 +13,7 @@ constexpr std::size_t kCommonAlignment = 32;
 /// and the dynamic linker makes these names mean the program's blocks, so an entry point compares the address
 /// of an argument.
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
 alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_bottom_;
 alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_in_place_;
 alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_buffer_automatic_;
@@ -23,6 +24,7 @@ alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_unweighted_;
 alignas(rma::mpi_fortran::kCommonAlignment) extern MPI_Fint mpi_abi_weights_empty_;
 alignas(rma::mpi_fortran::kCommonAlignment) extern char mpi_abi_argv_null_;
 alignas(rma::mpi_fortran::kCommonAlignment) extern char mpi_abi_argvs_null_;
+// NOLINTEND(readability-identifier-naming)
 }
 
 namespace rma::mpi_fortran {

@@ -37,6 +37,7 @@ class CommandLine {
 using namespace rma::mpi_fortran;
 
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
 
 void pmpi_comm_spawn_(const char* command, const char* argv, const MPI_Fint* maxprocs, const MPI_Fint* info,
                       const MPI_Fint* root, const MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* codes,
@@ -63,6 +64,8 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* commands, cons
   }
   std::vector<char*> c_names;
   std::vector<char**> c_lines;
+  c_names.reserve(size);
+  c_lines.reserve(size);
   for (std::string& name : names) c_names.push_back(name.data());
   for (CommandLine& line : lines) c_lines.push_back(line.data());
   store(ierror,
@@ -72,4 +75,5 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* commands, cons
 }
 RMA_MPI_FORTRAN_WEAK(mpi_comm_spawn_multiple_);
 
+// NOLINTEND(readability-identifier-naming)
 }  // extern "C"
