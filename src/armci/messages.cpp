@@ -43,6 +43,9 @@ Messages::~Messages() {
 }
 
 Status Messages::send(Label label, std::span<const std::byte> data, int to) {
+  if (to < 0 || to >= rma_size()) {
+    return {RMA_ERR_RANK, fmt::format("there is no process {} in a job of {}", to, rma_size())};
+  }
   if (to == rma_rank()) return send_self(label, data);
   return outcome(rma_send(data.data(), data.size(), to, tag_of(label), context(label)));
 }

@@ -184,6 +184,11 @@ TEST(Settings, AreReadFromThisProcessesEnvironment) {
   EXPECT_EQ(settings.value().spins, 31U);
 }
 
+TEST(Settings, VariablesOfTheCompilersAreNone) {
+  EXPECT_TRUE(read({"RMA_CC=gcc", "RMA_CXX=g++", "RMA_FC=gfortran"}).ok());
+  EXPECT_FALSE(read({"RMA_CC1=gcc"}).ok());
+}
+
 TEST(Log, TakesItsSixWordsAndNoOther) {
   for (const char* const word : {"trace", "debug", "info", "warn", "error", "off"}) {
     EXPECT_TRUE(open_log(word, 0).ok()) << word;

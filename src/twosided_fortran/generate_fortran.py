@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Writes MPI's Fortran interface by the tables of src/twosided_compat: mpif.h, the module mpi, and the entry points.
+
+usage: generate_fortran.py TABLES_FOLDER OUTPUT_FOLDER HEADER_FOLDER
+
+TABLES_FOLDER holds functions.txt, constants.txt and generate.py, which reads them. HEADER_FOLDER gets mpif.h.
+OUTPUT_FOLDER gets mpi.f90 and, for each chapter of functions.txt, fortran_entries/CHAPTER.cpp. An entry point calls the C function
+of the same name, so a function that the library does not implement fails in Fortran as it does in C.
+"""
+
+import importlib.util
+import pathlib
+import sys
+
+from fortran_arguments import CALLBACK, RESULTS, arguments_of, is_handwritten, is_in_fortran
+from fortran_constants import externals, free_form, header_lines
+
+IERROR = "integer, intent(inout), optional :: ierror"
+
+
+def tables_reader(folder):
+    spec = importlib.util.spec_from_file_location("mpi_tables", folder / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def functions_of(chapter):
+    """The functions of a chapter that Fortran has: (name, function, whether counts are large)."""
+    for function in chapter[2]:
+        if is_in_fortran(function):
+            yield function.name, function, False
+            if function.forms == "x":
+                yield f"{function.name}_x", function, True
+
+
+def continued(text, width=124):
+    """A statement of free form, in lines of at most `width` columns."""
+    lines = []
+    while len(text) > width:
+        cut = text.rfind(",", 0, width) + 1
+        lines.append(text[:cut] + " &")
+        text = "      " + text[cut:].strip()
+    return [*lines, text]
+
+
+def interface(prefix, name, function, large):
+    """The explicit interface of one procedure."""
+    arguments = [a for a in arguments_of(function, large) if a.name]
+    names = [a.name for a in arguments]
+    if function.result in RESULTS:
+        head, tail = f"function {prefix}MPI_{name}({', '.join(names)})", f"end function {prefix}MPI_{name}"
+        declarations = [f"{RESULTS[function.result]} :: {prefix}MPI_{name}"]
+    else:
+        names += [] if name == "Pcontrol" else ["ierror"]
+        head, tail = f"subroutine {prefix}MPI_{name}({', '.join(names)})", f"end subroutine {prefix}MPI_{name}"
+        declarations = [] if name == "Pcontrol" else [IERROR]
+    lines = continued(f"    {head}")
+    text = " ".join(a.fortran for a in arguments) + " ".join(declarations)
+    kinds = [k for k in ("MPI_ADDRESS_KIND", "MPI_OFFSET_KIND", "MPI_COUNT_KIND", "MPI_STATUS_SIZE") if k in text]
+    if kinds:
+        lines.append(f"      import :: {', '.join(kinds)}")
+    lines.append("      implicit none")
+    for argument in arguments:
+        lines.append(f"      {argument.fortran}" if argument.fortran == CALLBACK else f"      {argument.fortran} :: {argument.name}")
+        if argument.fortran == CALLBACK:
+            lines[-1] = f"      external :: {argument.name}"
+        elif argument.is_choice:
+            lines.append(f"      !GCC$ ATTRIBUTES NO_ARG_CHECK :: {argument.name}")
+    return [*lines, *(f"      {d}" for d in declarations), f"    {tail}"]
+
+
+def module(chapters, constants):
+    lines = ["! The module mpi: MPI in Fortran with explicit interfaces, over the binary interface of the MPI standard.",
+             "! Choice buffers take variables of every type, kind and rank.", "module mpi", "  implicit none", "  public", ""]
+    lines += free_form(header_lines(constants)) + [""]
+    lines += [f"  external :: {name}" for name in externals()] + [""]
+    for prefix in ("", "P"):
+        for chapter in chapters:
+            bodies = [interface(prefix, *f) for f in functions_of(chapter)]
+            if bodies:
+                lines += [f"  ! {chapter[1]}{', by the names for profilers' if prefix else ''}", "  interface"]
+                lines += [line for body in bodies for line in body] + ["  end interface", ""]
+    lines += ["  interface", "    subroutine MPI_F_sync_reg(buf)", "      implicit none", "      type(*), dimension(*) :: buf",
+              "      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf", "    end subroutine MPI_F_sync_reg", "  end interface"]
+    return "\n".join(lines) + "\nend module mpi\n"
+
+
+def mpif(constants):
+    lines = ["! MPI in Fortran, over the binary interface of the MPI standard.", "! The lines are valid in fixed and in free form."]
+    lines += [f"      {line}" if line else "" for line in header_lines(constants)]
+    for name in externals():
+        lines.append(f"      external {name}")
+    for prefix in ("", "P"):
+        for name in ("WTIME", "WTICK"):
+            lines += [f"      double precision {prefix}MPI_{name}", f"      external {prefix}MPI_{name}"]
+        for name in ("AINT_ADD", "AINT_DIFF"):
+            lines += [f"      integer(kind=MPI_ADDRESS_KIND) {prefix}MPI_{name}", f"      external {prefix}MPI_{name}"]
+    return "\n".join(lines) + "\n"
+
+
+def entry(name, function, large):
+    """One entry point and its weak name."""
+    arguments = arguments_of(function, large)
+    symbol = f"mpi_{name.lower()}_"
+    parameters = [a.parameter for a in arguments if a.name]
+    call = f"PMPI_{name}({', '.join(a.expression for a in arguments if a.expression)})"
+    if function.result in RESULTS:
+        result, body = function.result, f"return {call};"
+    elif name == "Pcontrol":
+        result, body = "void", f"static_cast<void>({call});"
+    else:
+        parameters.append("MPI_Fint* ierror")
+        result, body = "void", f"store(ierror, {call});"
+    parameters += [f"std::size_t {a.name}_length" for a in arguments if a.is_string]
+    return f"{result} p{symbol}({', '.join(parameters)}) {{\n  {body}\n}}\nRMA_MPI_FORTRAN_WEAK({symbol});\n"
+
+
+def entries(chapter):
+    lines = [f"// Fortran's entry points of the chapter: {chapter[1]}.", "", '#include "twosided_fortran/arguments.hpp"',
+             '#include "twosided_fortran/text.hpp"', "", "using namespace rma::mpi_fortran;", "", 'extern "C" {',
+             "// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them", ""]
+    lines += [entry(*f) for f in functions_of(chapter) if not is_handwritten(f[1])]
+    return "\n".join(lines) + '\n// NOLINTEND(readability-identifier-naming)\n}  // extern "C"\n'
+
+
+def main():
+    tables_folder, output, headers = map(pathlib.Path, sys.argv[1:])
+    tables = tables_reader(tables_folder)
+    chapters = tables.read_functions(tables_folder / "functions.txt")
+    constants = tables.read_constants(tables_folder / "constants.txt")
+    tables.write(headers / "mpif.h", mpif(constants))
+    tables.write(output / "mpi.f90", module(chapters, constants))
+    for chapter in chapters:
+        if any(functions_of(chapter)):
+            tables.write(output / f"fortran_entries/{chapter[0]}.cpp", entries(chapter))
+
+
+if __name__ == "__main__":
+    main()
