@@ -28,15 +28,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What ranks get to end by themselves after SIGTERM; everything is to be gone within 2 s.
+/// The time that ranks have to end by themselves after SIGTERM. The whole job ends within 2 s.
 constexpr auto kGrace = std::chrono::milliseconds(500);
-/// Between two rounds of SIGKILL, for processes that were being born during the first.
+/// The time between two rounds of SIGKILL. A round may miss a process that is just being created.
 constexpr auto kKillPeriod = std::chrono::milliseconds(20);
 /// How long a job that was cut short waits for a reader of its last output.
 constexpr auto kLastOutput = std::chrono::milliseconds(200);
-/// A rank has ended, and its connection has not: a process that it forked has it too. How often, and after
-/// what pause each, to look for the connection's end before the rank counts as lost. Looks are counted, not
-/// seconds, because a launcher that is stopped does not look.
+/// A rank may have ended while its connection is still open, because a process that it forked has it too.
+/// These numbers say how often to look for the connection's end before the rank counts as lost, and how long
+/// to pause between. The limit is a number of looks and not a time, because a launcher that is stopped does
+/// not look.
 constexpr int kLooks = 50;
 constexpr auto kLookPeriod = std::chrono::milliseconds(100);
 
@@ -44,7 +45,7 @@ struct Rank {
   pid_t pid = -1;
   bool running = false;
   bool succeeded = false;
-  int looks = 0;  ///< for the end of the connection of a rank that has succeeded
+  int looks = 0;  ///< how often the end of this rank's connection was looked for, after the rank's success
 };
 
 /// How a rank has failed, and rmarun's exit code for it.
@@ -54,7 +55,7 @@ struct Failure {
   std::string why;
 };
 
-/// A rank's end, as waitpid(2) tells it.
+/// The end of a rank, as waitpid(2) reports it.
 struct Ended {
   size_t rank = 0;
   int status = 0;
@@ -128,9 +129,9 @@ class Job {
     return true;
   }
 
-  /// Ranks have failed: ends the job. The verdict waits for those that are ending already, because the cause
-  /// may be found after its consequence. A process closes its connections first, so that others fail for want
-  /// of it, and can be waited for last.
+  /// Ends the job after the first failure of ranks. The decision which rank is named waits for the ranks that
+  /// are ending already, because a cause may be reported after its consequence: a process closes its
+  /// connections first, which makes others fail, and waitpid(2) may report it last.
   void open_case() {
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       if (ranks_[rank].running && is_ending(ranks_[rank].pid)) suspects_.push_back(rank);
@@ -140,12 +141,14 @@ class Job {
 
   [[nodiscard]] bool case_open() const { return !accused_.empty() && !exit_code_; }
 
-  /// Whether the end of the rank's connection may still be found, and with it that the rank is the cause.
+  /// Returns whether the end of this rank's connection may still be reported, and show that the rank is the
+  /// cause.
   [[nodiscard]] bool unordered(size_t rank) const {
     return server_->stage(static_cast<int>(rank)) == Stage::kJoined;
   }
 
-  /// The verdict: the cause is the rank whose connection ended first. `overdue`: by what is known now.
+  /// Decides which rank is named: the one whose connection ended first. `overdue` decides by the present
+  /// state.
   void settle(bool overdue) {
     if (!case_open()) return;
     bool open = std::any_of(suspects_.begin(), suspects_.end(), [&](size_t r) { return ranks_[r].running; });
@@ -155,7 +158,7 @@ class Job {
     }
     if (open && !overdue) return;
     const Failure& first = accused_.front();
-    // One that had not joined is nobody's consequence.
+    // If a rank had not joined, its failure is no consequence of another rank's.
     if (server_->stage(static_cast<int>(first.rank)) != Stage::kNone) {
       for (const int lost : server_->lost()) {
         const auto rank = static_cast<size_t>(lost);
@@ -168,7 +171,7 @@ class Job {
     conclude(first.exit_code, first.why);
   }
 
-  /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later ones are its consequences.
+  /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later failures are consequences.
   void fail(int exit_code, std::string_view why) {
     settle(true);
     if (!exit_code_) conclude(exit_code, why);
@@ -194,8 +197,8 @@ class Job {
     kill_at_ = Clock::now() + kGrace;
   }
 
-  /// Waits for something to happen, and deals with it. False when the last output of a job that was cut short
-  /// finds no reader.
+  /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last
+  /// output.
   bool turn() {
     const int news = server_ != nullptr ? server_->wakeup() : preparation_.done();
     std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {news, POLLIN, 0}};
@@ -232,7 +235,7 @@ class Job {
     }
   }
 
-  /// False when the job is over and rmarun is asked not to wait for its readers.
+  /// Returns false if the job is over and a signal tells rmarun not to wait for its readers.
   bool take_signals() {
     signalfd_siginfo info{};
     bool wait = true;
@@ -269,7 +272,7 @@ class Job {
     look_at_.reset();
     if (exit_code_ || !accused_.empty() || server_ == nullptr) return;
     if (const auto abort = server_->abort_request()) {
-      // A job that was aborted has not succeeded, whatever code the rank gave.
+      // An aborted job has not succeeded, even if the rank gave code 0.
       const int code = abort->code & 0xff;
       return fail(code == 0 ? kExitFailure : code,
                   fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));
@@ -280,7 +283,8 @@ class Job {
     }
   }
 
-  /// Others run, so rank `gone`, which exited with code 0, must have left the job or never joined it.
+  /// Other ranks still run. So rank `gone`, which exited with code 0, must have left the job or never joined
+  /// it.
   void look_at_gone(size_t gone) {
     switch (server_->stage(static_cast<int>(gone))) {
       case Stage::kLeft:
@@ -296,8 +300,7 @@ class Job {
     conclude_vanished(gone);
   }
 
-  /// Ranks that have joined wait for every other, so for rank `gone`, which never joined, they would for
-  /// ever.
+  /// Ranks that have joined wait for all ranks. They would wait for ever for rank `gone`, which never joined.
   void look_for_joined(size_t gone) {
     for (size_t waiting = 0; waiting < ranks_.size(); ++waiting) {
       if (!ranks_[waiting].running || server_->stage(static_cast<int>(waiting)) != Stage::kJoined) continue;
@@ -338,8 +341,8 @@ class Job {
     look_at_server();
   }
 
-  /// `first`: no rank had failed when this end was found. Later ends are the job's, but for those of
-  /// suspects.
+  /// `first` says that no rank had failed when this end was found. Later ends are consequences of the job's
+  /// end, except those of suspects.
   void judge(const Ended& ended, bool first) {
     Rank& rank = ranks_[ended.rank];
     const bool admitted = std::erase(suspects_, ended.rank) > 0 || first;
@@ -368,12 +371,12 @@ class Job {
   Descriptor signals_;
   Forwarder forwarder_;
   std::vector<Rank> ranks_;
-  std::vector<Failure> accused_;  ///< ranks that have failed, before the verdict which of them is named
-  std::vector<size_t> suspects_;  ///< ranks that were ending when the first of them was found
+  std::vector<Failure> accused_;  ///< the failed ranks, until settle() decides which one is named
+  std::vector<size_t> suspects_;  ///< the ranks that were ending when the first failure was found
   std::optional<int> exit_code_;  ///< set by the first failure
   std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
-  std::optional<Clock::time_point> kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
-  std::optional<Clock::time_point> look_at_;  ///< when to look again for the end of a connection
+  std::optional<Clock::time_point> kill_at_;  ///< the time of the next SIGKILL, once the job is being ended
+  std::optional<Clock::time_point> look_at_;  ///< the time of the next look for the end of a connection
   Clock::time_point last_look_;
   bool children_gone_ = false;
 };
