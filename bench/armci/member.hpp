@@ -16,7 +16,7 @@ extern "C" {
 
 #include "harness/program.hpp"
 
-// The name of this ARMCI in the results: -DRMA_BENCH_ARMCI=... on the command line. Without it, librma's.
+// The name of this ARMCI in the results: -DRMA_BENCH_ARMCI=... on the command line, else librma's name.
 #ifndef RMA_BENCH_ARMCI
 #include "rma/direct.h"
 #endif

@@ -15,8 +15,8 @@ namespace rma::info {
 /// Returns the text of docs/settings.md: the settings with their defaults, independent of the environment.
 [[nodiscard]] std::string settings_markdown();
 
-/// devices_page() returns the RDMA ports, and which of them a job would use. devices_error() returns the error
-/// of RMA_DEVICES, or an empty text.
+/// devices_page() returns the RDMA ports, and which of them a job would use. devices_error() returns the
+/// error of RMA_DEVICES, or an empty text.
 [[nodiscard]] std::string devices_page();
 [[nodiscard]] std::string devices_error();
 

@@ -371,9 +371,9 @@ class Job {
   Descriptor signals_;
   Forwarder forwarder_;
   std::vector<Rank> ranks_;
-  std::vector<Failure> accused_;  ///< the failed ranks, until settle() decides which one is named
-  std::vector<size_t> suspects_;  ///< the ranks that were ending when the first failure was found
-  std::optional<int> exit_code_;  ///< set by the first failure
+  std::vector<Failure> accused_;              ///< the failed ranks, until settle() decides which one is named
+  std::vector<size_t> suspects_;              ///< the ranks that were ending when the first failure was found
+  std::optional<int> exit_code_;              ///< set by the first failure
   std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
   std::optional<Clock::time_point> kill_at_;  ///< the time of the next SIGKILL, once the job is being ended
   std::optional<Clock::time_point> look_at_;  ///< the time of the next look for the end of a connection
