@@ -1,4 +1,5 @@
-// One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints what the script looks for, or why not.
+// One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints the expected text, or the reason of a
+// failure.
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -53,7 +54,7 @@ void some_traffic() {
   expect_ok(rma_free(rma_team_world(), mine), "free");
 }
 
-/// RMA_HEAP_SIZE=16M: rank 1 asks for four times that.
+/// With RMA_HEAP_SIZE=16M, rank 1 asks for four times that.
 void no_memory() {
   const bool greedy = rma_rank() == 1;
   void* mine = nullptr;
@@ -63,7 +64,7 @@ void no_memory() {
   if (greedy)
     expect(error_names("67108864") && error_names("16777216") && error_names("RMA_HEAP_SIZE"),
            "the text names what was asked for, the limit and the setting");
-  // The heap is whole: it can be used up by small blocks, freed, and used up again.
+  // The heap is intact: small blocks can fill it, be freed, and fill it again.
   std::size_t first = 0;
   for (int round = 0; round < 3; ++round) {
     std::vector<void*> blocks;
@@ -81,7 +82,7 @@ void no_memory() {
   some_traffic();
 }
 
-/// RMA_CMA=off: no rank may access memory of another one outside its heap, so the owner's helper copies.
+/// With RMA_CMA=off no rank may access another rank's memory outside the heap, so the owner's helper copies.
 void cma_off() {
   std::vector<char> block(1000, 'a');
   expect_ok(rma_register(block.data(), block.size()), "register");
@@ -150,7 +151,7 @@ void stale() {
       expect_ok(rma_team_free(&team), "free");
     }
     int size = 0;
-    // The first to be made finds the memory of what has just been freed.
+    // The first new object gets the memory of the object that was just freed.
     expect_ok(rma_team_split(rma_team_world(), 0, 0, &team), "split");
     expect_ok(rma_mutexes_create(rma_team_world(), 1, &mutexes), "mutexes");
     expect(rma_barrier(left) == RMA_ERR_ARGUMENT, "barrier of a stale team");
@@ -161,7 +162,7 @@ void stale() {
   }
 }
 
-/// The first request of a put to registered memory of the next rank.
+/// Returns the first request of a put to registered memory of the next rank.
 rma_request_t first_request(std::vector<char>& block, void* there) {
   const int next = (rma_rank() + 1) % rma_size();
   rma_request_t request = RMA_REQUEST_NULL;
@@ -265,7 +266,7 @@ bool child_passes(const std::function<void()>& body) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);  // one that hangs fails
+    alarm(60);  // ends a child that hangs
     failures = 0;
     body();
     _exit(failures == 0 ? 0 : 1);
@@ -304,7 +305,7 @@ void forked() {
   expect_ok(rma_init(), "init again");
 }
 
-/// 100,000 collective cycles: no leak, which would soon fill a heap of 16 MiB.
+/// Makes 100,000 collective cycles. A leak would soon fill a heap of 16 MiB.
 void churn() {
   for (int i = 0; i < 100'000; ++i) {
     void* mine = nullptr;
@@ -317,10 +318,10 @@ void churn() {
   }
 }
 
-/// One put and one get of more than 4 GiB, between rank 0's memory and memory of rank 1 that takes next to
-/// none: the source's untouched pages all are the kernel's page of zeros, and the sink's are the same few
-/// over and over, but for what lies past 4 GiB. Bytes that differ stand where a size of 32 bits would lose
-/// them.
+/// Makes one put and one get of more than 4 GiB, between rank 0's memory and memory of rank 1 that takes
+/// almost no pages. All untouched pages of the source are the kernel's page of zeros. The sink maps the same
+/// few pages over and over, except for the part past 4 GiB. The bytes that differ lie where a size of 32 bits
+/// would lose them.
 class Beyond4GiB {
  public:
   static void run() {
