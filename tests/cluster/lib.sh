@@ -1,7 +1,7 @@
 # Functions of the scripts in this folder. Source it first, and call `finish` last.
 #
 #   step NAME COMMAND...         runs it and prints one line: passed or FAILED, the name, the seconds. Its output is
-#                                shown where it fails, or with VERBOSE=1 in the environment. A failed step fails the
+#                                shown if it fails, or with VERBOSE=1 in the environment. A failed step fails the
 #                                script at its end, and the steps behind it still run.
 #   expect_exit CODE COMMAND...  succeeds if the command's exit code is this one
 #   expect_text REGEX COMMAND... succeeds if the command prints a line that matches (grep -E), whatever it exits with

@@ -25,13 +25,13 @@ CLIENT = sys.argv[3]
 
 
 def start(*arguments, **options):
-    """rmarun, started with pipes for all that it reads and writes."""
+    """Starts rmarun with pipes for everything that it reads and writes."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([RMARUN, *arguments], text=True, **{**pipes, **options})
 
 
 def run(*arguments, stdin="", program=None):
-    """Runs rmarun to its end: exit code, stdout, stderr."""
+    """Runs rmarun to its end. Returns its exit code, stdout and stderr."""
     command = [program or RMARUN, *arguments]
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=HANG_GUARD)
     return done.returncode, done.stdout, done.stderr
@@ -46,7 +46,7 @@ def contains(text, part):
 
 
 def succeeds(*arguments, stdin="", program=None):
-    """stdout of an rmarun that ends with 0 and nothing on stderr."""
+    """Returns the stdout of an rmarun that ends with 0 and prints nothing on stderr."""
     code, out, err = run(*arguments, stdin=stdin, program=program)
     equal(code, 0, err)
     equal(err, "")
@@ -54,7 +54,7 @@ def succeeds(*arguments, stdin="", program=None):
 
 
 def until(condition, what):
-    """Waits for it, and returns what made it true."""
+    """Waits until the condition is true, and returns its value."""
     give_up = time.monotonic() + HANG_GUARD
     while not (met := condition()):
         assert time.monotonic() < give_up, f"never: {what}"
@@ -63,7 +63,7 @@ def until(condition, what):
 
 
 def children_of(pid):
-    """Its children, oldest first; none once it has ended."""
+    """Returns its children, oldest first, or none once it has ended."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as listed:
             return [int(word) for word in listed.read().split()]
@@ -77,7 +77,7 @@ def state(pid):
 
 
 def children():
-    """The processes that have become ours, dead ones reaped."""
+    """Reaps ended children, inherited ones included. Returns whether any child is left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0] != 0:
             pass
@@ -91,7 +91,7 @@ def shared_memory():
 
 
 def descendants_of(pid):
-    """All processes below `pid` that are alive."""
+    """Returns all living processes below `pid`."""
     parents = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -225,7 +225,7 @@ def environment():
 
 
 def hardware():
-    """rmarun looks for processors only, as its ranks need not know, unless it is told what to look for."""
+    """Checks that rmarun makes hwloc look for processors only, unless the user selects more; ranks do not see that."""
     os.environ.pop("HWLOC_COMPONENTS", None)
     os.environ["HWLOC_COMPONENTS_VERBOSE"] = "1"
     show = ("-n", "1", "sh", "-c", 'echo "${HWLOC_COMPONENTS-unset}"')
@@ -262,7 +262,7 @@ def bind():
 # ---- The end --------------------------------------------------------------------------------------------------
 
 # Two processes per rank that do not end by themselves: one in the rank's group, one that has fled into a session of
-# its own. Says "ready" once all three are there.
+# its own. The rank prints "ready" once all three exist.
 STUBBORN = "setsid sh -c 'echo ready; exec sleep 1000' & sleep 1001 & wait"
 UNIMPRESSED = "trap '' TERM INT HUP; " + STUBBORN
 
@@ -357,7 +357,7 @@ def descriptors():
     def limit(soft, hard):
         return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))}
 
-    # What is needed is said before anything starts, and is enough.
+    # rmarun names the needed limit before anything starts, and that limit is enough.
     job = start("-n", "16", "echo", "started", **limit(30, 30))
     out, err = job.communicate(timeout=HANG_GUARD)
     equal((job.returncode, out), (1, ""))
@@ -374,7 +374,7 @@ def descriptors():
 
 
 def grandchildren():
-    # The ranks succeed; what they leave behind does not outlive the job.
+    # The ranks succeed; processes that they leave behind do not outlive the job.
     equal(succeeds("-n", "2", "sh", "-c", "setsid sleep 1000 & sleep 1001 & exit 0"), "")
 
 
@@ -435,8 +435,8 @@ def vanish_forked():
 
 
 def slow_launcher():
-    # The ranks have said goodbye and gone when the launcher comes to see to it. It finds their ends before their
-    # words: its threads that read them get what its main thread leaves of one processor.
+    # The ranks have said goodbye and ended before the launcher looks. It finds their ends before their goodbyes: the
+    # threads that read these get only the time that its main thread leaves of one processor.
     ranks = 8
     job = start("-n", str(ranks), CLIENT, "leave_stopped")
     ready(job, ranks)
@@ -484,9 +484,9 @@ def main():
         before = shared_memory()
         globals()[sys.argv[1]]()
         if sys.argv[1] == "under_mpirun":
-            return  # how mpirun cleans up is not ours
+            return  # the test does not check how mpirun cleans up
         if sys.argv[1] == "kill_rmarun":
-            # Nobody is left to wait for, so the end is only seen from outside.
+            # There is no child left to wait for, so the test sees the end only from outside.
             until(lambda: not children(), "all processes are gone")
         assert not children(), f"processes are left: {descendants_of(os.getpid())}"
         equal(os.listdir(directory), [])

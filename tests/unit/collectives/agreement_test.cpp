@@ -44,7 +44,7 @@ class AgreementTest : public testing::TestWithParam<int> {
 
 /// Meets, and checks the values that this member learned. Blocks are made-up numbers that identify the member
 /// and
-/// /// the team.
+/// the team.
 void meet(Agreement& agreement, const TeamKey& key, const std::vector<int>& ranks, int rank,
           std::uint64_t team) {
   const auto members = static_cast<int>(ranks.size());
@@ -79,7 +79,7 @@ TEST_P(AgreementTest, TheSameTeamAgainAndAgain) {
 TEST_P(AgreementTest, ThreadsMakeTheirTeamsInAnyOrder) {
   // Each process makes some teams, each in a thread of its own. Some have the same members in the same order,
   // and
-  // // differ only in their numbers.
+  // differ only in their numbers.
   constexpr int kTeams = 12;
   run_members(ranks_, [&](int rank) {
     Process process(*this, rank);

@@ -168,7 +168,7 @@ TEST(RegionTableTest, AgreesWithAListOfRegions) {
 TEST(RegionViewTest, IsConsistentWhileTheOwnerChanges) {
   // Region i, while it exists, has a size and keys that follow from its base, so that a mixture of two is
   // noticed.
-  //   // One region always exists, and must be found at any moment although its place in the table moves.
+  // One region always exists, and must be found at any moment although its place in the table moves.
   Directory directory(64);
   RegionTable table(directory.bytes());
   const auto region_at = [](std::uintptr_t base) {
