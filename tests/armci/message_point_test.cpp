@@ -73,7 +73,7 @@ TEST(MessagePoint, RandomMessagesInAnyOrder) {
 }
 
 /// Every process sends many short messages to all others before it receives. The messages of each (source,
-/// tag) arrive in order, whatever the order of the receives.
+/// tag) arrive in order, for any order of the receives.
 TEST(MessagePoint, ShortMessagesNobodyWaitsFor) {
   constexpr int kTags = 3;
   for (std::uint64_t round = 0; round < multi::rounds(6U); ++round) {

@@ -331,7 +331,7 @@ def stopped_job():
 
 
 def stuck_start():
-    # PMIx does not come back from its initialisation: it reads a file that nobody writes. Each way to end a job ends
+    # PMIx does not come back from its initialisation: it reads a file that no process writes. Each way to end a job ends
     # this one.
     settings = os.path.join(os.environ["TMPDIR"], "settings")
     os.mkfifo(settings)

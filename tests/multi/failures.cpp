@@ -11,7 +11,7 @@
 namespace multi {
 namespace {
 
-/// Of one test, a process prints this many failures.
+/// The number of failures that a process prints for one test.
 constexpr int kShown = 5;
 
 class Failures : public testing::EmptyTestEventListener {

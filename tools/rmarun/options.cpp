@@ -11,7 +11,7 @@ namespace {
 
 /// More ranks than any machine runs. The limit catches a mistyped count before it brings the machine down.
 constexpr int kMostRanks = 65536;
-/// Ten years. A longer limit is none, and a shorter one cannot overflow a count of nanoseconds.
+/// Ten years. A longer time is no limit, and a shorter one cannot overflow a count of nanoseconds.
 constexpr double kLongestTimeout = 3e8;
 
 constexpr const char* kNotes =

@@ -125,7 +125,7 @@ class Player {
     }
     ASSERT_TRUE(exchange_.broadcast(buffer, bytes, root).ok());
     expect_bytes(buffer, bytes, root);
-    std::memset(buffer, 0xcc, bytes);  // it is ours again: nobody may still be reading it
+    std::memset(buffer, 0xcc, bytes);  // this member's again: no other may still read it
   }
 
   void reduce(std::size_t count, int root) {

@@ -6,7 +6,7 @@
 namespace rma {
 namespace {
 
-/// Rank 1 sends to rank 0 whatever the test wants. Rank 2 is honest.
+/// The test itself chooses the messages of rank 1 to rank 0. Rank 2 is honest.
 class DishonestRank : public HelperWorld {
  protected:
   void SetUp() override { fresh(); }

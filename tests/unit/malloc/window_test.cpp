@@ -60,7 +60,7 @@ TEST(WindowTest, RefusesMoreThanTheLimit) {
 }
 
 TEST(WindowTest, WhatTheSystemRefusesIsAnErrorAndLeavesNothing) {
-  // fallocate refuses a range past the largest offset of a file, whatever memory the machine has.
+  // fallocate refuses a range past the largest offset of a file, independent of the machine's memory.
   Window window = make_window(4 * kMiB);
   const Status refused = window.back(static_cast<std::size_t>(INT64_MAX) - kMiB + 1, 2 * kMiB);
   EXPECT_EQ(refused.code(), RMA_ERR_NO_MEMORY);
