@@ -5,7 +5,7 @@
 # coefficient r^2 ... < 0.9"), and succeeds the next time.
 attempts=3
 
-# Runs a server on another host. It must be ended if its client has failed, because it may wait for the client for ever.
+# Runs a server on another host. The caller must end it if its client fails, because it may wait for ever.
 # start_there HOST COMMAND: runs the command there, in the background here. The caller waits for $!.
 start_there() {
   # shellcheck disable=SC2029 # the path is the same on both hosts

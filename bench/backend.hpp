@@ -92,7 +92,8 @@ concept Backend = Member<B> &&
   backend.wait_notify(offset, value);
 };
 
-/** A backend with 8-byte accesses that its compiler can inline: put8 complete as put is, get8 as get is. */
+/** A backend with 8-byte accesses that its compiler can inline: put8 completes as put does, get8 as get does.
+ * */
 template <typename B>
 concept HasInline8 = requires(B& backend, std::size_t offset, std::uint64_t value, int rank) {
   backend.put8(offset, value, rank);

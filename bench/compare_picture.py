@@ -35,7 +35,7 @@ LIBRARIES = (
 
 
 def ratios(table):
-    """[(label, {library: its time divided by ours})] of the rows that were measured, in the picture's order."""
+    """Returns [(label, {library: its time divided by ours})] of the measured rows, in the picture's order."""
     rows = {entry["row"]: entry for entry in table}
     return [
         (label, {name: time / rows[row]["ours"] for name, time in rows[row]["peers"].items()})
@@ -45,7 +45,7 @@ def ratios(table):
 
 
 def script(groups, target):
-    """What gnuplot draws the picture from. A missing bar is a question mark there."""
+    """Returns gnuplot's input for the picture. A missing bar is a question mark there."""
     names = [(name, title) for name, title in LIBRARIES if any(name in found for _, found in groups)]
     lines = [
         "set terminal svg size 1100,480 dynamic background rgb 'white' font 'sans,11'",

@@ -4,10 +4,10 @@
 usage: compare_table.py RESULTS [--json FILE]
 
 RESULTS is a folder; every *.json in it and below is one program's output (rma-bench --json). A figure is the median
-over the rounds of the programs' medians. Where a program measured a row in several forms, its best form counts.
-Where the same work by plain loads and stores on the same pages was measured beside a row (its control), the table has
-that too. A row above its goal is then "at limit" instead of "missed" when its control is as slow, and "bare missed"
-when the control, which is faster, is above the goal itself.
+over the rounds of the programs' medians. If a program measured a row in several forms, its best form counts.
+If a program also measured the same work by plain loads and stores on the same pages (the row's control), the table has
+that figure too. A row above its goal is then "at limit" instead of "missed" if its control is as slow, and "bare
+missed" if the control is faster but also above the goal.
 With --json the table is written as [{"row", "unit", "ours", "peers": {name: value}, "ratio_to_best", "goal",
 "bare"}].
 """
@@ -21,14 +21,15 @@ import sys
 OURS = "rma"
 CONTROL = "cache-line"
 CONTROL_ROW = "cache-line crossing"
-# What stands behind a row's name where our program measured plain loads and stores on the same pages beside it.
+# Rows with this suffix are controls: plain loads and stores on the same pages, measured by our program beside
+# the row.
 BARE = " bare"
-# A row that took at most this much of its control cannot be faster on this machine, whatever its goal.
+# A row that took at most this much of its control cannot be faster on this machine, whatever its goal is.
 BARE_LIMIT = 1.03
 IDLE_LIMIT_MS = 50.0
 
-# What a ratio must not exceed, by the row's name or how it begins. The last column names what the ratio is taken
-# of, where that is not the best peer: one peer, the control, or a fixed limit.
+# The greatest good ratio of a row, by the row's name or by its beginning. The last column names the divisor of the
+# ratio, if that is not the best peer: one peer, the control, or a fixed limit.
 GOALS_BY_NAME = {
     "put 8 B": (0.6, None),
     "put 8 B inline": (0.6, None),
@@ -39,7 +40,7 @@ GOALS_BY_NAME = {
 }
 GOALS_BY_START = {
     "strided ": (0.6, None),
-    # What large clients issue most; the more special words first.
+    # Large clients issue mostly these operations. The more special words come first.
     "armci small strided put": (0.1, None),
     "armci small strided accumulate": (0.1, None),
     "armci small strided mix": (0.1, None),
@@ -50,7 +51,7 @@ DEFAULT_GOAL = (1.0, None)
 
 
 def goal_of(row):
-    """The largest good ratio of a row, and the name of what it is taken of (None: the best peer)."""
+    """Returns the largest good ratio of a row, and the name of its divisor (None: the best peer)."""
     if row in GOALS_BY_NAME:
         return GOALS_BY_NAME[row]
     for start, goal in GOALS_BY_START.items():
@@ -60,7 +61,7 @@ def goal_of(row):
 
 
 def collect(reports):
-    """Medians over rounds: ({row: {program: value}} with the best form of each, {row: unit}).
+    """Returns medians over rounds: ({row: {program: value}} with the best form of each, {row: unit}).
 
     Rows come in the order in which we measure them, those of few ranks first.
     """
@@ -84,7 +85,7 @@ def collect(reports):
 
 
 def peers_of(row, values):
-    """What a row is compared with. A peer without an inlined form of an operation takes part with its plain one."""
+    """Returns the peers of a row. A peer without an inlined form of an operation takes part with its plain one."""
     peers = {}
     if row.endswith(" inline"):
         peers.update(values.get(row.removesuffix(" inline"), {}))
@@ -99,7 +100,7 @@ def peers_of(row, values):
 
 
 def compare(reports):
-    """The table: one entry for each row that we measured."""
+    """Returns the table: one entry for each row that we measured."""
     values, units = collect(reports)
     table = []
     for row, programs in values.items():
@@ -123,7 +124,7 @@ def compare(reports):
 
 
 def figure(value, unit):
-    """A value with about three digits, in a unit that suits it."""
+    """Returns the text of a value: about three digits, in a suitable unit."""
     units = ["ns", "us", "ms", "s"]
     while unit in units[:-1] and value >= 1000:
         value, unit = value / 1000, units[units.index(unit) + 1]
@@ -132,20 +133,20 @@ def figure(value, unit):
 
 
 def verdict(entry):
-    """What the last column says of a row; empty where it meets its goal."""
+    """Returns the text of a row's last column; empty if the row meets its goal."""
     ratio, bare = entry["ratio_to_best"], entry["bare"]
     if ratio is None or ratio <= entry["goal"]:
         return ""
     if bare is not None and entry["ours"] <= BARE_LIMIT * bare:
         return "at limit"
-    # The ratio is of the same base: so much of it is the control's.
+    # The ratio has the same base, so this is the control's own ratio.
     if bare is not None and ratio * bare / entry["ours"] > entry["goal"]:
         return "bare missed"
     return "missed"
 
 
 def text(table, control):
-    """The table for people, with a line that sums it up."""
+    """Returns the table for readers, with a line that sums it up."""
     names = sorted({name for entry in table for name in entry["peers"]} - {CONTROL_ROW, "limit"})
     lines = [["row", "ours"] + names + ["ratio", "goal", "bare", "of it", ""]]
     verdicts = [verdict(entry) for entry in table]

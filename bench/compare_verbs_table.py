@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Joins what compare_verbs.sh measured into tables.
+"""Joins the measurements of compare_verbs.sh into tables.
 
 usage: compare_verbs_table.py RESULTS [--json FILE]
 
-RESULTS is a folder; every *.raw in it and below is what a program of perftest printed, every *.json one program's
-output (network-bench --json). A figure is the median over the rounds. With --json the comparison is written as
+RESULTS is a folder; every *.raw in it and below is the output of a program of perftest, every *.json the
+output of one network-bench --json. A figure is the median over the rounds. With --json the comparison is written as
 [{"row", "unit", "ours", "peers": {"raw": value}, "ratio_to_best", "goal"}]. A ratio is always ours divided by the
 other: of times (us) it must not exceed the goal, of bandwidths (MiB/s) it must reach it.
 """
@@ -15,8 +15,7 @@ import pathlib
 import statistics
 import sys
 
-# What perftest's files are called (bytes follow for bandwidths), the row, its unit and goal, and the columns of
-# perftest's table: the figure's, and for latencies the least one's.
+# By the name of perftest's file: the row and its goal.
 LATENCIES = {
     "put-latency": ("put latency 8 B", 1.15),
     "get-latency": ("get latency 8 B", 1.10),
@@ -29,7 +28,7 @@ STRATEGIES = ("register", "cache", "pipeline", "bounce")
 
 
 def parse_perftest(text):
-    """The one line of results that a program of perftest printed, by the names of its columns.
+    """Returns the one line of results in a perftest program's output, by the names of its columns.
 
     Columns are parted by tabs or several blanks and named as in '#bytes #iterations t_min[usec]'; 'BW average[MB/sec]'
     is one name of two words.
@@ -49,7 +48,7 @@ def parse_perftest(text):
 
 
 def raw_figures(name, text):
-    """{row: (unit, value)} of one file of perftest's."""
+    """Returns {row: (unit, value)} of one output of perftest."""
     table = parse_perftest(text)
     if name in LATENCIES:
         row = LATENCIES[name][0]
@@ -60,7 +59,7 @@ def raw_figures(name, text):
 
 
 def our_figures(report):
-    """{row: (unit, value)} of one output of network-bench."""
+    """Returns {row: (unit, value)} of one output of network-bench."""
     figures = {}
     for row in report["rows"]:
         unit, scale = ("us", 1e-3) if row["unit"] == "ns" else (row["unit"], 1)
@@ -71,12 +70,12 @@ def our_figures(report):
 
 
 def figure(row, values):
-    """What stands for the values of all rounds."""
+    """Returns the figure that represents the values of all rounds."""
     return min(values) if row.endswith(", least") else statistics.median(values)
 
 
 def gather(outputs):
-    """{row: (unit, [value of each round])} of several outputs."""
+    """Returns {row: (unit, [value of each round])} of several outputs."""
     samples = {}
     for figures in outputs:
         for row, (unit, value) in figures.items():
@@ -85,7 +84,7 @@ def gather(outputs):
 
 
 def goal_of(row):
-    """The goal of a row that is compared with perftest; None where the row only helps to understand another."""
+    """Returns the goal of a row that is compared with perftest; None if the row only explains another."""
     for name, goal in LATENCIES.values():
         if row == name:
             return goal
@@ -112,7 +111,7 @@ def entry_of(row, unit, ours, name, theirs, goal):
 
 
 def compare(raw, ours):
-    """Entries of what both measured, and of two rails against one."""
+    """Returns entries for the rows that both measured, and for two rails compared with one."""
     table = []
     for row, (unit, values) in raw.items():
         if row in ours:
@@ -181,7 +180,7 @@ def busy_text(ours):
 
 
 def reuse_text(ours):
-    """The table of buffer reuse: a line for each number of uses, a column for each strategy."""
+    """Returns the table of buffer reuse: a line for each number of uses, a column for each strategy."""
     uses = {}
     for row, (_, values) in ours.items():
         strategy, _, rest = row.partition(": ")
@@ -199,7 +198,7 @@ def reuse_text(ours):
 
 
 def memory_text(reports):
-    """The table of memory: a line for each number of ranks. All in KiB, of a rank unless it says otherwise."""
+    """Returns the table of memory: a line for each number of ranks. Figures are KiB per rank, unless the column differs."""
     if not reports:
         return []
     states = ("after start", "pairwise", "all-to-all")

@@ -50,7 +50,7 @@ for ((round = 1; round <= rounds; ++round)); do
   folder=$CLUSTER_RESULTS/round-$round
   mkdir -p "$folder"
   raw "$folder/raw"
-  # The control: waits as librma's ranks do, and also gathers and scatters, with nobody assisting.
+  # The control waits as librma's ranks do, and also gathers and scatters, but without a helper's assistance.
   raw "$folder/bare" --form bare --asleep --segments "$granted"
   for protocol in packed pipelined segments host_assisted; do
     copied=()

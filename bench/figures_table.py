@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the figures that figures.sh measured, and prints the ratios that have goals.
+"""Draws the figures from the measurements of figures.sh, and prints the ratios that have goals.
 
 usage: figures_table.py ROUNDS --out DIR [--no-plots]
 
 ROUNDS is a folder; each folder round-* in it has the outputs of one round of figures-bench and raw-verbs. A point of a
 figure is the median over the rounds; a ratio is taken within each round, and is the median of those. Beside a goal
-stands what the bare device reached in the same ratio, in librma's place: where that misses the goal too, the goal is
-out of reach for whoever uses the device ("bare missed").
+stands the same ratio with the bare device in librma's place. If that misses the goal too, no library can reach the
+goal on this device ("bare missed").
 """
 
 import argparse
@@ -21,10 +21,10 @@ ROW = re.compile(r"(put|get) (contiguous|strided|2-D|whole) [0-9]+ (?:B|KiB|MiB)
 TIMES = ("pure", "computation", "both", "call")
 LEAST_SEGMENT = 1 << 10
 LEAST_OVERLAP = 256 << 10
-# Less of raw verbs' overlap than this, in percent, is no measure for anything else's.
+# If raw verbs' overlap is less than this, in percent, nothing is compared with it.
 USABLE_OVERLAP = 10
 
-# How the figures call the protocols, with contiguous data and else.
+# The names of the protocols in the figures, with contiguous data and with other data.
 CONTIGUOUS = {"raw": "raw verbs", "host_assisted": "zero-copy", "pipelined": "pipelined", "packed": "buffered"}
 BARE = {"bare": "raw verbs, asleep"}
 BARE_STRIDED = {"bare": "raw gathers, not granted"}
@@ -32,7 +32,7 @@ STRIDED = {"host_assisted": "host-assisted", "segments": "segments", "pipelined"
 
 
 def read_round(folder):
-    """{(suite, call, layout, quantity, bytes, form): median}, and rows without such a name by (suite, row, form)."""
+    """Returns {(suite, call, layout, quantity, bytes, form): median}; other rows have the key (suite, row, form)."""
     values = {}
     for file in sorted(folder.glob("*.json")):
         for row in json.loads(file.read_text())["rows"]:
@@ -50,7 +50,7 @@ def point(x, values):
 
 
 def series(rounds, name, suite, call, layout, quantity, form):
-    """One curve, by bytes; None where nothing was measured."""
+    """Returns one curve, by bytes, or None if nothing was measured."""
     wanted = (suite, call, layout, quantity)
     sizes = sorted({key[4] for each in rounds for key in each if key[:4] == wanted and key[-1] == form})
     points = [
@@ -72,7 +72,7 @@ def bandwidth_figure(rounds, name, title, x, layout, names, state):
 
 
 def overlap_figure(rounds, name, title, layouts):
-    """`layouts`: pairs of a layout and its names. Each curve has the times it comes from, in ns."""
+    """`layouts`: pairs of a layout and its names. Each curve has the times from which it is computed, in ns."""
     curves = []
     for call in ("put", "get"):
         for layout, names in layouts:
@@ -124,7 +124,7 @@ def quoted(text):
 
 
 def gnuplot_script(drawn, target):
-    """What gnuplot draws one figure from."""
+    """Returns gnuplot's input for one figure."""
     bars = drawn["x"] == ""
     lines = [
         "set terminal svg size 900,540 dynamic background rgb 'white'",
@@ -156,7 +156,8 @@ def gnuplot_script(drawn, target):
 
 
 def ratio(rounds, above, below):
-    """Median over the rounds of one value divided by another; None where no round has both. Keys or functions."""
+    """Returns the median over the rounds of `above` divided by `below`, which are keys or functions; None if no
+    round has both."""
     get = lambda what, each: what(each) if callable(what) else each.get(what)  # noqa: E731
     found = [
         (a, b) for each in rounds if (a := get(above, each)) is not None and (b := get(below, each)) is not None
@@ -177,7 +178,7 @@ def size_text(size):
 
 
 def entry(row, value, goal, at_least=True, bare=None):
-    """`bare`: the same ratio of the bare device, where it was measured."""
+    """`bare` is the same ratio of the bare device, if it was measured."""
     return {"row": row, "value": value, "goal": goal, "at_least": at_least, "bare": bare}
 
 
@@ -199,7 +200,7 @@ def strided_entries(rounds):
 
 
 def kept(call, layout, size, form):
-    """The share of the idle target's bandwidth that is left with a computing one, in one round."""
+    """Returns the share of the idle target's bandwidth that a computing target keeps, in one round."""
     def share(each):
         idle, busy = (each.get(("cpu-tolerance", call, layout, state, size, form)) for state in ("idle", "busy"))
         return busy / idle if idle and busy is not None else None
@@ -224,8 +225,8 @@ def middle(rounds, what):
 
 
 def tolerance_entries(rounds):
-    """Shares kept, and each relative to what the device itself keeps: of the same size, or of the largest that is
-    not larger than a strided transfer."""
+    """Returns the shares kept, each also relative to the share of the device itself: at the same size, or at the
+    largest size that does not exceed a strided transfer's."""
     found = []
     names = {"host_assisted": "zero-copy", "pipelined": "pipelined", "packed": "buffered"}
     totals = sizes_of(rounds, "whole", 1)

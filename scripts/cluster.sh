@@ -81,7 +81,7 @@ else
   command -v "$1" > /dev/null || refuse "there is no program '$1'"
 fi
 
-# --- what this machine must have ------------------------------------------------------------------------------------
+# --- requirements -----------------------------------------------------------------------------------------------------
 [ "$(uname -m)" = x86_64 ] || impossible "hosts are emulated on x86_64 only, and this is $(uname -m)"
 for program in qemu-system-x86_64 busybox cpio modprobe sshd ssh-keygen rdma mpirun ibv_devices apt-get; do
   command -v "$program" > /dev/null ||
@@ -109,7 +109,7 @@ progress() {
   [ ! -t 2 ] || printf '\r\033[Kcluster: %s' "$*" >&2
 }
 
-# --- what the hosts boot, and what they are told -------------------------------------------------------------------
+# --- the hosts' kernel and parameters --------------------------------------------------------------------------------
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/librma/cluster
 images=$("$parts/kernel.sh" "$cache") || exit
 read -r kernel initramfs <<< "$images"

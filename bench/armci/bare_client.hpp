@@ -15,7 +15,7 @@
 
 namespace rma::bench {
 
-/** Ranks that accumulate into the same word at once lose sums here: the data are not to be checked. */
+/** Ranks that accumulate into the same word at once lose sums here, so the data must not be checked. */
 class BareClient {
  public:
   BareClient(const ArmciMember& member, const ClientCounts& counts)
@@ -28,7 +28,7 @@ class BareClient {
     for (int rank = 0; rank < member.size(); ++rank) arenas_.push_back(member.mapped(0, kReached, rank));
   }
 
-  /** False where some rank's memory is not mapped here. */
+  /** Returns false if some rank's memory is not mapped here. */
   [[nodiscard]] bool possible() const {
     return std::find(arenas_.begin(), arenas_.end(), nullptr) == arenas_.end();
   }

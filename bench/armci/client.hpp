@@ -141,7 +141,8 @@ class Client {
     }
   }
 
-  /** Does on a model of a rank's matrix what `run` does. Returns false if a get brought other data. */
+  /** Does the operations of `run` on a model of a rank's matrix. Returns false if a get brought other data.
+   * */
   bool apply(const ClientOp& op, std::vector<double>& matrix) const {
     const auto* const source = reinterpret_cast<const double*>(source_.data());
     const auto* const target = reinterpret_cast<const double*>(target_.data());

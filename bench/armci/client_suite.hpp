@@ -1,6 +1,6 @@
 /**
  * @file client_suite.hpp
- * The rows of a client. Where this ARMCI shows the targets' memory, the bare pass stands beside each.
+ * The rows of a client. If this ARMCI shows the targets' memory, the bare pass stands beside each.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ extern "C" {
 
 #include "harness/program.hpp"
 
-// The name of this ARMCI in the results: -DRMA_BENCH_ARMCI=... on the command line. Without it, librma's.
+// The name of this ARMCI in the results: -DRMA_BENCH_ARMCI=... on the command line, else librma's name.
 #ifndef RMA_BENCH_ARMCI
 #include "rma/direct.h"
 #endif
@@ -73,7 +73,7 @@ class ArmciMember {
   [[nodiscard]] char* at(std::size_t offset, int rank) const {
     return static_cast<char*>(bases_[static_cast<std::size_t>(rank)]) + offset;
   }
-  /** Returns where that memory is mapped here, for controls; null if it is not, or the library does not say. */
+  /** Returns where that memory is mapped here, for controls; null if it is not, or the library hides it. */
   [[nodiscard]] char* mapped(std::size_t offset, std::size_t bytes, int rank) const {
     return static_cast<char*>(mapped_address(at(offset, rank), bytes, rank));
   }

@@ -21,7 +21,7 @@ struct FiguresOptions {
   std::size_t repetitions = 5;    ///< samples of each row
   std::size_t iterations = 200;   ///< operations of a latency sample
   std::size_t window = kWindow;   ///< transfers of a bandwidth under way at once
-  std::size_t idle_seconds = 10;  ///< how long mode idle leaves the helper alone
+  std::size_t idle_seconds = 10;  ///< how long mode idle gives the helper no requests
   std::size_t total = std::size_t{256} << 10;
   std::size_t segment = std::size_t{4} << 10;
   std::vector<std::size_t> sizes = {std::size_t{16} << 10, std::size_t{64} << 10, std::size_t{256} << 10,

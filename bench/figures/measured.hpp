@@ -50,11 +50,11 @@ class Samples {
 };
 
 /** The durations of the phases of a computing target. */
-constexpr double kQuietNs = 100e6;    ///< how long the target computes without traffic
-constexpr double kTrafficNs = 200e6;  ///< how long transfers last at least
+constexpr double kQuietNs = 100e6;    ///< time for which the target computes without traffic
+constexpr double kTrafficNs = 200e6;  ///< least time for which transfers go on
 constexpr std::size_t kMebi = std::size_t{1} << 20;
 
-/** How many transfers of a bandwidth are under way at once, unless an option says otherwise. */
+/** The number of transfers of a bandwidth that are under way at once, unless an option says otherwise. */
 constexpr std::size_t kWindow = 4;
 
 /**
@@ -78,8 +78,8 @@ double bandwidth(std::size_t bytes, double at_least, std::size_t window, Start&&
   return static_cast<double>(count * bytes) / static_cast<double>(kMebi) / (now_ns() - begin) * 1e9;
 }
 
-/** The initiator's part of a measurement with a computing target, whose rates come later. `running()` says
- * whether it computes, `tell(phase)` stores that word there, `measure()` measures. */
+/** Takes the initiator's part of a measurement with a computing target, whose rates come later. `running()`
+ * returns whether the target computes, `tell(phase)` stores that word there, and `measure()` measures. */
 template <typename Running, typename Tell, typename Measure>
 double busy_bandwidth(Running&& running, Tell&& tell, Measure&& measure) {
   while (!running()) usleep(2000);

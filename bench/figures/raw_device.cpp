@@ -235,7 +235,7 @@ void RawDevice::finish() const {
     require(found >= 0, "cannot poll");
     if (found == 1) break;
     if (!shape_.asleep) continue;
-    // What completes between the poll and the arming raises no event: the queue is polled once more.
+    // A completion between the poll and the arming raises no event, so the queue is polled once more.
     if (armed) sleep();
     if (!armed) require(ibv_req_notify_cq(completions_, 0) == 0, "cannot ask for an event");
     armed = !armed;

@@ -31,7 +31,7 @@ class Wire {
   int socket_ = -1;
 };
 
-/** Unless `good`, prints what failed and why, and ends the program. */
+/** Prints the failed step and the reason, and ends the program, unless `good`. */
 void require(bool good, const char* what);
 
 class RawDevice {
@@ -39,10 +39,10 @@ class RawDevice {
   static constexpr std::uint32_t kDepth = 16;  ///< requests under way at once
 
   struct Shape {
-    std::uint32_t sends = kDepth;  ///< and reads: requests under way at once
-    std::uint32_t receives = 1;    ///< posted at once
-    std::uint32_t pieces = 1;      ///< of one request or receive
-    bool asleep = false;           ///< whoever waits sleeps; else it polls without pause
+    std::uint32_t sends = kDepth;  ///< requests under way at once, reads included
+    std::uint32_t receives = 1;    ///< receives posted at once
+    std::uint32_t pieces = 1;      ///< pieces of one request or receive
+    bool asleep = false;           ///< a waiting side sleeps; else it polls without pause
   };
 
   RawDevice(const std::string& name, const Wire& wire, std::size_t bytes, const Shape& shape);
@@ -60,7 +60,7 @@ class RawDevice {
   [[nodiscard]] ibv_sge piece(std::size_t offset, std::size_t bytes) const;
   /** Waits until the oldest request is complete. */
   void finish() const;
-  /** Takes note of what is complete already. */
+  /** Notes the requests that are complete already. */
   void drain() const;
 
  private:

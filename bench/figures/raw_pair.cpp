@@ -60,7 +60,7 @@ RawDevice::Shape RawPair::shape() const {
     if (!contiguous(each)) chunks = std::max(chunks, chunks_in(each));
   }
   if (chunks == 0) return {.asleep = options_.asleep};
-  // The one transfer more is what the target has not yet seen the end of.
+  // The additional transfer is the one whose end the target has not seen yet.
   const auto depth = static_cast<std::uint32_t>(chunks * (kPosted + 1));
   return {.sends = depth, .receives = depth, .pieces = kChunkPieces, .asleep = options_.asleep};
 }
@@ -120,7 +120,7 @@ void RawPair::start(const Moved& each) const {
 }
 
 void RawPair::finish(const Moved& each) const {
-  // The device completes requests in the order of posting: none needs a name.
+  // The device completes requests in the order of posting, so none needs a name.
   for (std::size_t i = 0; i < std::max<std::size_t>(each.chunks.size(), 1); ++i) device_.finish();
 }
 

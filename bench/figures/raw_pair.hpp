@@ -27,18 +27,19 @@ struct RawOptions {
   std::size_t segment = std::size_t{4} << 10;
   std::vector<std::size_t> sizes = {std::size_t{16} << 10, std::size_t{64} << 10, std::size_t{256} << 10,
                                     std::size_t{1} << 20};
-  std::vector<std::size_t> segments;  ///< of strided transfers; empty: contiguous ones are all there is
+  std::vector<std::size_t> segments;  ///< of strided transfers; empty: only contiguous transfers
   bool asleep = false;
   bool cold = false;
 };
 
 /**
- * One side. The initiator measures; the target obeys its orders, and neither reads nor writes the data.
+ * One side of the pair. The initiator measures. The target obeys its orders, and neither reads nor writes the
+ * data.
  *
  * Contiguous transfers are RDMA writes and reads. Transfers in segments are gathers into scatters, cut as the
  * library's host-assisted protocol cuts them, but all scatters are posted before the clock starts, and no
- * message grants them. Of a get the target posts the gathers when it is told to, so many at once that nothing
- * else happens there until they are done. So they show what the device does when nobody assists it.
+ * message grants them. For a get the target posts the gathers on command, as many at once as it can, and does
+ * nothing else until they are done. So these transfers show the device's own speed, without assistance.
  */
 class RawPair {
  public:
@@ -70,12 +71,12 @@ class RawPair {
   void order(Order::What what, const Moved& each, std::size_t count) const;
   void post(Order::What what, const Moved& each, std::size_t count) const;
 
-  /** What has to be done before `count` transfers start. */
+  /** Prepares the next `count` transfers. */
   void prepare(const Moved& each, std::size_t count) const;
   void start(const Moved& each) const;
   void finish(const Moved& each) const;
   [[nodiscard]] double stream(const Moved& each) const;
-  /** MiB/s of transfers whose scatters are posted beforehand. */
+  /** Returns the MiB/s of transfers whose scatters are posted beforehand. */
   [[nodiscard]] double stream_of_gathers(const Moved& each) const;
   void measure_busy(const Moved& each, Samples& samples);
 

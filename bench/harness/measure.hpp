@@ -214,7 +214,7 @@ class Measure {
                     static_cast<std::size_t>(static_cast<double>(count) * std::clamp(factor, 1.0, 10.0)));
   }
 
-  /** Collective; the same everywhere. */
+  /** Returns the same number on all ranks. Collective. */
   template <typename Op>
   double time_together(std::size_t count, Op&& op) {
     constexpr double kLate = 9007199254740992.0;  // 2^53: below it a double has every nanosecond

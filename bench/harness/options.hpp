@@ -16,8 +16,8 @@ struct Options {
   bool list = false;
   bool quick = false;
   int repetitions = 25;                         ///< samples taken of each row
-  std::chrono::nanoseconds batch{400'000};      ///< the least time one sample lasts
-  std::chrono::milliseconds idle_wait{10'000};  ///< how long the idle suite lets a rank wait
+  std::chrono::nanoseconds batch{400'000};      ///< the least duration of one sample
+  std::chrono::milliseconds idle_wait{10'000};  ///< time for which a rank waits in the idle suite
 
   /** Returns whether `suite` was selected. */
   [[nodiscard]] bool wants(const std::string& suite) const;

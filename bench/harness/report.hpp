@@ -34,8 +34,8 @@ struct Report {
 
   /** Prints a table to standard output. */
   void print() const;
-  /** {"backend", "ranks", "rows": [{"suite", "row", "form", "unit", "bytes", "median", "min", "q1", "q3",
-   *  "samples"}]} into `file`, or standard output for "-". False when it cannot be written. */
+  /** Writes {"backend", "ranks", "rows": [{"suite", "row", "form", "unit", "bytes", "median", "min", "q1",
+   * "q3", "samples"}]} to `file`, or to standard output for "-". Returns false if it cannot be written. */
   [[nodiscard]] bool write_json(const std::string& file) const;
 };
 

@@ -18,8 +18,8 @@ struct NetworkOptions {
   std::vector<std::string> modes;
   std::string json;
   std::string meet;              ///< file through which the ranks of one host synchronize in mode `memory`
-  std::size_t iterations = 300;  ///< of a latency
-  std::size_t megabytes = 16;    ///< that one bandwidth moves
+  std::size_t iterations = 300;  ///< operations of a latency
+  std::size_t megabytes = 16;    ///< megabytes that one bandwidth moves
   std::vector<std::size_t> sizes = {std::size_t{64} << 10,
                                     std::size_t{1} << 20};  ///< size of a transfer, for bandwidth
   std::vector<std::size_t> uses = {1, 2, 5, 10};

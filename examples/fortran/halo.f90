@@ -1,7 +1,7 @@
-! A heat equation on a plane that is cut both ways, one block for each rank. After each step a rank writes its four
-! edges into its neighbours' halos, and tells each of them so by the same call. Along the first dimension an edge is
-! one element of each column, on both sides: array sections say so, and nothing is copied on the way. No barrier in
-! the loop: a rank waits for its neighbours only.
+! The program solves a heat equation on a plane that is cut in both directions, one block for each rank. After each
+! step a rank writes its four edges into its neighbours' halos, and notifies each by the same call. Along the first
+! dimension an edge is one element of each column, on both sides: array sections express that, and nothing is copied
+! on the way. The loop has no barrier: a rank waits for its neighbours only.
 !
 !   rmarun -n 4 example-halo
 program halo
@@ -13,7 +13,7 @@ program halo
   integer, parameter :: north = 1, south = 2, west = 3, east = 4
   integer, parameter :: opposite(4) = [south, north, east, west]
 
-  ! What one rank has of the plane: how many cells, and those before it.
+  ! The part of the plane that one rank has: the numbers of cells, and of the cells before them.
   type :: block
     integer :: rows, columns, first_row, first_column
   end type block
@@ -31,21 +31,22 @@ program halo
   mine = block_of(rma_rank())
   neighbours = neighbours_of(rma_rank())
 
-  ! Every rank's block with a halo around it. The shapes differ; `planes` knows everyone's bounds.
+  ! Every rank's block with a halo around it. The shapes differ; `planes` has the bounds of all.
   call rma_malloc(plane, planes, lower=[0, 0, 0], upper=[mine%rows + 1, mine%columns + 1, 1])
   call rma_malloc(arrived, arrived_of, upper=4)
   plane = 0
   plane(1:mine%rows, 1:mine%columns, 1) = &
     initial(mine%first_row, mine%first_column, mine%rows, mine%columns)
   arrived = 0
-  call rma_barrier()  ! nobody sends before every flag is set
+  call rma_barrier()  ! no rank sends before every flag is set
 
   do step = 1, steps
     now = mod(step, 2)
     do side = north, east
       if (neighbours(side) >= 0) call send(side, neighbours(side), now, step)
     end do
-    ! A neighbour may be a step ahead, never two: its next one needs what this rank sends in its next.
+    ! A neighbour may be one step ahead, never two: its next step needs the data that this rank sends in its
+    ! next.
     do side = north, east
       if (neighbours(side) >= 0) call rma_wait_until(arrived(side), RMA_GE, step)
     end do
@@ -89,7 +90,7 @@ contains
     end select
   end subroutine send
 
-  ! One step of every cell; the same for a block and for the whole plane, so that they agree to the last bit.
+  ! Computes one step of every cell. Blocks and the whole plane use it, so that they agree to the last bit.
   pure subroutine advance(old, new)
     real(real64), intent(in) :: old(0:, 0:)
     real(real64), intent(inout) :: new(0:, 0:)
@@ -102,7 +103,7 @@ contains
     end do
   end subroutine advance
 
-  ! Where the plane is hot at the start: somewhere asymmetric, so that a swapped side would show.
+  ! Returns the initial heat. The hot part is asymmetric, so that exchanged sides would give a wrong result.
   pure function initial(first_row, first_column, rows, columns) result(heat)
     integer, intent(in) :: first_row, first_column, rows, columns
     real(real64) :: heat(rows, columns)
@@ -129,7 +130,7 @@ contains
     result = planes(:, :, mod(steps + 1, 2))
   end subroutine serial
 
-  ! As many blocks as ranks, as square as their number allows.
+  ! Makes as many blocks as ranks, as square as their number allows.
   subroutine cut(down, across)
     integer, intent(out) :: down, across
     down = int(sqrt(real(rma_size())))
@@ -152,7 +153,7 @@ contains
     it%columns = columns * (j + 1) / across - it%first_column
   end function block_of
 
-  ! By side; -1 where the plane ends.
+  ! Returns the neighbours by side; -1 if the plane ends there.
   function neighbours_of(rank) result(ranks)
     integer, intent(in) :: rank
     integer :: ranks(4)

@@ -61,7 +61,7 @@ if [ ! -f "$initramfs" ]; then
     basename "$file"
   done > "$root/modules/order"
   (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) > "$work/initramfs"
-  # Removes those of older recipes. Not at once, because another checkout may be about to boot one.
+  # Removes the files of older recipes. Recent ones stay, because another checkout may be about to boot one.
   find "$cache" -name "initramfs-*" -mtime +0 -delete
   mv "$work/initramfs" "$initramfs"
 fi

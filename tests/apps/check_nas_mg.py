@@ -1,4 +1,4 @@
-"""Runs nas_mg under the launcher and checks what it prints and how it ends: check_nas_mg.py CHECK RMARUN NAS_MG."""
+"""Runs nas_mg under the launcher and checks its output and its end: check_nas_mg.py CHECK RMARUN NAS_MG."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def expect(condition, text):
 
 
 def check_json():
-    """All that there is to know of a run, and nothing else on either stream."""
+    """Checks that a run prints all its results, and nothing else on either stream."""
     done = run(4, "--class", "s", "--json")
     expect(done.returncode == 0 and done.stderr == "", "exit code 0 without a word")
     document = json.loads(done.stdout)
@@ -35,7 +35,7 @@ def check_json():
 
 
 def check_wrong_charge():
-    """One charge that is a little off, and the verification fails, as does the program."""
+    """Checks that one slightly wrong charge makes the verification and the program fail."""
     for ranks in (1, 4):
         done = run(ranks, "--inject-error", "--json")
         expect(done.returncode == 1, "exit code 1")
@@ -46,7 +46,7 @@ def check_wrong_charge():
 
 
 def check_iterations():
-    """Other iterations than the class's have no norm to compare with."""
+    """Checks a run with another number of iterations than the class's, which has no norm to compare with."""
     done = run(2, "--iterations", "3", "--json")
     expect(done.returncode == 0, "exit code 0")
     document = json.loads(done.stdout)
@@ -55,7 +55,7 @@ def check_iterations():
 
 
 def check_refused():
-    """Refused, once and not by every rank."""
+    """Checks that a run is refused, once and not by every rank."""
     for ranks, arguments, reason in (
         (3, [], "started as 3 ranks; the number of ranks has to be a power of two"),
         (4, ["--grid", "1,1,2"], "a grid of 1 x 1 x 2 ranks, but started as 4"),

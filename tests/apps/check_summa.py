@@ -1,4 +1,4 @@
-"""Runs summa under the launcher and checks what it prints and how it ends: check_summa.py CHECK RMARUN SUMMA."""
+"""Runs summa under the launcher and checks its output and its end: check_summa.py CHECK RMARUN SUMMA."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ def expect(condition, text):
 
 
 def check_json():
-    """Both modes in one document, with the counts that follow from shape and grid."""
+    """Checks both modes in one document, with the counts that follow from shape and grid."""
     done = run(4, *shape(64, 48, 40), "--block", "10", "--mode", "both", "--verify", "--json")
     expect(done.returncode == 0, "exit code 0")
     document = json.loads(done.stdout)
@@ -43,7 +43,7 @@ def check_json():
 
 
 def check_reals():
-    """Too large for the exact comparison: reals, and Freivalds' check alone. Its bound must not be a loose one."""
+    """Checks a size too large for the exact comparison: reals, with Freivalds' check alone and a tight bound."""
     done = run(3, *shape(300, 260, 280), "--verify", "--json")
     expect(done.returncode == 0, "exit code 0")
     (one,) = json.loads(done.stdout)["runs"]
@@ -52,7 +52,7 @@ def check_reals():
 
 
 def check_wrong_integer():
-    """One wrong element is found by both checks, wherever it is."""
+    """Checks that both checks find one wrong element, at any place."""
     for element in ("0,0", "40,12", "63,47"):
         done = run(4, *shape(64, 48, 40), "--verify", "--json", "--inject-error", element)
         expect(done.returncode == 1, "exit code 1")
@@ -62,7 +62,7 @@ def check_wrong_integer():
 
 
 def check_wrong_real():
-    """One wrong element is found by Freivalds' check alone."""
+    """Checks that Freivalds' check alone finds one wrong element."""
     done = run(4, *shape(300, 260, 280), "--verify", "--json", "--inject-error", "299,0")
     expect(done.returncode == 1, "exit code 1")
     (one,) = json.loads(done.stdout)["runs"]
@@ -70,7 +70,7 @@ def check_wrong_real():
 
 
 def check_wrong_option():
-    """Refused, once and not by every rank."""
+    """Checks that a run is refused, once and not by every rank."""
     done = run(3, "--block", "0")
     expect(done.returncode != 0, "an exit code that is not 0")
     expect((done.stdout + done.stderr).count("--block: Value 0 not in range") == 1, "one message")

@@ -131,7 +131,7 @@ TEST(NasMgDecomposition, OneRankHasAllOfEveryLevel) {
 // ---- The kernels, against their stencils written out
 // -----------------------------------------------------------
 
-// Random points, ghosts too.
+// Returns a level with random points and ghosts.
 class Block {
  public:
   Block(const Sides& sides, std::mt19937_64& random)
@@ -147,7 +147,7 @@ class Block {
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] double at(std::size_t x, std::size_t y, std::size_t z) const { return view_.line(y, z)[x]; }
 
-  // The 27 points around, each times the weight of its distance.
+  // Each of the 27 points around counts with the weight of its distance.
   [[nodiscard]] double stencil(std::size_t x, std::size_t y, std::size_t z,
                                const std::array<double, 4>& weights) const {
     double sum = 0;
@@ -234,7 +234,8 @@ TEST_P(NasMgKernels, Interpolate) {
   for (std::size_t z = 0; z <= fine_sides[2] + 1; ++z) {
     for (std::size_t y = 0; y <= fine_sides[1] + 1; ++y) {
       for (std::size_t x = 0; x <= fine_sides[0] + 1; ++x) {
-        // The mean of the nearest coarse points: one along an even axis, two along an odd one.
+        // The expected value is the mean of the nearest coarse points: one along an even axis, two along an
+        // odd one.
         double sum = 0;
         double count = 0;
         for (std::size_t cz = z / 2; cz <= (z + 1) / 2; ++cz) {

@@ -1,4 +1,4 @@
-! What a unit of Fortran holds is written when ARMCI_Error ends the program.
+! The buffered data of a Fortran unit is written when ARMCI_Error ends the program.
 program buffered
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_null_char
   implicit none

@@ -10,7 +10,7 @@ shift
 ends() {
   local case=$1 ranks=$2 rank=$3 expected=$4 status=0 out
   shift 4
-  # A job that hangs is killed after much longer than it may take.
+  # A job that hangs is killed, long after the time that it may take.
   out=$(timeout --kill-after 10 60 "${mpirun[@]}" -n "$ranks" "$program" "$case" "$rank" 2>&1 < /dev/null) || status=$?
   if [ "$status" -ne "$expected" ]; then
     echo "$case of rank $rank of $ranks: exit code $status, expected $expected: $out" >&2

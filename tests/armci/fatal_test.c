@@ -27,6 +27,6 @@ int main(int argc, char** argv) {
     if (strcmp(which, "misuse") == 0) ARMCI_Lock(0, 0);
     ARMCI_Error("of one process", 7);
   }
-  /* In the other half nobody is missing. */
+  /* In the other half no process is missing. */
   for (;;) ARMCI_Barrier();
 }

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# giov_order.sh CC INCLUDE...: compilers that can, warn of armci_giov_t filled in by place, unless told that it is right.
+# giov_order.sh CC INCLUDE...: checks that compilers with that warning warn of an armci_giov_t filled in by
+# position,
+# unless the program turns the warning off.
 set -euo pipefail
 cc=$1
 shift

@@ -24,7 +24,7 @@ TEST(Group, TheWorld) {
   EXPECT_EQ(ARMCI_Absolute_id(&world, ranks() - 1), ranks() - 1);
 }
 
-/// Odd and even processes, then halves of these: memory, barriers and numbers of each.
+/// Tests memory, barriers and numbers of the groups of odd and of even processes, and of the halves of these.
 TEST(Group, OfGroups) {
   std::vector<int> members;
   for (int process = me() % 2; process < ranks(); process += 2) members.push_back(process);
@@ -42,7 +42,7 @@ TEST(Group, OfGroups) {
   std::vector<void*> addresses(members.size());
   EXPECT_EQ(ARMCI_Malloc_group(addresses.data(), 64, &group), 0);
   const int next = (rank + 1) % size;
-  // Processes are named by their own numbers.
+  // Calls name processes by their own numbers, not by their ranks in the group.
   EXPECT_EQ(ARMCI_PutValueInt(me(), addresses[static_cast<std::size_t>(next)],
                               members[static_cast<std::size_t>(next)]),
             0);
@@ -68,7 +68,7 @@ TEST(Group, OfGroups) {
   ARMCI_Group_create_child(static_cast<int>(half.size()), half.data(), &child, &group);
   EXPECT_EQ(ARMCI_Absolute_id(&child, rank / 2), me());
   std::vector<void*> few(half.size());
-  EXPECT_EQ(ARMCI_Malloc(few.data(), 8), 0);  // of the default group
+  EXPECT_EQ(ARMCI_Malloc(few.data(), 8), 0);  // collective over the default group
   EXPECT_EQ(ARMCI_Free(few[static_cast<std::size_t>(rank / 2)]), 0);
   ARMCI_Group_free(&child);
   ARMCI_Group_free(&quarter);

@@ -26,7 +26,7 @@ TEST(Handle, MoreThanClientsKeep) {
   }
   for (auto& handle : handles) {
     EXPECT_EQ(ARMCI_Wait(&handle), 0);
-    EXPECT_EQ(ARMCI_Wait(&handle), 0);  // again: nothing left
+    EXPECT_EQ(ARMCI_Wait(&handle), 0);  // a second wait has nothing left to wait for
     EXPECT_EQ(ARMCI_Test(&handle), 0);
   }
   // The same handles for gets, each used twice before a wait.
@@ -136,7 +136,7 @@ TEST(Handle, GathersNothingForThisHost) {
   EXPECT_EQ(ARMCI_NbPut(&value, memory.mine(), -1, me(), &handle), -3);
   EXPECT_EQ(ARMCI_WaitAll(), 0);
   ARMCI_UNSET_AGGREGATE_HANDLE(&handle);
-  // An ordinary handle from now on.
+  // an ordinary handle from here on
   int bytes = sizeof value;
   value = 9;
   EXPECT_EQ(ARMCI_NbPutS(&value, nullptr, memory.mine(), nullptr, &bytes, 0, me(), &handle), 0);

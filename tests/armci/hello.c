@@ -1,4 +1,5 @@
-/* The least of ARMCI, from C: each process puts a number to the next one, and looks at what it got. */
+/* The smallest ARMCI program in C: each process puts a number to the next one, and checks the number it got.
+ * */
 #include <armci.h>
 #include <rma/rma.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Misuse that must end the job, with a text that says what and where, and an exit code that is no success.
+# Misuse must end the job, with a text that names the misuse and the place, and with a nonzero exit code.
 #
 # usage: life_cases.sh RMARUN LIFE_TEST
 set -euo pipefail
@@ -18,7 +18,7 @@ refused() {
     echo "$misuse: the text has an internal name: $out" >&2
     exit 1
   fi
-  # Where a word begins with a space, it is the first of a line.
+  # A word that begins with a space must be the first of a line.
   out=" ${out//$'\n'/$'\n' }"
   for word in "$@"; do
     case $out in

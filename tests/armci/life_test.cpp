@@ -1,7 +1,7 @@
 // Initializing and finalizing, nested and repeated. This is not a GoogleTest, because each round is a job
 // of its own.
 //
-// usage: life_test                 rounds of initializing and finalizing; exits with 0 when all was right
+// usage: life_test                 rounds of initializing and finalizing; exits with 0 if all is right
 //        life_test MISUSE          does something that ends the job
 #include <armci.h>
 #include <rma/rma.h>
@@ -42,7 +42,7 @@ void use() {
   ARMCI_Group group = 0;
   ARMCI_Group_create(size, members.data(), &group);
   expect(group == 1, "the first group");
-  // Mutexes, group and memory are left to ARMCI_Finalize.
+  // ARMCI_Finalize frees the mutexes, the group and the memory.
 }
 
 /// Each process is a job of its own, with any launcher, because rma_init_with says which
@@ -82,10 +82,10 @@ int misuse(std::string_view kind) {
   }
   ARMCI_Init();
   if (kind == "error") ARMCI_Error("the program says so", 7);
-  if (kind == "die") armci_die("the program dies", 300);  // of 8 bits: 44
+  if (kind == "die") armci_die("the program dies", 300);  // the exit code has 8 bits: 44
   if (kind == "die2") armci_die2("the program dies", 256, 9);
   if (kind == "buffered") {
-    // To a pipe this is written when the buffer is full, or flushed.
+    // The C library writes this to a pipe only when the buffer is full or flushed.
     std::printf("standard output\n");
     FILE* const file = std::fopen("/dev/fd/1", "w");
     std::fputs("another stream\n", file);
@@ -102,7 +102,8 @@ int misuse(std::string_view kind) {
     ARMCI_AccS(ARMCI_ACC_DBL, &one, &one, &stride, at, &stride, counts.data(), 1, static_cast<int>(other));
   }
   if (kind == "swapped") {
-    // 16 pieces of 1 byte where 1 piece of 16 bytes is meant: 15 addresses come from behind the list.
+    // The list has 16 pieces of 1 byte in place of 1 piece of 16 bytes: 15 addresses come from behind the
+    // list.
     std::array<char, 16> data = {};
     std::array<void*, 16> from;
     std::array<void*, 16> to;

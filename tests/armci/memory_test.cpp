@@ -1,4 +1,4 @@
-// Allocation, and transfers of every size down to none.
+// Allocation, and transfers of every size, 0 included.
 
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ TEST(Memory, LocalAndDescribed) {
   ARMCI_Barrier();
   EXPECT_EQ(*reinterpret_cast<int*>(mine.addr + 8), (me() + ranks() - 1) % ranks());
   ARMCI_Barrier();
-  ARMCI_Memctl(&theirs);  // of somebody else where there is one: nothing is freed
+  ARMCI_Memctl(&theirs);  // another process's memory, if there is one: nothing is freed
   if (other != me()) ARMCI_Memctl(&mine);
   void* const local = ARMCI_Malloc_local(10);
   EXPECT_NE(local, nullptr);
@@ -107,7 +107,7 @@ TEST(Memory, BadArgumentsAreRefused) {
   EXPECT_EQ(*memory.as<int>(me()), 0);
 }
 
-/// In one call, more bytes than an int counts: by a strided and by a vector put, and back.
+/// Moves more bytes in one call than an int counts: by a strided and by a vector put, and back.
 TEST(Memory, BeyondTwoGigabytes) {
   constexpr std::size_t kRow = std::size_t{1} << 20U;
   constexpr std::size_t kRows = 2100;

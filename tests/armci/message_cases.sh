@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# message_cases.sh RMARUN PROGRAM: what misuse of messages must end the job with.
+# message_cases.sh RMARUN PROGRAM: checks how misuse of messages ends the job.
 set -u
 rmarun=$1 program=$2 failed=0
 
-# misuse CASE RANKS WORDS...: the job fails, and says so.
+# misuse CASE RANKS WORDS...: the job must fail and print these words.
 misuse() {
   local case=$1 ranks=$2 output status word
   shift 2

@@ -17,7 +17,7 @@ using multi::ranks;
 
 namespace {
 
-/// The sizes: none, one, some, and more than any message or buffer of the runtime holds.
+/// The numbers of elements: none, one, some, and more than any message or buffer of the runtime holds.
 constexpr std::array<std::size_t, 5> kCounts = {0, 1, 7, 515, 20011};
 
 void gop(int* x, int n, char* op) { armci_msg_igop(x, n, op); }
@@ -36,7 +36,7 @@ void clus_gop(long long* x, int n, char* op) { armci_msg_clus_llgop(x, n, op); }
 void clus_gop(float* x, int n, char* op) { armci_msg_clus_fgop(x, n, op); }
 void clus_gop(double* x, int n, char* op) { armci_msg_clus_dgop(x, n, op); }
 
-/// A group of these processes, by those who are in it.
+/// A group of these processes. Its members create it together.
 class TestGroup {
  public:
   explicit TestGroup(std::vector<int> processes)
@@ -59,7 +59,7 @@ class TestGroup {
   ARMCI_Group group_ = {};
 };
 
-/// Some of the processes, in any order; the same at every process for the same key.
+/// Draws some of the processes, in any order. Every process draws the same for the same key.
 std::vector<int> drawn_processes(std::uint64_t key) {
   multi::Random random({0x61, key});
   std::vector<int> all = everyone();
@@ -116,7 +116,7 @@ TEST(Message, ReduceGivesTheFirstMemberTheResult) {
   });
 }
 
-/// Sums of fractions, which depend on the order of adding.
+/// Tests sums of fractions, which depend on the order of adding.
 TEST(Message, ResultsAreTheSameBitForBit) {
   for (const std::size_t count : kCounts) {
     std::vector<double> x(count);
@@ -164,7 +164,7 @@ TEST(Message, SelectsWhatAContributorHas) {
   for_types([&](auto zero) {
     using T = decltype(zero);
     for (std::uint64_t round = 0; round < multi::rounds(40U); ++round) {
-      // Few different numbers, so that many are equal; and every so often nobody contributes.
+      // The numbers are few, so that many are equal. In every tenth round no process contributes.
       const auto number = [&](int rank) {
         return static_cast<T>(static_cast<int>(mixed(static_cast<std::uint64_t>(rank), round, 7) % 7) - 3);
       };
@@ -195,7 +195,7 @@ TEST(Message, SelectsWhatAContributorHas) {
 
 TEST(Message, GroupsOfAnyMembersAndOrder) {
   for (std::uint64_t round = 0; round < multi::rounds(12U); ++round) {
-    // Two groups at a time, which may have members in common.
+    // There are two groups at a time, which may have members in common.
     TestGroup one(drawn_processes(2 * round));
     TestGroup other(drawn_processes(2 * round + 1));
     for (TestGroup* const group : {&one, &other}) {
@@ -274,7 +274,7 @@ TEST(Message, ScopesAreHostsAndTheirFirstMembers) {
         armci_msg_group_bcast_scope(SCOPE_NODE, z.data(), 77, root, group.get());
         EXPECT_EQ(z, expected) << "root " << root << ", round " << round;
       }
-      // Short and long, for a root that is no master sends it to one.
+      // The message is short and then long, because a root that is no master sends it to one.
       for (const std::size_t count : {std::size_t{77}, std::size_t{70000}}) {
         const std::vector<std::byte> expected = bytes(count, 11, static_cast<std::uint64_t>(root), round);
         std::vector<std::byte> w = me() == root ? expected : std::vector<std::byte>(count);

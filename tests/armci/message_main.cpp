@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  // As programs do that use no other messages.
+  // Programs that use no other messages begin in this way.
   armci_msg_init(&argc, &argv);
   ARMCI_Init();
   int failed = 0;

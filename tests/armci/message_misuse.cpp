@@ -1,4 +1,4 @@
-// Misuse of messages, one case per run; message_cases.sh says what each must print.
+// Misuse of messages, one case per run; message_cases.sh has the text that each must print.
 
 #include <cstdio>
 #include <cstring>
@@ -19,7 +19,7 @@ int main(int /*argc*/, char** argv) {
   if (is("early-me")) armci_msg_me();
   ARMCI_Init();
   const int other = armci_msg_nproc() - 1;
-  // To another process where there is one: short, and longer than any node.
+  // The message goes to another process if there is one. Its length is short, or more than any node holds.
   for (const int len : {100, 50000, 200000}) {
     if (!is(len == 100 ? "short" : len == 50000 ? "middle" : "long")) continue;
     if (armci_msg_me() == 0) armci_msg_snd(3, data.data(), len, other);

@@ -35,7 +35,7 @@ std::vector<std::byte> receive(int tag, std::size_t room, int from) {
 
 std::uint64_t word(int value) { return static_cast<std::uint64_t>(value); }
 
-/// In the order of a list that all processes know, in which no process waits for a later one.
+/// The messages follow a list that all processes know, in which no process waits for a later message.
 TEST(MessagePoint, RandomMessagesInAnyOrder) {
   multi::Random random({0x71});
   for (std::uint64_t number = 0; number < multi::rounds(600U); ++number) {
@@ -43,7 +43,7 @@ TEST(MessagePoint, RandomMessagesInAnyOrder) {
     const int to = static_cast<int>(random.below(static_cast<std::size_t>(ranks())));
     const std::size_t length = random.chance(50) ? random.below(300) : random.pick(kLengths);
     const bool in_heap = random.chance(40);
-    // From any there is only what has a tag of its own: others with the same one may have come before.
+    // A receive from any process needs a tag of its own: messages with a common tag may have come before.
     const bool any = random.chance(30);
     const int tag = any ? static_cast<int>(number) : static_cast<int>(random.between(-3, -1)) * 1000003;
     const std::size_t room = length + (random.chance(50) ? random.below(100) : 0);
@@ -73,7 +73,7 @@ TEST(MessagePoint, RandomMessagesInAnyOrder) {
 }
 
 /// Every process sends many short messages to all others before it receives. The messages of each (source,
-/// tag) arrive in order, whatever the order of the receives.
+/// tag) arrive in order, for any order of the receives.
 TEST(MessagePoint, ShortMessagesNobodyWaitsFor) {
   constexpr int kTags = 3;
   for (std::uint64_t round = 0; round < multi::rounds(6U); ++round) {
@@ -88,7 +88,7 @@ TEST(MessagePoint, ShortMessagesNobodyWaitsFor) {
     };
     constexpr std::size_t kEach = 200;
     for (std::size_t i = 0; i < kEach; ++i) send(tag_of(me(), i), data_of(me(), i), to_of(me(), i));
-    // The messages for this process, by source and tag; then received in any order of these.
+    // Collects the messages for this process by source and tag, and receives them in any order of these.
     std::map<std::pair<int, int>, std::deque<std::size_t>> coming;
     std::vector<std::pair<int, int>> order;
     for (int from = 0; from < ranks(); ++from) {
@@ -144,7 +144,7 @@ TEST(MessagePoint, LongMessagesAround) {
         armci_msg_rcv(5, in.data(), static_cast<int>(length), &got, neighbour(ranks() - 1));
         EXPECT_EQ(got, static_cast<int>(length));
       };
-      // Someone must receive first, except from itself.
+      // Some process must receive first, unless it sends to itself.
       if (me() == 0) {
         snd();
         rcv();
@@ -241,7 +241,7 @@ TEST(MessagePoint, ALongSendTakesInShortMessages) {
   }
 }
 
-/// An announced message keeps its place among short ones, and is received by who asks for any.
+/// An announced message keeps its place among short ones, and a receive from any process finds it.
 TEST(MessagePoint, LongAndShortKeepTheirOrder) {
   const int to = neighbour(1);
   const int from = neighbour(ranks() - 1);
@@ -262,7 +262,8 @@ TEST(MessagePoint, LongAndShortKeepTheirOrder) {
       EXPECT_TRUE(data == bytes(lengths[i], 9, i)) << i;
     }
   };
-  // In a ring of an odd number, two neighbours receive first; one process alone sends to itself.
+  // If the ring has an odd number of processes, two neighbours receive first. A single process sends to
+  // itself.
   if (me() % 2 == 0 && (ranks() % 2 == 0 || me() != ranks() - 1 || ranks() == 1)) {
     snd();
     rcv();

@@ -1,4 +1,4 @@
-/* A program in the words of mp3.h, as those of the original begin and end. */
+/* A program that uses the names of mp3.h, as programs of the original ARMCI do. */
 #undef NDEBUG
 #include <armci.h>
 #include <assert.h>

@@ -1,4 +1,5 @@
-/* ARMCI beside an MPI: who begins first, sub-communicators, groups' communicators, and both at once.
+/* Tests ARMCI beside an MPI: either may begin first; sub-communicators, groups' communicators, and both at
+ * once.
  *
  * usage: mpi_test before|after|alone|sub|messages|half|threads */
 #undef NDEBUG
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Puts around a ring, by ARMCI's numbers of processes, with messages of `comm` between; the two have the same
- * ranks. */
+/* Puts around a ring by ARMCI's process numbers, with messages of `comm` between. Both number the processes
+ * alike. */
 static void ring(MPI_Comm comm) {
   int me, size;
   MPI_Comm_rank(comm, &me);
@@ -44,7 +45,7 @@ static void ring(MPI_Comm comm) {
   free(rows);
 }
 
-/* The communicator of all, and of each half. */
+/* Tests the communicators of all processes and of each half. */
 static void groups(void) {
   ARMCI_Group world;
   ARMCI_Group_get_world(&world);
@@ -71,8 +72,8 @@ static void groups(void) {
   free(members);
 }
 
-/* Messages between armci_msg_init and ARMCI_Init, and after ARMCI_Finalize; `half` of the communicator that
- * they are on otherwise. */
+/* Sends messages between armci_msg_init and ARMCI_Init, and after ARMCI_Finalize. With `half`, messages and
+ * ARMCI use half of the communicator. */
 static void messages(int* argc, char*** argv, int half) {
   armci_msg_init(argc, argv);
   int me, size;
@@ -98,7 +99,7 @@ static void messages(int* argc, char*** argv, int half) {
     char plus[] = "+";
     armci_msg_igop(&sum, 1, plus);
     assert(sum == size && ARMCI_Initialized() == 0);
-    /* Sent before, received after. */
+    /* The message is sent before ARMCI_Init_mpi_comm and received after it. */
     if (me == 0) armci_msg_snd(2, &sum, sizeof sum, size - 1);
     assert(ARMCI_Init_mpi_comm(comm) != 0 && ARMCI_Initialized() == 1);
     if (me == size - 1) armci_msg_rcv(2, &sum, sizeof sum, NULL, 0);
@@ -113,7 +114,7 @@ static void messages(int* argc, char*** argv, int half) {
   puts("right");
 }
 
-/* ARMCI_Init_thread and ARMCI_Init_thread_comm. */
+/* Tests ARMCI_Init_thread and ARMCI_Init_thread_comm. */
 static void threads(void) {
   assert(ARMCI_Init_thread(MPI_THREAD_MULTIPLE) == 0 && ARMCI_Initialized() == 1);
   ring(MPI_COMM_WORLD);
@@ -145,7 +146,7 @@ int main(int argc, char** argv) {
     ARMCI_Finalize();
     if (strcmp(argv[1], "alone") == 0) {
       puts("right");
-      return EXIT_SUCCESS; /* a program that knows nothing of MPI does not end it */
+      return EXIT_SUCCESS; /* a program that does not use MPI does not finalize it */
     }
   } else {
     MPI_Init(&argc, &argv);
@@ -153,7 +154,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     if (strcmp(argv[1], "sub") == 0) {
       MPI_Comm half;
-      MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half); /* in the other order */
+      MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half); /* in the opposite order */
       assert(ARMCI_Init_mpi_comm(MPI_COMM_NULL) == 0);
       assert(ARMCI_Init_mpi_comm(half) != 0);
       ring(half);

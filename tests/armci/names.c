@@ -1,5 +1,5 @@
-/* Every name of ARMCI is there, each ARMCI_X another name of its PARMCI_X; and the numbers that binaries
- * have. */
+/* Checks that every name of ARMCI exists, that each ARMCI_X is another name of its PARMCI_X, and that
+ * constants have the values that binaries use. */
 #undef NDEBUG
 #include <armci.h>
 #include <assert.h>
@@ -19,7 +19,7 @@ _Static_assert(offsetof(armci_giov_t, dst_ptr_array) == sizeof(void*), "");
 _Static_assert(offsetof(armci_giov_t, ptr_array_len) == 2 * sizeof(void*), "");
 _Static_assert(offsetof(armci_giov_t, bytes) == 2 * sizeof(void*) + sizeof(int), "");
 
-/* The function, not the macro. */
+/* Tests the function, not the macro. */
 #undef ARMCI_INIT_HANDLE
 
 typedef void (*function)(void);

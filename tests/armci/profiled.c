@@ -1,5 +1,5 @@
-/* A profiler's way in: ARMCI_Put and ARMCI_Barrier are defined here, and call their strong names. The
- * library's own calls do not come by. */
+/* Does what a profiler does: this file defines ARMCI_Put and ARMCI_Barrier, which call their strong names.
+ * The library's own calls do not pass through them. */
 #include <armci.h>
 #include <rma/rma.h>
 #include <stdio.h>

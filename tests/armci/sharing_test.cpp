@@ -25,7 +25,7 @@ using Types =
                    Typed<std::complex<double>, ARMCI_ACC_DCP>>;
 TYPED_TEST_SUITE(Overlapping, Types);
 
-/// Whole numbers, so that the sum does not depend on the order.
+/// Returns whole numbers, so that the sum does not depend on the order.
 TYPED_TEST(Overlapping, AccumulatesAddUp) {
   using T = typename TypeParam::Type;
   constexpr int kRows = 8;
@@ -89,7 +89,7 @@ TEST(Rmw, CountersThatTheirOwnersStore) {
   }
 }
 
-/// Tokens are swapped around; none is lost or doubled.
+/// The processes swap tokens. None is lost, and none appears twice.
 TEST(Rmw, SwapTakesFromAndGivesToTheSamePlace) {
   struct Tokens {
     long wide;
@@ -146,7 +146,7 @@ TEST(Mutex, UnlockDoesNotOvertakePuts) {
   ARMCI_Barrier();
   for (int i = 0; i < 64; ++i) EXPECT_EQ(memory.as<long>(me())[i], static_cast<long>(each) * ranks());
   EXPECT_EQ(ARMCI_Destroy_mutexes(), 0);
-  EXPECT_EQ(ARMCI_Create_mutexes(me() == 0 ? 1 : 0), 0);  // again, and none at most
+  EXPECT_EQ(ARMCI_Create_mutexes(me() == 0 ? 1 : 0), 0);  // a second set, with at most one mutex
   ARMCI_Lock(0, 0);
   ARMCI_Unlock(0, 0);
   EXPECT_EQ(ARMCI_Destroy_mutexes(), 0);
@@ -157,7 +157,7 @@ TEST(Notify, BehindWhatWasPut) {
   const Memory memory(kWords * sizeof(int));
   const int to = multi::neighbour(1);
   const int from = multi::neighbour(ranks() - 1);
-  static int told = 0;  // of all jobs of this process; counting begins again with each ARMCI_Init
+  static int told = 0;  // in all jobs of this process; ARMCI counts anew after each ARMCI_Init
   for (int round = 1; round <= multi::rounds(100); ++round) {
     const std::vector<int> data(kWords, round);
     EXPECT_EQ(ARMCI_Put(const_cast<int*>(data.data()), memory.at(to), kWords * sizeof(int), to), 0);
@@ -170,7 +170,7 @@ TEST(Notify, BehindWhatWasPut) {
   }
 }
 
-/// ARMCI_ACC_RA: every process takes part, by every form. Two of each cancel each other, except for the last.
+/// Tests ARMCI_ACC_RA by all processes in every form. Two operations cancel each other, except for the last.
 TEST(OverlappingExclusiveOr, ByEveryForm) {
   constexpr int kWords = 64;
   const Memory memory(kWords * sizeof(long));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs figures-bench on one host and checks that its JSON has every row that figures_table.py reads, but of idle, which
-finds no helper thread here and has to say so.
+"""Runs figures-bench on one host and checks that its JSON has every row that figures_table.py reads. The
+exception is idle, which finds no helper thread here and must print that.
 
 usage: check_figures.py RMARUN FIGURES_BENCH
 """

@@ -16,7 +16,7 @@ BESIDE = ("", " bare")  # a row, and its control
 
 
 def armci_rows(ranks):
-    """Every row of armci-bench, and how many bytes it says it moves."""
+    """Returns every row of armci-bench, with the number of bytes that it moves."""
     sizes = {"8 B": 8, "512 B": 512, "8 KiB": 8192, "64 KiB": 65536, "4 MiB": 4 << 20}
     small = {"4 x 8 B": 32, "16 x 64 B": 1024, "32 x 256 B": 8192}
     large = {"128 x 512 B": 65536, "1024 x 4 KiB": 4 << 20}
@@ -34,7 +34,7 @@ def armci_rows(ranks):
 
 
 def rma_rows(ranks):
-    """Every row of rma-bench, and how many bytes it says it moves."""
+    """Returns every row of rma-bench, with the number of bytes that it moves."""
     sizes = {"8 B": 8, "64 B": 64, "512 B": 512, "4 KiB": 4096, "32 KiB": 32768, "64 KiB": 65536}
     sizes.update({"1 MiB": 1 << 20, "4 MiB": 4 << 20})
     rows = {}
@@ -57,7 +57,7 @@ def rma_rows(ranks):
 
 
 def faults(report, ranks, expected):
-    """What is wrong with the report, as lines."""
+    """Returns the errors of the report, as lines."""
     found = []
     if (report["backend"], report["ranks"]) != ("rma", ranks):
         found.append(f"it is of {report['backend']} on {report['ranks']} ranks, not of rma on {ranks}")
@@ -67,7 +67,7 @@ def faults(report, ranks, expected):
     if len(rows) != len(report["rows"]):
         found.append("some row is there twice")
     for name, row in rows.items():
-        # Processor time is counted by the kernel in coarse steps and may well be 0.
+        # The kernel counts processor time in coarse steps, so it may be 0.
         least = 0 if row["suite"] == "idle" else 1e-6
         if not least <= row["min"] <= row["q1"] <= row["median"] <= row["q3"]:
             found.append(f"row '{name}' has no order: {row}")

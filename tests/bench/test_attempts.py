@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that the scripts which measure beside programs of others outlive a run of these that fails: on programs made up
-here, which stand in for perftest, the bare device, and the cluster's two hosts."""
+"""Tests that the measuring scripts go on after a failed run of another project's program. Programs made up here stand in
+for perftest, the bare device, and the cluster's two hosts."""
 
 import contextlib
 import io
@@ -16,14 +16,15 @@ BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 import compare_verbs_table as verbs  # noqa: E402
 
-# Both hosts are this one.
+# Both hosts are this machine.
 SSH = '#!/bin/bash\nshift\nexec bash -c "$*"\n'
 SS = "#!/bin/bash\necho LISTEN 0 1 0.0.0.0:18515\n"
 CLUSTER_RUN = """#!/bin/bash
 while [ "$1" != --json ]; do shift; done
 cat "$FAKES/ours.json" > "$2"
 """
-# A server waits for its client, for ever if that gives up. A client's first runs end as perftest does without a clock.
+# A server waits for its client, and if the client gives up, for ever. The first runs of a client end as perftest's do
+# without a usable clock.
 PERFTEST = """#!/bin/bash
 name=$(basename "$0")
 case ${!#} in
@@ -108,7 +109,7 @@ class Attempts(unittest.TestCase):
         return len((self.fakes / f"{name}.runs").read_text().splitlines())
 
     def servers_left(self):
-        """Those that still run: one that nobody has waited for yet has ended all the same."""
+        """Returns those that still run. A process that has ended counts as ended before it is waited for."""
         left = []
         for pid in (self.fakes / "servers").read_text().split():
             with contextlib.suppress(OSError):
@@ -146,7 +147,7 @@ class Attempts(unittest.TestCase):
 
     def test_figures_go_on_without_the_bare_device(self):
         self.program("raw-verbs", RAW_VERBS)
-        # It is measured in two forms, raw and bare; each is tried three times.
+        # It is measured in two forms, raw and bare. Each is tried three times.
         for fails, runs in ((False, 2), (True, 6)):
             (self.fakes / "runs").unlink(missing_ok=True)
             if fails:

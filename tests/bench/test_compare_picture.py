@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests what compare_picture.py hands to gnuplot."""
+"""Tests the input that compare_picture.py gives to gnuplot."""
 
 import pathlib
 import sys

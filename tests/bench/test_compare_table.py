@@ -14,7 +14,7 @@ import compare_table  # noqa: E402
 
 
 def report(backend, rows, ranks=2):
-    """One program's output: `rows` are (row, median) or (row, median, form) or (row, median, form, unit)."""
+    """Returns one program's output; `rows` are (row, median) or (row, median, form) or (row, median, form, unit)."""
     full = [(*row, "", "ns")[:4] if len(row) == 2 else (*row, "ns")[:4] for row in rows]
     return {
         "backend": backend,

@@ -40,7 +40,7 @@ BANDWIDTH = """\
 
 
 def report(suite, rows, ranks=2):
-    """network-bench's output: `rows` are (row, unit, median) or (row, unit, median, min)."""
+    """Returns network-bench's output; `rows` are (row, unit, median) or (row, unit, median, min)."""
     return {
         "backend": "rma",
         "ranks": ranks,

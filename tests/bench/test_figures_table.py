@@ -27,7 +27,7 @@ def bandwidth(layout, size, text, form, idle, busy, call="put"):
 
 
 class Rounds:
-    """A folder of rounds, each a list of rows."""
+    """Makes a folder of rounds, each a list of rows."""
 
     def __init__(self, *rounds):
         self.path = pathlib.Path(tempfile.mkdtemp())

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Ranks that compute and never call the library while others use their memory (tests/multi/busy_test.cpp), by every
-# protocol and domain. Two ranks on each host, which has fewer processors than that: where one rank alone works, three
-# compute, and helpers get along beside them. For cluster.sh --hosts 2; the argument is the folder with the programs.
+# Ranks compute and never call the library while others use their memory (tests/multi/busy_test.cpp), by every protocol
+# and domain. Each host has two ranks and fewer processors than that. If one rank alone works, three compute, and the
+# helpers share the processors with them. For cluster.sh --hosts 2; the argument is the folder with the programs.
 . "$(dirname "$0")/lib.sh"
 programs=$1
 

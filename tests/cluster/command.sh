@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# scripts/cluster.sh from outside: its exit codes, its output, and that nothing of it stays.
+# Tests scripts/cluster.sh from outside: its exit codes, its output, and that it leaves nothing behind.
 . "$(dirname "$0")/lib.sh"
 command=$(cd "$(dirname "$0")/../.." && pwd)/scripts/cluster.sh
 
-# Whatever a cluster makes is in a folder of this test, which must be empty afterwards.
+# All files that a cluster makes are in a folder of this test, which must be empty afterwards.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/tmp"
@@ -15,7 +15,7 @@ nothing_left() {
   local i
   ls -A "$scratch/tmp"
   [ -z "$(ls -A "$scratch/tmp")" ] || return
-  # The emulators name a file of that folder in their command lines.
+  # The command lines of the emulators name a file of that folder.
   for i in /proc/[0-9]*; do
     ! tr '\0' ' ' 2> /dev/null < "$i/cmdline" | grep -qF "path=$scratch/tmp/" || return
   done
@@ -29,7 +29,7 @@ streams_apart() {
   [ "$(cat "$scratch/out")" = $'out two words\nout two words' ] && [ "$(grep -c '^err$' "$scratch/err")" = 2 ] &&
     ! grep -q 'out two words' "$scratch/err"
 }
-# signalled SIGNAL CODE: while the job runs, ends the cluster.
+# signalled SIGNAL CODE: ends the cluster while the job runs.
 signalled() {
   local status=0 pid
   mkdir "$scratch/results"

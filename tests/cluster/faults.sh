@@ -11,7 +11,8 @@ lossy() {
   cluster-fault netem off
   return $status
 }
-# during COMMAND...: a job over hosts 1 and 2, and what happens as soon as all its ranks are connected.
+# during COMMAND...: starts a job over hosts 1 and 2, and runs the command as soon as all its ranks are
+# connected.
 during() {
   local log job_pid status
   log=$(mktemp)
@@ -35,13 +36,14 @@ flap() {
   for rail in eth0 eth1; do cluster-fault link 2 up $rail; done
 }
 killed() {
-  # The launcher is not to end the job for the one rank, so that the others have to find out.
+  # The launcher must not end the job because of one rank, so that the others have to notice the loss.
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run -n 1 -- "$job" killed 1
 }
 vanished() {
   local log
   log=$(mktemp)
-  # The launcher itself takes its time to miss the host, so it is given a limit: what counts is what survivors say.
+  # The launcher itself notices a lost host late, so it has a time limit. The test checks the survivors'
+  # output.
   cluster-run -n 1 --timeout 60 -- "$job" vanished 2 > "$log" 2>&1 &
   until grep -q now "$log"; do
     sleep 0.2
@@ -58,7 +60,7 @@ step 'a loss of 20 %' lossy 20% lossy 10
 step 'links that go down and up' during flap
 step 'one rail of two goes down, and the other takes over' during cluster-fault link 2 down eth1
 cluster-fault link 2 up eth1
-# Host 2 numbers its rails from the second one, host 1 from the first.
+# The first rail of host 2 is the second of host 1.
 cluster-fault link 2 down eth0
 step 'a job that starts while a port is down' cluster-run --hosts 2 -n 1 -- "$job" traffic 40
 cluster-fault link 2 up eth0

@@ -89,7 +89,7 @@ void reuse_address() {
     if (round % 2 == 0) munmap(buffer, kBytes);
     expect(map(buffer) == buffer, "mapped at the same address");
   }
-  // And into one: a stale registration would write to the old memory.
+  // Now gets into the buffer: a stale registration would write to the old memory.
   for (int round = 1; round <= 4; ++round) {
     std::memset(back.data(), 100 + round, kBytes);
     expect_ok(rma_put(shared.at(far), back.data(), kBytes, far), "put");
@@ -159,7 +159,7 @@ void use_all(const Shared& shared, std::size_t bytes, const std::vector<char*>& 
 /// it must work, on both sides of a transfer.
 void memory_limit() {
   const std::size_t bytes = static_cast<std::size_t>(argument) << 20U;
-  void* early = nullptr;  // can be registered, as it is the first
+  void* early = nullptr;  // can be registered, because it is the first
   expect_ok(rma_malloc_local(bytes / ranks(), 0, &early), "malloc_local");
   const Shared heap(bytes);
   void* late = nullptr;
@@ -168,7 +168,7 @@ void memory_limit() {
   const std::vector<char*> buffers = {static_cast<char*>(early), static_cast<char*>(late), plain.data()};
   use_all(heap, bytes, buffers);
   {
-    const Shared users(bytes, Shared::Kind::registered);  // when nothing of the limit is left
+    const Shared users(bytes, Shared::Kind::registered);  // the limit is used up by then
     use_all(users, bytes, buffers);
     for (int rank = 0; rank < rma_size(); ++rank) {
       operations_on<std::uint32_t>(users.at(rank) + std::size_t{64} * static_cast<unsigned>(rma_rank()),

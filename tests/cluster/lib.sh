@@ -1,10 +1,10 @@
 # Functions of the scripts in this folder. Source it first, and call `finish` last.
 #
 #   step NAME COMMAND...         runs it and prints one line: passed or FAILED, the name, the seconds. Its output is
-#                                shown where it fails, or with VERBOSE=1 in the environment. A failed step fails the
+#                                shown if it fails, or with VERBOSE=1 in the environment. A failed step fails the
 #                                script at its end, and the steps behind it still run.
 #   expect_exit CODE COMMAND...  succeeds if the command's exit code is this one
-#   expect_text REGEX COMMAND... succeeds if the command prints a line that matches (grep -E), whatever it exits with
+#   expect_text REGEX COMMAND... succeeds if the command prints a line that matches (grep -E), with any exit code
 #   limited KB COMMAND...        runs it on one rank of each host (RANKS: on so many), which may register so much memory
 #                                and has no capability to register more
 #   finish                       a summary; exits with 1 if a step failed, or if there was none

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 bin=$1
 
-# counted NAME VALUE COMMAND...: every rank's statistics have this count of that name.
+# counted NAME VALUE COMMAND...: the statistics of every rank must have this count of that name.
 counted() {
   local name=$1 value=$2 counts
   shift 2
@@ -11,7 +11,8 @@ counted() {
   printf '%s\n' "$counts"
   [ "$(sort -u <<< "$counts")" = "\"$name\":$value" ]
 }
-# copied COMMAND...: it succeeds, and both ranks have used each other's helper for every kind of operation.
+# copied COMMAND...: the command must succeed, and both ranks must use each other's helper for every kind of
+# operation.
 copied() {
   local log status=0 name
   log=$(mktemp)
@@ -42,7 +43,7 @@ done
 step 'an idle job connects to nobody' counted connect 0 cluster-run -n 2 -- "$bin/rma-cluster-job" idle
 step 'a limit of locked memory' copied limited 4000 "$bin/rma-cluster-job" memory_limit 8
 step 'SUMMA, 2 x 2' cluster-run -n 2 -- "$bin/summa" --m 256 --n 256 --k 256 --block 64 --verify
-# The grid decides what the faces between the hosts are: whole planes, lines, or single points.
+# The grid decides the shape of the faces between the hosts: whole planes, lines, or single points.
 mg() {
   cluster-run -n 2 -- "$bin/nas_mg" "$@"
 }

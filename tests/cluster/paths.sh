@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The tests of several ranks between hosts again, as multi.sh, by the ways that the usual settings do not take.
+# Runs the tests of several ranks between hosts again, as multi.sh, by the paths that the usual settings do
+# not take.
 . "$(dirname "$0")/lib.sh"
 programs=$1
 
-# One rank on each host: what these settings change is between hosts, and ranks that share a processor take turns.
+# Each host has one rank: these settings matter only between hosts, and ranks that share a processor take
+# turns.
 RANKS=1
 transfers='Contiguous.Put:Contiguous.Get:Order.*'
 step 'buffers registered each time' multi "$transfers" RMA_LOCAL_BUFFERS=register
@@ -14,7 +16,7 @@ step 'small pieces, short queues' multi "$transfers:Vector.Put:Vector.Get:Reques
   RMA_BOUNCE_BUFFERS=4
 RANKS=2
 step 'atomics by the helper' multi 'Atomic.*:Order.*:Contiguous.*:Thread.OneCounter*' RMA_ATOMIC_DOMAIN=helper
-# Of the heap almost nothing can be registered, and of the rest nothing.
+# Almost no heap memory can be registered, and no other memory at all.
 little_locked_memory() {
   RANKS=2 limited 2000 "$programs/rma-multi-tests" --gtest_filter="$1"
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Messages by rings (src/channel) between hosts that have processors to spare, without which helpers never poll and offer
-# none: every peer is offered one at its first message. For cluster.sh --hosts 2 --cpus 2; the argument is the folder
-# with the programs.
+# Messages by rings (src/channel) between hosts that have processors to spare. Helpers without one never poll and offer
+# no rings. Here every peer is offered one at its first message. For cluster.sh --hosts 2 --cpus 2; the argument is the
+# folder with the programs.
 . "$(dirname "$0")/lib.sh"
 programs=$1
 
-# by_rings FILTER SETTING...: tests of several ranks; fails when no message went by a ring.
+# by_rings FILTER SETTING...: runs tests of several ranks, and fails if no message went by a ring.
 by_rings() {
   local filter=$1 output settings=()
   shift

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Jobs under Slurm, which most clusters have: `srun --mpi=pmix`. For cluster.sh --hosts 4; the argument is the folder
-# with the programs. Slurm is started here, by hand: its services are nobody's business but this test's.
+# with the programs. The script starts Slurm's services itself, because only this test needs them.
 . "$(dirname "$0")/lib.sh"
 programs=$1
 
-# Every host runs this, as root, with its files in memory and without control groups, which need systemd.
+# Every host runs this, as root, with its files in memory. It uses no control groups, because they need
+# systemd.
 start_host='
 mkdir -p -m 755 /run/munge /run/slurm/spool
 install -m 400 "$CLUSTER_SHARE/munge.key" /run/munge/munge.key
@@ -15,7 +16,7 @@ munged --key-file=/run/munge/munge.key --socket=/run/munge/munge.socket.2 --pid-
 start_slurm() {
   local i
   (umask 077 && head -c 128 /dev/urandom > "$CLUSTER_SHARE/munge.key")
-  # More processors than there are, so that ranks may share one.
+  # Slurm believes in more processors than exist, so that ranks may share one.
   cat > "$CLUSTER_SHARE/slurm.conf" << CONFIG
 ClusterName=emulated
 SlurmctldHost=node1
@@ -59,8 +60,8 @@ summa() {
 
 step 'four ranks of two hosts' expect_text 'round 0 rank 3 of 4 local 2' \
   cluster-run --hosts 2 -n 2 -- "$programs/launcher-client" exchange
-# Slurm terminates the ranks that still run when one fails, and a job's code is the highest. So none fails before all have
-# met, and by then they all ignore that signal.
+# If a rank fails, Slurm terminates the ranks that still run, and the job's code is the highest. So no rank fails before
+# all have met; by then they all ignore that signal.
 step 'the exit code of one rank' expect_exit 23 cluster-run --hosts 2 -n 2 -- \
   sh -c 'trap "" TERM; "$0" exchange || exit 1; test $PMIX_RANK != 3 || exit 23' "$programs/launcher-client"
 step 'SUMMA, 2 hosts x 2' summa --hosts 2 -n 2

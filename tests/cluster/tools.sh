@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The emulated cluster itself: what every other test of this folder takes for granted. For
+# Tests the emulated cluster itself, on which all other tests of this folder rely. For
 # cluster.sh --hosts 2 --rails 2 --memlock 65536 --netem 'loss 1%'.
 . "$(dirname "$0")/lib.sh"
 
-# on_every_host COMMAND...: its output, a host after the other.
+# on_every_host COMMAND...: prints its output on each host, one host after the other.
 on_every_host() {
   local i
   for ((i = 1; i <= CLUSTER_HOSTS; i++)); do ssh "node$i" "$@" || return; done
 }
-# all_are LINE COUNT COMMAND...: the command prints this line so many times, and nothing else.
+# all_are LINE COUNT COMMAND...: the command must print this line so many times, and nothing else.
 all_are() {
   local line=$1 count=$2 output
   shift 2
@@ -22,9 +22,9 @@ two_devices() {
   echo "$devices"
   [ "$(tr '\n' ' ' <<< "$devices")" = 'rxe0 rxe1 rxe0 rxe1 ' ]
 }
-# perftest PROGRAM DEVICE: between the hosts, over the device.
+# perftest PROGRAM DEVICE: runs it between the hosts, over the device.
 perftest() {
-  # The server's time limit ends it where the client never comes.
+  # The server's time limit ends it if the client never comes.
   ssh node2 timeout 60 "$1" -d "$2" -s 4096 -n 100 > /dev/null &
   until ssh node2 "ss -ltn | grep -q :18515"; do sleep 0.1; done
   timeout 60 "$1" -d "$2" -s 4096 -n 100 node2 && wait $!

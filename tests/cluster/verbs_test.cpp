@@ -61,7 +61,7 @@ class Verbs : public testing::Test {
   }
   void connect() { ASSERT_TRUE(ends_[0]->connect(1, ends_[1]->card()).ok()); }
 
-  /// The next completion at an end.
+  /// Returns the next completion at an end.
   Completion next(std::size_t end = 0) { return next_of(*ends_[end]); }
   Completion next_message(std::size_t end) { return next_of(*ends_[end]->message_endpoint()); }
   template <typename Polled>

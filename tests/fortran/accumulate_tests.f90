@@ -20,7 +20,7 @@ contains
     call test_complex64()
   end subroutine test_accumulate
 
-  ! What every sum becomes: each rank adds (1 + 2) * [1, 2, 3, 4] so many times.
+  ! The expected sums: each rank adds (1 + 2) * [1, 2, 3, 4] so many times.
   integer function total()
     total = 3 * times * rma_size()
   end function total

@@ -1,4 +1,4 @@
-! The ARMCI calls of module armci, on every rank of the job. All ranks fail when one does.
+! The ARMCI calls of module armci, on every rank of the job. All ranks fail if one does.
 program armci_calls
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -45,13 +45,13 @@ contains
     write (error_unit, '(a, i0, 2a)') 'rank ', me, ': ', what
   end subroutine expect
 
-  ! The address of element (i, j) of a rank's part.
+  ! Returns the address of element (i, j) of a rank's part.
   type(c_ptr) function there(rank, i, j)
     integer, intent(in) :: rank, i, j
     there = transfer(transfer(parts(rank), 0_c_intptr_t) + 8 * (i - 1 + rows * (j - 1)), c_null_ptr)
   end function there
 
-  ! A row, whose elements lie one column apart, and a list.
+  ! Transfers a row, whose elements lie one column apart, and a list.
   subroutine test_transfers()
     real(c_double), target :: row(columns), list(rows), back(rows), scale
     integer(c_int), parameter :: count(2) = [8, columns]
@@ -98,7 +98,7 @@ contains
     call armci_barrier()
   end subroutine test_nonblocking
 
-  ! A counter that is fetched and added to, and one under a mutex, both of rank 0.
+  ! Rank 0 has two counters: ranks add to one by fetch-and-add, and to the other under a mutex.
   subroutine test_updates()
     integer, parameter :: times = 50
     integer(c_long), pointer :: counters(:)

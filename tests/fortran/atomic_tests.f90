@@ -15,7 +15,7 @@ contains
     call test_mutexes()
   end subroutine test_atomics
 
-  ! Every ticket is given out once: their sum says so.
+  ! Every ticket is drawn once. The sum of the tickets shows that.
   subroutine test_tickets()
     integer(int64), pointer :: mine64(:)
     integer(int32), pointer :: mine32
@@ -92,7 +92,7 @@ contains
     call rma_free(parts)
   end subroutine test_each_operation
 
-  ! A counter that is read, changed and written back under a mutex.
+  ! Ranks read, change and write back a counter under a mutex.
   subroutine test_mutexes()
     integer(int32), pointer :: mine(:)
     type(rma_array), allocatable :: parts(:)

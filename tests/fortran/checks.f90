@@ -41,7 +41,7 @@ contains
     if (stat /= RMA_SUCCESS) call expect(.false., what // ': ' // trim(errmsg))
   end subroutine expect_success
 
-  ! The call failed with this status, and its text has these words.
+  ! Checks that the call failed with this status, and that its text has these words.
   subroutine expect_failure(stat, errmsg, expected, words)
     integer, intent(in) :: stat, expected
     character(len=*), intent(in) :: errmsg, words
@@ -50,7 +50,7 @@ contains
     call expect(index(errmsg, words) > 0, "'" // words // "' in: " // trim(errmsg))
   end subroutine expect_failure
 
-  ! Draws follow from the seed and `key` only.
+  ! Starts draws that follow only from the seed and `key`.
   subroutine seed_draws(key)
     integer, intent(in) :: key
     integer :: skipped, ignored
@@ -60,7 +60,8 @@ contains
     end do
   end subroutine seed_draws
 
-  ! A number from..to, both included. A linear congruence over 31 bits, of which the upper ones are used.
+  ! Returns a number from..to, both included. A linear congruence over 31 bits, of which the upper ones are
+  ! used.
   integer function draw(from, to)
     integer, intent(in) :: from, to
     state = mod(abs(mod(state, 2147483648_int64)) * 1103515245_int64 + 12345_int64, 2147483648_int64)

@@ -91,14 +91,14 @@ contains
     call expect_success(stat, text, 'a section of an assumed-size array')
   end subroutine assumed_size
 
-  ! As a variable is whose memory held zeros.
+  ! As a variable in zeroed memory.
   subroutine blank(array)
     type(rma_array), intent(out) :: array
     integer :: i
     array = transfer([(0_int32, i = 1, 1000)], array)
   end subroutine blank
 
-  ! One rank's bounds make no sense: every rank is told, and none is left waiting.
+  ! One rank's bounds are invalid. Every rank gets the error, and none waits for ever.
   subroutine refused_allocation()
     real(real64), pointer :: mine(:, :)
     type(rma_array), allocatable :: parts(:)
@@ -121,7 +121,7 @@ contains
     print '(a)', 'went on'
   end subroutine test_stop
 
-  ! A procedure that hands its own optional arguments on.
+  ! This procedure passes its own optional arguments on.
   subroutine wrapped(there, stat, errmsg)
     type(rma_array), intent(in) :: there
     integer, intent(out), optional :: stat

@@ -1,5 +1,5 @@
-! Put, get and pointers for every type that has a pointer of its own, with 0 to 5 dimensions, and for types that have
-! none.
+! Put, get and pointers for every type that has its own pointer interface, with 0 to 5 dimensions, and for types that
+! have none.
 module kind_tests
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_null_ptr
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
@@ -29,7 +29,7 @@ contains
     neighbour = mod(rma_rank() + 1, rma_size())
   end function neighbour
 
-  ! The integers 1, 2, ... that all types can hold, apart by rank.
+  ! Returns the integers 1, 2, ... that all types can hold, different on each rank.
   function numbers(rank) result(values)
     integer, intent(in) :: rank
     integer :: values(product(full)), i
@@ -135,7 +135,7 @@ contains
     call expect(all(mine == reshape(cmplx(numbers(left()), -numbers(left()), real64), full)), 'complex64: put')
     call rma_get(in, parts(neighbour()))
     call expect(all(in == out), 'complex64: get')
-    ! The imaginary parts, into real ones: every other number on both sides.
+    ! Puts the imaginary parts into real numbers: every other number on both sides.
     call rma_get(in%re, rma_section(rma_remote_array(parts(neighbour())%address, neighbour(), 0.0_real64, 96), &
                                     first=2, stride=2))
     call expect(all(in%re == out%im) .and. all(in%im == out%im), 'complex64: parts')
@@ -157,7 +157,7 @@ contains
     call rma_malloc(five, of_five, [2, 2, 2, 2, 2])
     call rma_put(of_scalar(neighbour()), data(7))
     call rma_put(of_list(neighbour()), data)
-    ! Elements correspond in array element order, whatever the shapes.
+    ! Elements correspond in array element order, even if the shapes differ.
     call rma_put(of_matrix(neighbour()), data)
     call rma_put(of_cube(neighbour()), reshape(data, [8, 4]))
     call rma_put(of_five(neighbour()), reshape(data, [4, 4, 2]))
@@ -176,7 +176,7 @@ contains
     call rma_free(of_five)
   end subroutine test_ranks
 
-  ! Characters, logicals and derived types in memory of bytes, described anew.
+  ! Puts characters, logicals and derived types into memory of bytes, described anew.
   subroutine test_other_types()
     type :: particle
       integer(int16) :: kind
@@ -201,7 +201,7 @@ contains
     in%kind = 0
     call rma_get(in(4:1:-1), there)
     call expect(all(in%kind == [4, 3, 2, 1]), 'a derived type, backwards')
-    ! A component of each: the elements have gaps between them.
+    ! Transfers one component of each: the elements have gaps between them.
     in%kind = 0
     call rma_put(rma_remote_array(parts(neighbour())%address, neighbour(), 1_int16, 4), out%kind)
     call rma_get(in%kind, rma_remote_array(parts(neighbour())%address, neighbour(), 1_int16, 4))

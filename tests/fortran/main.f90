@@ -1,4 +1,4 @@
-! Runs one group of tests on every rank of the job: fortran-tests GROUP. All ranks fail when one does.
+! Runs one group of tests on every rank of the job: fortran-tests GROUP. All ranks fail if one does.
 program main
   use checks
   use rma

@@ -1,4 +1,4 @@
-! Allocation, bounds, pointers to one's own and to others' memory, registered memory.
+! Allocation, bounds, pointers to this rank's and to other ranks' memory, registered memory.
 module memory_tests
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use checks
@@ -16,7 +16,7 @@ contains
     call test_registered()
   end subroutine test_memory
 
-  ! Another shape with each rank, nothing with the first; bounds of 8 bytes.
+  ! Each rank has another shape, and the first one has no elements. The bounds have 8 bytes.
   subroutine test_bounds()
     real(real64), pointer :: mine(:, :)
     type(rma_array), allocatable :: parts(:)
@@ -36,13 +36,13 @@ contains
       call rma_get(value, rma_element(parts(rank), [1, 9 - rank]))
       call expect(nint(value) == rank, 'the first element of a rank')
     end do
-    ! What is empty may be moved.
+    ! A transfer of no elements succeeds.
     call rma_put(parts(0), reshape([real(real64) :: ], [0, 2]))
     call rma_barrier()
     call rma_free(parts)
   end subroutine test_bounds
 
-  ! Pointers to whole arrays and to sections, of every rank whose memory is mapped here.
+  ! Makes pointers to whole arrays and to sections, of every rank whose memory is mapped here.
   subroutine test_map()
     integer(int32), pointer :: mine(:, :), there(:, :), column(:, :), one
     type(rma_array), allocatable :: parts(:)
@@ -68,7 +68,7 @@ contains
     call rma_free(parts)
   end subroutine test_map
 
-  ! Allocated alone, and told to the others.
+  ! Allocates alone, and tells the others.
   subroutine test_local()
     real(real64), pointer :: mine(:)
     type(rma_array) :: part, parts(0:rma_size() - 1)

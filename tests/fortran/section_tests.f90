@@ -11,7 +11,7 @@ module section_tests
   integer, parameter :: n = 9
   integer, parameter :: rounds = 400
 
-  ! One dimension's subscripts.
+  ! The subscripts of one dimension.
   type :: range
     integer :: first, last, step
   end type range
@@ -24,7 +24,7 @@ contains
     integer(int32), allocatable :: model(:, :, :, :), slice(:, :, :)
     integer :: target
 
-    ! The lower bounds are no ones, and the last dimension counts the ranks.
+    ! The lower bounds are not 1, and the last dimension counts the ranks.
     call rma_malloc(mine, parts, [n - 3, n, n + 4, rma_size() - 1], lower=[-2, 1, 5, 0])
     mine = -1
     allocate (model(-2:n - 3, n, 5:n + 4, 0:rma_size() - 1), source=-1)
@@ -38,7 +38,7 @@ contains
       call expect(all(slice == model(:, :, :, target)), 'what a slice holds in the end')
     end do
     call rma_barrier()
-    ! As the owner sees it: what the others put there is what they say they put.
+    ! Checks at the owner: its memory must hold the data that the others have in their models.
     call expect_sums(mine, model)
     call rma_free(parts)
   end subroutine test_sections
@@ -59,7 +59,7 @@ contains
       do d = 1, 3
         call draw_ranges(l(d), r(d))
       end do
-      ! From 1..n to the bounds of either array.
+      ! Maps subscripts of 1..n to the bounds of either array.
       l(2)%first = l(2)%first - 1
       l(2)%last = l(2)%last - 1
       r(1)%first = r(1)%first - 3
@@ -106,7 +106,7 @@ contains
     end do
   end subroutine random_operations
 
-  ! As many subscripts on both sides, of 1..n; sometimes one, or none.
+  ! Draws as many subscripts of 1..n on both sides, sometimes one or none.
   subroutine draw_ranges(one, other)
     type(range), intent(out) :: one, other
     integer :: count
@@ -129,7 +129,7 @@ contains
     end subroutine place
   end subroutine draw_ranges
 
-  ! Numbers that say in which round and where they were written.
+  ! Returns numbers that encode the round and the place in which they were written.
   subroutine number(array, round)
     integer(int32), intent(out) :: array(:, :, :)
     integer, intent(in) :: round

@@ -33,7 +33,7 @@ contains
       call rma_reduce(list, op=RMA_MAX, root=root, team=team)
       if (me == root) call expect(all(list == [1, 2, 3] + 10 * (members - 1)), 'reduce in place')
     end do
-    ! A section that the compiler packs, there and back.
+    ! The compiler packs this section, before and after the call.
     grid = 100 + me
     call rma_broadcast(grid(2:6:2, 4:1:-2), members - 1, team)
     call expect(all(grid(2:6:2, 2:4:2) == 99 + members) .and. all(grid(1:5:2, :) == 100 + me) .and. &
@@ -45,7 +45,7 @@ contains
     call rma_barrier(team)
   end subroutine test_collectives
 
-  ! Odd and even ranks, backwards; the last rank in none.
+  ! Splits into odd and even ranks, in reverse order. The last rank is in no team.
   subroutine test_split()
     type(rma_team) :: team
     integer(int64), pointer :: mine(:)

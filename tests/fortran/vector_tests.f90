@@ -87,7 +87,7 @@ contains
           end do
         end select
       end associate
-      ! They are done with when the call returns.
+      ! The call has finished with them when it returns.
       subscripts = -99
       if (mode == 2) call rma_wait(request)
       if (mode /= 1) call rma_fence(target)
@@ -95,7 +95,7 @@ contains
     end do
   end subroutine random_operations
 
-  ! Elements of this rank's slice.
+  ! Draws elements of this rank's slice.
   subroutine draw_elements(subscripts, distinct)
     integer(int64), intent(out) :: subscripts(:, :)
     logical, intent(in) :: distinct
@@ -110,7 +110,7 @@ contains
     end do
   end subroutine draw_elements
 
-  ! One dimension: a list of subscripts, within a section, and a local array of more dimensions.
+  ! With one dimension: a list of subscripts, within a section, and a local array of more dimensions.
   subroutine lists()
     real(real64), pointer :: mine(:)
     type(rma_array), allocatable :: parts(:)
@@ -137,7 +137,7 @@ contains
     call rma_free(parts)
   end subroutine lists
 
-  ! What is refused changes nothing.
+  ! A refused call changes nothing.
   subroutine refusals(there)
     type(rma_array), intent(in) :: there
     integer(int32) :: values(2), before(2)

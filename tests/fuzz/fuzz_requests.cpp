@@ -168,7 +168,7 @@ class World {
   void ask(std::size_t room) {
     RpcClient& asking = *at(kVictim).client;
     room = std::min(room, asking.buffer_bytes());
-    // Buffers come back with answers only, and there is nobody else to wait for.
+    // Buffers come back only with answers, and no other rank will send one.
     if (room > asking.most_in_reply() && ++long_asked_ > 2) return;
     Request request = {.rank = kAttacker, .kind = RequestKind::lock, .reply_room = room};
     if (room > asking.most_in_reply()) request.buffer = asking.take_buffer(kAttacker);
@@ -294,7 +294,7 @@ class World {
   };
   std::vector<Served> served_;
   std::array<Company, 2> companies_ = {Company(*this, kVictim), Company(*this, kHonest)};
-  TicketMutex hidden_mutex_;  ///< where inputs do not find it
+  TicketMutex hidden_mutex_;  ///< inputs cannot find it here
   int asked_ = 0;
   int long_asked_ = 0;
   int moved_ = 0;

@@ -1,4 +1,4 @@
-// Writes the inputs that the fuzzer starts from: valid requests of each kind, and answers.
+// Writes the inputs with which the fuzzer starts: valid requests of each kind, and answers.
 //
 // usage: fuzz-corpus DIRECTORY
 
@@ -103,7 +103,7 @@ Writer scatters(const Layout& layout, const Header& header) {
   for (int i = 0; i < 3; ++i) writer.record(Act::gather, count(static_cast<std::uint16_t>(layout.bytes())));
   return writer;
 }
-/// The attacker gets: it posts, and grants that and more.
+/// The attacker gets: it posts scatters, and grants those and more.
 Writer gathers(const Layout& layout, const Header& header) {
   Writer writer;
   for (int i = 0; i < 3; ++i) writer.record(Act::scatter, count(64));

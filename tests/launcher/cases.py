@@ -129,7 +129,7 @@ def environment():
 
 
 def hardware():
-    """rmarun looks for processors only, as its ranks need not know, unless it is told what to look for."""
+    """Checks that rmarun makes hwloc look for processors only, unless the user selects more; ranks do not see that."""
     os.environ.pop("HWLOC_COMPONENTS", None)
     os.environ["HWLOC_COMPONENTS_VERBOSE"] = "1"
     show = ("-n", "1", "sh", "-c", 'echo "${HWLOC_COMPONENTS-unset}"')

@@ -79,7 +79,7 @@ int leave_stopped() {
   return 0;
 }
 
-/// The last rank ends as `what` says, while the others wait for it.
+/// The last rank ends in the way `what`, while the others wait for it.
 int misbehave(std::string_view what) {
   auto opened = rma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
@@ -89,7 +89,7 @@ int misbehave(std::string_view what) {
     if (what == "abort") job.abort(9, "the last rank has had enough");
     if (what == "vanish") std::exit(0);  // `opened` is never closed
     if (what == "vanish_forked") {
-      if (::fork() != 0) std::_Exit(0);  // the child has the connection, too
+      if (::fork() != 0) std::_Exit(0);  // the child holds the connection too
     }
     if (what == "segv") std::raise(SIGSEGV);
   }

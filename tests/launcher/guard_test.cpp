@@ -16,7 +16,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// A guard in a process of its own whose job hangs, with a process below it that ends by SIGKILL only.
+/// A guard in a process of its own. Its job hangs, and so does a process below the job; only SIGKILL ends
+/// that.
 class StuckJob {
  public:
   explicit StuckJob(std::optional<double> timeout_seconds) {
@@ -37,7 +38,8 @@ class StuckJob {
 
   void signal(int number) const { ::kill(guard_, number); }
 
-  /// The next line. All that is left, once every process has gone: it has the pipe.
+  /// Returns the next line. After the end of all processes, which hold the pipe, it is the rest of the
+  /// output.
   std::string line() const {
     std::string read;
     for (char byte = 0; ::read(out_.get(), &byte, 1) == 1 && byte != '\n';) read += byte;
@@ -51,7 +53,7 @@ class StuckJob {
   }
 
  private:
-  /// run_guarded() has blocked what asks it to end.
+  /// Never ends by itself: run_guarded() has blocked the signals that ask it to end.
   [[noreturn]] static int hang() {
     while (true) ::pause();
   }

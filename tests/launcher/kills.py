@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ends jobs at random moments, in every way, and sees that nothing of them is left.
+"""Ends jobs at random moments, in every way, and checks that nothing of them is left.
 
 usage: kills.py RMARUN VICTIM [--seed N] [--limit SECONDS] KIND=COUNT...
 
@@ -31,7 +31,7 @@ SHARED_MEMORY = "/dev/shm"
 
 
 def children_of(pid):
-    """Its children, oldest first, by its main thread, which starts all of them."""
+    """Returns its children, oldest first. Its main thread starts all of them."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as listed:
             return [int(word) for word in listed.read().split()]
@@ -40,7 +40,7 @@ def children_of(pid):
 
 
 def alive():
-    """The processes of the job, all of which are below this one. Reaps those that are this one's own."""
+    """Returns the processes of the job, all of which are below this one. Reaps those that are its own children."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0] != 0:
             pass
@@ -101,7 +101,7 @@ class Trial:
         return elapsed
 
     def end(self):
-        """Sees to the end: the exit code, what is to be said, and when it was to end."""
+        """Checks the end: the exit code, the text that it must print, and the time."""
         now = self.start
         if self.kind == "timeout":
             return 124, "", now + self.moment

@@ -63,7 +63,7 @@ TEST(LineAssembler, BoundsWhatItKeeps) {
   EXPECT_EQ(out, "> " + piece + piece + piece + piece + "end\n> next\n");
 }
 
-/// Both ends of a pipe that never blocks.
+/// A pipe whose ends never block.
 class OutletTest : public testing::Test {
  protected:
   OutletTest() {

@@ -1,6 +1,5 @@
-/* Loads a library late, as plug-ins and extension modules do, and uses it from the thread that loaded it and
- * from one that was there before: per-thread state must not need room that only the program's start sets
- * aside.
+/* Loads a library late, as plug-ins and extension modules do. Uses it from the thread that loaded it and from
+ * one that existed before: per-thread state must not need space that only the program's start reserves.
  *
  * usage: late rma|armci LIBRARY
  *        late only LIBRARY        loads and unloads it

@@ -30,7 +30,7 @@ class Draws {
         return work(source, scale, draw_strided(random_, limits));
       case 1:
         return work(source, scale, draw_vector(random_, limits));
-      default: {  // all of it
+      default: {  // the whole room
         Strided whole;
         whole.counts[0] = kAccumulateRoom;
         return work(source, scale, whole);
@@ -83,7 +83,7 @@ void contend(Remote remote, int count) {
     const Memory memory(remote, kAccumulateRoom);
     std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
     barrier();
-    std::vector<int> targets = {0};  // few, so that many meet; of two hosts, if there are several
+    std::vector<int> targets = {0};  // few, so that many ranks meet; on two hosts, if possible
     if (ranks() > 1) targets.push_back(ranks() - 1);
     std::vector<Draws> draws;
     draws.reserve(targets.size());
@@ -131,7 +131,7 @@ TEST(Accumulate, OppositeDirections) {
   // Two vectors of pieces over the same places in opposite order. If a thread held the lock of one place
   // while it waited for that of another, two threads would wait for each other for ever.
   constexpr std::size_t kPieces = 64;
-  constexpr std::size_t kDistance = 16384;  // no two under one lock, if they lock by stripes
+  constexpr std::size_t kDistance = 16384;  // no two pieces under one lock, if locks are by stripe
   const Memory memory(Remote::window, kPieces * kDistance);
   std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
   barrier();

@@ -169,7 +169,7 @@ TEST(Atomic, EachRankItsOwnBit) {
   const std::uint64_t all = (std::uint64_t{1} << ranks()) - 1;
   if (me() == 0) EXPECT_TRUE(ok(rma_atomic64(RMA_SET, word.word(1), ~std::uint64_t{0}, 0, nullptr, 0)));
   barrier();
-  const int odd = rounds(500) | 1;  // the bits of the third word end up set
+  const int odd = rounds(500) | 1;  // odd, so that the bits of the third word are set at the end
   for (int i = 0; i < odd; ++i) {
     EXPECT_TRUE(ok(rma_atomic64(RMA_OR, word.word(0), bit, 0, nullptr, 0)));
     EXPECT_TRUE(ok(rma_atomic64(RMA_AND, word.word(1), ~bit, 0, nullptr, 0)));

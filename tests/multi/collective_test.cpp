@@ -58,12 +58,12 @@ T combine(rma_reduction_t op, T one, T other) {
   return one;
 }
 
-/// The draws of team rank `rank`, which all members can make.
+/// Returns the draws of team rank `rank`, which all members can make.
 Random draws_of(std::uint64_t key, int rank, std::size_t turn) {
   return {key, static_cast<std::uint64_t>(rank), turn};
 }
 
-/// What the reduction over `size` members gives.
+/// Returns the expected result over `size` members.
 std::vector<std::byte> reduced(std::uint64_t key, std::size_t turn, int size, rma_type_t type,
                                rma_reduction_t op, std::size_t count) {
   Random first = draws_of(key, 0, turn);
@@ -86,7 +86,7 @@ std::vector<std::byte> reduced(std::uint64_t key, std::size_t turn, int size, rm
   return result;
 }
 
-/// Equal numbers: a zero may be of either sign.
+/// Returns whether the numbers are equal; zeros may differ in sign.
 bool same_numbers(rma_type_t type, std::span<const std::byte> one, std::span<const std::byte> other) {
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
@@ -172,7 +172,7 @@ TEST(Collective, Allreduce) {
     for (const rma_reduction_t op : kOperators) {
       if (!defined(type, op)) continue;
       for (const std::size_t count : kCounts) {
-        // The largest for a few operators, as there are so many.
+        // Only one operator uses the largest sizes, because there are so many cases.
         if (count > 1023 && op != RMA_SUM) continue;
         if (count > 100 && ranks() > 4 && op != RMA_SUM) continue;
         ++turn;
@@ -239,8 +239,8 @@ TEST(Collective, RealNumbersGiveTheSameBitsEverywhereAndAgain) {
 }
 
 TEST(Collective, MixedOnOverlappingTeams) {
-  // World, every second, every third, the lower half, and the world backwards: each rank takes part in those
-  // it is a member of, in one order that all ranks know.
+  // The teams are the world, every second rank, every third, the lower half, and the world backwards. Each
+  // rank uses those of which it is a member, in one order that all ranks know.
   std::vector<rma_team_t> teams(5, nullptr);
   const rma_team_t world = rma_team_world();
   teams[0] = world;
@@ -274,7 +274,7 @@ TEST(Collective, MixedOnOverlappingTeams) {
 }
 
 TEST(Collective, BarriersKeepRanksTogether) {
-  // Every rank counts up at rank 0 before each barrier: behind it, all have.
+  // Every rank adds 1 at rank 0 before each barrier. After the barrier, all ranks must have added.
   const Memory memory(Remote::window, sizeof(std::uint64_t));
   std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
   barrier();

@@ -27,7 +27,7 @@ void acc(Mode mode, void* dst, const void* src, std::size_t count, rma_type_t ty
   run(mode, rank, rma_acc, rma_acc_nb, rma_acc_nbi, dst, src, count, type, scale);
 }
 
-/// Targets worth trying: this rank, the next, any.
+/// Returns targets: this rank, the next, and any.
 std::array<int, 3> targets(Random& random) {
   return {me(), neighbour(1), static_cast<int>(random.below(static_cast<std::size_t>(ranks())))};
 }
@@ -35,7 +35,7 @@ std::array<int, 3> targets(Random& random) {
 /// Calls work(target, size) for all sizes, each time another of the targets.
 template <typename Work>
 void each_size(Random& random, std::size_t unit, const Work& work) {
-  std::size_t turn = random.below(3);  // else a size would always have the same one
+  std::size_t turn = random.below(3);  // otherwise a size would always have the same target
   for (const std::size_t size : kSizes) {
     if (size > most_bytes()) continue;
     SCOPED_TRACE(testing::Message() << size << " bytes");
@@ -108,7 +108,7 @@ TEST(Contiguous, Accumulate) {
         each_size(random, type_bytes(type), [&](int target, std::size_t size) {
           if (size > room) return;
           const std::size_t to = random.below((room - size) / part_bytes(type) + 1) * part_bytes(type);
-          // A complex number at a place that holds the other part of one before is as good.
+          // A complex number may begin where an earlier one has its second part.
           const Scale scale(random, type);
           acc(mode, slices.at(target) + to, first, size / type_bytes(type), type, scale.get(), target);
           model_acc(type, slices.model(target).data() + to, first, size, scale.get());

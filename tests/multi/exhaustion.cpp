@@ -28,7 +28,7 @@ void expect(bool good, std::string_view call, const char* what, std::int64_t det
                rma_last_error());
 }
 
-/// Of the heap: what a call may leave behind.
+/// The blocks and bytes of the heap that are in use.
 struct Held {
   std::size_t bytes = rma::current_runtime.load()->job->allocator().bytes_in_use();
   std::size_t blocks = rma::current_runtime.load()->job->allocator().blocks_in_use();
@@ -38,10 +38,10 @@ struct Call {
   const char* name;
   std::function<rma_status_t()> make;
   std::function<rma_status_t()> unmake = [] { return RMA_SUCCESS; };
-  rma_status_t expected = RMA_SUCCESS;  ///< where there is memory
+  rma_status_t expected = RMA_SUCCESS;  ///< the result if there is enough memory
 };
 
-/// Arguments that the calls share. All memory is taken before.
+/// Arguments that the calls share. Their memory is allocated before.
 struct World {
   rma_team_t team = rma_team_world();
   int rank = rma_rank();
@@ -72,8 +72,8 @@ struct World {
   [[nodiscard]] void* outside() const { return foreign[static_cast<std::size_t>(other)]; }
 };
 
-/// Makes the call with its allocation number `n` (from 0) failing, and perhaps all later ones. Returns
-/// whether one failed.
+/// Makes the call while its allocation number `n` (from 0) fails, and perhaps all later ones. Returns whether
+/// an allocation failed.
 bool without_memory(const Call& call, std::int64_t n, bool all_following, rma_status_t& status) {
   let_fail(n, all_following);
   status = call.make();
@@ -84,8 +84,8 @@ bool without_memory(const Call& call, std::int64_t n, bool all_following, rma_st
   return ran_out;
 }
 
-/// Runs a sweep until all that grows once has grown, and then once more: that one leaves as many allocations
-/// as it found. (One failure alone may leave the books of the heap with a free range more or less.)
+/// Runs a sweep until everything that grows only once has grown, and then once more. The last run must leave
+/// as many allocations as it found. (One failure alone may give the heap's tables a free range more or less.)
 void settle(const char* name, const std::function<void()>& sweep) {
   sweep();
   sweep();
@@ -97,7 +97,7 @@ void settle(const char* name, const std::function<void()>& sweep) {
 
 /// Calls of one member.
 void sweep(const Call& call) {
-  // What grows once and stays is there afterwards.
+  // Afterwards everything that grows once and stays exists.
   for (int i = 0; i < 2; ++i) {
     expect(call.make() == call.expected, call.name, "with memory");
     expect(call.expected != RMA_SUCCESS || call.unmake() == RMA_SUCCESS, call.name,
@@ -124,7 +124,7 @@ void sweep(const Call& call) {
   }
 }
 
-/// Calls of all members, of which `poor` has no memory.
+/// Makes the calls of all members, of which `poor` has no memory.
 void sweep_collective(const Call& call, int poor, const World& world) {
   for (int i = 0; i < 2; ++i) {
     expect(call.make() == RMA_SUCCESS, call.name, "with memory");
@@ -323,7 +323,7 @@ void all_calls(World& world) {
   expect(rma_mutexes_destroy(&lockable) == RMA_SUCCESS, "World", "mutexes");
 }
 
-/// rma_init itself, and rma_finalize: in a job of one, since ranks that do not fail would wait.
+/// Tests rma_init and rma_finalize, in a job of one: other ranks would wait for the one that fails.
 void joining() {
   bool ran_out = true;
   for (std::int64_t n = 0; ran_out; ++n) {

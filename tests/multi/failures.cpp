@@ -11,7 +11,7 @@
 namespace multi {
 namespace {
 
-/// Of one test, a process prints this many failures.
+/// The number of failures that a process prints for one test.
 constexpr int kShown = 5;
 
 class Failures : public testing::EmptyTestEventListener {
@@ -21,7 +21,7 @@ class Failures : public testing::EmptyTestEventListener {
     failures_ = 0;
   }
   void OnTestPartResult(const testing::TestPartResult& result) override {
-    const std::lock_guard guard(lock_);  // threads of a test fail at once
+    const std::lock_guard guard(lock_);  // several threads of a test may fail at once
     if (result.skipped() && me() == 0) std::printf("%sskipped: %s\n", where_.c_str(), result.message());
     if (!result.failed() || ++failures_ > kShown) return;
     const std::string text = where_ + (result.file_name() != nullptr ? result.file_name() : "?") + ":" +
@@ -33,7 +33,8 @@ class Failures : public testing::EmptyTestEventListener {
     std::fputs((where_ + std::to_string(failures_ - kShown) + " failures more\n").c_str(), stderr);
   }
 
-  // Noted where a test starts: GoogleTest holds the lock of current_test_info() when it reports a failure.
+  // The name is noted when a test starts: GoogleTest holds the lock of current_test_info() when it reports a
+  // failure.
   std::string where_;
   std::mutex lock_;
   int failures_ = 0;
@@ -53,7 +54,7 @@ int run_tests(int& failed) {
   delete listeners.Release(listeners.default_result_printer());
   listeners.Append(new Failures);
   failed = RUN_ALL_TESTS();
-  if (unit.test_to_run_count() == 0) failed = 1;  // a filter that fits nothing tests nothing
+  if (unit.test_to_run_count() == 0) failed = 1;  // a filter that selects no test is an error
   return unit.test_to_run_count() - unit.skipped_test_count();
 }
 

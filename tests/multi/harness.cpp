@@ -14,7 +14,7 @@ std::uint64_t checksum(std::span<const std::byte> bytes) {
   return sum;
 }
 
-/// The draws of the slice that `initiator` has at `target`.
+/// Returns the draws for the slice that `initiator` has at `target`.
 Random slice_draws(int target, int initiator) {
   return {0x51, static_cast<std::uint64_t>(target), static_cast<std::uint64_t>(initiator)};
 }

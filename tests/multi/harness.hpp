@@ -148,8 +148,8 @@ class Slices {
   }
   [[nodiscard]] std::span<std::byte> model(int target) { return models_[static_cast<std::size_t>(target)]; }
 
-  /// Checks that every slice holds what its model says, including the guard bytes between transfers: first by
-  /// a get, then as the owner sees it, who compares checksums with the others. Collective.
+  /// Checks that every slice holds the contents of its model, including the guard bytes between transfers:
+  /// first by a get, then at the owner, who compares checksums with the others. Collective.
   void check();
 
  private:

@@ -1,4 +1,5 @@
-// One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints what the script looks for, or why not.
+// One rank of the jobs of job_cases.py: `rma-multi-job CASE`. Prints the expected text, or the reason of a
+// failure.
 
 #include <csignal>
 #include <cstdint>
@@ -57,7 +58,7 @@ void no_memory() {
   if (greedy)
     expect(error_names("67108864") && error_names("16777216") && error_names("RMA_HEAP_SIZE"),
            "the text names what was asked for, the limit and the setting");
-  // The heap is whole: it can be used up by small blocks, freed, and used up again.
+  // The heap is intact: small blocks can fill it, be freed, and fill it again.
   std::size_t first = 0;
   for (int round = 0; round < 3; ++round) {
     std::vector<void*> blocks;
@@ -75,7 +76,7 @@ void no_memory() {
   some_traffic();
 }
 
-/// RMA_CMA=off: no rank may access memory of another one outside its heap, so the owner's helper copies.
+/// With RMA_CMA=off no rank may access another rank's memory outside the heap, so the owner's helper copies.
 void cma_off() {
   std::vector<char> block(1000, 'a');
   expect_ok(rma_register(block.data(), block.size()), "register");
@@ -144,7 +145,7 @@ void stale() {
       expect_ok(rma_team_free(&team), "free");
     }
     int size = 0;
-    // The first to be made finds the memory of what has just been freed.
+    // The first new object gets the memory of the object that was just freed.
     expect_ok(rma_team_split(rma_team_world(), 0, 0, &team), "split");
     expect_ok(rma_mutexes_create(rma_team_world(), 1, &mutexes), "mutexes");
     expect(rma_barrier(left) == RMA_ERR_ARGUMENT, "barrier of a stale team");
@@ -155,7 +156,7 @@ void stale() {
   }
 }
 
-/// The first request of a put to registered memory of the next rank.
+/// Returns the first request of a put to registered memory of the next rank.
 rma_request_t first_request(std::vector<char>& block, void* there) {
   const int next = (rma_rank() + 1) % rma_size();
   rma_request_t request = RMA_REQUEST_NULL;

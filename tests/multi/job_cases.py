@@ -1,4 +1,4 @@
-"""Jobs with settings of their own, and jobs that fail: what they print and exit with.
+"""Checks the output and exit codes of jobs with settings of their own, and of jobs that fail.
 
 usage: job_cases.py CASE RMARUN PROGRAM
 """
@@ -49,7 +49,7 @@ def cma_off(job):
 
 
 def check_counts(text, ranks):
-    """One JSON object a line and rank, which count the one put and get of 1000 bytes."""
+    """Checks for one JSON object per line and rank, which count the one put and get of 1000 bytes."""
     objects = sorted((json.loads(line) for line in text.splitlines() if line.startswith("{")), key=lambda o: o["rank"])
     expect([o["rank"] for o in objects] == list(range(ranks)), "one object per rank")
     for counts in objects:

@@ -95,7 +95,7 @@ class Lost : public testing::TestWithParam<std::tuple<std::size_t, bool>> {
         EXPECT_EQ(rma_init_with(&given), RMA_SUCCESS) << rma_last_error();
         if (rma_initialized() == 0) return false;
         body(rank, [&] { barrier(&member); });
-        // The others would be waited for. So this returns at once, and the process may end.
+        // rma_finalize must not wait for the lost rank: it returns at once, and the process may end.
         EXPECT_EQ(rma_finalize(), RMA_ERR_PEER_LOST) << rma_last_error();
         return true;
       });
@@ -105,7 +105,7 @@ class Lost : public testing::TestWithParam<std::tuple<std::size_t, bool>> {
     }
   }
 
-  /// In the middle of its program, as by a signal.
+  /// Ends in the middle of the program, as by a signal.
   [[noreturn]] static void end() {
     kill(getpid(), SIGKILL);
     std::abort();

@@ -14,7 +14,7 @@ namespace {
 /// Returns an address in the form of the error texts.
 
 TEST(Memory, EachRankItsOwnSize) {
-  // Rank r wants r * 1000 bytes: rank 0 none.
+  // Rank r asks for r * 1000 bytes, so rank 0 asks for none.
   const std::size_t bytes = static_cast<std::size_t>(me()) * 1000;
   std::vector<void*> addresses(static_cast<std::size_t>(ranks()), &addresses);
   void* mine = &addresses;
@@ -120,12 +120,12 @@ TEST(Memory, RegisteredPartsAreCounted) {
   barrier();
   EXPECT_TRUE(ok(rma_unregister(block.data())));
   barrier();
-  EXPECT_TRUE(ok(rma_get(&byte, there + 999, 1, next)));  // registered once more
+  EXPECT_TRUE(ok(rma_get(&byte, there + 999, 1, next)));  // still registered once
   barrier();
   EXPECT_TRUE(ok(rma_unregister(block.data())));
   barrier();
   EXPECT_TRUE(refused(rma_get(&byte, there + 999, 1, next), RMA_ERR_ADDRESS));
-  EXPECT_TRUE(ok(rma_get(&byte, there + 150, 1, next)));  // of the part
+  EXPECT_TRUE(ok(rma_get(&byte, there + 150, 1, next)));  // inside the part
   barrier();
   EXPECT_TRUE(ok(rma_unregister(block.data() + 100)));
   EXPECT_TRUE(refused(rma_unregister(block.data()), RMA_ERR_ADDRESS, {"rma_unregister", text(block.data())}));

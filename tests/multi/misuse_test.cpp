@@ -143,7 +143,7 @@ TEST_F(Misuse, MemoryThatTheTargetDoesNotOffer) {
   bad(rma_get_strided(here(), strides, foreign, strides, counts_.data(), 2, target_), "rma_get_strided:");
   bad(rma_acc_strided(foreign, strides, here(), strides, counts_.data(), 2, RMA_INT, nullptr, target_),
       "rma_acc_strided:");
-  // The good piece before the bad one does not move either.
+  // The valid piece before the bad one must not move either.
   const std::array<void*, 2> dst = {there(), foreign};
   const std::array<const void*, 2> src = {here(), here()};
   const rma_iov_t iov = {.dst = dst.data(), .src = src.data(), .segments = 2, .bytes = 8};
@@ -217,7 +217,7 @@ TEST_F(Misuse, SizesThatOverflow) {
   const std::array<const void*, 1> src = {here()};
   const rma_iov_t iov = {.dst = dst.data(), .src = src.data(), .segments = kHuge, .bytes = 16};
   EXPECT_TRUE(refused(rma_put_vector(&iov, 1, target_), RMA_ERR_SIZE, {"rma_put_vector:", value}));
-  // No element fits its bytes a whole number of times.
+  // The number of bytes is not a multiple of an element.
   const std::array<std::size_t, 2> uneven = {12, 4};
   EXPECT_TRUE(refused(rma_acc_strided(there(), strides_.data(), here(), strides_.data(), uneven.data(), 1,
                                       RMA_DOUBLE, nullptr, target_),

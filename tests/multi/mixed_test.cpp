@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kMixedThreads = 3;
 constexpr std::size_t kPart = 2048;  ///< bytes of each thread's part of a slice
 constexpr std::size_t kQuarter = kPart / 4;
-constexpr std::size_t kSums = 4;  ///< of doubles, at each rank
+constexpr std::size_t kSums = 4;  ///< doubles at each rank
 
 /// The data at each rank that all ranks update.
 struct Board {
   std::uint64_t counter = 0;
   std::uint64_t guarded = 0;  ///< read and written only under the rank's mutex
   std::array<double, kSums> sums = {};
-  std::array<std::uint64_t, kMixedThreads> flags = {};  ///< set by the threads of the rank before
+  std::array<std::uint64_t, kMixedThreads> flags = {};  ///< set by the threads of the previous rank
 };
 
 /// The values that this rank has added to each rank's board.
@@ -101,7 +101,7 @@ class Part {
       std::copy_n(block.data() + i * count[0], count[0], model_.data() + i * 64);
     }
   }
-  /// Some of the quarters, each by an operation that is completed later.
+  /// Puts or gets some of the quarters, each by an operation that is completed later.
   void put_later(Random& random) {
     settle(random);
     for (std::size_t at = 0; at < kPart; at += kQuarter) {
@@ -129,7 +129,7 @@ class Part {
     }
     EXPECT_EQ(first_difference(found, model_), kPart) << "at rank " << target_;
   }
-  /// Completes what is under way.
+  /// Completes the operations under way.
   void settle(Random& random) {
     if (!requests_.empty() && random.chance(30)) {
       int done = 0;
@@ -146,7 +146,7 @@ class Part {
   std::byte* there_;
   std::span<std::byte> model_;
   int target_;
-  std::vector<std::vector<std::byte>> blocks_;  ///< of what is under way
+  std::vector<std::vector<std::byte>> blocks_;  ///< the blocks of operations under way
   std::vector<rma_request_t> requests_;
   bool fence_ = false;
 };
@@ -241,8 +241,8 @@ class Worker {
   }
   void meet(int step) {
     rma_team_t team = world_.teams[thread_];
-    // Two threads of this rank split at the same time, into teams that have their members in another order;
-    // the third uses the team that it has.
+    // Two threads of this rank split at the same time, into teams with opposite orders of the members. The
+    // third thread uses the team that it has.
     const bool splits = thread_ < 2;
     if (splits) {
       const int key = thread_ == 0 ? me() : -me();

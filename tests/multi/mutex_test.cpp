@@ -30,12 +30,12 @@ class Mutexes {
   rma_mutexes_t handle_ = nullptr;
 };
 
-/// Adds 1 to a counter in a way that loses an update when two do it at once.
+/// Adds 1 to a counter, in a way that loses an update if two threads do it at once.
 void increment(std::byte* counter, int rank) {
   std::uint64_t value = 0;
   EXPECT_TRUE(ok(rma_get(&value, counter, sizeof value, rank)));
   ++value;
-  if (value % 64 == 0) sched_yield();  // gives others the chance to come between
+  if (value % 64 == 0) sched_yield();  // gives others the chance to run in between
   EXPECT_TRUE(ok(rma_put(counter, &value, sizeof value, rank)));
 }
 
@@ -86,7 +86,7 @@ TEST(Mutex, ExcludesOtherThreads) {
 }
 
 TEST(Mutex, ManyAtEveryOwner) {
-  // Rank r owns r + 1 mutexes, each of which guards a counter of its own at the next rank, on whatever host.
+  // Rank r owns r + 1 mutexes. Each guards a counter at the next rank, which may be on another host.
   const auto owned = [](int rank) { return static_cast<std::size_t>(rank) + 1; };
   const Memory counters(Remote::window, owned(ranks()) * sizeof(std::uint64_t));
   for (std::size_t i = 0; i < owned(ranks()); ++i) word(counters, i) = 0;
@@ -146,7 +146,7 @@ TEST(Mutex, ServesEveryRankItsTurns) {
 TEST(Mutex, HoldsSeveralAtOnce) {
   const Mutexes mutexes(2);
   const int next = neighbour(1);
-  // Lower owner first, so that no circle of waiting ranks can close.
+  // The mutex of the lower owner is locked first, so that no circle of waiting ranks can close.
   const int low = std::min(me(), next);
   const int high = std::max(me(), next);
   for (int i = 0; i < rounds(50); ++i) {
@@ -185,7 +185,7 @@ TEST(Mutex, RefusesWhatDoesNotFitNow) {
   EXPECT_TRUE(
       refused(rma_lock(mutexes, 0, me()), RMA_ERR_STATE, {"rma_lock", "rank " + std::to_string(me())}));
   barrier();
-  // Another's mutex, which its owner holds.
+  // The mutex belongs to another rank, which holds it.
   for (int other = 0; other < ranks(); ++other) {
     if (other != me()) EXPECT_TRUE(refused(rma_unlock(mutexes, 0, other), RMA_ERR_STATE, {"rma_unlock"}));
   }

@@ -30,7 +30,7 @@ class Mailbox {
   Memory data_;
 };
 
-/// All bytes are `value`'s lowest.
+/// Returns whether all bytes are the lowest byte of `value`.
 bool holds(std::span<const std::byte> bytes, std::uint64_t value) {
   return std::all_of(bytes.begin(), bytes.end(),
                      [&](std::byte byte) { return byte == static_cast<std::byte>(value); });
@@ -65,7 +65,7 @@ TEST(Notify, RingThroughRegisteredMemory) {
 }
 
 TEST(Notify, PingPongOfNeighbours) {
-  // Pairs (0, 1), (2, 3), ...; without a partner, with oneself.
+  // The pairs are (0, 1), (2, 3) and so on. A rank without a partner communicates with itself.
   const Mailbox box(256);
   const int partner = (me() ^ 1) < ranks() ? me() ^ 1 : me();
   std::vector<std::byte> block(256);
@@ -120,9 +120,9 @@ TEST(Notify, WithoutData) {
 TEST(Notify, EveryComparison) {
   struct Case {
     rma_compare_t compare;
-    bool below, equal, above;  // what holds of a word below, equal to, above the value
+    bool below, equal, above;  // the result for a word below, equal to, above the value
   };
-  constexpr std::uint64_t kValue = std::uint64_t{1} << 63;  // unsigned: larger than kValue - 1
+  constexpr std::uint64_t kValue = std::uint64_t{1} << 63;  // compared unsigned, it is larger than kValue - 1
   for (const Case& c :
        {Case{RMA_EQ, false, true, false}, Case{RMA_NE, true, false, true}, Case{RMA_LT, true, false, false},
         Case{RMA_LE, true, true, false}, Case{RMA_GT, false, false, true}, Case{RMA_GE, false, true, true}}) {
@@ -163,8 +163,8 @@ TEST(Notify, AStoreByThisProcessIsNoticed) {
 }
 
 TEST(Notify, AllRanksNotifyOneWord) {
-  // Each counts on the word of rank 0 by an atomic, behind its data: when the count is full, all data are
-  // there.
+  // Each rank adds 1 to the word of rank 0 by an atomic, behind its data. When the count is full, all data
+  // must be there.
   constexpr std::size_t kBytes = 1000;
   const Mailbox box(kBytes * static_cast<std::size_t>(ranks()));
   const std::vector<std::byte> block(kBytes, static_cast<std::byte>(me() + 1));

@@ -73,7 +73,7 @@ inline void fill_numbers(Random& random, rma_type_t type, std::span<std::byte> b
   });
 }
 
-/// A scale, or none.
+/// A scale, or a null pointer.
 struct Scale {
   Scale(Random& random, rma_type_t type) : given(random.chance(70)) {
     with_type(type, [&](auto zero) {

@@ -14,8 +14,8 @@
 namespace multi {
 namespace {
 
-/// Bytes of a slice: of one where operations meet all the time, and of one for transfers that are too large
-/// for the copies that small ones take.
+/// The sizes of a slice in bytes. In a small one, operations overlap nearly always. A large one has room for
+/// transfers that are too large for the copies that small transfers use.
 constexpr std::size_t kSmall = 512;
 constexpr std::size_t kLarge = std::size_t{128} << 10;
 
@@ -73,9 +73,9 @@ class Mix {
   std::size_t offset(std::size_t bytes, std::size_t unit = 1) {
     return random_.below((room_ - bytes) / unit + 1) * unit;
   }
-  /// The size of a contiguous transfer: a good part of the slice at most.
+  /// Returns the size of a contiguous transfer: at most a good part of the slice.
   std::size_t size(std::size_t unit = 1) { return random_.below(room_ * 2 / 5 / unit) * unit; }
-  /// Random bytes in memory of any kind.
+  /// Returns random bytes in memory of any kind.
   std::span<std::byte> noise() {
     const std::array<const Buffer*, 3> kinds = {&locals_.plain, &locals_.window, &locals_.registered};
     const std::span<std::byte> bytes = random_.pick(kinds)->bytes();
@@ -240,7 +240,7 @@ class Mix {
   Random& random_;
 };
 
-/// All ranks at once, each on its own slices.
+/// Runs all ranks at once, each on its own slices.
 void run(Remote remote, std::size_t slice, std::uint64_t key, int operations) {
   Slices slices(remote, slice);
   Locals locals(slice);

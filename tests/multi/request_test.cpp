@@ -1,6 +1,6 @@
-// Requests and fences. Transfers with registered memory of another process go through a device and so have
-// requests that live (but puts whose data the network device takes at once); those with heap memory of this
-// host are complete at once.
+// Requests and fences. Transfers with registered memory of another process go through a device, so their
+// requests stay open. The exceptions are puts whose data the network device takes at once. Transfers with
+// heap memory of this host are complete at once.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kBlock = 128;
 constexpr std::size_t kMany = 300;
 
-/// kMany blocks to put to the next rank, and the requests of having done so.
+/// Puts kMany blocks to the next rank, and keeps the requests.
 class Puts {
  public:
   Puts() : slices_(Remote::registered, kBlock * kMany), source_(kBlock * kMany), requests_(kMany) {
@@ -25,7 +25,7 @@ class Puts {
     std::copy(source_.begin(), source_.end(), slices_.model(target_).begin());
   }
   [[nodiscard]] std::vector<rma_request_t>& requests() { return requests_; }
-  /// Collective: all of it arrived.
+  /// Checks that everything has arrived. Collective.
   void check() {
     EXPECT_EQ(std::count(requests_.begin(), requests_.end(), RMA_REQUEST_NULL), kMany);
     slices_.check();
@@ -38,7 +38,7 @@ class Puts {
   std::vector<rma_request_t> requests_;
 };
 
-/// kMany blocks to get from the next rank, with requests that are not complete when they are issued.
+/// Gets kMany blocks from the next rank, with requests that are not complete when they are issued.
 class Gets {
  public:
   Gets() : slices_(Remote::registered, kBlock * kMany), sink_(kBlock * kMany), requests_(kMany) {
@@ -48,7 +48,7 @@ class Gets {
     }
   }
   [[nodiscard]] std::vector<rma_request_t>& requests() { return requests_; }
-  /// Collective: all of it is here.
+  /// Checks that everything is here. Collective.
   void check() {
     EXPECT_EQ(std::count(requests_.begin(), requests_.end(), RMA_REQUEST_NULL), kMany);
     EXPECT_EQ(first_difference(sink_, slices_.model(target_)), sink_.size());
@@ -111,7 +111,7 @@ TEST(Request, TestedUntilDone) {
 }
 
 TEST(Request, AFenceCoversThoseNotWaitedForYet) {
-  // The data is there after the fence; the request itself still is to be waited for.
+  // The data is there after the fence. The program still has to wait for the request.
   Puts puts;
   EXPECT_TRUE(ok(rma_fence(neighbour(1))));
   EXPECT_TRUE(ok(rma_wait_all(puts.requests().data(), kMany)));
@@ -119,7 +119,7 @@ TEST(Request, AFenceCoversThoseNotWaitedForYet) {
 }
 
 TEST(Request, LiveWithOtherProcesses) {
-  // What the tests of stale handles rest on: there are requests that differ.
+  // The tests of stale handles need requests that differ.
   Gets gets;
   if (ranks() > 1) EXPECT_NE(gets.requests()[0], gets.requests()[1]);
   EXPECT_TRUE(ok(rma_wait_all(gets.requests().data(), kMany)));
@@ -178,12 +178,12 @@ TEST(Request, StaleAndGarbageHandlesAreRefused) {
   }
   EXPECT_EQ(done, 5);
   EXPECT_EQ(index, 5U);
-  // A handle that stands twice in a list is known the first time only.
+  // If a list names a handle twice, the second place is invalid.
   std::vector<std::byte> sink(kBlock);
   rma_request_t request = RMA_REQUEST_NULL;
   const Memory memory(Remote::registered, kBlock);
   EXPECT_TRUE(ok(rma_get_nb(sink.data(), memory.at(neighbour(1)), kBlock, neighbour(1), &request)));
-  if (ranks() > 1) {  // else it was complete when it was issued
+  if (ranks() > 1) {  // otherwise it was complete when it was issued
     std::array<rma_request_t, 2> twice = {request, request};
     EXPECT_TRUE(refused(rma_wait_all(twice.data(), 2), RMA_ERR_ARGUMENT, {"rma_wait_all"}));
   }

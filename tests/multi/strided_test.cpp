@@ -28,7 +28,7 @@ std::string text(const Strided& shape) {
   return result;
 }
 
-/// `dst` and `src` are where the buffers start.
+/// `dst` and `src` are the starts of the buffers.
 void put(Mode mode, const Strided& s, std::byte* dst, const std::byte* src, int rank) {
   run(mode, rank, rma_put_strided, rma_put_strided_nb, rma_put_strided_nbi, dst + s.dst.base,
       s.dst.strides.data(), src + s.src.base, s.src.strides.data(), s.counts.data(), s.levels);
@@ -92,7 +92,7 @@ TEST(Strided, Accumulate) {
       Random random({13, static_cast<std::uint64_t>(me()), static_cast<std::uint64_t>(type)});
       int turn = 0;
       each_round(many(), remote, random, [&](Local local, Mode mode, int target) {
-        if (turn++ % 4 != 0) return;  // seven types take their time
+        if (turn++ % 4 != 0) return;  // seven types take long
         const Strided shape = draw_strided(random, {.room = kRoom, .unit = type_bytes(type)});
         SCOPED_TRACE(text(shape));
         const Buffer source(local, kRoom);

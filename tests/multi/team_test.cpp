@@ -51,7 +51,7 @@ TEST(Team, World) {
   rma_team_t world = rma_team_world();
   EXPECT_TRUE(refused(rma_team_free(&world), RMA_ERR_ARGUMENT, {"rma_team_free", "world"}));
   EXPECT_EQ(world, rma_team_world());
-  // Hosts part the ranks: sharing one is mutual, and whoever shares one with a third shares its whole list.
+  // Hosts divide the ranks: two ranks on one host each list the other, and have the same list.
   EXPECT_EQ(rma_same_host(me()), 1);
   std::vector<int> shares(static_cast<std::size_t>(ranks()));
   for (int rank = 0; rank < ranks(); ++rank) shares[static_cast<std::size_t>(rank)] = rma_same_host(rank);
@@ -125,7 +125,7 @@ TEST(Team, CreatedByItsMembersAlone) {
 
 TEST(Team, NestedTeamsAllocateTheirOwnMemory) {
   std::vector<rma_team_t> teams = {rma_team_world()};
-  for (int size = ranks(); size > 1;) {  // halves of halves
+  for (int size = ranks(); size > 1;) {  // forms halves of halves
     int rank = 0;
     EXPECT_TRUE(ok(rma_team_info(teams.back(), &rank, &size)));
     if (size == 1) break;
@@ -179,7 +179,8 @@ void on_splitters(const Work& work) {
 }
 
 TEST(Team, ThreadsSplitTeamsOfTheSameMembers) {
-  // All teams of a round have the same list of members, as have their parents: each thread gets its own.
+  // All teams of a round have the same list of members, and so have their parents. Each thread must get its
+  // own.
   std::array<rma_team_t, kSplitters> parents = {};
   for (rma_team_t& parent : parents) EXPECT_TRUE(ok(rma_team_split(rma_team_world(), 0, 0, &parent)));
   on_splitters([&](int thread) {
@@ -196,8 +197,8 @@ TEST(Team, ThreadsSplitTeamsOfTheSameMembers) {
 }
 
 TEST(Team, ThreadsListTheSameMembers) {
-  // Nothing says which of them meet. Whoever does, they have one team: its first member's token is
-  // everybody's, and each of that member's threads has given its own to one.
+  // The order of the threads decides which of them meet. Threads that meet have one team: all get the token
+  // of its first member, and each thread of that member has given its token to one team.
   const std::vector<int> members = all_ranks();
   for (int round = 0; round < rounds(50); ++round) {
     std::array<int, kSplitters> tokens = {};

@@ -61,7 +61,7 @@ TEST(Thread, OneCounterAndOneSum) {
     std::fill(memory.mine().begin(), memory.mine().end(), std::byte{0});
     barrier();
     const int each = rounds(remote == Remote::window ? 300 : 30);
-    const int keeper = ranks() - 1;  // of the sum
+    const int keeper = ranks() - 1;  // the rank that holds the sum
     on_threads([&](std::size_t) {
       const double half = 0.5;
       for (int i = 0; i < each; ++i) {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Installs a build into a prefix of its own and uses it as a stranger would, from there alone: a program in C, one in
-# C++ and one in Fortran, with the shared and with the static library, found by CMake and by pkg-config, run alone and on
-# two ranks.
+# Installs a build into a prefix of its own and uses it only from there, as other projects do: in programs in C, C++ and
+# Fortran, with the shared and with the static library, found by CMake and by pkg-config, run alone and on two ranks.
 #
 # usage: installed.sh BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER [FORTRAN_COMPILER]
 #   FORTRAN_COMPILER  for a build that has the Fortran interface
@@ -18,7 +17,7 @@ fail() {
 }
 
 "$cmake" --install "$build" --prefix "$prefix" > /dev/null
-# Moved after its installation: nothing in it may remember where it was put.
+# The installation is moved: no file in it may contain the old place.
 mv "$prefix" "$work/moved"
 prefix=$work/moved
 pc=$(find "$prefix" -name rma.pc)
@@ -26,7 +25,7 @@ pc=$(find "$prefix" -name rma.pc)
 export PKG_CONFIG_PATH=${pc%/rma.pc}
 libdir=$(pkg-config --variable=libdir rma)
 
-# What librma.so shows is the C interface: all that rma.h declares, and only names that begin with rma_.
+# librma.so shows only the C interface: all names that rma.h declares, and only names that begin with rma_.
 shown=$(nm -D --defined-only --format=just-symbols "$libdir/librma.so" | sort)
 foreign=$(grep -v '^rma_' <<< "$shown" || true)
 [ -z "$foreign" ] || fail "librma.so shows names that are not its own: $foreign"
@@ -35,19 +34,19 @@ declared=$(sed -n 's/^[a-z].*\b\(rma_[a-z0-9_]*\)(.*/\1/p' "$prefix/include/rma/
 absent=$(comm -23 <(echo "$declared") <(echo "$shown"))
 [ -z "$absent" ] || fail "rma.h declares what librma.so does not show: $absent"
 
-# What dlopen must be able to load needs no room that only a program's start sets aside.
+# A library for dlopen must not need per-thread space that only the program's start reserves.
 for library in "$libdir"/lib*.so; do
   ! readelf -d "$library" | grep -q STATIC_TLS || fail "$library keeps thread-local data in the static model"
 done
 
-# linked PROGRAM yes|no: whether the program loads librma.so at start.
+# linked PROGRAM yes|no: checks whether the program loads librma.so at start.
 linked() {
   local needs=no
   ! readelf -d "$1" | grep -q 'NEEDED.*librma\.so' || needs=yes
   [ "$needs" = "$2" ] || fail "$1 needs librma.so: $needs; expected: $2"
 }
 
-# right PROGRAM: it finds its numbers right, as a job of one and on two ranks of the installed launcher.
+# right PROGRAM: it must find its numbers right, as a job of one and on two ranks of the installed launcher.
 right() {
   local out
   for launch in '' "$prefix/bin/rmarun -n 2"; do
@@ -70,7 +69,7 @@ for language in c cpp ${fortran:+fortran}; do
 
   $compile "$source/consumer.$suffix" $(pkg-config --cflags --libs $package) -Wl,-rpath,"$libdir" \
     -o "$work/$language/pc_shared"
-  # pkg-config has no word for "the archive": it is named in the place of -lrma.
+  # pkg-config has no option for "the archive": the archive is named in the place of -lrma.
   $compile "$source/consumer.$suffix" \
     $(pkg-config --cflags --static --libs $package | sed 's/-l\(rma_fortran\|rma\)\b/-l:lib\1.a/g') \
     -o "$work/$language/pc_static"
@@ -93,7 +92,7 @@ for library in "$build"/armci-*/libarmci.so; do
     fail "$library was not linked to be installed: its path is '$path'"
 done
 
-# ARMCI, unless the build was told to have it beside an MPI: then its programs need that MPI's launcher.
+# ARMCI, unless the build has it beside an MPI: those programs need that MPI's launcher.
 if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then
   foreign=$(nm -D --defined-only --format=just-symbols "$libdir/libarmci.so" | grep -v '^P\?ARMCI_\|^p\?armci_' || true)
   [ -z "$foreign" ] || fail "libarmci.so shows names that are not its own: $foreign"
@@ -104,7 +103,7 @@ if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then
   "$cc" "$source/consumer.c" $(pkg-config --cflags --libs armci) -Wl,-rpath,"$libdir" -o "$work/armci/pc_shared"
   "$cc" "$source/consumer.c" $(pkg-config --cflags --static --libs armci | sed 's/-larmci\b/-l:libarmci.a/') \
     -o "$work/armci/pc_static"
-  # As a configure script links: the library's folder and name, and nothing of the runtime.
+  # A configure script links in this way: by the library's folder and name, without naming the runtime.
   "$cc" "$source/consumer.c" -I"$prefix/include" -L"$libdir" -larmci -Wl,-rpath,"$libdir" -o "$work/armci/plain"
   for program in shared static pc_shared pc_static plain; do
     right "$work/armci/$program"

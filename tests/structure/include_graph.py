@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-# Folders of programs that only use the public headers, as a user of the library does.
+# Folders of programs that use only the public headers, as a user of the library does.
 USERS = ("apps", "examples")
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
@@ -18,7 +18,7 @@ LAYER = re.compile(r"^([a-z_]+):(.*)$", re.MULTILINE)
 
 
 def read_layers(root):
-    """Each folder of src and the folders that it may know, from the table; and what is wrong with the table."""
+    """Returns, from the table, each folder of src with the folders that it may use; and the errors of the table."""
     knows, wrong = {}, []
     for folder, known in LAYER.findall((root / "src/layers.txt").read_text(encoding="utf-8")):
         for name in known.split():

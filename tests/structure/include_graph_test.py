@@ -10,7 +10,7 @@ import include_graph
 
 class IncludeGraphTest(unittest.TestCase):
     def violations(self, files):
-        """Those of a tree with the given files, by path, above one that is in order."""
+        """Returns the errors of a tree that is in order except for the given files, by path."""
         in_order = {
             "src/layers.txt": "# a comment: none\nutil:\nbootstrap:\ntransport:\ncore: util\n",
             "include/rma/rma.h": "#include <stddef.h>\n",

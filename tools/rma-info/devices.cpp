@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kNone =
     "none: ranks of this host can share memory, and jobs of several hosts cannot run here\n";
 
-/// Registers nothing: for asking whether registrations could be remembered.
+/// Registers nothing. It only serves to ask whether registrations could be remembered.
 class NoRegistrar final : public Registrar {
  public:
   [[nodiscard]] Result<Registered> add(std::byte* /*address*/, std::size_t /*bytes*/) override {
@@ -23,7 +23,7 @@ class NoRegistrar final : public Registrar {
   void remove(const Registered& /*registered*/) override {}
 };
 
-/// The device could be opened and asked.
+/// Returns whether the device could be opened and queried.
 bool answered(const transport::Port& port) { return port.attributes.phys_port_cnt != 0; }
 
 std::string gid_text(const transport::Port& port) {

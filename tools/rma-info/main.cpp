@@ -1,4 +1,4 @@
-// rma-info: what this machine offers to librma, and every setting.
+// rma-info: shows the abilities of this machine that librma uses, and every setting.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -89,7 +89,7 @@ std::string settings_markdown() {
   for (const SettingInfo& info : setting_table()) {
     std::string range;
     for (const char letter : setting_range(info)) {
-      if (letter == '|') range += '\\';  // a bar of its own would end the table's cell
+      if (letter == '|') range += '\\';  // an unescaped bar would end the table's cell
       range += letter;
     }
     text += fmt::format("| `{}` | {} | {} | {} |\n", info.name, quoted(std::string(info.standard)), range,

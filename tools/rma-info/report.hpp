@@ -5,21 +5,22 @@
 
 namespace rma::info {
 
-/// What is wrong with the settings in this environment; empty when nothing is.
+/// Returns the errors of the settings in this environment, or an empty text if there are none.
 [[nodiscard]] std::string environment_error();
 
-/// The settings in force (or, where the environment is wrong, the defaults) with their meaning.
+/// Returns the settings in force, with their meaning. If the environment is wrong, these are the defaults.
 [[nodiscard]] nlohmann::ordered_json settings_json();
 [[nodiscard]] std::string settings_text();
 
-/// docs/settings.md: the same from the defaults alone, whatever the environment says.
+/// Returns the text of docs/settings.md: the settings with their defaults, independent of the environment.
 [[nodiscard]] std::string settings_markdown();
 
-/// The RDMA ports and which of them a job would use; and what is wrong with RMA_DEVICES, empty when nothing.
+/// devices_page() returns the RDMA ports, and which of them a job would use. devices_error() returns the
+/// error of RMA_DEVICES, or an empty text.
 [[nodiscard]] std::string devices_page();
 [[nodiscard]] std::string devices_error();
 
-/// What this machine offers to the runtime: processors, memory, ways to reach other processes' memory.
+/// Returns the abilities of this machine: processors, memory, ways to reach other processes' memory.
 [[nodiscard]] nlohmann::ordered_json machine_json();
 [[nodiscard]] std::string machine_text();
 

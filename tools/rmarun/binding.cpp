@@ -26,7 +26,7 @@ rma::Result<std::vector<cpu_set_t>> allowed_cores() {
     return rma::system_failure(RMA_ERR_SYSTEM, "hwloc_topology_init", errno);
   const std::unique_ptr<hwloc_topology, TopologyDeleter> topology(raw);
   if (hwloc_topology_load(raw) != 0) return rma::system_failure(RMA_ERR_SYSTEM, "hwloc_topology_load", errno);
-  // hwloc has left out what the container forbids; a taskset around rmarun narrows it further.
+  // hwloc has left out the cores that the container forbids; a taskset around rmarun narrows the set further.
   const Bitmap allowed(hwloc_bitmap_alloc());
   if (hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     return rma::system_failure(RMA_ERR_SYSTEM, "cannot read this process's own binding", errno);

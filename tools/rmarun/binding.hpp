@@ -8,12 +8,13 @@
 
 namespace rmarun {
 
-/// The cores this process may run on, each as the set of its processing units, in the machine's order.
+/// Returns the cores that this process may run on, in the machine's order, each as the set of its processing
+/// units.
 rma::Result<std::vector<cpu_set_t>> allowed_cores();
 
-/// Lets hwloc, PMIx's use of it included, look for nothing but processors, unless HWLOC_COMPONENTS says what
-/// it shall do. Some of its plugins ask X servers (and name servers for their addresses) or start GPU
-/// drivers, which may take long. While there is one thread; it is not for the ranks' environment.
+/// Makes hwloc, also where PMIx uses it, look for processors only, unless HWLOC_COMPONENTS is set already.
+/// Some of its plugins query X servers (and name servers for their addresses) or start GPU drivers, which may
+/// take long. Call it while there is one thread. The ranks' environment does not get this variable.
 void look_for_processors_only();
 
 }  // namespace rmarun

@@ -10,10 +10,10 @@
 namespace rmarun {
 namespace {
 
-/// Of each rank: what it writes to stdout and to stderr, and its connection to the PMIx server.
+/// Descriptors for each rank: its stdout, its stderr, and its connection to the PMIx server.
 constexpr rlim_t kPerRank = 3;
-/// Of rmarun and of the PMIx server in it (9 with version 4.2), those that are open only while a rank starts
-/// (6), and as many spare ones.
+/// Descriptors of rmarun and of the PMIx server in it (9 with version 4.2), those that are open only while a
+/// rank starts (6), and as many spare ones.
 constexpr rlim_t kOwn = 30;
 
 rlim_t open_now() {

@@ -7,8 +7,8 @@
 namespace rmarun {
 namespace {
 
-/// PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI and the like belong to the outer job; PMIX_MCA_ are the user's
-/// settings for PMIx itself.
+/// PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI and similar variables belong to the outer job. The variables
+/// that begin with PMIX_MCA_ are the user's settings for PMIx itself, and stay.
 bool belongs_to_outer_job(std::string_view name) {
   return name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_");
 }

@@ -7,17 +7,17 @@
 
 namespace rmarun {
 
-/// The variables of a process to be.
+/// The environment of a process that will be started.
 class Environment {
  public:
-  /// Those of this process, without what ties it to a job that it may itself be a rank of.
+  /// Returns this process's variables, except those that tie it to a job of which it may itself be a rank.
   static Environment inherited();
 
   void set(const std::string& name, const std::string& value) { variables_[name] = value; }
-  /// `assignment` is NAME=VALUE.
+  /// Sets the variable of `assignment`, which has the form NAME=VALUE.
   void set(const std::string& assignment);
 
-  /// All of them as NAME=VALUE.
+  /// Returns all variables as NAME=VALUE.
   [[nodiscard]] std::vector<std::string> entries() const;
 
  private:

@@ -11,28 +11,28 @@
 
 namespace rmarun {
 
-/// Carries what the ranks write to rmarun's own stdout and stderr, line by line.
+/// Carries the ranks' output to rmarun's own stdout and stderr, line by line.
 ///
-/// One turn: add_polls(), poll(2), handle() with the same entries.
+/// A turn of the caller's loop calls add_polls(), poll(2), and handle() with the same entries.
 class Forwarder {
  public:
-  /// `label`: each line starts with "[rank] ". `ranks`: with more than one, each last line ends with a
-  /// newline.
+  /// With `label`, each line starts with "[rank] ". With more than one rank, the forwarder adds a newline to
+  /// a last line that lacks it.
   Forwarder(int ranks, bool label)
       : ranks_(ranks), label_(label), outlet_(std::array{STDOUT_FILENO, STDERR_FILENO}) {}
 
   void add_rank(int rank, Descriptor out, Descriptor err);
 
-  /// A line of rmarun's own, to stderr.
+  /// Writes a line of rmarun's own to stderr.
   void say(std::string_view text);
 
   void add_polls(std::vector<pollfd>& polls) const;
-  /// False when stdout has no reader any more.
+  /// Returns false if stdout has no reader any more.
   bool handle(const std::vector<pollfd>& polls);
 
-  /// No rank writes any more: takes what is left in the pipes, and what a missing newline held back.
+  /// Takes the rest of the pipes and the unfinished last lines. Call it when no rank writes any more.
   void drain();
-  /// Nothing is left to be written.
+  /// Returns whether everything has been written.
   [[nodiscard]] bool empty() const { return outlet_.empty(); }
 
  private:
@@ -42,7 +42,7 @@ class Forwarder {
     LineAssembler lines;
   };
 
-  /// Reads once. False when there is nothing to read now, or nothing more ever.
+  /// Reads once. Returns false if there is nothing to read now, or if the stream has ended.
   bool read_some(Source& source);
 
   int ranks_;

@@ -25,13 +25,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long the job's process may take to end the job once it is to end. It allows its ranks half a second.
+/// The time that the job's process has to end the job after a request. It gives its ranks half a second.
 constexpr auto kPatience = std::chrono::seconds(3);
-/// A key press that reaches rmarun twice, from the terminal and from a script that passes it on, is one
-/// request.
+/// Two equal signals within this time count as one request: a key press may reach rmarun twice, from the
+/// terminal and from a script that passes it on.
 constexpr auto kSameRequest = std::chrono::milliseconds(100);
 
-/// A line to stderr, unless nobody reads there: rmarun's end does not wait for a reader.
+/// Writes a line to stderr, unless nobody reads it: rmarun's end does not wait for a reader.
 void say(std::string_view text) {
   constexpr int kForReader = 200;  // ms
   pollfd err{STDERR_FILENO, POLLOUT, 0};
@@ -46,7 +46,7 @@ sigset_t guarded_signals() {
   return signals;
 }
 
-/// What the guard does while the job's process runs.
+/// The guard's work while the job's process runs.
 class Guard {
  public:
   Guard(pid_t child, std::optional<double> timeout_seconds, const Progress& progress)
@@ -57,7 +57,7 @@ class Guard {
     }
   }
 
-  /// Waits until the job's process has ended or has to be ended; then nothing of the job is left.
+  /// Waits until the job's process has ended, or ends it. No process of the job is left afterwards.
   /// @return the exit code of rmarun.
   int watch() {
     const sigset_t signals = guarded_signals();
@@ -83,7 +83,8 @@ class Guard {
   }
 
  private:
-  /// The next signal. False when a deadline or the end of a stop comes first.
+  /// Waits for the next signal. Returns false if a deadline passes first, or if this process was stopped and
+  /// goes on.
   bool wait(const sigset_t& signals, siginfo_t& received) const {
     std::optional<Clock::time_point> next = limit_;
     if (request_) next = next ? std::min(*next, *request_ + kPatience) : *request_ + kPatience;
@@ -95,19 +96,20 @@ class Guard {
     return ::sigtimedwait(&signals, &received, &time) > 0;
   }
 
-  /// Passes a request to end on. True for one that repeats an earlier one.
+  /// Passes a request to end on to the child. Returns true if the signal repeats an earlier request.
   bool again(const siginfo_t& received) {
     const auto now = Clock::now();
     if (request_) return now >= *request_ + kSameRequest;
     request_ = now;
     signal_ = received.si_signo;
-    // The terminal signals the whole foreground group: then the child has got it already.
+    // The terminal signals the whole foreground group, so the child has got its signals already.
     if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
     ::kill(child_, SIGCONT);  // a stopped process could not end the job
     return false;
   }
 
-  /// Reaps whatever this subreaper has inherited. The job's process's status once that has ended.
+  /// Reaps all children that this subreaper has inherited. Returns the status of the job's process once that
+  /// has ended.
   [[nodiscard]] std::optional<int> reap() const {
     int status = 0;
     for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -131,9 +133,9 @@ class Guard {
 
   pid_t child_;
   const Progress& progress_;
-  std::optional<Clock::time_point> request_;  ///< when the first signal came
-  int signal_ = 0;                            ///< which it was
-  std::optional<Clock::time_point> limit_;    ///< when the job's process has missed the time limit
+  std::optional<Clock::time_point> request_;  ///< time of the first signal
+  int signal_ = 0;                            ///< number of the first signal
+  std::optional<Clock::time_point> limit_;    ///< time at which the job's process has missed the time limit
 };
 
 }  // namespace
@@ -141,8 +143,8 @@ class Guard {
 int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job) {
   const sigset_t signals = guarded_signals();
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-  // An ignored SIGCHLD, as some parents leave it, would have the system reap the ranks before anyone saw
-  // their fate.
+  // Some parents leave SIGCHLD ignored. The system would then reap the ranks before this process reads their
+  // status.
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 
@@ -163,7 +165,7 @@ int run_guarded(std::optional<double> timeout_seconds, const std::function<int(P
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != guard) ::_exit(kExitFailure);  // the guard ended before the line above
-    // By another name, so that one "killall -9 rmarun" does not kill both.
+    // The child gets another name, so that one "killall -9 rmarun" does not kill both.
     ::prctl(PR_SET_NAME, "rma-job");
     const int code = job(progress);
     std::fflush(nullptr);

@@ -6,22 +6,22 @@
 
 namespace rmarun {
 
-/// What the job's process tells its guard, in memory that both map.
+/// The state that the job's process tells its guard, in memory that both map.
 struct Progress {
-  /// No process of the job is left; its process only writes what they wrote. The time limit is no longer the
-  /// guard's concern, because a reader may take as long as it likes.
+  /// Says that no process of the job is left. The job's process then only writes the rest of their output.
+  /// The guard no longer applies the time limit, because a reader may take as long as it likes.
   std::atomic<bool> over{false};
 };
 
-/// Runs `job` in a child process and returns its exit code, so that the job's end never depends on one
-/// process living long enough to see to it:
-///  - when this process is killed, the child gets SIGTERM and ends the job as it does on request;
-///  - when the child is killed, this process ends what is left of the job;
-///  - when the child does not end after a request or after `timeout_seconds`, because it is stopped or hangs,
-///    this process kills it and ends what is left of the job: at once on a second signal, else after 3 s.
-/// Signals that ask this process to end are passed on to the child. `job` starts with these signals and
-/// SIGCHLD blocked and in a process that is a child subreaper. What `job` leaves besides processes, the
-/// caller removes.
+/// Runs `job` in a child process and returns its exit code. The job ends even if one of the two processes is
+/// killed or hangs:
+///  - If this process is killed, the child gets SIGTERM and ends the job as on request.
+///  - If the child is killed, this process ends the rest of the job.
+///  - If the child does not end after a request or after `timeout_seconds`, because it is stopped or hangs,
+///    this process kills it and ends the rest of the job: at once on a second signal, else after 3 s.
+/// This process passes signals that ask it to end on to the child. `job` starts with these signals and
+/// SIGCHLD blocked, in a process that is a child subreaper. The caller removes everything that `job` leaves
+/// besides processes.
 int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job);
 
 /// The signals that ask rmarun to end.

@@ -29,9 +29,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What ranks get to end by themselves after SIGTERM; everything is to be gone within 2 s.
+/// The time that ranks have to end by themselves after SIGTERM. The whole job ends within 2 s.
 constexpr auto kGrace = std::chrono::milliseconds(500);
-/// Between two rounds of SIGKILL, for processes that were being born during the first.
+/// The time between two rounds of SIGKILL. A round may miss a process that is just being created.
 constexpr auto kKillPeriod = std::chrono::milliseconds(20);
 /// How long a job that was cut short waits for a reader of its last output.
 constexpr auto kLastOutput = std::chrono::milliseconds(200);
@@ -112,7 +112,7 @@ class Job {
     if (const auto verdict = failures_.cause(*server_, overdue)) conclude(verdict->exit_code, verdict->why);
   }
 
-  /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later ones are its consequences.
+  /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later failures are consequences.
   void fail(int exit_code, std::string_view why) {
     settle(true);
     if (!exit_code_) conclude(exit_code, why);
@@ -131,8 +131,8 @@ class Job {
     kill_at_ = Clock::now() + kGrace;
   }
 
-  /// Waits for something to happen, and deals with it. False when the last output of a job that was cut short
-  /// finds no reader.
+  /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last
+  /// output.
   bool turn() {
     const int news = server_ != nullptr ? server_->wakeup() : preparation_.done();
     std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {news, POLLIN, 0}};
@@ -169,7 +169,7 @@ class Job {
     }
   }
 
-  /// False when the job is over and rmarun is asked not to wait for its readers.
+  /// Returns false if the job is over and a signal tells rmarun not to wait for its readers.
   bool take_signals() {
     signalfd_siginfo info{};
     bool wait = true;
@@ -206,7 +206,7 @@ class Job {
     look_again_.reset();
     if (exit_code_ || failures_.any() || server_ == nullptr) return;
     if (const auto abort = server_->abort_request()) {
-      // A job that was aborted has not succeeded, whatever code the rank gave.
+      // An aborted job has not succeeded, even if the rank gave code 0.
       const int code = abort->code & 0xff;
       return conclude(code == 0 ? kExitFailure : code,
                       fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));

@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   }
   const auto& options = std::get<rmarun::Options>(parsed);
 
-  // Made by the job's process and removed by both, so that it goes whichever of the two is killed.
+  // The job's process makes the directory, and both processes remove it. So it vanishes even if one is
+  // killed.
   const rmarun::TemporaryDirectory directory;
   const pid_t guard = ::getpid();
   return rmarun::run_guarded(options.timeout_seconds, [&](rmarun::Progress& progress) {
@@ -32,7 +33,8 @@ int main(int argc, char** argv) {
     }
     const int code = rmarun::run_job(options, directory.path(), progress);
     directory.remove();
-    // Without the guard, which removes it again, nobody would remove what PMIx's threads make meanwhile.
+    // Without the guard, which removes the directory again, files that PMIx's threads make meanwhile would
+    // stay.
     if (::getppid() != guard) directory.remove_afterwards();
     return code;
   });

@@ -9,9 +9,9 @@
 namespace rmarun {
 namespace {
 
-/// More than any one machine runs; catches a mistyped count before it takes the machine down.
+/// More ranks than any machine runs. The limit catches a mistyped count before it brings the machine down.
 constexpr int kMostRanks = 65536;
-/// Ten years: any longer is no limit, and less cannot overflow a count of nanoseconds.
+/// Ten years. A longer time is no limit, and a shorter one cannot overflow a count of nanoseconds.
 constexpr double kLongestTimeout = 3e8;
 
 constexpr const char* kNotes =
@@ -66,8 +66,8 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
   auto* const timeout_option =
       app.add_option("--timeout", timeout, "Ends the job after so many seconds")->type_name("SECONDS");
   timeout_option->check(CLI::Range(1e-3, kLongestTimeout).description(""));
-  // Ends the parsing at the first word that is no option. CLI11 then passes the rest on untouched, which it
-  // would not for a positional option: there "[a,b]" is a list.
+  // The parsing ends at the first word that is not an option. CLI11 then passes the rest on unchanged. With a
+  // positional option it would not: there "[a,b]" is a list.
   app.prefix_command();
 
   try {

@@ -8,9 +8,9 @@
 namespace rmarun {
 namespace {
 
-/// What one write may hold: a pipe that polls as writable takes PIPE_BUF bytes without blocking.
+/// The size of one write: a pipe that polls as writable takes PIPE_BUF bytes without blocking.
 constexpr size_t kWriteSize = 4096;
-/// Past this the ranks' output is left in their pipes, which in the end stops the ranks.
+/// Beyond this size the forwarder leaves the ranks' output in their pipes, and full pipes stop the ranks.
 constexpr size_t kQueueLimit = size_t{4} << 20;
 
 }  // namespace
@@ -63,7 +63,7 @@ bool Outlet::write_some(Stream stream) {
   }
   std::string& queue = queues_[stream];
   std::string_view chunk = std::string_view(queue).substr(written_[stream], kWriteSize);
-  // Ending at a line's end where there is one lets the other stream go on in between.
+  // The other stream can go on in between only if this one stops at the end of a line.
   if (const size_t newline = chunk.rfind('\n'); newline != std::string_view::npos)
     chunk = chunk.substr(0, newline + 1);
   const ssize_t count = ::write(descriptors_[stream], chunk.data(), chunk.size());

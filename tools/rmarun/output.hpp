@@ -8,19 +8,19 @@
 
 namespace rmarun {
 
-/// Makes whole lines of the pieces in which one stream of one rank arrives, each with `prefix` in front.
+/// Joins the pieces in which one stream of one rank arrives into whole lines, each with `prefix` in front.
 class LineAssembler {
  public:
-  /// A line that grows past this is passed on in pieces; it bounds what a rank can make the launcher keep.
+  /// A longer line is passed on in pieces. This bounds the memory that a rank can make the launcher keep.
   static constexpr size_t kLongestLine = size_t{16} << 20;
 
   explicit LineAssembler(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  /// Takes the next piece and appends to `lines` what is complete now.
+  /// Takes the next piece and appends the lines that are now complete to `lines`.
   void feed(std::string_view piece, std::string& lines);
 
-  /// The stream has ended: appends what is left. `complete` gives it the newline it lacks, for a stream whose
-  /// neighbours' lines may follow.
+  /// Takes the end of the stream and appends the rest. With `complete`, it adds the newline that the last
+  /// line lacks, because lines of other streams may follow.
   void finish(std::string& lines, bool complete);
 
  private:
@@ -28,29 +28,28 @@ class LineAssembler {
 
   std::string prefix_;
   std::string partial_;
-  bool inside_line_ = false;  ///< the current line's prefix has gone out already
+  bool inside_line_ = false;  ///< the prefix of the current line has been passed on
 };
 
-/// Writes two streams of lines, stdout and stderr, which may be the same file, without ever blocking on a
-/// reader who does not read: the owner polls the descriptors and calls write_some() for those that are
-/// writable.
+/// Writes two streams of lines, stdout and stderr, which may be the same file. It never blocks if a reader
+/// does not read: the owner polls the descriptors and calls write_some() for those that are writable.
 class Outlet {
  public:
   enum Stream { kOut = 0, kErr = 1 };
 
   explicit Outlet(std::array<int, 2> descriptors) : descriptors_(descriptors) {}
 
-  /// Where to append lines for `stream`.
+  /// Returns the queue to which lines for `stream` are appended.
   std::string& queue(Stream stream) { return queues_[stream]; }
 
-  /// Whether there is something to write to `stream` now. Not while the other one is inside a line.
+  /// Returns whether `stream` can be written now: it has output, and the other stream is not inside a line.
   [[nodiscard]] bool wants(Stream stream) const;
   [[nodiscard]] int descriptor(Stream stream) const { return descriptors_[stream]; }
   [[nodiscard]] bool full() const;
   [[nodiscard]] bool empty() const { return queues_[kOut].empty() && queues_[kErr].empty(); }
 
-  /// Writes as much as a pipe that is writable takes without blocking. False when nobody reads `stream` any
-  /// more; what goes there is dropped from then on.
+  /// Writes as much as a writable pipe takes without blocking. Returns false if nobody reads `stream` any
+  /// more; later output to that stream is dropped.
   bool write_some(Stream stream);
 
  private:

@@ -20,10 +20,10 @@ rma::Status failure(const char* what, pmix_status_t code) {
   return {RMA_ERR_LAUNCH, fmt::format("{} failed: {} ({})", what, PMIx_Error_string(code), code)};
 }
 
-/// Success, whether PMIx is done already or was done at once.
+/// Returns whether PMIx succeeded, or will succeed: it may have done the work at once.
 bool succeeded(pmix_status_t code) { return code == PMIX_SUCCESS || code == PMIX_OPERATION_SUCCEEDED; }
 
-// What PMIx calls, on its own thread. PMIX_OPERATION_SUCCEEDED says that no callback will follow.
+// PMIx calls these functions on its own thread. PMIX_OPERATION_SUCCEEDED says that no callback will follow.
 
 void note(void* server, const pmix_proc_t& proc, Stage stage) {
   if (server != nullptr) static_cast<PmixServer*>(server)->note_stage(static_cast<int>(proc.rank), stage);
@@ -48,14 +48,15 @@ pmix_status_t on_abort(const pmix_proc_t* proc, void* server, int code, const ch
   return PMIX_OPERATION_SUCCEEDED;
 }
 
-/// Called when every rank has arrived: all are here, so nothing needs to be fetched from elsewhere.
+/// PMIx calls this when all ranks have arrived. All run on this host, so no data has to be fetched.
 pmix_status_t on_fence(const pmix_proc_t* /*procs*/, size_t /*nprocs*/, const pmix_info_t* /*info*/,
                        size_t /*ninfo*/, char* data, size_t size, pmix_modex_cbfunc_t done, void* cookie) {
   done(PMIX_SUCCESS, data, size, cookie, nullptr, nullptr);
   return PMIX_SUCCESS;
 }
 
-/// Connections have ended: that of `source` and, where PMIx reports several at once, those that `infos` name.
+/// Notes connections that have ended: that of `source` and, if PMIx reports several at once, those in
+/// `infos`.
 void on_lost(size_t /*handler*/, pmix_status_t /*status*/, const pmix_proc_t* source, pmix_info_t infos[],
              size_t ninfo, pmix_info_t /*results*/[], size_t /*nresults*/,
              pmix_event_notification_cbfunc_fn_t done, void* cookie) {
@@ -71,7 +72,7 @@ void on_lost(size_t /*handler*/, pmix_status_t /*status*/, const pmix_proc_t* so
   if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cookie);
 }
 
-/// Asks for data of ranks on other hosts: there are none.
+/// Answers requests for data of ranks on other hosts. There are none.
 pmix_status_t on_direct_modex(const pmix_proc_t* /*proc*/, const pmix_info_t* /*info*/, size_t /*ninfo*/,
                               pmix_modex_cbfunc_t /*done*/, void* /*cookie*/) {
   return PMIX_ERR_NOT_FOUND;
@@ -90,7 +91,7 @@ pmix_server_module_t& callbacks() {
   return module;
 }
 
-/// Facts about the job, in the form that PMIx takes them.
+/// Facts about the job, in the form that PMIx expects.
 class InfoList {
  public:
   InfoList() = default;
@@ -104,7 +105,7 @@ class InfoList {
   void add(const char* key, uint32_t number) { load(key, &number, PMIX_UINT32); }
   void add(const char* key, bool truth) { load(key, &truth, PMIX_BOOL); }
   void add_pointer(const char* key, void* pointer) { load(key, pointer, PMIX_POINTER); }
-  /// A regular expression that PMIx itself generated: a text, to be taken as its own type.
+  /// Adds a regular expression that PMIx itself generated. It is a text with a type of its own.
   void add_regex(const char* key, const char* regex) { load(key, regex, PMIX_REGEX); }
 
   pmix_info_t* data() { return infos_.data(); }
@@ -139,12 +140,12 @@ std::string all_ranks(int ranks) {
 }  // namespace
 
 void PmixServer::set_environment() {
-  // Connections that end are reported at once, not collected for a second.
+  // PMIx reports connections that end at once, instead of collecting them for a second.
   ::setenv("PMIX_MCA_pmix_event_caching_window", "0", 0);  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
 rma::Result<PmixServer*> PmixServer::start(int ranks, const std::string& directory) {
-  // Never deleted: PMIx's thread uses it as long as the process runs.
+  // The object is never deleted, because PMIx's thread uses it as long as the process runs.
   static PmixServer& server = *new PmixServer;
   server.stages_.assign(static_cast<size_t>(ranks), Stage::kNone);
   server.wakeup_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -169,7 +170,7 @@ rma::Status PmixServer::watch_connections() {
   pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
   InfoList infos;
   infos.add_pointer(PMIX_EVENT_RETURN_OBJECT, this);
-  // Without a callback it returns the handler's number, which is not negative, or an error.
+  // Without a callback PMIx returns the handler's number, which is not negative, or an error.
   const auto code =
       PMIx_Register_event_handler(&lost, 1, infos.data(), infos.size(), on_lost, nullptr, nullptr);
   if (code < 0) return failure("PMIx_Register_event_handler", code);
@@ -235,7 +236,7 @@ int PmixServer::wakeup() const noexcept { return wakeup_.get(); }
 
 void PmixServer::clear_wakeup() {
   uint64_t count = 0;
-  // EAGAIN when there was no news.
+  // The read fails with EAGAIN if there was no news.
   [[maybe_unused]] const ssize_t got = ::read(wakeup_.get(), &count, sizeof count);
 }
 
@@ -277,7 +278,7 @@ void PmixServer::note_abort(AbortRequest request) {
 
 void PmixServer::ring() const {
   const uint64_t one = 1;
-  // Fails only when the counter is about to overflow: then it is readable anyway.
+  // The write fails only if the counter is about to overflow. Then wakeup() is readable anyway.
   [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
 }
 

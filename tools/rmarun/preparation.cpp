@@ -38,7 +38,7 @@ rma::Result<Prepared> prepare(int ranks, Bind bind, const std::string& directory
 
 struct Preparation::Shared {
   Descriptor done;
-  std::optional<rma::Result<Prepared>> result;  ///< written before `done` is
+  std::optional<rma::Result<Prepared>> result;  ///< written before `done`
 };
 
 rma::Result<Preparation> Preparation::start(const Options& options, const std::string& directory) {
@@ -62,7 +62,7 @@ rma::Result<Preparation> Preparation::start(const Options& options, const std::s
 int Preparation::done() const noexcept { return shared_->done.get(); }
 
 rma::Result<Prepared> Preparation::take() {
-  uint64_t count = 0;  // the read comes after the thread's write, and so does what follows
+  uint64_t count = 0;  // the read comes after the thread's write, and so does the use of the result
   [[maybe_unused]] const ssize_t got = ::read(shared_->done.get(), &count, sizeof count);
   return *std::move(shared_->result);
 }

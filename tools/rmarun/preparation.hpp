@@ -13,17 +13,17 @@
 
 namespace rmarun {
 
-/// All that a job takes from PMIx and hwloc before its ranks start. Afterwards neither is called again: only
-/// PMIx calls back.
+/// Everything that a job takes from PMIx and hwloc before its ranks start. Afterwards rmarun calls neither
+/// again; only PMIx calls back.
 struct Prepared {
   PmixServer* server = nullptr;
-  std::vector<std::vector<std::string>> environments;  ///< of each rank: what its PMIx client needs
-  std::vector<cpu_set_t> cores;                        ///< empty: ranks are not bound
+  std::vector<std::vector<std::string>> environments;  ///< by rank: the variables of its PMIx client
+  std::vector<cpu_set_t> cores;                        ///< empty if ranks are not bound
 };
 
-/// Prepares a job on a thread of its own, because PMIx and hwloc may hang (hwloc does, where a container
-/// refuses sched_getaffinity), and the job has to end on request then, too. A process that does not wait for
-/// the end leaves by _exit().
+/// Prepares a job on a thread of its own. PMIx and hwloc may hang (hwloc does if a container refuses
+/// sched_getaffinity), and the job has to end on request even then. A process that does not wait for the end
+/// leaves by _exit().
 class Preparation {
  public:
   /// Starts the thread. The environment must not change until done().
@@ -37,7 +37,7 @@ class Preparation {
   struct Shared;
   explicit Preparation(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
-  std::shared_ptr<Shared> shared_;  ///< with the thread, which may outlive this
+  std::shared_ptr<Shared> shared_;  ///< shared with the thread, which may outlive this object
 };
 
 }  // namespace rmarun

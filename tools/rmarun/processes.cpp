@@ -23,8 +23,8 @@
 namespace rmarun {
 namespace {
 
-/// Field number `number` of proc(5)'s stat file, of those after the name: 3 is the state. Empty when there is
-/// no such process any more.
+/// Returns a field of proc(5)'s stat file, by its number (3 is the state); only fields behind the name. The
+/// result is empty if the process does not exist any more.
 std::string stat_field(const std::filesystem::path& proc_entry, int number) {
   std::ifstream file(proc_entry / "stat");
   std::string line;
@@ -47,7 +47,7 @@ Number parsed(const std::string& text) {
   return number;
 }
 
-/// The parent of a process, or 0 when there is no such process any more.
+/// Returns the parent of a process, or 0 if the process does not exist any more.
 pid_t parent_of(const std::filesystem::path& proc_entry) {
   constexpr int kParent = 4;
   return parsed<pid_t>(stat_field(proc_entry, kParent));
@@ -110,7 +110,7 @@ TemporaryDirectory::TemporaryDirectory() {
 bool TemporaryDirectory::make() const { return ::mkdir(path_.c_str(), S_IRWXU) == 0; }
 
 void TemporaryDirectory::remove() const {
-  std::error_code ignored;  // what cannot be removed now cannot be removed later either
+  std::error_code ignored;  // a failure now would be a failure later too
   std::filesystem::remove_all(path_, ignored);
 }
 

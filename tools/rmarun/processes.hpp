@@ -7,20 +7,19 @@
 
 namespace rmarun {
 
-/// All processes below this one in the process tree. Complete for whoever is a child subreaper
-/// (PR_SET_CHILD_SUBREAPER): no process can leave the tree by losing its parent, whatever group or session it
-/// opens.
+/// Returns all processes below this one in the process tree. If this process is a child subreaper
+/// (PR_SET_CHILD_SUBREAPER), the list is complete: no process can leave the tree by losing its parent, in any
+/// group or session.
 std::vector<pid_t> descendants();
 
-/// "signal 9 (Killed)".
+/// Returns a text such as "signal 9 (Killed)".
 std::string describe_signal(int signal);
 
-/// Whether `pid`, which is not reaped yet, is on its way out: its end is decided, though waitpid(2) may not
-/// tell of it for a while.
+/// Returns whether `pid`, which is not reaped yet, is ending: the system has decided its end, though
+/// waitpid(2) may not report it for a while.
 bool is_ending(pid_t pid);
 
-/// Sends `signal` to every descendant. One that is being born meanwhile may be missed: repeat until none is
-/// left.
+/// Sends `signal` to every descendant. It may miss one that is just being created: repeat until none is left.
 void signal_descendants(int signal);
 
 /// Kills and reaps descendants until there are none.
@@ -28,8 +27,8 @@ void kill_descendants();
 
 /// A directory of this job alone, under $TMPDIR, else /tmp.
 ///
-/// The name is chosen before the directory is made, and is too random to be anybody else's. So a process that
-/// knows the name can remove the directory whether or not the process that was to make it lived to say so.
+/// The constructor chooses the name before the directory is made. The name is random enough to be unique. So
+/// a process that knows the name can remove the directory even if the process that makes it is killed.
 class TemporaryDirectory {
  public:
   /// Chooses a name.
@@ -40,11 +39,11 @@ class TemporaryDirectory {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Makes it, for this user only. False, and errno, when that failed.
+  /// Makes it, for this user only. Returns false and sets errno on failure.
   [[nodiscard]] bool make() const;
-  /// Removes it with all that is in it. May be repeated, here or in a forked process.
+  /// Removes it with its contents. The call may be repeated, here or in a forked process.
   void remove() const;
-  /// Removes it once this process has ended, for one whose threads may be making files in it.
+  /// Removes it after this process has ended, for a process whose threads may still be making files in it.
   void remove_afterwards() const;
 
  private:

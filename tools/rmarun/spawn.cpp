@@ -18,21 +18,21 @@ struct Pipe {
   Descriptor write;
 };
 
-/// Both ends close on exec. No ends, and errno, on failure.
+/// Makes a pipe whose ends close on exec. On failure both ends are empty and errno is set.
 Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return {};
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// What the new process needs, made before the fork: other threads may hold the allocator's lock during it,
-/// so the child may only make system calls.
+/// The data that the new process needs. It is made before the fork: another thread may hold the allocator's
+/// lock during the fork, so the child may only make system calls.
 struct Child {
   std::vector<char*> arguments;
   std::vector<char*> environment;
   int out = -1;
   int err = -1;
-  int failure = -1;  ///< where to write errno
+  int failure = -1;  ///< the descriptor to which errno is written
   bool takes_stdin = false;
   bool own_group = true;
   const cpu_set_t* cores = nullptr;
@@ -51,7 +51,7 @@ struct Child {
     const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ready = ready && null >= 0 && ::dup2(null, STDIN_FILENO) >= 0;
   }
-  // Last of what opens files: the limit may be below the numbers that are open here.
+  // This comes after all calls that open files: the limit may be below the numbers that are open here.
   ready = ready && ::setrlimit(RLIMIT_NOFILE, &child.descriptors) == 0;
   if (ready) {
     ::signal(SIGPIPE, SIG_DFL);
@@ -68,7 +68,7 @@ struct Child {
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
   result.reserve(texts.size() + 1);
-  // execve's type lacks the const that it keeps.
+  // The type of execve's argument lacks const, but execve does not write to it.
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
   result.push_back(nullptr);
   return result;
@@ -108,7 +108,7 @@ Spawned spawn(const SpawnRequest& request) {
   child.err = err.write.get();
   child.failure = failure.write.get();
   child.takes_stdin = request.takes_stdin;
-  // A terminal gives its input to the group in the foreground only, which is rmarun's.
+  // A terminal gives its input only to the foreground group, which is rmarun's.
   child.own_group = !(request.takes_stdin && ::isatty(STDIN_FILENO) != 0);
   child.cores = request.cores;
   child.descriptors = request.descriptors;
@@ -121,7 +121,7 @@ Spawned spawn(const SpawnRequest& request) {
     return result;
   }
   failure.write.reset();
-  // The pipe ends without a word when exec has closed its other end.
+  // The pipe ends without data when exec has closed its other end.
   int error = 0;
   if (::read(failure.read.get(), &error, sizeof error) == static_cast<ssize_t>(sizeof error)) {
     ::waitpid(pid, nullptr, 0);

@@ -9,7 +9,7 @@
 
 namespace rmarun {
 
-/// A file descriptor that is closed when this ends.
+/// A file descriptor. The destructor closes it.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -26,25 +26,25 @@ class Descriptor {
   int descriptor_ = -1;
 };
 
-/// How to start one rank.
+/// The description of a rank to start.
 struct SpawnRequest {
   const std::vector<std::string>& command;
-  std::vector<std::string> environment;  ///< all of it, as NAME=VALUE
-  bool takes_stdin = false;              ///< gets rmarun's stdin, else /dev/null
-  const cpu_set_t* cores = nullptr;      ///< where it may run, or null for anywhere
+  std::vector<std::string> environment;  ///< the whole environment, as NAME=VALUE
+  bool takes_stdin = false;              ///< the rank gets rmarun's stdin, else /dev/null
+  const cpu_set_t* cores = nullptr;      ///< the processors on which it may run, or null for all
   rlimit descriptors{};                  ///< its limit of open files
 };
 
-/// A started rank, or why it could not be started.
+/// A started rank, or the reason why it could not be started.
 struct Spawned {
   pid_t pid = -1;
-  int error = 0;         ///< errno of what failed
-  bool at_exec = false;  ///< it was executing the program that failed, not the machine
-  Descriptor out;        ///< what it writes to stdout, nonblocking
-  Descriptor err;        ///< what it writes to stderr, nonblocking
+  int error = 0;         ///< errno of the failed call
+  bool at_exec = false;  ///< the program could not be executed; otherwise an earlier call failed
+  Descriptor out;        ///< reads the rank's stdout, nonblocking
+  Descriptor err;        ///< reads the rank's stderr, nonblocking
 };
 
-/// Starts a rank in a process group of its own, to be killed by the system when this process ends.
+/// Starts a rank in a process group of its own. The system kills the rank when this process ends.
 Spawned spawn(const SpawnRequest& request);
 
 }  // namespace rmarun

@@ -12,8 +12,8 @@ namespace {
 
 class Accumulate : public JobOfOne {
  protected:
-  /// Accumulates random elements to random places of the `bytes` bytes at `memory`, aligned to their parts
-  /// only, and compares with the model.
+  /// Accumulates random elements to random places of the `bytes` bytes at `memory`, which are aligned only to
+  /// the elements' parts, and compares with the model.
   template <typename T>
   void check(rma_type_t type, std::byte* memory, std::size_t bytes, Random& random) {
     const std::size_t parts = bytes / type_alignment(type);

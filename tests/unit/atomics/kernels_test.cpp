@@ -13,7 +13,7 @@ namespace {
 template <typename T>
 void check(const T* scale, rma_type_t type, std::size_t count, std::size_t src_shift, Random& random) {
   const std::vector<T> x = random_elements<T>(random, count);
-  std::vector<T> y = random_elements<T>(random, count + 1);  // one more, that must stay
+  std::vector<T> y = random_elements<T>(random, count + 1);  // one more, which must not change
   std::vector<T> expected = y;
   for (std::size_t i = 0; i < count; ++i) {
     expected[i] = model(y[i], scale != nullptr ? *scale : T(1), x[i]);

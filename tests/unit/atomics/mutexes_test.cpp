@@ -52,7 +52,7 @@ TEST(TicketMutex, TicketsMayWrapAround) {
 
 TEST(TicketMutex, TellsThatItsHolderOrTheNextInTurnHasEnded) {
   TicketMutex mutex;
-  std::vector<std::uint64_t> holders;  // that were asked for
+  std::vector<std::uint64_t> holders;  // the holders about which `lost` was asked
   const auto lost = [&](std::uint64_t holder) {
     holders.push_back(holder);
     return true;
@@ -60,7 +60,7 @@ TEST(TicketMutex, TellsThatItsHolderOrTheNextInTurnHasEnded) {
   ASSERT_TRUE(mutex.lock(7, kSleepAtOnce, lost));
   EXPECT_TRUE(holders.empty());
   EXPECT_FALSE(mutex.lock(8, kSleepAtOnce, lost));
-  // Now it is the turn of the second, which has left.
+  // Now it is the turn of the second thread, which has left.
   mutex.unlock();
   EXPECT_FALSE(mutex.lock(9, kSleepAtOnce, lost));
   EXPECT_EQ(holders, (std::vector<std::uint64_t>{7, 0}));
@@ -137,7 +137,7 @@ TEST_F(Mutexes, ExcludeThreadsOfOneProcess) {
 TEST_F(Mutexes, TellWhoeverLocksTwice) {
   ASSERT_TRUE(set->lock(1, 0).ok());
   EXPECT_EQ(set->lock(1, 0).code(), RMA_ERR_STATE);
-  EXPECT_TRUE(set->lock(2, 0).ok());  // another one is none of its business
+  EXPECT_TRUE(set->lock(2, 0).ok());  // another mutex is not affected
   EXPECT_TRUE(set->unlock(2, 0).ok());
   EXPECT_TRUE(set->unlock(1, 0).ok());
   EXPECT_TRUE(set->lock(1, 0).ok());

@@ -13,7 +13,7 @@ constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
 TEST(CompareWords, EveryComparisonIsUnsigned) {
   struct Case {
     rma_compare_t compare;
-    bool less;  // what it says of 1 and the largest word
+    bool less;  // the result for 1 compared with the largest word
     bool equal;
     bool greater;
   };

@@ -11,7 +11,7 @@
 namespace rma {
 namespace {
 
-/// The job that the served memory belongs to.
+/// The job to which the served memory belongs.
 class Owner final : public JobOfOne {
  public:
   Owner() { SetUp(); }
@@ -20,7 +20,7 @@ class Owner final : public JobOfOne {
   using JobOfOne::expose;
 };
 
-/// Rank 0 asks, rank 1 executes.
+/// Rank 0 sends requests, and rank 1 executes them.
 class RemoteAtomic : public HelperWorld {
  protected:
   void start_both() {
@@ -45,7 +45,7 @@ class RemoteAtomic : public HelperWorld {
   std::optional<RemoteAtomics> owners;
 };
 
-/// Three pieces of which the second may not be touched: the error is about that one, wherever the others lie.
+/// Of three pieces, the second must not be accessed. The error names that one, wherever the others lie.
 TEST_F(RemoteAtomic, AnAccumulateThatIsRefusedNamesThePiece) {
   start_both();
   std::array<double, 100> memory = {};
@@ -64,7 +64,7 @@ TEST_F(RemoteAtomic, AnAccumulateThatIsRefusedNamesThePiece) {
   EXPECT_EQ(memory[60] + memory[5], 2.0);
 }
 
-/// Long pieces go in several requests, which cut segments: the segment is named all the same.
+/// Long pieces take several requests, which cut segments. The error names the whole segment all the same.
 TEST_F(RemoteAtomic, ARefusalInTheMiddleOfASegmentNamesAllOfIt) {
   settings.packed_piece = 256;
   start_both();

@@ -9,7 +9,7 @@
 namespace rma {
 namespace {
 
-/// Rank 1 has mutexes, which the others ask for; nobody waits for an answer.
+/// Rank 1 has mutexes, and the others request them. No rank waits for an answer.
 class RemoteMutex : public HelperWorld {
  protected:
   void SetUp() override {

@@ -90,7 +90,7 @@ TEST(LockCursor, HoldsTheLockOfOneStripe) {
     LockCursor cursor(locks, kSleepAtOnce);
     cursor.hold(0, 8);
     EXPECT_FALSE(first.try_lock());
-    // More, and larger, pieces than it works off in one go.
+    // These pieces are more, and larger, than the cursor takes under one lock.
     for (int i = 0; i < 1000; ++i) cursor.hold(8, 1024);
     EXPECT_FALSE(first.try_lock());
     cursor.hold(kStripe, 8);

@@ -49,7 +49,7 @@ int barrier(void* context) {
 int fail(void* /*context*/, const void* /*mine*/, void* /*all*/, std::size_t /*bytes*/) { return 17; }
 
 std::vector<std::byte> card_of(int rank) {
-  // Cards of different sizes, one of none.
+  // The cards have different sizes; one has none.
   return std::vector<std::byte>(static_cast<std::size_t>(rank) * 100, static_cast<std::byte>(rank));
 }
 

@@ -50,7 +50,7 @@ TEST_F(RingWorld, AFullRingFallsBackToTheQueueAndBothCanBeFull) {
     ring.slots = slots;
     open(2, 5, 1);
     ASSERT_NO_FATAL_FAILURE(promote(0, 1));
-    // No credits are withheld: those in use are of messages that nobody has looked at.
+    // No credits are withheld, except those of messages that no rank has taken in.
     ASSERT_NO_FATAL_FAILURE(stream(0, 1, 100));
     const std::uint64_t before = counted(Counter::message_ring);
     const std::uint32_t sent = burst(0, 1);
@@ -84,9 +84,9 @@ TEST_F(RingWorld, TwoThatAreFullOfEachOthersMessagesGoOn) {
   }
 }
 
-/// Six messages, each by the ring or by the queue, each delivered alone or with the next, and what is in the
-/// ring is seen before what is in the queue, or after it: all of these. From the first, the numbers wrap
-/// around.
+/// Tests all cases of six messages: each goes by the ring or by the queue, each is delivered alone or with
+/// the next, and the receiver sees the ring before the queue or after it. The numbers wrap around at the
+/// first one.
 TEST_F(RingWorld, TheOrderIsKeptWhicheverWayIsSeenFirst) {
   constexpr std::uint32_t kCount = 6;
   open(2, 16, 1);
@@ -145,7 +145,7 @@ TEST_F(RingWorld, AMessageOnItsWayWhenItsRingIsLeftIsSeen) {
   messages(0).set_faults({.held = true});
   send(0, 1, 0, 8);
   EXPECT_TRUE(at(1).channel->arm());
-  progress(0);  // says that it has stopped, behind the message
+  progress(0);  // sends `stopped` behind the message
   send(0, 1, 1, 8);
   EXPECT_TRUE(got(1, 0).empty());
   EXPECT_TRUE(messages(1).arm());

@@ -137,7 +137,7 @@ TEST_F(ChannelWorld, WhatTheDeviceRefusedGoesThoughCreditsWentInBetween) {
   send(0, 1, 0, 8);
   ASSERT_TRUE(settle());
   for (std::uint32_t i = 0; i < 10; ++i) send(1, 0, i, 8);
-  // 0 owes so much now that it will say so. Its own message is refused as it is sent, and once more.
+  // Rank 0 owes so many credits now that it will return them. The device refuses its message twice.
   at(0).endpoints[0]->messages().set_faults({.refused_messages = 2});
   send(0, 1, 1, 8);
   ASSERT_TRUE(settle());
@@ -173,7 +173,7 @@ TEST_F(ChannelWorld, LoansComeBackWhenAnotherNeedsThem) {
   ASSERT_TRUE(settle());
   EXPECT_GT(rich, 3U);
   hungry(1);
-  // Nothing is left for 1, but 0's come back as they are used.
+  // No buffer is left for rank 1, but those lent to rank 0 come back as they are used.
   ASSERT_NO_FATAL_FAILURE(stream(0, 2, 100));
   hungry(1);
   EXPECT_GT(burst(1, 2), 3U);

@@ -38,7 +38,7 @@ class HostilePeer : public ChannelWorld {
   }
   [[nodiscard]] MessageHeader honest() { return {.sequence = sequence++, .bytes = 0, .kind = 1}; }
 
-  /// Rank 0 gives rank 1 up and goes on with rank 2.
+  /// Checks that rank 0 gives rank 1 up and goes on with rank 2.
   void expect_given_up(bool given_up = true) {
     for (std::uint32_t i = 0; i < 20; ++i) {
       send(0, 2, i, 100);
@@ -149,7 +149,7 @@ TEST_F(HostilePeer, CreditsOutOfThinAir) {
 
 TEST_F(HostilePeer, WhoWantsMoreForEverLeavesOthersTheirOwn) {
   at(0).on_message = [this](const Message& message) {
-    if (message.peer == 1) send(0, 1, 0, 8);  // which takes the credits there
+    if (message.peer == 1) send(0, 1, 0, 8);  // uses up the credits that rank 1 gives
   };
   for (int i = 0; i < 1000 && at(0).lost_peers.empty(); ++i) {
     MessageHeader header = honest();

@@ -43,14 +43,14 @@ class HostileRing : public RingWorld {
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data()) + 8192;
     return {.address = (address + 63) / 64 * 64, .key = key, .slots = 4, .slot_bytes = 128};
   }
-  /// Rank 1 has earned a ring, which is offered.
+  /// Lets rank 1 earn a ring, and returns the offer.
   RingOffer earn() {
     std::optional<RingOffer> offered;
     for (std::uint32_t i = 0; i < 2 * kEarned; ++i) raw(1);
     std::array<transport::Completion, 64> completions;
     const std::size_t filled = messages(1).poll(completions);
     for (std::size_t i = 0; i < filled; ++i) {
-      // What its own channel, which does nothing, has posted for messages.
+      // Its own channel, which does nothing, has posted these buffers for messages.
       if (completions[i].cookie == 0) continue;
       auto* const buffer = dynamic_cast<MessageBuffers::Slot*>(&Posted::of(completions[i].cookie));
       if (buffer == nullptr) continue;

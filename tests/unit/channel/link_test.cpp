@@ -46,7 +46,7 @@ TEST_F(Links, TheNumbersWrapAroundSoon) {
 }
 
 TEST_F(Links, AnEarlyMessageWaitsForThoseBeforeIt) {
-  for (int lap = 0; lap < 40; ++lap) {  // beyond the last number
+  for (int lap = 0; lap < 40; ++lap) {  // the numbers wrap around
     const MessageHeader first = send();
     const MessageHeader second = send();
     const MessageHeader third = send();

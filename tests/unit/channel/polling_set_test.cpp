@@ -11,12 +11,12 @@ using State = PollingSet::State;
 constexpr PollingSet::Policy kTwo = {
     .most = 2, .round_messages = 40, .promote_messages = 8, .demote_factor = 4, .demote_rounds = 3};
 
-/// An owner and its peers, who do at once whatever the set decides.
+/// An owner and its peers. The peers do at once what the set decides.
 class Owner {
  public:
   explicit Owner(const PollingSet::Policy& policy) : set(policy) {}
 
-  /// A message of `peer`, by its ring where it has one.
+  /// Counts a message of `peer`, which goes by its ring if it has one.
   void message(int peer) {
     if (const auto place = place_of(peer); place >= 0 && set.state(peer) == State::in) {
       set.used(static_cast<std::size_t>(place));
@@ -124,7 +124,7 @@ TEST(PollingSet, AnIdleMemberMakesRoomForABusyPeer) {
   owner.messages(1, 8);
   owner.messages(2, 8);
   ASSERT_TRUE(owner.in(1) && owner.in(2));
-  // Member 1 is not heard of any more; 2 and the newcomer 3 share the traffic.
+  // Member 1 sends nothing any more; 2 and the newcomer 3 share the traffic.
   int rounds = 0;
   for (; !owner.in(3) && rounds < 20; ++rounds) {
     for (int i = 0; i < 40; ++i) owner.message(i % 2 == 0 ? 2 : 3);
@@ -163,7 +163,8 @@ TEST(PollingSet, PeersOfTheSameTrafficDoNotTakeTurns) {
     for (int i = 0; i < 10000; ++i) owner.message(i % others);
     EXPECT_EQ(owner.promotions, 1);
     EXPECT_EQ(owner.demotions, 0);
-    // Nor do they in bursts within a round, nor where one is up to the factor busier.
+    // They do not take turns either if they send in bursts within a round, or if one is up to the factor
+    // busier.
     for (int i = 0; i < 10000; ++i) owner.message(i / 8 % others);
     for (int i = 0; i < 10000; ++i) owner.message(i % 4 == 0 ? 0 : 1);
     EXPECT_EQ(owner.demotions, 0);
@@ -297,7 +298,7 @@ TEST(PollingSet, AllAreDemotedBeforeTheOwnerSleeps) {
 }
 
 TEST(PollingSet, ABusyPeerIsFoundAmongAnyNumberOfOthers) {
-  // Twice as many messages of a round as a promotion takes, between strangers who speak once each.
+  // In a round the busy peer sends twice as many messages as a promotion takes; each stranger sends one.
   Owner owner(
       {.most = 1, .round_messages = 400, .promote_messages = 20, .demote_factor = 4, .demote_rounds = 1});
   int stranger = 1000;

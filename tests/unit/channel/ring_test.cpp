@@ -19,7 +19,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using State = RingReceiver::State;
 
-/// Memory that begins at a line, filled with something.
+/// Memory that begins at a line and holds a given byte everywhere.
 class Memory {
  public:
   explicit Memory(std::size_t bytes, std::byte fill = std::byte{0xee})
@@ -37,7 +37,7 @@ class Memory {
   std::vector<Line> lines_;
 };
 
-/// Both ends, with the receiver's memory and the image apart, as over a network; the test is the device.
+/// Both ends. The receiver's memory and the image are apart, as over a network, and the test is the device.
 struct Ring {
   explicit Ring(const RingShape& shape)
       : image(shape.bytes()),
@@ -45,7 +45,7 @@ struct Ring {
         sender(shape, image.span()),
         receiver(shape, memory.span()) {}
 
-  /// Places a write from one of its bytes to before another.
+  /// Places the bytes from `from` up to, but not including, `to` of a write.
   void place(const RingSender::Write& write, std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) memory.span()[write.offset + i] = write.bytes[i];
   }
@@ -60,7 +60,7 @@ struct Ring {
 Bytes bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 Bytes filled(std::size_t size, unsigned value) { return Bytes(size, static_cast<std::byte>(value)); }
 
-/// Places the write byte by byte: the message is there with the last byte, and not before.
+/// Places the write byte by byte. The message must appear with the last byte, and not before.
 void place_and_expect(Ring& ring, const RingSender::Write& write, const Bytes& message) {
   for (std::size_t i = 0; i < write.bytes.size(); ++i) {
     ASSERT_EQ(ring.receiver.look().state, State::nothing) << i << " bytes of " << write.bytes.size();
@@ -87,11 +87,11 @@ TEST(Ring, AMessageIsSeenWithItsLastByteAndNotBefore) {
   std::mt19937_64 random(seed);
   for (const RingShape shape : {RingShape{1, 64}, RingShape{3, 64}, RingShape{4, 192}, RingShape{2, 1024}}) {
     Ring ring(shape);
-    // Bytes that mean something in heads and tails, and others.
+    // Some of these bytes have a meaning in heads and tails.
     const std::array<unsigned, 8> values = {0x00, 0x33, 0xcc, 0x5a, 0xa5, 0xff, 0x01, 0x11};
     for (int i = 0; i < 400; ++i) {
       SCOPED_TRACE(testing::Message() << shape.slots << " of " << shape.slot_bytes << ", message " << i);
-      // Mostly of nearly the same size, so that tails meet tails and every byte of messages before.
+      // Most sizes are nearly equal, so that tails meet tails and every byte of earlier messages.
       const std::size_t size = random() % 4 == 0 ? random() % (shape.most() + 1) : random() % 8;
       Bytes message(size);
       const bool uniform = random() % 2 == 0;
@@ -168,7 +168,7 @@ TEST(Ring, MoreSlotsThanWereUsedCannotComeBack) {
   EXPECT_FALSE(ring.sender.returned(1));
 }
 
-/// All there is to wrap around are the place in the ring and the flag of the lap.
+/// Only the place in the ring and the flag of the lap wrap around.
 TEST(Ring, GoesRoundAndRound) {
   for (const std::size_t slots : {1U, 2U, 7U}) {
     Ring ring({.slots = slots, .slot_bytes = 64});
@@ -186,11 +186,11 @@ TEST(Ring, GoesRoundAndRound) {
   }
 }
 
-/// What a head is, by byte.
+/// The meaning of each byte of a head.
 enum HeadByte : std::size_t { kSize0, kSize1, kSize2, kSize3, kZero0, kZero1, kTail, kFlag };
 
-/// A receiver for which one message has been placed, `laps` laps after the start, with a byte of the head
-/// changed.
+/// Places one message, `laps` laps after the start, with one byte of the head changed. Returns the state that
+/// the receiver then sees.
 State look_with(std::size_t byte, unsigned value, int laps = 0) {
   Ring ring({.slots = 1, .slot_bytes = 64});
   for (int i = 0; i < laps; ++i) {
@@ -241,7 +241,7 @@ TEST(Ring, AHeadThatNoSenderWritesIsReported) {
   EXPECT_EQ(tails, 2);
 }
 
-/// The contents of message `number`, for whose threads the number is all they share.
+/// Returns the contents of message `number`. Both threads compute them from the number.
 Bytes message_of(std::uint32_t number, std::size_t most) {
   std::mt19937 random(number);
   Bytes message(random() % (most + 1));
@@ -249,7 +249,7 @@ Bytes message_of(std::uint32_t number, std::size_t most) {
   return message;
 }
 
-/// What the receiver's thread tells the sender's.
+/// The data that the receiver's thread tells the sender's.
 struct Credits {
   std::atomic<std::uint32_t> slots = 0;
   std::atomic<bool> given_up = false;  ///< the receiver has found a fault, and takes no more

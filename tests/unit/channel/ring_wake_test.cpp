@@ -1,4 +1,4 @@
-// Only events wake a sleeping rank, as with a helper thread: completions that come to its completion queue.
+// Only events wake a sleeping rank, as they wake a helper thread: completions in its completion queue.
 
 #include <random>
 
@@ -16,7 +16,7 @@ class Sleepers : public RingWorld {
   };
 
   [[nodiscard]] bool has_event(int rank) { return !messages(rank).arm(); }
-  /// What a helper thread does between two sleeps, or no more than `most` steps of it.
+  /// Does the work of a helper thread between two sleeps, or at most `most` steps of it.
   void work(int rank, int most) {
     Rank& sleeper = ranks[static_cast<std::size_t>(rank)];
     Channel& channel = *at(rank).channel;
@@ -32,7 +32,7 @@ class Sleepers : public RingWorld {
       channel.disarm();
     }
   }
-  /// The next message; false when it cannot go now.
+  /// Sends the next message. Returns false if it cannot go now.
   bool next(int from, int to, std::size_t size) {
     std::uint32_t& number = ranks[static_cast<std::size_t>(from)].sent[static_cast<std::size_t>(to)];
     if (at(from).channel->try_send(to, 0, 1, body(number, size), {}) != RMA_SUCCESS) return false;
@@ -70,7 +70,7 @@ TEST_F(Sleepers, NobodySleepsThroughAMessage) {
         work(rank, static_cast<int>(random() % 40));
       }
     }
-    // Now nothing is sent any more, and only who has something to do, or is awakened, does anything.
+    // Now no rank sends anything new. Only ranks that have work to do, or are awakened, do anything.
     for (int rank = 0; rank < count; ++rank) {
       messages(rank).set_faults({});
       messages(rank).deliver(1000);

@@ -17,7 +17,7 @@ constexpr std::uint32_t kMany = 100'000;
 
 constexpr PollingSet::Policy kRings = {.most = 2, .round_messages = 64, .promote_messages = 4};
 
-/// Runs all ranks, each in a process of its own; what they count is theirs alone.
+/// Runs all ranks, each in a process of its own, which has counters of its own.
 void exchange_in_processes(const SharedWithForked<ShmHost>& host, const ShmShape& shape) {
   const std::uint64_t seed = test_seed();
   std::vector<Forked> processes;
@@ -34,8 +34,8 @@ void exchange_in_processes(const SharedWithForked<ShmHost>& host, const ShmShape
   for (Forked& process : processes) EXPECT_TRUE(process.ended_well());
 }
 
-/// The same until so many rings were offered and messages went by them: how many in one exchange is up to the
-/// scheduler.
+/// Repeats this until so many rings were offered, and so many messages went by them. The scheduler decides
+/// how many that are in one exchange.
 void exchange_by_rings(const ShmShape& shape, std::uint64_t rings, std::uint64_t by_ring) {
   constexpr int kMostExchanges = 500;
   const SharedWithForked<ShmHost> host;
@@ -66,7 +66,7 @@ TEST(ShmChannel, SleepersWithoutRings) {
 }
 
 TEST(ShmChannel, SleepersGiveRingsBackAndGetThemAgain) {
-  // More rings than the two that each can offer once: taken back in between.
+  // These are more rings than the two that each can offer once, so some were taken back in between.
   exchange_by_rings({.messages = kMany / 5, .own = 4, .waiting = Waiting::sleep, .polling = kRings}, 10, 100);
 }
 
@@ -126,7 +126,7 @@ TEST_F(ShmChannelLoss, WhoPollsForAPeerThatIsKilledIsTold) {
       }));
     }
     other->end();
-    // Whoever sends goes on until credits are used up, or the loss is known, and never for ever.
+    // The sender goes on until the credits are used up or the loss is known, and never for ever.
     rma_status_t status = RMA_SUCCESS;
     ASSERT_TRUE(comes_true([&] {
       status = rank->channel().try_send(1, 0, ShmRank::kOther, body, {});
@@ -164,7 +164,8 @@ TEST_F(ShmChannelLoss, TheLastMessagesOfAPeerThatEndsArriveThoughTheyCameByARing
     host->by_ring = counted(Counter::message_ring) - before;
     _exit(0);
   });
-  // Until the last, each is taken in at once; the last ones are there, unseen, when their sender has ended.
+  // All messages but the last ones are taken in at once. The last ones lie there unseen when their sender has
+  // ended.
   ASSERT_TRUE(comes_true([&] {
     if (rank->received() < kCount - 3) rank->channel().progress(Channel::Turn::wait);
     return rank->received() >= kCount - 3;

@@ -20,7 +20,7 @@ class AgreementTest : public testing::TestWithParam<int> {
   void SetUp() override { alarm(240); }
   void TearDown() override { alarm(0); }
 
-  /// What one process has.
+  /// The objects of one process.
   struct Process {
     Process(AgreementTest& test, int rank)
         : transport(test.network_, rank, {.spins = 0, .yields = rank % 2 == 0 ? 8U : 0U}),
@@ -42,7 +42,9 @@ class AgreementTest : public testing::TestWithParam<int> {
                    testing_threads::seed()};
 };
 
-/// Meets, and checks what this member learned. Blocks are made-up numbers that say whose and of which team.
+/// Meets, and checks the values that this member learned. Blocks are made-up numbers that identify the member
+/// and
+/// the team.
 void meet(Agreement& agreement, const TeamKey& key, const std::vector<int>& ranks, int rank,
           std::uint64_t team) {
   const auto members = static_cast<int>(ranks.size());
@@ -75,8 +77,9 @@ TEST_P(AgreementTest, TheSameTeamAgainAndAgain) {
 }
 
 TEST_P(AgreementTest, ThreadsMakeTheirTeamsInAnyOrder) {
-  // Each process makes some teams, each in a thread of its own; some have the same members in the same order,
-  // and differ by their numbers only.
+  // Each process makes some teams, each in a thread of its own. Some have the same members in the same order,
+  // and
+  // differ only in their numbers.
   constexpr int kTeams = 12;
   run_members(ranks_, [&](int rank) {
     Process process(*this, rank);

@@ -19,8 +19,8 @@ using testing_threads::ThreadRoster;
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::size_t kMostBytes = 40000;
 
-/// One member's memory: a heap that all can use, and some that only it can. Each has room for an allgather's
-/// result.
+/// One member's memory: a heap that all members can use, and memory that only this one can use. Each has room
+/// for an allgather's result.
 struct Memory {
   explicit Memory(int members)
       : heap((static_cast<std::size_t>(members) + 1) * kMostBytes), other(heap.size()) {}
@@ -52,7 +52,7 @@ class ThreadBuffers final : public Buffers {
   const int me_;
 };
 
-/// What a member contributes to a step, reproducibly.
+/// Return a member's contribution to a step, reproducibly.
 std::byte byte_of(std::uint64_t step, int member, std::size_t i) {
   return static_cast<std::byte>(step * 31 + static_cast<std::uint64_t>(member) * 7 + i * 13 + i / 251);
 }
@@ -60,15 +60,15 @@ double number_of(std::uint64_t step, int member, std::size_t i) {
   return 1.0 / static_cast<double>(step % 17 + static_cast<std::uint64_t>(member) * 3 + i % 101 + 1);
 }
 
-/// The sum in the promised order.
+/// Returns the sum in the promised order.
 double sum_of(std::uint64_t step, int members, std::size_t i) {
   double sum = number_of(step, 0, i);
   for (int member = 1; member < members; ++member) sum += number_of(step, member, i);
   return sum;
 }
 
-/// A random sequence of collectives as one member sees it. What all must agree on is drawn from `shared_`;
-/// where a member's buffers lie is its own matter.
+/// A random sequence of collectives as one member sees it. The draws that all members must agree on come from
+/// `shared_`. Each member draws the places of its buffers alone.
 class Player {
  public:
   Player(TeamBlock& block, int member, const WaitPolicy& policy, std::vector<Memory>& memories,
@@ -81,7 +81,7 @@ class Player {
 
   void play(std::uint64_t steps) {
     for (step_ = 0; step_ < steps && !testing::Test::HasFatalFailure(); ++step_) {
-      // In half of the steps all use shared memory, so that using buffers in place comes up in large teams
+      // In half of the steps all members use shared memory, so that buffers are used in place in large teams
       // too.
       all_shared_ = shared_() % 2 == 0;
       const int root = static_cast<int>(shared_() % static_cast<std::uint64_t>(exchange_.members()));
@@ -115,7 +115,7 @@ class Player {
     return kSizes[shared_() % kSizes.size()];
   }
 
-  /// The place of a call's result, and behind it that of its input.
+  /// Returns the place of a call's result. The place of its input is behind it.
   std::byte* draw_memory() { return (all_shared_ || own_() % 2 == 0 ? memory_.heap : memory_.other).data(); }
 
   void broadcast(std::size_t bytes, int root) {
@@ -125,7 +125,7 @@ class Player {
     }
     ASSERT_TRUE(exchange_.broadcast(buffer, bytes, root).ok());
     expect_bytes(buffer, bytes, root);
-    std::memset(buffer, 0xcc, bytes);  // it is ours again: nobody may still be reading it
+    std::memset(buffer, 0xcc, bytes);  // this member's again: no other may still read it
   }
 
   void reduce(std::size_t count, int root) {
@@ -159,7 +159,7 @@ class Player {
     std::memset(src, 0xcc, bytes);
   }
 
-  /// A destination, and a filled source that is the same or elsewhere.
+  /// Returns a destination and a filled source. The source is the destination or lies elsewhere.
   std::pair<double*, double*> draw_numbers(std::size_t count) {
     auto* const dst = reinterpret_cast<double*>(draw_memory());
     auto* const src = own_() % 2 == 0 ? dst : reinterpret_cast<double*>(draw_memory() + kMostBytes);
@@ -169,7 +169,7 @@ class Player {
   }
 
   void expect_sums(const double* result, std::size_t count) {
-    // Bit for bit, so on all members alike.
+    // The sums must agree in every bit, and so are the same on all members.
     std::size_t right = 0;
     while (right < count && result[right] == sum_of(step_, exchange_.members(), right)) ++right;
     ASSERT_EQ(right, count) << where(count * sizeof(double));

@@ -125,7 +125,7 @@ class Player {
   }
 
   void expect_sums(const double* result, std::size_t count) {
-    std::size_t right = 0;  // bit for bit, so on all members and for every root alike
+    std::size_t right = 0;  // in every bit, and so the same on all members and for every root
     while (right < count && result[right] == sum_of(step_, 0, 1 << p2p_.distances(), p2p_.members(), right)) {
       ++right;
     }
@@ -176,7 +176,7 @@ TEST_P(PointToPointExchangeTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle
       ThreadTeamTransport transport(network, me, {.spins = 0, .yields = 4});
       PointToPoint p2p(network.block(me), me, members, me, transport);
       PointToPointExchange exchange(p2p);
-      // More than the slots on any path hold, so that nobody can be done without the lost one.
+      // This is more than the slots on any path hold, so no member can be done without the lost one.
       constexpr std::size_t kCount = std::size_t{64} * PointToPointBlock::kPieceBytes / sizeof(double);
       std::vector<double> src(kCount);
       std::vector<double> dst(what == 3 ? kCount * static_cast<std::size_t>(members) : kCount);
@@ -192,7 +192,7 @@ TEST_P(PointToPointExchangeTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle
       if (what == 1) status = exchange.reduce(dst.data(), src.data(), kCount, sum, 0);
       if (what == 2) status = exchange.allreduce(dst.data(), src.data(), kCount, sum);
       if (what == 3) status = exchange.allgather(dst.data(), src.data(), kCount * sizeof(double));
-      // A part of a tree that needs nothing of the lost one may have been done before; what comes next fails.
+      // A part of a tree that needs no data of the lost member may succeed. The next call fails.
       if (status.ok()) status = exchange.barrier();
       EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST) << "collective " << what << ", member " << me;
       EXPECT_EQ(exchange.barrier().code(), RMA_ERR_PEER_LOST);

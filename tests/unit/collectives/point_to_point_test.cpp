@@ -87,7 +87,7 @@ TEST_P(PointToPointTest, NothingIsWrittenIntoABlockWhoseOwnerHasParted) {
   run_members(members_, [&](int me) {
     Member member(*this, me, kYielding);
     PointToPoint& p2p = member.p2p;
-    // The last messages are still to be said taken when their receiver parts.
+    // The sender has not yet learned that the last messages were taken when their receiver parts.
     for (int k = 0; k < p2p.distances(); ++k) {
       for (int i = 0; i < 5; ++i) {
         ASSERT_TRUE(p2p.send(k, Direction::down, &i, sizeof i).ok());
@@ -141,7 +141,7 @@ TEST_P(PointToPointTest, AMemberLostWhileOthersPartKeepsNobodyWaiting) {
     else
       EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
   });
-  EXPECT_EQ(well, 0);  // who never came was missed by all
+  EXPECT_EQ(well, 0);  // all others missed the member that never came
 }
 
 INSTANTIATE_TEST_SUITE_P(Teams, PointToPointTest, testing::Values(1, 2, 3, 4, 5, 8, 13));

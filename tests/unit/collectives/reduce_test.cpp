@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// into op from by the kernel, with `from` at an odd address.
+/// Reduces `into` and `from` by the kernel, with `from` at an odd address.
 template <typename T>
 std::vector<T> combined(rma_type_t type, rma_reduction_t op, std::vector<T> into,
                         const std::vector<T>& from) {
@@ -45,7 +45,7 @@ struct TypeCode<std::complex<float>> : std::integral_constant<rma_type_t, RMA_CO
 template <>
 struct TypeCode<std::complex<double>> : std::integral_constant<rma_type_t, RMA_COMPLEX_DOUBLE> {};
 
-/// `reference(a, b)` against the kernel, over enough elements for vectors and their remainders.
+/// Compares the kernel with `reference(a, b)`, over enough elements for vectors and their remainders.
 template <typename T, typename Reference>
 void expect_like(rma_reduction_t op, const Reference& reference) {
   for (const int count : {0, 1, 7, 100}) {

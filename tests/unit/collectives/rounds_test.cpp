@@ -25,7 +25,8 @@ class RoundsTest : public testing::TestWithParam<std::tuple<int, bool, WaitPolic
 
 TEST_P(RoundsTest, NobodyLeavesBeforeAllHaveArrived) {
   constexpr int kRounds = 200;
-  // Plain memory: that all may read what others wrote before the round is part of what is tested.
+  // This is plain memory, because the test checks that all may read the data that others wrote before the
+  // round.
   std::vector<int> arrived(static_cast<std::size_t>(members_) * 8);
   run_members(members_, [&](int member) {
     Rounds rounds(*block_, member, policy_, roster_);
@@ -80,7 +81,7 @@ TEST_P(RoundsTest, ARoundThatOneEndedBeforeFailsForAllAndEveryRoundBeforeForNone
       return;
     }
     for (int again = 0; again < 3; ++again) {
-      // Those that are slower still read the last round's.
+      // Slower members still read those of the last round.
       std::memset(rounds.outbox(sizeof kRounds), 0xee, sizeof kRounds);
       const Status status = rounds.meet();
       EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);

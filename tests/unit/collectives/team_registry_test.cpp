@@ -42,7 +42,7 @@ TEST(TeamRegistryTest, MembersTakeWhatTheirFirstPosted) {
   const std::uint64_t seed = testing_threads::seed();
   std::array<TeamRegistry, kProcesses> registries;
   run_members(kProcesses, [&](int me) {
-    // All draw the same lists; small ones, so that the same list comes up twice in a row.
+    // All members draw the same lists. The lists are small, so that the same one comes up twice in a row.
     std::mt19937_64 random(seed);
     for (std::uint64_t team = 1; team <= kTeams; ++team) {
       std::vector<int> ranks(kProcesses);
@@ -131,7 +131,7 @@ TEST(TeamRegistryTest, AnOwnerThatHasEndedWithdrawsNothing) {
   std::atomic<bool> taken = false;
   run_members(2, [&](int me) {
     if (me == 0) {
-      // Stands for one that stops in the middle: it withdraws only when the other has given up.
+      // This member stands for one that stops in the middle: it withdraws only after the other has given up.
       registry.post(key, 5, 2, kPolicy, [&] { return taken.load(); });
     } else {
       EXPECT_FALSE(registry.take(key, kPolicy, kNobodyLost, [] { return true; })) << "after it posted";

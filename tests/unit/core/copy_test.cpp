@@ -24,7 +24,8 @@ std::vector<BlockCopy> copies() {
   return all;
 }
 
-/// Copies `bytes` bytes between places so far from a page's start; whether all is as it should be.
+/// Copies `bytes` bytes between places at these distances from a page's start. Returns whether the result is
+/// right.
 bool copies_exactly(BlockCopy copy, std::size_t bytes, std::size_t dst_offset, std::size_t src_offset) {
   constexpr std::size_t kPage = 4096;
   static std::vector<std::byte> source(kMostBlock + 3 * kPage);
@@ -35,7 +36,7 @@ bool copies_exactly(BlockCopy copy, std::size_t bytes, std::size_t dst_offset, s
   std::byte* const src = page_of(source) + src_offset;
   std::byte* const dst = page_of(target) + dst_offset;
   for (std::size_t i = 0; i < bytes; ++i)
-    src[i] = static_cast<std::byte>((i * 7 + i / 256) % 238);  // never untouched
+    src[i] = static_cast<std::byte>((i * 7 + i / 256) % 238);  // never equal to kUntouched
   constexpr std::size_t kMargin = 64;
   std::fill(dst - kMargin, dst + bytes + kMargin, kUntouched);
   copy(dst, src, bytes);

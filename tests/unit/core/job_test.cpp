@@ -101,7 +101,7 @@ TEST_F(JobTest, AnOperationOnOtherMemoryFailsAndMovesNothing) {
   EXPECT_EQ(operation.get(from.data(), own.data(), 8).code(), RMA_ERR_ADDRESS);
   EXPECT_EQ(own[0], std::byte{0});
   EXPECT_EQ(from[0], std::byte{33});
-  // A part that is in place moves, one that only begins there does not.
+  // A part that lies in the registered memory moves. A part that only begins there does not.
   register_own();
   EXPECT_TRUE(operation.put(own.data() + 92, from.data(), 8).ok());
   EXPECT_EQ(operation.put(own.data() + 93, from.data(), 8).code(), RMA_ERR_ADDRESS);

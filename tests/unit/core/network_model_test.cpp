@@ -24,7 +24,7 @@ class NetworkModel : public NetworkWorld, public testing::WithParamInterface<Set
     static constexpr std::array<std::size_t, 5> kMost = {8, 40, 600, 20'000, 100'000};
     return std::min(most, below(kMost[below(kMost.size())] + 1));
   }
-  /// Part of this process's memory, in its heap or not.
+  /// Returns a random part of this process's memory, inside or outside its heap.
   [[nodiscard]] std::byte* local(std::size_t bytes) {
     const Pages& memory = below(2) == 0 ? own : outside;
     return memory.data() + below(memory.size() - bytes + 1);
@@ -34,7 +34,7 @@ class NetworkModel : public NetworkWorld, public testing::WithParamInterface<Set
     unfenced.clear();
     kept.clear();
   }
-  /// What is left to the fence has no order with what comes after it.
+  /// Fences if an operation that waits for a fence overlaps `range`, because it has no order with later ones.
   void settle(const Range& range) {
     for (const Range& one : unfenced) {
       if (one.begin < range.end && range.begin < one.end) return fence();
@@ -94,7 +94,7 @@ class NetworkModel : public NetworkWorld, public testing::WithParamInterface<Set
 
   std::mt19937_64 random{seed};
   std::vector<std::byte> model = std::vector<std::byte>(kTheirs);
-  std::vector<Range> unfenced;  ///< puts that were left to the fence
+  std::vector<Range> unfenced;  ///< puts that wait for a fence
   std::vector<std::unique_ptr<std::vector<std::byte>>> kept;
 };
 
@@ -106,7 +106,7 @@ TEST_P(NetworkModel, RandomOperationsDoWhatTheModelSays) {
     if (step % 100 == 0) {
       for (SlowRail* const rail : rails) rail->do_at_most(1 + below(6));
     }
-    // Half-way the last of three rails breaks: it carries only parts that another can take over.
+    // At half-time the last of three rails breaks: it carries only parts that another can take over.
     if (step == 750 && GetParam().rails == 3) {
       fence();
       rails[2]->break_after(1 + below(5));

@@ -8,7 +8,7 @@ namespace {
 
 class NetworkRails : public NetworkWorld {
  protected:
-  /// Both rails are connected: a divided transfer has used them.
+  /// Connects both rails by a divided transfer.
   void open_and_use_both() {
     open(2);
     ASSERT_TRUE(put(0, own.data(), 2 * kExtent).ok());
@@ -111,8 +111,8 @@ TEST_F(NetworkRails, APutThatIsLostAfterItReturnedFailsTheNextFenceOnce) {
 
 TEST_F(NetworkRails, AFlagDoesNotOvertakeDataThatIsLost) {
   open_and_use_both();
-  // In memory that the user registered, so that the way to the flag is looked up over the network, and the
-  // failure is noticed in the middle of it.
+  // The flag lies in memory that the user registered. So a lookup over the network comes before the flag, and
+  // notices the failure in the middle of the call.
   auto* const flag = reinterpret_cast<std::uint64_t*>(theirs.data() + kUser);
   ASSERT_TRUE(network->words().put_flag(flag, 1, 1).ok());
   ASSERT_TRUE(pending.fence(1).ok());
@@ -169,7 +169,7 @@ TEST_F(NetworkRails, ARankAnswersAProbe) {
   EXPECT_EQ(network->probe(1).code(), RMA_ERR_PEER_LOST);
 }
 
-/// The rank's memory after a put of its own and a divided one, and a get back.
+/// Checks the rank's memory after a small put and a divided one, and after gets.
 class NetworkRailPairs : public NetworkWorld {
  protected:
   void expect_transfers() {

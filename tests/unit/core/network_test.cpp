@@ -9,7 +9,7 @@ namespace {
 
 class NetworkTest : public NetworkWorld {
  protected:
-  /// Puts of these sizes arrive, and gets bring them back, from and to `local`.
+  /// Checks that puts of these sizes from `local` arrive, and that gets into `local` bring the data back.
   void expect_transfers(const Pages& local, std::initializer_list<std::size_t> sizes) {
     for (const std::size_t bytes : sizes) {
       for (const std::size_t offset : {std::size_t{0}, kExtent - bytes / 2 - 1, kUser - 3}) {
@@ -133,7 +133,7 @@ TEST_F(NetworkTest, SmallPutsTravelInTheRequest) {
 TEST_F(NetworkTest, FullQueuesAndTakenBuffersAreWaitedFor) {
   open(1);
   rails[0]->do_at_most(1);
-  // More than the queue's 8, and the pool's 4, of each kind.
+  // More operations of each kind than the queue's 8 and the pool's 4.
   fill(outside.data(), kUser, 1);
   for (std::size_t i = 0; i < 60; ++i) ASSERT_TRUE(put(i * 8, outside.data() + i * 8, 8).ok());
   for (std::size_t i = 0; i < 60; ++i)
@@ -153,7 +153,7 @@ TEST_F(NetworkTest, FullQueuesAndTakenBuffersAreWaitedFor) {
   EXPECT_TRUE(same(theirs.data() + 20'000, outside.data() + 20'000, 6000));
 }
 
-/// Each part of it looks at the directory's version first, which takes a buffer too.
+/// Each part first reads the directory's version, which takes a buffer too.
 TEST_F(NetworkTest, ManyPartsToRegisteredMemoryDoNotWaitForTheirOwnBuffers) {
   open(1);
   fill(outside.data(), kExtent, 2);

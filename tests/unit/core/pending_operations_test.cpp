@@ -12,7 +12,8 @@
 namespace rma {
 namespace {
 
-/// A progress source whose news come from another thread, over an event where it has one.
+/// A progress source whose completions come from another thread, which signals an event if the source has
+/// one.
 class FakeProgressSource final : public ProgressSource {
  public:
   explicit FakeProgressSource(PendingOperations& pending, bool with_event = false) : pending_(pending) {
@@ -22,7 +23,7 @@ class FakeProgressSource final : public ProgressSource {
     for (const int fd : fds_) close(fd);
   }
 
-  /// Something that is under way for `operation` ends at the next progress.
+  /// Lets a part of `operation` end at the next progress.
   void finish_later(int rank, rma_request_t operation, rma_status_t status) {
     {
       const std::lock_guard guard(lock_);
@@ -228,8 +229,8 @@ TEST_P(PendingOperationsTest, ASilentRankIsGivenUp) {
   EXPECT_TRUE(impatient.fence(1).ok());
 }
 
-/// A progress source of puts whose end is not reported: a flush asks for it, and is over at the next
-/// progress.
+/// A progress source of puts whose end is not reported. A flush asks whether they are complete, and is over
+/// at the next progress.
 class UnreportedPuts final : public ProgressSource {
  public:
   explicit UnreportedPuts(PendingOperations& pending) : pending_(pending) {
@@ -242,7 +243,7 @@ class UnreportedPuts final : public ProgressSource {
     pending_.issued(rank);
     return number;
   }
-  /// Whether the put of that number is over.
+  /// Returns whether the put with this number is over.
   [[nodiscard]] bool over(int number) const { return over_.load() >= number; }
 
   void flush(int rank) override {
@@ -277,7 +278,7 @@ class UnreportedPuts final : public ProgressSource {
  private:
   struct Asked {
     int rank;
-    int last;  ///< put that was posted before
+    int last;  ///< the last put that was posted before
   };
   PendingOperations& pending_;
   std::atomic<int> posted_ = 0;
@@ -288,7 +289,7 @@ class UnreportedPuts final : public ProgressSource {
 
 using Fence = std::function<Status(PendingOperations&)>;
 
-/// A second fence comes while the first has taken over to ask for the puts and not asked yet.
+/// A second fence begins after the first one has taken over the flush, but before it has started it.
 void expect_to_wait_for_anothers_flush(const Fence& first, const Fence& second) {
   PendingOperations pending(4, {.spins = 0, .yields = 0}, kPatience);
   UnreportedPuts puts(pending);
@@ -301,7 +302,7 @@ void expect_to_wait_for_anothers_flush(const Fence& first, const Fence& second) 
   const int mine = puts.put(1);
   std::thread other([&] { EXPECT_TRUE(first(pending).ok()); });
   flushing.acquire();
-  // A fence that waits, as it must, looks for progress.
+  // A fence that waits, as it must, calls progress().
   bool waited = false;
   const auto let_flush = [&] {
     if (!std::exchange(waited, true)) may_flush.release();

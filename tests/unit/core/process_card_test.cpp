@@ -102,7 +102,7 @@ TEST(ProcessCard, OfAnyOtherLengthIsRefused) {
     // An exact copy on the heap, so that reading past its end is seen by a sanitizer.
     const std::vector<std::byte> cut(bytes.begin(), bytes.end());
     const auto decoded = ProcessCard::decode(cut, 0);
-    // A rail more or less makes a card that is as good.
+    // A card with one rail more or less is valid too.
     const bool whole =
         cut.size() == without_rails || cut.size() == with_one_rail || cut.size() == with_two_rails;
     ASSERT_EQ(decoded.ok(), whole) << cut.size();

@@ -12,7 +12,7 @@ TEST_F(RemoteAccessFence, WaitsForOperationsThatWereLeft) {
   endpoint->set_faults({.delay = 20});
   leave_put(40, 1);
   ASSERT_TRUE(remote_access->pending().fence(1).ok());
-  // Nothing is in the transport any more: the next completion is that of a new operation.
+  // The transport has no completion left: the next one is that of a new operation.
   std::array<transport::Completion, 4> none;
   for (int polls = 0; polls < 30; ++polls) ASSERT_EQ(endpoint->poll(none), 0U);
 }
@@ -57,7 +57,7 @@ TEST_F(RemoteAccessFence, AllReportsTheFirstAndWaitsForTheRest) {
 }
 
 TEST_F(RemoteAccessFence, AllFindsFailuresThatArriveBetweenTwoFences) {
-  // The put is complete for the transport, and the fence passes, before its issuer leaves it.
+  // The transport has completed the put, and the fence passes, before the thread that issued it leaves it.
   endpoint->set_faults({.failing_post = 1, .failing_status = RMA_ERR_ADDRESS});
   const rma_request_t operation = put(8);
   EXPECT_TRUE(remote_access->pending().fence_all().ok());
@@ -76,7 +76,8 @@ TEST_F(RemoteAccessFence, LeftOperationsGiveTheirHandlesBack) {
   for (const rma_request_t request : left) EXPECT_FALSE(remote_access->pending().known(request));
 }
 
-/// A thread's fence_all covers what that thread has left, whatever other threads fence meanwhile.
+/// A thread's fence_all covers the operations that this thread has left, even if other threads fence
+/// meanwhile.
 TEST_F(RemoteAccessFence, AllIsEachThreadsOwn) {
   constexpr int kRounds = 3000;
   endpoint->set_faults({.delay = 1});
@@ -104,7 +105,7 @@ TEST_F(RemoteAccessFence, AllCostsNothingWhereNothingWasDone) {
   ASSERT_TRUE(remote_access->pending().fence_all().ok());
   const transport::Local piece = {.address = mine.data(), .bytes = 1, .key = 0};
   ASSERT_TRUE(endpoint->connect(0, endpoint->card()).ok());
-  // A poll would have ended the refusal.
+  // A poll would have ended the refusals.
   EXPECT_EQ(endpoint->post_write(0, remote(theirs.data()), {&piece, 1}, 0, {}), RMA_ERR_STATE);
 }
 

@@ -12,9 +12,9 @@ namespace rma {
 namespace {
 
 constexpr std::size_t kCapacity = 16;
-constexpr std::uintptr_t kBase = 0x10'0000;  ///< of memory that nobody looks at
+constexpr std::uintptr_t kBase = 0x10'0000;  ///< of memory that is never accessed
 
-/// Reads the test's memory, and nothing beside the directory.
+/// Reads the test's memory, and nothing outside the directory.
 class CountingReader final : public RemoteMemory::Reader {
  public:
   CountingReader(const std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
@@ -60,12 +60,12 @@ class RemoteMemoryTest : public testing::Test {
     reader.reads = 0;
     return memory.find(address, length, reader);
   }
-  /// The key that the address is found under, 0 where it is not found.
+  /// Returns the key under which the address is found, or 0 if it is not found.
   [[nodiscard]] transport::Key key_at(std::uintptr_t address) {
     const auto found = find(address);
     return found.ok() ? found.value().keys[0] : 0;
   }
-  /// An entry that no table would list, in a directory of one entry.
+  /// Writes an entry that no table would list, into a directory of one entry.
   void forge(std::uintptr_t base, std::uint64_t length, std::uint64_t count) {
     const std::size_t copy = directory::copy_at(words[0], kCapacity);
     words[copy] = count;

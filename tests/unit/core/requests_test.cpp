@@ -68,7 +68,7 @@ TEST(RequestTable, HandlesOfATableThatIsGoneAreNoneOfTheNext) {
       const rma_request_t request = table.open(i);
       EXPECT_TRUE(given.insert(request).second) << "given by a table before";
       table.finish_part(request, RMA_SUCCESS);
-      if (i == 2) continue;  // one is left open
+      if (i == 2) continue;  // one stays open
       EXPECT_EQ(table.close(request), RMA_SUCCESS);
     }
   }
@@ -164,8 +164,8 @@ TEST(RequestTable, FollowsAModelThroughRandomSteps) {
   }
 }
 
-/// One thread issues operations that wait for themselves, and operations that are left, in the same slots;
-/// another ends their parts. Each is to be closed once, by the right one.
+/// One thread issues operations that it waits for, and operations that it leaves, in the same slots. Another
+/// thread ends their parts. Each operation must be closed once, by the right thread.
 TEST(RequestTable, WhoEndsTheLastPartNeverTakesTheNextOperationForTheOneThatEnded) {
   constexpr std::uint64_t kOperations = 100000;
   RequestTable table;

@@ -40,8 +40,8 @@ class CppApi : public testing::Test {
   rma::Team world_ = rma::Team::world();
 };
 
-// The status of what `call` throws; RMA_SUCCESS when it throws nothing. `Kind` is the member of the family
-// expected.
+// Returns the status of the exception that `call` throws, or RMA_SUCCESS if it throws none. `Kind` is the
+// expected exception class.
 template <class Kind, class Call>
 rma_status_t thrown(Call call) {
   try {
@@ -303,8 +303,8 @@ TEST_F(CppApi, ErrorsCarryStatusAndText) {
 }
 
 TEST_F(CppApi, UnwindingSkipsCollectiveDestructors) {
-  // One rank alone throws: were the array freed while the exception unwinds, the others would have to come
-  // along.
+  // Only one rank throws. If the array were freed while the exception unwinds, the other ranks would have to
+  // take part.
   void* address = nullptr;
   try {
     const rma::SharedArray<int> array(world_, 1);

@@ -99,7 +99,7 @@ TEST_F(RegistrationCacheTest, MovedAway) {
   get_pages(memory, 8);
   get_pages(elsewhere, 8);
   EXPECT_EQ(hits(), 0U);
-  // What moved is watched where it is now.
+  // The moved memory is watched at its new place.
   unmap_pages(elsewhere, 8);
   map_pages(8, elsewhere);
   get_pages(elsewhere, 8);
@@ -121,7 +121,7 @@ TEST_F(RegistrationCacheTest, ShrunkAndGrownInPlace) {
 
 TEST_F(RegistrationCacheTest, HeapShrunkAndGrown) {
   const std::size_t bytes = 64 * page_bytes();
-  // Whole pages of our own at the end of the heap.
+  // The test owns whole pages at the end of the heap.
   const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
   ASSERT_NE(::sbrk(static_cast<std::intptr_t>(page_bytes() - end % page_bytes())),
             reinterpret_cast<void*>(-1));
@@ -222,7 +222,7 @@ TEST_F(RegistrationCacheTest, UnmappedWhileInUse) {
   unmap_pages(memory, 8);
 }
 
-// Registering takes in a neighbour's pages, which are their owner's to unmap at any time.
+// A registration may include a neighbour's pages, which their owner may unmap at any time.
 TEST_F(RegistrationCacheTest, MergedMemoryRemappedWhileItIsRegistered) {
   for (const bool noted_by_another : {false, true}) {
     std::byte* memory = map_pages(8);
@@ -256,12 +256,12 @@ TEST_F(RegistrationCacheTest, MoreUnmappedThanCanBeNoted) {
   std::byte* memory = map_pages(pages);
   get_pages(kept, 2);
   get_pages(memory, pages);
-  // Each a note of its own, and the last ones find no room.
+  // Each unmapping causes a notification of its own, and the last ones find no room.
   for (std::size_t page = 0; page < pages; ++page) unmap_pages(memory + page * page_bytes(), 1);
   map_pages(pages, memory);
   const Use all = get_pages(memory, pages);
   EXPECT_EQ(invalidations(), 2U) << "which notes were lost is not known, so all is given up";
-  // And it goes on as before.
+  // Afterwards the cache works as before.
   get_pages(kept, 2);
   get_pages(kept, 2);
   EXPECT_EQ(hits(), 1U);

@@ -49,7 +49,7 @@ TEST_F(RegistrationCacheTest, ManyEntriesAreEachFound) {
   for (std::size_t i = kEntries; i-- > 0;) get_pages(memory + 2 * i * page_bytes(), 1);
   EXPECT_EQ(hits(), kEntries);
   EXPECT_EQ(registrar_.live(), kEntries);
-  // What is between two entries is in none.
+  // Memory between two entries belongs to none.
   get_pages(memory + 3 * page_bytes(), 1);
   EXPECT_EQ(hits(), kEntries);
   unmap_pages(memory, 2 * kEntries);
@@ -82,7 +82,7 @@ TEST_F(RegistrationCacheTest, ASmallRangeDoesNotRegisterALargeOneAnew) {
   const Use edge = get_pages(memory + 23 * page_bytes(), 2);
   EXPECT_EQ(edge.registered().bytes, 2 * page_bytes());
   EXPECT_EQ(registrar_.live(), 2U);
-  // Both are found, each for what only it covers.
+  // Both entries are found, each for the pages that only it covers.
   get_pages(memory, 24);
   get_pages(memory + 23 * page_bytes(), 2);
   EXPECT_EQ(hits(), 2U);
@@ -99,7 +99,7 @@ TEST_F(RegistrationCacheTest, ALargerRangeReplacesWhatItContains) {
   unmap_pages(memory, 64);
 }
 
-// What two threads register at the same time may be the same memory.
+// Two threads may register the same memory at the same time.
 TEST_F(RegistrationCacheTest, ASmallerRangeRegisteredMeanwhileIsReplaced) {
   std::byte* memory = map_pages(8);
   registrar_.set_after_next_add([&] { get_pages(memory + 2 * page_bytes(), 2); });
@@ -217,7 +217,7 @@ TEST_F(RegistrationCacheTest, MergesOnlyWhatTheRegistrarHasMemoryFor) {
   registrar_.set_limit(9 * page_bytes());
   std::byte* memory = map_pages(8);
   const Use held = get_pages(memory, 4);
-  // Both together are 6 pages, beside the 4 in use.
+  // The merged entry would have 6 pages, beside the 4 in use.
   const Use other = get_pages(memory + 2 * page_bytes(), 4);
   EXPECT_EQ(other.registered().bytes, 4 * page_bytes());
   unmap_pages(memory, 8);

@@ -17,8 +17,8 @@ namespace {
 
 using Use = RegistrationCache::Use;
 
-/// An area of addresses, in slots that are mapped or not. Whoever has a slot's lock decides what is there;
-/// others may hold uses of what was.
+/// An area of addresses, in slots that are mapped or not. The thread that has a slot's lock decides what is
+/// mapped there. Other threads may hold uses of the earlier memory.
 class Area {
  public:
   static constexpr std::size_t kSlots = 12;
@@ -56,7 +56,7 @@ class Area {
       set_mapped(true);
     }
     void unmap() {
-      // Something else in its place, so that no other mapping of the process comes here.
+      // Other memory takes its place, so that no other mapping of the process comes here.
       if (::mmap(address(), pages() * page_bytes(), PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
         std::abort();
@@ -123,7 +123,7 @@ class RegistrationCacheThreads : public RegistrationCacheTest {
     }
   }
 
-  // Ends what another thread left here, and leaves it the last of `held`.
+  // Ends the use that another thread left here, and leaves the last of `held` in its place.
   void hand_over(std::vector<Use>& held) {
     Use other;
     {
@@ -181,13 +181,13 @@ TEST_F(RegistrationCacheThreads, RemappingBesideLookups) {
   unmap_pages(others, 16);
 }
 
-// The kernel gives addresses away while munmap is still held for the event, so one thread may use new memory
-// there before the other's munmap has returned or anything is noted.
+// The kernel frees the addresses while munmap still waits for the event. So one thread may use new memory
+// there before the other's munmap has returned, and before anything is noted.
 TEST_F(RegistrationCacheThreads, MappedBySomeoneElseBeforeMunmapReturns) {
   constexpr int kRounds = 300;
   const std::size_t bytes = 4 * page_bytes();
-  // Far below the highest gap, which is where the system puts what asks for no address: nobody but the taker
-  // gets these pages, not an allocator that needs some meanwhile.
+  // The place is far below the highest gap, in which the system puts mappings without an address. So only the
+  // taking thread gets these pages, and no allocator that needs some meanwhile.
   std::byte* const anywhere = map_pages(1);
   std::byte* const memory = map_pages(4, anywhere - (std::size_t{1} << 40U));
   unmap_pages(anywhere, 1);

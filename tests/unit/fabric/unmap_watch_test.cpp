@@ -101,7 +101,7 @@ TEST_F(UnmapWatchTest, TellsPrivateFromSharedMemory) {
   unmap_pages(memory, 600);
 }
 
-// Ends the test where it would hang.
+// Ends the test if it hangs.
 void guard_against_hanging() { ::alarm(120); }
 
 TEST_F(UnmapWatchTest, AForkedChildIsNotDisturbedAndDisturbsNobody) {
@@ -117,7 +117,7 @@ TEST_F(UnmapWatchTest, AForkedChildIsNotDisturbedAndDisturbsNobody) {
     fine = fine && !watch_->settle() && !watch_->watch(span_of(memory + 2 * page_bytes(), 2));
     watch_.reset();
     char byte = 0;
-    fine = fine && ::read(pipe_ends[0], &byte, 1) == 0;  // lives until the parent is done
+    fine = fine && ::read(pipe_ends[0], &byte, 1) == 0;  // lives until the parent has ended its part
     ::_exit(fine ? 0 : 1);
   }
   ASSERT_GT(child, 0);
@@ -127,7 +127,7 @@ TEST_F(UnmapWatchTest, AForkedChildIsNotDisturbedAndDisturbsNobody) {
   EXPECT_EQ(notes(), std::vector{span_of(memory, 1)});
   guard_against_hanging();
   watch_.reset();
-  unmap_pages(memory + page_bytes(), 3);  // nobody reads events any more, and nobody waits for that
+  unmap_pages(memory + page_bytes(), 3);  // no thread reads events any more, and none waits for a reader
   ::alarm(0);
   ::close(pipe_ends[1]);
   int status = -1;
@@ -135,10 +135,11 @@ TEST_F(UnmapWatchTest, AForkedChildIsNotDisturbedAndDisturbsNobody) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// The C library keeps the stacks of ended threads for the next, and unmaps the oldest when they become too
-// many: so may whoever ends the watch, with the stack of its thread. That one must not wait for a reader.
+// The C library keeps the stacks of ended threads for new threads, and unmaps the oldest when they are too
+// many. So the thread that ends the watch may unmap a stack too. It must not wait for a reader of the event.
 TEST_F(UnmapWatchTest, EndsWhileWatchedStacksAreUnmapped) {
-  // As large as the watching thread's, and more than the C library keeps (40 MiB): it keeps no others then.
+  // The stacks are as large as the watching thread's. Together they exceed the size that the C library keeps
+  // (40 MiB), so it keeps no others then.
   constexpr std::size_t kThreads = 100;
   struct Stack {
     BackgroundThread thread;

@@ -6,7 +6,7 @@
 namespace rma {
 namespace {
 
-/// Rank 1 says to rank 0 whatever the test wants. Rank 2 is honest.
+/// The test itself chooses the messages of rank 1 to rank 0. Rank 2 is honest.
 class DishonestRank : public HelperWorld {
  protected:
   void SetUp() override { fresh(); }
@@ -30,7 +30,7 @@ class DishonestRank : public HelperWorld {
     ASSERT_TRUE(settle());
   }
   void say(std::uint16_t kind, const Bytes& body) { channel(1).send(0, 0, kind, body, {}); }
-  /// What a request of rank 1 would be, with room for bodies and answers that lie in its memory.
+  /// Returns a valid request of rank 1, with room for bodies and answers in its memory.
   [[nodiscard]] RequestHeader request(std::size_t body) {
     if (memory.empty()) memory.resize(8192);
     const Registered registered = at(1).rails->add(memory.data(), memory.size()).value();
@@ -41,7 +41,7 @@ class DishonestRank : public HelperWorld {
             .kind = RequestKind::put};
   }
 
-  /// Whether rank 0 still talks to rank 1; it does to rank 2.
+  /// Returns whether rank 0 has given rank 1 up. Checks that it still serves rank 2.
   [[nodiscard]] bool given_up() {
     EXPECT_TRUE(settle());
     const Bytes body = random_bytes(5, 3000);
@@ -99,7 +99,7 @@ TEST_F(DishonestRank, AnswersThatLie) {
       {{.bytes = 1}, 0},  // a size that is not the message's
       {{.bytes = 0}, 1},
       {{.bytes = 0xffffffff}, 4},
-      {{.bytes = 9}, 9},  // more than there is room for
+      {{.bytes = 9}, 9},  // more than the room for it
       {{.bytes = 100}, 100},
       {{.status = -1}, 0},  // no status
       {{.status = 1000}, 0},
@@ -165,7 +165,7 @@ TEST_F(DishonestRank, MessagesThatAreNone) {
 }
 
 TEST_F(DishonestRank, RequestsOfNoKind) {
-  for (const unsigned kind : {static_cast<unsigned>(RequestKind::accumulate),  // that nobody serves here
+  for (const unsigned kind : {static_cast<unsigned>(RequestKind::accumulate),  // not served here
                               static_cast<unsigned>(RequestKind::count_), 0x8000U, 0xffffU}) {
     fresh();
     RequestHeader header = request(0);
@@ -219,7 +219,7 @@ TEST_F(DishonestRank, TooMuchIsRefusedAndNothingElse) {
       } else {
         header.reply_room = size;
       }
-      // The answer goes to a rank that did not ask, which is why that one gives rank 0 up.
+      // The answer goes to a rank that sent no such request, so that rank gives rank 0 up.
       say(kRequestMessage, bytes_of_wire(header));
       ASSERT_TRUE(settle());
       Status status;
@@ -243,7 +243,7 @@ TEST_F(DishonestRank, ManyLongRequestsThatAllWait) {
 }
 
 TEST_F(DishonestRank, AnyBytes) {
-  // A rank without credits sends nothing, and learns only by its patience that it has been given up.
+  // A rank without credits sends nothing, and learns only by its own timeout that it was given up.
   settings.peer_receives = 32;
   std::mt19937_64 random(test_seed());
   for (int round = 0; round < 300; ++round) {

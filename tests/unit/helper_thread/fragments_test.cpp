@@ -56,7 +56,7 @@ class Fragments : public HelperWorld {
     *at = static_cast<std::byte>(std::to_integer<unsigned>(*at) + std::to_integer<unsigned>(value));
   }
 
-  /// As many bytes of `layout` as its list says, and as a list of any cuts.
+  /// Returns a list of random segments that together cover `bytes` bytes from `start`.
   static Layout recut(std::mt19937_64& random, std::uintptr_t start, std::size_t bytes) {
     std::vector<Layout::Segment> segments;
     std::size_t done = 0;
@@ -75,7 +75,7 @@ class Fragments : public HelperWorld {
     for (int i = 0; i < cases; ++i) {
       SCOPED_TRACE(i);
       RandomLayout remote;
-      // Parts of strided shapes may lie far away: those that leave the memory are thrown again.
+      // Parts of strided shapes may lie far away. Shapes that leave the memory are drawn again.
       do {
         remote = random_layout(random, there + kMemory / 2, 4);
       } while (remote.addresses.empty() ||

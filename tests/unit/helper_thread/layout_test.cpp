@@ -60,7 +60,7 @@ TEST(Layout, WhatIsEncodedIsDecoded) {
     const std::size_t from = random() % (layout.bytes() + 1);
     const std::size_t count = random() % (layout.bytes() - from + 1);
     std::vector<std::byte> wire(layout.encoded_bytes(from, count) + 5, std::byte{9});
-    if (layout.bytes() != 0 && count == 0) continue;  // nobody asks for nothing of something
+    if (layout.bytes() != 0 && count == 0) continue;  // no caller encodes nothing of a nonempty layout
     ASSERT_EQ(layout.encode(from, count, wire), wire.size() - 5);
     std::span<const std::byte> rest = wire;
     const auto part = Layout::decode(rest);

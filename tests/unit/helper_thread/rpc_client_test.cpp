@@ -10,7 +10,7 @@ namespace {
 
 class RpcClientTest : public HelperWorld {
  protected:
-  /// A put is echoed; an accumulate is noted; an atomic is answered by the test.
+  /// Starts ranks that echo puts and note accumulates. The test answers atomics.
   void open_all(int count) {
     open(count);
     noted.resize(static_cast<std::size_t>(count));
@@ -30,7 +30,7 @@ class RpcClientTest : public HelperWorld {
     }
     start();
   }
-  /// Sizes on both sides of every limit.
+  /// Returns sizes on both sides of every limit.
   [[nodiscard]] std::vector<std::size_t> sizes() {
     const RpcClient& asker = client(0);
     return {0,
@@ -186,7 +186,7 @@ TEST_F(RpcClientTest, BuffersOfALostRanksRequestsAreFreeAgain) {
   for (const auto& outcome : outcomes) expect_echo(*outcome, body, 4000);
 }
 
-/// The rank answers nothing until as many requests are open as may be. The next ones wait for that.
+/// The rank answers nothing until the maximum number of requests is open. Further requests wait for that.
 TEST_F(RpcClientTest, MoreRequestsThanMayBeOpenWait) {
   open_all(2);
   std::size_t most = 0;

@@ -11,7 +11,7 @@ namespace {
 constexpr int kServer = 0;
 constexpr int kRanks = 5;
 
-/// Ranks each of which always has more long requests open at rank 0 than that has buffers.
+/// Each of these ranks always has more long requests open at rank 0 than rank 0 has buffers.
 class Scarce : public HelperWorld {
  protected:
   struct Form {

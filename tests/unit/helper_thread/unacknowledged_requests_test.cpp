@@ -8,7 +8,7 @@
 namespace rma {
 namespace {
 
-/// Requests that nobody waits for: accumulates, which are noted, and puts, which are refused.
+/// Requests for which no rank waits: accumulates, which are noted, and puts, which are refused.
 class UnacknowledgedRequests : public HelperWorld {
  protected:
   void SetUp() override {
@@ -42,7 +42,7 @@ TEST_F(UnacknowledgedRequests, AreAcknowledgedTogether) {
   }
   EXPECT_EQ(noted.size(), kRequests);
   EXPECT_TRUE(at(0).pending->fence(1).ok());
-  // One for all of them, and whatever returns credits.
+  // One message acknowledges all of them; a few more return credits.
   EXPECT_LE(messages() - before, kRequests + 4);
 }
 
@@ -75,7 +75,7 @@ TEST_F(UnacknowledgedRequests, AnswersWithABodyComeBesideAcknowledgements) {
   }
 }
 
-/// What is asked is served in the order of asking; a transfer that no request orders waits for its end.
+/// Requests are served in the order of their issue. A transfer that is no request waits for their end.
 TEST_F(UnacknowledgedRequests, AreOverBeforeATransferBegins) {
   const auto outcome = ask(0, 1, RequestKind::accumulate, random_bytes(1, 3000), 0);
   EXPECT_EQ(outcome->answers, 0);

@@ -74,8 +74,8 @@ struct Heap {
   std::unique_ptr<Allocator> allocator;
 };
 
-// Blocks of random sizes, each filled with a pattern of its own: an overlap, a page that was taken away or a
-// lost write shows as a byte that is not of the pattern.
+// Fills blocks of random sizes with a pattern each. An overlap, a page that was taken away or a lost write
+// shows as a byte that does not belong to the pattern.
 class Model {
  public:
   Model(Heap& heap, std::uint64_t seed, std::size_t max_blocks)

@@ -16,12 +16,12 @@
 namespace rma {
 namespace {
 
-// A sanitizer needs more addresses than these tests leave it.
+// These tests leave too few addresses for a sanitizer.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 constexpr std::size_t kGiB = std::size_t{1} << 30U;
 
-/// Leaves the process its addresses of now, and a little for malloc.
+/// Limits the process to the addresses that it has now, and a little more for malloc.
 void limit_addresses() {
   unsigned long pages = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
@@ -40,7 +40,7 @@ void lift_limit() {
   ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
-/// jemalloc notes extents in a table that takes 2 MiB for each GiB of addresses, here of an arena each.
+/// jemalloc notes extents in a table that takes 2 MiB for each GiB of addresses. Here each GiB has one arena.
 void exhaust_table() {
   constexpr std::size_t kArenas = 8;
   auto made = Window::create({.limit = kArenas * kGiB});

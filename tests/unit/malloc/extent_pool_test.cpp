@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kPage = ExtentPool::kPage;
 
-/// The window's memory in granules of the test's choice.
+/// The window's memory, in granules of a size that the test chooses.
 class CoarseBacking final : public Backing {
  public:
   CoarseBacking(Window& window, std::size_t granule) : window_(window), granule_(granule) {}
@@ -34,8 +34,8 @@ class CoarseBacking final : public Backing {
   const std::size_t granule_;
 };
 
-// Random extents against the set of granules that they touch: exactly those must be backed. Extents come back
-// whole, in halves, or joined with a neighbour, as jemalloc does it.
+// Compares random extents with the set of granules that they touch: exactly those must be backed. Extents
+// come back whole, in halves, or joined with a neighbour, as jemalloc returns them.
 void run_model(std::size_t granule, std::uint64_t seed) {
   auto made = Window::create({.limit = 32 * kMiB});
   ASSERT_TRUE(made.ok());

@@ -166,8 +166,9 @@ TEST(RegionTableTest, AgreesWithAListOfRegions) {
 }
 
 TEST(RegionViewTest, IsConsistentWhileTheOwnerChanges) {
-  // Region i, when it is there, has a size and keys that follow from its base: a mixture of two shows. One
-  // region never goes away, and must be found at any moment although its place in the table moves.
+  // Region i, while it exists, has a size and keys that follow from its base, so that a mixture of two is
+  // noticed.
+  // One region always exists, and must be found at any moment although its place in the table moves.
   Directory directory(64);
   RegionTable table(directory.bytes());
   const auto region_at = [](std::uintptr_t base) {
@@ -247,7 +248,7 @@ TEST(RegionViewTest, SurvivesHostileDirectories) {
 }
 
 TEST(RegionViewTest, StaysInsideWhatItWasGiven) {
-  // Exact heap blocks, so that the address sanitizer sees a word too far.
+  // The heap blocks have the exact size, so that the address sanitizer notices an access one word too far.
   for (std::size_t words = 0; words < 60; ++words) {
     const std::vector<std::uint64_t> directory(words, UINT64_MAX);
     EXPECT_FALSE(RegionView(std::as_bytes(std::span(directory))).find(0x1000, 8).has_value());

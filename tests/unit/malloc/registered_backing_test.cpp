@@ -26,7 +26,7 @@ class RegisteredBackingTest : public testing::Test {
     return RegionView(std::as_bytes(std::span(directory)))
         .find(reinterpret_cast<std::uintptr_t>(window->base() + offset), bytes);
   }
-  /// The memory is there, whoever can register it.
+  /// Checks that the memory exists, independent of its registration.
   void expect_usable(std::size_t offset, std::size_t bytes) const {
     std::memset(window->base() + offset, 0x5a, bytes);
     EXPECT_EQ(window->base()[offset + bytes - 1], std::byte{0x5a});

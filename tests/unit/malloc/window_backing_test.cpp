@@ -49,7 +49,7 @@ TEST(WindowBackingTest, WhatIsKeptMakesNoAllocationFail) {
   ASSERT_TRUE(backing.back(0, 3 * kMiB).ok());
   backing.release(0, kMiB);
   backing.release(2 * kMiB, kMiB);
-  // Half of it is kept, the other half is not there; what is kept elsewhere fills the limit.
+  // Half of the range is kept, and the other half has no memory. Memory kept elsewhere fills the limit.
   ASSERT_TRUE(backing.back(5 * kMiB / 2, 3 * kMiB).ok());
   EXPECT_EQ(window.used(), 4 * kMiB);
   EXPECT_EQ(backing.back(0, kSmallPage).code(), RMA_ERR_NO_MEMORY);
@@ -60,8 +60,8 @@ TEST(WindowBackingTest, WhatIsKeptMakesNoAllocationFail) {
   EXPECT_EQ(window.used(), 3 * kMiB) << "what was kept is given up, and no more than that";
 }
 
-// Random ranges against a model: what is in use keeps its contents, at most the limit is held, and no request
-// that the limit allows is refused.
+// Compares random ranges with a model: memory in use keeps its contents, the backing never holds more than
+// the limit, and it refuses no request that the limit allows.
 TEST(WindowBackingTest, RandomRangesAgreeWithAModel) {
   const char* text = std::getenv("LIBRMA_TEST_SEED");
   const std::uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : 20'261'122;
@@ -71,7 +71,7 @@ TEST(WindowBackingTest, RandomRangesAgreeWithAModel) {
   constexpr std::size_t kKeep = 24 * kSmallPage;
   Window window = make_window(kLimit);
   WindowBacking backing(window, kKeep);
-  std::map<std::size_t, std::byte> mark_by_page;  // of those in use
+  std::map<std::size_t, std::byte> mark_by_page;  // of the pages in use
   for (int step = 0; step < 4000; ++step) {
     const std::size_t first = random() % 90;
     const std::size_t pages = 1 + random() % 20;

@@ -60,7 +60,7 @@ TEST(WindowTest, RefusesMoreThanTheLimit) {
 }
 
 TEST(WindowTest, WhatTheSystemRefusesIsAnErrorAndLeavesNothing) {
-  // fallocate refuses a range past the largest offset of a file, whatever memory the machine has.
+  // fallocate refuses a range past the largest offset of a file, independent of the machine's memory.
   Window window = make_window(4 * kMiB);
   const Status refused = window.back(static_cast<std::size_t>(INT64_MAX) - kMiB + 1, 2 * kMiB);
   EXPECT_EQ(refused.code(), RMA_ERR_NO_MEMORY);
@@ -96,7 +96,7 @@ TEST(WindowTest, TransparentHugePagesAreAWish) {
   EXPECT_EQ(window.base()[2 * kMiB], std::byte{3});
 }
 
-// Of the mapping that begins at `base`, what the system maps by huge pages.
+// Returns how many bytes of the mapping that begins at `base` the system maps by huge pages.
 std::size_t bytes_in_huge_pages(const std::byte* base) {
   std::ifstream smaps("/proc/self/smaps");
   const std::string wanted = fmt::format("{:x}-", reinterpret_cast<std::uintptr_t>(base));
@@ -109,7 +109,7 @@ std::size_t bytes_in_huge_pages(const std::byte* base) {
   return 0;
 }
 
-// Whether this system joins pages of such a file at all. Memory of the test's own tells.
+// Returns whether this system joins pages of such a file at all. It tries that with memory of its own.
 bool joins_pages() {
   bool joins = false;
 #ifdef MADV_COLLAPSE
@@ -168,7 +168,7 @@ TEST(PeerWindowTest, SeesTheSameMemory) {
 }
 
 TEST(PeerWindowTest, ReachesAnotherProcess) {
-  // The child makes the window after the fork, so the parent has nothing of it but what it maps.
+  // The child makes the window after the fork, so the parent can reach it only by mapping it.
   struct Shared {
     std::atomic<int> fd;
     std::atomic<std::size_t> bytes;

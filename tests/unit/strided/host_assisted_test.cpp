@@ -9,7 +9,7 @@
 namespace rma {
 namespace {
 
-/// Worlds that are made one after the other, each of another draw.
+/// Worlds that are made one after the other, each from another draw.
 class HostAssistedTest : public testing::TestWithParam<std::uint64_t> {
  protected:
   class World : public HostAssistedWorld {
@@ -49,7 +49,7 @@ class HostAssistedTest : public testing::TestWithParam<std::uint64_t> {
   World world;
 };
 
-/// Many at once, of several ranks, that meet full queues and refusals, with ranks that serve late.
+/// Many transfers of several ranks at once meet full queues and refusals, and ranks that serve late.
 TEST_P(HostAssistedTest, WhatArrivesIsWhatWasSent) {
   const int count = 2 + static_cast<int>(World::below(random, 2));
   world.open_ranks(random, count);
@@ -74,8 +74,8 @@ TEST_P(HostAssistedTest, WhatArrivesIsWhatWasSent) {
   world.check(all);
 }
 
-/// Two ranks lose each other while transfers between all three are under way: theirs end, in one way or the
-/// other, those with the third are as ever, and no new ones begin.
+/// Two ranks lose each other while transfers between all three are under way. The transfers between the two
+/// end, with or without success, and new ones fail. Transfers with the third rank go on as before.
 TEST_P(HostAssistedTest, ALostRankEndsItsTransfersOnly) {
   constexpr int kRanks = 3;
   world.open_ranks(random, kRanks);
@@ -110,7 +110,7 @@ TEST_P(HostAssistedTest, ALostRankEndsItsTransfersOnly) {
   world.check(all);
 }
 
-/// The same of several threads, each of which begins transfers of any rank, and waits for some of them.
+/// Several threads each begin transfers of any rank, and wait for some of them at once.
 TEST_P(HostAssistedTest, ThreadsDoNotMeet) {
   constexpr std::size_t kThreads = 4;
   const int count = 2 + static_cast<int>(World::below(random, 2));
@@ -157,8 +157,8 @@ class HostAssistedCase : public HostAssistedWorld {
   Random random;
 };
 
-/// Memory that is taken away when part of it has moved: the transfer fails, what was granted is used up, and
-/// those behind it are as ever.
+/// Memory is unregistered when part of it has moved. The transfer fails, the granted scatters are used up,
+/// and the transfers behind it go on as before.
 TEST_F(HostAssistedCase, MemoryThatIsTakenAwayMeanwhile) {
   open_ranks(random, 2);
   for (const bool put : {true, false}) {
@@ -190,7 +190,7 @@ TEST_F(HostAssistedCase, MemoryThatIsTakenAwayMeanwhile) {
   }
 }
 
-/// This side's memory cannot be registered: nothing was started, and another way is to be taken.
+/// This side's memory cannot be registered: no transfer starts, and the caller has to take another protocol.
 TEST_F(HostAssistedCase, MemoryOfThisSideThatCannotBeRegistered) {
   open_ranks(random, 2);
   for (const bool put : {true, false}) {
@@ -206,8 +206,8 @@ TEST_F(HostAssistedCase, MemoryOfThisSideThatCannotBeRegistered) {
   }
 }
 
-/// A receiver that has posted all its scatters grants what becomes free together, not chunk by chunk, and the
-/// sender is as quick: in either direction a transfer of many chunks takes few messages.
+/// A receiver that has posted all its scatters grants those that become free together, not one by one, and
+/// the sender uses them as quickly. So in either direction a transfer of many chunks takes few messages.
 TEST_F(HostAssistedCase, ChunksAreGrantedTogether) {
   constexpr std::uint32_t kScatters = 8;
   constexpr std::size_t kChunks = 96;
@@ -228,13 +228,14 @@ TEST_F(HostAssistedCase, ChunksAreGrantedTogether) {
     end(all[0]);
     EXPECT_TRUE(all[0].status.ok()) << all[0].status.text();
     check(all);
-    // A question, the first grant, then one for each half of the scatters; and returned credits.
+    // One request, the first grant, then one grant for each half of the scatters; and as many returned
+    // credits.
     const std::uint64_t grants = 1 + (kChunks - kScatters) / (kScatters / 2);
     EXPECT_LE(messages() - before, 2 * (1 + grants));
   }
 }
 
-/// A gather that fails takes the connection with it: nobody waits for what would never come.
+/// A gather that fails ends the connection, so no rank waits for data that never comes.
 TEST_F(HostAssistedCase, AFailedGatherEndsEverythingWithItsRank) {
   open_ranks(random, 2);
   std::vector<Drawn> all;
@@ -244,7 +245,7 @@ TEST_F(HostAssistedCase, AFailedGatherEndsEverythingWithItsRank) {
     begin(all.back());
   };
   for (int i = 0; i < 6; ++i) one_more();
-  // The device forgets what the process believes in.
+  // The device forgets a registration that the process still uses.
   at(1).rails->remove(memory(1).registered[0]);
   for (Drawn& drawn : all) {
     end(drawn);
@@ -256,7 +257,7 @@ TEST_F(HostAssistedCase, AFailedGatherEndsEverythingWithItsRank) {
   EXPECT_EQ(all.back().status.code(), RMA_ERR_PEER_LOST) << all.back().status.text();
 }
 
-/// More messages than a peer may keep waiting: the sender is held back, and nobody is given up.
+/// More messages are sent than a peer may keep waiting: the sender is held back, and no rank is given up.
 TEST_F(HostAssistedCase, AFloodOfQuestionsIsHeldBack) {
   open_ranks(random, 2);
   constexpr std::size_t kSegments = 6120;

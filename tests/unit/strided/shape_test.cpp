@@ -101,7 +101,7 @@ TEST(StridedShape, RandomShapesMoveWhatTheDefinitionSays) {
     given.counts.push_back(static_cast<std::size_t>(pick(1, 6)));
     for (int i = 0; i < levels; ++i) {
       given.counts.push_back(static_cast<std::size_t>(pick(0, 40) == 0 ? 0 : pick(1, 4)));
-      // Half of the strides continue what is inside, so that folding is not a matter of luck.
+      // Half of the strides continue the level inside, so that foldable shapes are common.
       const auto inner =
           static_cast<std::ptrdiff_t>(i == 0 ? given.counts[0] : given.counts[given.counts.size() - 2]);
       const bool same = pick(0, 1) == 0;

@@ -24,7 +24,7 @@ Bytes noise(std::size_t bytes, std::uint64_t seed) {
 
 class Transfer : public JobOfOne {};
 
-/// A regular layout of `levels` levels with room between segments on both sides, different on each.
+/// A regular layout of `levels` levels. Both sides have gaps between segments, of different sizes.
 struct Layout {
   std::vector<std::size_t> counts;
   std::vector<std::ptrdiff_t> dst;
@@ -44,7 +44,7 @@ struct Layout {
   [[nodiscard]] Result<StridedShape> shape() const {
     return StridedShape::make(counts.data(), dst.data(), src.data(), static_cast<int>(dst.size()));
   }
-  /// What `to` is to be after the transfer.
+  /// Applies the transfer to `to`, as a model.
   void apply(Bytes& to, const Bytes& from) const {
     std::vector<std::size_t> index(dst.size(), 0);
     while (true) {
@@ -154,7 +154,7 @@ TEST_F(Transfer, RegisteredMemoryInSeveralRegionsIsReachedPieceByPiece) {
   ASSERT_TRUE(
       get_strided({*job, *remote_access, nullptr}, back.data(), foreign.data(), reverse.value(), 0, {}).ok());
   EXPECT_EQ(back, source);
-  const std::size_t three[] = {64, 3};  // the third lies in neither
+  const std::size_t three[] = {64, 3};  // the third segment lies in neither
   auto beyond = StridedShape::make(three, apart, near, 1);
   foreign[0] = ~foreign[0];
   const std::byte before = foreign[0];
@@ -183,8 +183,8 @@ TEST_F(Transfer, AccumulatesEveryElementOnce) {
 }
 
 TEST_F(Transfer, AccumulatesSegmentsThatLieUnderSeveralLocks) {
-  // Rows that end in another stripe than they begin in, by as little as one part of a complex element;
-  // downward.
+  // The rows go downward. Each ends in another stripe than it begins in, some by only one part of a complex
+  // element.
   constexpr std::size_t kRow = StripeLocks::kStripeBytes + 48;
   constexpr std::size_t kRows = 5;
   constexpr std::ptrdiff_t kDown = -static_cast<std::ptrdiff_t>(kRow + 24);

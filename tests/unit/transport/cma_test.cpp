@@ -17,7 +17,7 @@
 namespace rma::transport {
 namespace {
 
-/// Memory pages that are not this process's alone to lose: mapped without a file, unmapped at the end.
+/// Memory pages without a file behind them. The destructor unmaps them.
 class Pages {
  public:
   explicit Pages(std::size_t count) : bytes_(count * page()) {
@@ -30,7 +30,7 @@ class Pages {
 
   static std::size_t page() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
   [[nodiscard]] std::byte* base() const { return base_; }
-  /// From here on nothing is mapped.
+  /// Unmaps the pages from this one on.
   void cut(std::size_t from_page) const {
     ASSERT_EQ(munmap(base_ + from_page * page(), bytes_ - from_page * page()), 0);
   }
@@ -40,7 +40,7 @@ class Pages {
   std::byte* base_ = nullptr;
 };
 
-/// fork(), of a process whose number is chosen; -1 where that takes more rights than this process has.
+/// Does fork() with a chosen process number. Returns -1 if this process lacks the right to do so.
 pid_t fork_as(pid_t number) {
   clone_args how = {};
   how.exit_signal = SIGCHLD;
@@ -49,7 +49,7 @@ pid_t fork_as(pid_t number) {
   return static_cast<pid_t>(syscall(SYS_clone3, &how, sizeof how));
 }
 
-/// A copy of this process that does nothing until it is to end.
+/// A copy of this process that does nothing until it is ended.
 class Child {
  public:
   Child() : Child(fork()) {}
@@ -85,7 +85,7 @@ class Cma : public testing::Test {
   static constexpr int kChild = 1;
 
   void SetUp() override {
-    // Asked of the system itself, so that available() is tested too.
+    // This asks the system itself, so that available() is tested too.
     char to = 0;
     char from = 1;
     const iovec here = {.iov_base = &to, .iov_len = 1};
@@ -104,7 +104,7 @@ class Cma : public testing::Test {
   static Remote remote(const void* address) {
     return {.address = reinterpret_cast<std::uintptr_t>(address), .key = 0};
   }
-  /// The status that the one completion of an operation brings, which nothing follows.
+  /// These return the status of the operation's only completion, and check that no other follows.
   rma_status_t write(int peer, const void* to, const std::vector<Local>& pieces) {
     EXPECT_EQ(cma.post_write(peer, remote(to), pieces, 7, {}), RMA_SUCCESS);
     return outcome(peer, 7);

@@ -23,7 +23,7 @@ TEST_F(LoopbackFault, TheKthPostFailsAndMovesNothing) {
   mine_end->set_faults({.failing_post = 3, .failing_status = RMA_ERR_PEER_LOST});
   for (Cookie cookie = 1; cookie <= 4; ++cookie) {
     theirs.fill(std::byte{0});
-    // Also a post that wants no success reported.
+    // The failure is also reported for an unsignaled post.
     ASSERT_EQ(write(8, cookie, {.unsignaled = cookie == 3}), RMA_SUCCESS);
     EXPECT_EQ(outcome(*mine_end, cookie), cookie == 3 ? RMA_ERR_PEER_LOST : RMA_SUCCESS);
     EXPECT_EQ(theirs[0] == std::byte{0}, cookie == 3);

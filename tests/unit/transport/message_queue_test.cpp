@@ -32,7 +32,7 @@ class Queue : public testing::Test {
     receiver.emplace(shape, std::span(memory).first(shape.bytes()), taken);
   }
   void put(std::span<const std::byte> bytes) {
-    // In two pieces, and an empty one.
+    // The message comes in two pieces and an empty one.
     auto* const from = const_cast<std::byte*>(bytes.data());
     const std::size_t half = bytes.size() / 2;
     const std::array<Local, 3> pieces = {Local{from, half, 0}, Local{nullptr, 0, 0},

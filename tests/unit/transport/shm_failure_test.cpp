@@ -10,7 +10,7 @@ using Numbers = std::vector<std::uint32_t>;
 
 const std::vector<int> kBothRanks = {0, 1};
 
-/// This process has rank 0, and a process of its own rank 1.
+/// This process has rank 0, and another process has rank 1.
 class ShmFailure : public testing::Test {
  protected:
   struct Host {
@@ -46,7 +46,7 @@ class ShmFailure : public testing::Test {
     pollfd fd = {.fd = end->messages().event_fd(), .events = POLLIN, .revents = 0};
     EXPECT_EQ(::poll(&fd, 1, 60'000), 1);
   }
-  /// What a thread does that polls and does not sleep.
+  /// Polls without sleeping, as some threads do. Returns whether that finds the loss.
   [[nodiscard]] bool finds_the_loss() {
     for (int i = 0; i < 5000 && end->ended.empty(); ++i) end->poll();
     return !end->ended.empty();
@@ -123,7 +123,7 @@ TEST_F(ShmFailure, WhoEndsBeforeItRingsHasSentItAllTheSame) {
   });
   ASSERT_TRUE(end->messages().arm());
   go_on();
-  expect_woken();  // by its end
+  expect_woken();  // by the end of the process
   ASSERT_TRUE(finds_the_loss());
   EXPECT_EQ(end->numbers(), Numbers{17});
   expect_lost_once();
@@ -149,7 +149,7 @@ TEST_F(ShmFailure, WhoEndsInsteadOfAnsweringIsLostAtOnce) {
     host->stage = kOpen;
     auto raw = MappedSegment::of(silent.card());
     const bool called = raw.ok() && comes_true([&] { return raw->head().calls.load() != 0; });
-    if (called) _exit(0);  // does not even close
+    if (called) _exit(0);  // without closing anything
     return false;
   });
   ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));

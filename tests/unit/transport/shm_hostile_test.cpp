@@ -16,14 +16,14 @@ using Numbers = std::vector<std::uint32_t>;
 
 class ShmHostile : public ShmEndpoints {
  protected:
-  /// What rank 3 says to a card of rank 9's that was changed.
+  /// Returns the result of rank 3's connect() with a changed card of rank 9.
   rma_status_t outcome(const std::function<void(ShmCard&)>& change) {
     ShmCard card = at(9).card();
     change(card);
     return at(3).transport->connect(9, bytes_of(card)).code();
   }
   [[nodiscard]] MappedSegment segment_of(int rank) { return MappedSegment::of(at(rank).card()).value(); }
-  /// That rank 3 and rank 5 can exchange messages still.
+  /// Checks that rank 3 and rank 5 can still exchange messages.
   void expect_others_go_on() {
     at(3).arrived.clear();
     at(5).arrived.clear();
@@ -154,7 +154,7 @@ TEST_F(ShmHostile, WildMessagesCostTheirSenderTheConnection) {
 TEST_F(ShmHostile, AReceiverThatTookWhatItCannotHaveIsLost) {
   open_connected();
   const MappedSegment segment = segment_of(9);
-  Seat& seat = segment.seat(1);  // of rank 5, which fills its queue
+  Seat& seat = segment.seat(1);  // the seat of rank 5, which fills its queue
   for (std::uint32_t i = 0; i < seat.shape.slots; ++i) ASSERT_EQ(at(5).send(9, i), RMA_SUCCESS);
   seat.taken = 1'000'000;
   EXPECT_EQ(at(5).send(9, 1U), RMA_ERR_PEER_LOST);

@@ -32,8 +32,8 @@ TEST_F(ShmEndpoints, ASleeperIsRungOnceByEachThatHasSomethingForIt) {
   EXPECT_EQ(sleeper.numbers(), (Numbers{1, 2, 3, 4}));
 }
 
-/// A sender rings once for each sleep. So a thread that polls while another one sleeps must not take the ring
-/// away from it: it may stop polling, and nobody would take in what comes next.
+/// A sender wakes the receiver once for each sleep. So a thread that polls while another one sleeps must not
+/// remove the wake-up: it may stop polling, and no thread would take in the next message.
 TEST_F(ShmEndpoints, AThreadThatPollsLeavesTheRingToTheOneThatSleeps) {
   open_connected();
   ShmEnd& sleeper = at(5);

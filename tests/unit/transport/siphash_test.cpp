@@ -27,7 +27,7 @@ struct Vector {
 };
 
 TEST(SipHash, GivesThePublishedValues) {
-  // Of the paper (15 bytes), and of the authors' reference program.
+  // From the paper (15 bytes), and from the authors' reference program.
   constexpr std::array kVectors = {Vector{0, 0x726fdb47dd0e0e31},  Vector{1, 0x74f839c593dc67fd},
                                    Vector{7, 0xab0200f58b01d137},  Vector{8, 0x93f5f5799a932462},
                                    Vector{15, 0xa129ca6149be45e5}, Vector{63, 0x958a324ceb064572}};

@@ -30,7 +30,7 @@ class WireupTest : public testing::Test {
   }
   [[nodiscard]] WireupProcess& at(int rank) { return *processes[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::uint64_t dropped() const { return counted(Counter::datagrams_dropped) - dropped_before; }
-  /// A datagram that `from` would send to `to`, with the token that belongs to it.
+  /// Returns a datagram that `from` would send to `to`, with the right token.
   [[nodiscard]] static Handshake made_up(Handshake::Kind kind, int from, int to, int secret_of) {
     Handshake handshake;
     handshake.kind = kind;
@@ -217,7 +217,7 @@ TEST_F(WireupTest, AllCallAllOverWiresThatLoseDoubleHoldBackAndForge) {
   std::vector<std::thread> threads;
   std::atomic<int> failures = 0;
   for (int rank = 0; rank < kRanks; ++rank) {
-    for (int second = 0; second < 2; ++second) {  // two threads of each rank call the same
+    for (int second = 0; second < 2; ++second) {  // two threads of each rank call the same ranks
       threads.emplace_back([&, rank] {
         for (int i = 0; i < kRanks; ++i) {
           if (!call(rank, (rank + i) % kRanks).ok()) ++failures;

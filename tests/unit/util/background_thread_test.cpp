@@ -9,7 +9,7 @@
 namespace rma {
 namespace {
 
-/// What a thread finds out about itself.
+/// The properties that a thread finds of itself.
 struct Found {
   bool takes_signals = true;
   std::size_t stack_bytes = 0;
@@ -41,12 +41,12 @@ TEST(BackgroundThread, HasASmallStackAndTakesNoSignals) {
   EXPECT_FALSE(thread.running());
   EXPECT_EQ(found.runs, 1);
   EXPECT_FALSE(found.takes_signals);
-  // No huge page fits. ThreadSanitizer adds to it what it keeps for each thread.
+  // The stack is too small for a huge page. ThreadSanitizer adds its data of each thread to it.
   EXPECT_LT(found.stack_bytes, std::size_t{2} << 20U);
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   EXPECT_EQ(sigismember(&before, SIGTERM), sigismember(&after, SIGTERM));
-  thread.join();  // of none
+  thread.join();  // no thread runs, so this returns at once
 }
 
 TEST(BackgroundThread, HasItsName) {

@@ -11,7 +11,7 @@
 namespace rma {
 namespace {
 
-/// A file system of the few files that are read.
+/// A file system that has only the few files that are read.
 class ControlGroup : public testing::Test {
  protected:
   void SetUp() override {

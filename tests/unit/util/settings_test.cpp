@@ -23,7 +23,7 @@ const SettingInfo& row(std::string_view name) {
   return *found;
 }
 
-/// What `name` reads as after NAME=value, or the code's text where it is refused.
+/// Returns the value of `name` after NAME=value, or the error text if the value is refused.
 std::string in_force(std::string_view name, std::string_view value) {
   const std::string entry = std::string(name) + "=" + std::string(value);
   const auto settings = read({entry});

@@ -36,10 +36,10 @@ TEST_F(Wait, PollsAndYieldsAsOftenAsThePolicySaysBeforeItSleeps) {
   Doorbell doorbell;
   const std::uint64_t before = sleeps();
   std::uint64_t looks = 0;
-  // The 8th look is the last before it would sleep: 3 polls, 4 yields, and one more.
+  // The 8th look is the last one before a sleep: 3 polls, 4 yields, and one more.
   wait_until(doorbell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 8; });
   EXPECT_EQ(sleeps(), before);
-  // The 9th comes once it has announced itself; then it sleeps, and looks again by itself.
+  // The 9th look comes after the thread has announced its sleep. It then sleeps, and looks again by itself.
   looks = 0;
   wait_until(
       doorbell, {.spins = 3, .yields = 4}, [&looks] { return ++looks == 10; }, Waker::sometimes);
@@ -149,7 +149,7 @@ TEST_F(Wait, WhoIsLostIsWaitedForNoLongerUnlessItCameBefore) {
   Doorbell doorbell;
   int asked = 0;
   const auto lost = [&asked] { return ++asked == 3; };
-  // Not while it polls and yields.
+  // It does not ask while it polls and yields.
   int looks = 0;
   EXPECT_TRUE(wait_unless(
       doorbell, {.spins = 50, .yields = 50}, [&looks] { return ++looks == 100; }, lost));
@@ -159,7 +159,7 @@ TEST_F(Wait, WhoIsLostIsWaitedForNoLongerUnlessItCameBefore) {
       doorbell, kSleepAtOnce, [] { return false; }, lost));
   EXPECT_EQ(asked, 3);
   EXPECT_GE(sleeps(), before + 3) << "it sleeps before it asks";
-  // The last thing that it did made the condition true.
+  // The call that it made last makes the condition true.
   bool came = false;
   EXPECT_TRUE(wait_unless(
       doorbell, kSleepAtOnce, [&came] { return came; }, [&came] { return came = true; }));
