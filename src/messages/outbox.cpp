@@ -268,8 +268,9 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t)>& ended) {
 bool Outbox::released(int rank, std::uint64_t cost) {
   Peer& peer = peer_of(rank);
   const std::lock_guard guard(peer.lock);
-  if (cost > peer.eager_cost || cost < peer.known_released) return false;
-  peer.known_released = cost;
+  if (cost > peer.eager_cost) return false;
+  // Two threads of the rank may have said their sums in the opposite order.
+  peer.known_released = std::max(peer.known_released, cost);
   return true;
 }
 

@@ -64,6 +64,15 @@ TEST_F(OutboxToItself, TheWindowBoundsWhatNobodyHasAskedFor) {
   EXPECT_FALSE(eager(100));
 }
 
+TEST_F(OutboxToItself, AReleaseThatComesLateIsNoLie) {
+  ASSERT_TRUE(eager(100));
+  ASSERT_TRUE(eager(100));
+  const std::uint64_t cost = UnexpectedWindow::cost(100);
+  EXPECT_TRUE(outbox->released(0, 2 * cost));
+  EXPECT_TRUE(outbox->released(0, cost)) << "another thread of the receiver may have said it earlier";
+  EXPECT_FALSE(outbox->released(0, 2 * cost + 1)) << "more than was sent";
+}
+
 TEST_F(OutboxToItself, WhatFindsNoRoomGoesLaterAndInOrder) {
   ASSERT_TRUE(eager(1));
   for (std::size_t i = 1; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
