@@ -16,7 +16,7 @@ namespace rma {
 class MessagesJob : public testing::Test {
  protected:
   static constexpr LineRingSizes kSizes = {.lines = 16, .bytes = 4096};
-  static constexpr std::uint64_t kWindow = 4096;
+  static constexpr std::uint64_t kWindow = 8192;
 
   void SetUp() override {
     auto settings = read_settings(std::span<const std::string_view>{});

@@ -64,6 +64,18 @@ TEST_F(OutboxToItself, TheWindowBoundsWhatNobodyHasAskedFor) {
   EXPECT_FALSE(eager(100));
 }
 
+TEST_F(OutboxToItself, AShortRendezvousCarriesItsDataOnlyIntoTheWindow) {
+  Taken taken;
+  std::uint64_t kept = 0;
+  for (int i = 0; i < 100; ++i) {
+    static_cast<void>(outbox->send(operation(100), true));
+    ASSERT_TRUE(take(taken));
+    ASSERT_EQ(taken.type, MessageType::rendezvous);
+    if (taken.head.form == RendezvousForm::inlined) kept += 100;
+  }
+  EXPECT_LE(kept, kWindow) << "the receiver must keep more data than it has promised";
+}
+
 TEST_F(OutboxToItself, AReleaseThatComesLateIsNoLie) {
   ASSERT_TRUE(eager(100));
   ASSERT_TRUE(eager(100));
@@ -76,41 +88,41 @@ TEST_F(OutboxToItself, AReleaseThatComesLateIsNoLie) {
 TEST_F(OutboxToItself, WhatFindsNoRoomGoesLaterAndInOrder) {
   ASSERT_TRUE(eager(1));
   for (std::size_t i = 1; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
-  for (std::size_t i = 0; i < 5; ++i) outbox->announce(operation(1000 + i));
+  for (std::size_t i = 0; i < 5; ++i) static_cast<void>(outbox->send(operation(1000 + i), true));
   EXPECT_FALSE(eager(1)) << "it must not overtake";
   Taken taken;
   for (std::size_t i = 0; i < kSizes.lines; ++i) {
     ASSERT_TRUE(take(taken));
     EXPECT_EQ(taken.type, MessageType::eager);
   }
-  EXPECT_TRUE(outbox->progress([](SendOperation&) {}));
+  EXPECT_TRUE(outbox->progress([](std::uint64_t) {}));
   for (std::size_t i = 0; i < 5; ++i) {
     ASSERT_TRUE(take(taken));
     EXPECT_EQ(taken.type, MessageType::rendezvous);
     EXPECT_EQ(taken.head.bytes, 1000 + i);
   }
-  EXPECT_FALSE(outbox->progress([](SendOperation&) {}));
+  EXPECT_FALSE(outbox->progress([](std::uint64_t) {}));
   EXPECT_TRUE(eager(1));
 }
 
 TEST_F(OutboxToItself, FragmentsAreAsManyAsTheRingTakes) {
   SendOperation& sent = operation(4000);
-  outbox->announce(sent);
+  static_cast<void>(outbox->send(sent, true));
   Taken taken;
   ASSERT_TRUE(take(taken));
   sent.receiver = 77;
   sent.wanted = 3999;
   outbox->send_fragments(sent);
   std::size_t come = 0;
-  const SendOperation* ended = nullptr;
-  for (int round = 0; round < 100 && ended == nullptr; ++round) {
-    static_cast<void>(outbox->progress([&](SendOperation& one) { ended = &one; }));
+  std::uint64_t ended = 0;
+  for (int round = 0; round < 100 && ended == 0; ++round) {
+    static_cast<void>(outbox->progress([&](std::uint64_t name) { ended = name; }));
     while (take(taken)) {
       ASSERT_EQ(taken.type, MessageType::fragment);
       come += taken.bytes - sizeof(FragmentHead);
     }
   }
-  EXPECT_EQ(ended, &sent);
+  EXPECT_EQ(ended, sent.name);
   EXPECT_EQ(come, 3999U);
 }
 
