@@ -55,7 +55,8 @@ std::int64_t now_ms() {
 
 void Messages::listen() {
   if (channel_ == nullptr) return;
-  channel_->on_message(Outbox::kChannelKind, [this](const Message& message) { return take_in_channel(message); });
+  channel_->on_message(Outbox::kChannelKind,
+                       [this](const Message& message) { return take_in_channel(message); });
   channel_->on_loss([this](int rank) { lose(rank); });
 }
 
@@ -131,7 +132,7 @@ bool Messages::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
     case MessageType::eager:
       return take_in_eager(arrival, matched);
     case MessageType::rendezvous:
-      return take_in_rendezvous(arrival, fetches);
+      return take_in_rendezvous(arrival, matched, fetches);
     case MessageType::clear:
       return take_in_clear(arrival);
     case MessageType::fragment:
@@ -190,7 +191,7 @@ void Messages::keep(MessageContext& context, const Arrival& arrival, const Rende
   static_cast<void>(kept.release());  // the matcher has it now
 }
 
-bool Messages::take_in_rendezvous(const Arrival& arrival, std::vector<Fetch>& fetches) {
+bool Messages::take_in_rendezvous(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches) {
   std::span<const std::byte> rest = arrival.body;
   const auto head = take_head<RendezvousHead>(rest);
   if (!head || arrival.envelope.tag < 0 || rest.size() != bytes_after(*head)) return false;
@@ -216,6 +217,7 @@ bool Messages::take_in_rendezvous(const Arrival& arrival, std::vector<Fetch>& fe
   }
   const std::size_t bytes = std::min(rest.size(), receive.capacity);
   if (bytes != 0) std::memcpy(receive.buffer, rest.data(), bytes);
+  *matched = true;
   end_fetched(receive, head->sender, RMA_SUCCESS);
   return true;
 }
@@ -308,9 +310,8 @@ void Messages::lose(int rank) {
   int none = -1;
   first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);
-  for (SendOperation* const send : sends_.all([&](SendOperation& one) {
-         return one.peer == rank && std::exchange(one.open, false);
-       })) {
+  for (SendOperation* const send :
+       sends_.all([&](SendOperation& one) { return one.peer == rank && std::exchange(one.open, false); })) {
     end(*send, RMA_ERR_PEER_LOST);
   }
   for (ReceiveOperation* const receive : receives_.all([&](ReceiveOperation& one) {

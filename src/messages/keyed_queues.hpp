@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -35,6 +37,18 @@ class KeyedQueues {
  public:
   [[nodiscard]] bool empty() const { return nodes_ == 0; }
   [[nodiscard]] std::size_t size() const { return nodes_; }
+  /// Returns the number of queues that were ever made. Tests ask.
+  [[nodiscard]] std::size_t made() const { return pool_.size(); }
+  /// Returns the most keys that one search compares. Tests ask.
+  [[nodiscard]] std::size_t longest_bucket() const {
+    std::size_t longest = 0;
+    for (const KeyedQueue<Node>* queue : buckets_) {
+      std::size_t length = 0;
+      for (; queue != nullptr; queue = queue->next_in_bucket) ++length;
+      longest = std::max(longest, length);
+    }
+    return longest;
+  }
 
   /// Returns the oldest node with this key, or null.
   [[nodiscard]] Node* first(std::uint64_t key) const {
@@ -68,7 +82,7 @@ class KeyedQueues {
   [[nodiscard]] std::size_t bucket(std::uint64_t key) const {
     // Multiplicative hashing (Knuth, volume 3, section 6.4): the upper bits depend on all bits of the key.
     constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
-    return static_cast<std::size_t>((key * kGolden) >> 32U) & (buckets_.size() - 1);
+    return static_cast<std::size_t>((key * kGolden) >> (64 - std::countr_zero(buckets_.size())));
   }
 
   [[nodiscard]] KeyedQueue<Node>* find(std::uint64_t key) const {

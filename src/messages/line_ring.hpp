@@ -180,9 +180,11 @@ class LineReceiver : private line_ring_detail::Memory {
   /// Looks at the next message. `broken`: no honest sender writes this line.
   [[nodiscard]] Found peek(Head& head) const {
     const RingLine& from = line(taken_);
-    const std::uint64_t control = from.control.load(std::memory_order_acquire);  // pairs with the store in send()
+    const std::uint64_t control =
+        from.control.load(std::memory_order_acquire);  // pairs with the store in send()
     if (static_cast<std::uint32_t>(control) != static_cast<std::uint32_t>(taken_ + 1)) return Found::nothing;
-    const auto bytes = static_cast<std::size_t>((control >> line_ring_detail::kSizeShift) & line_ring_detail::kSizeMask);
+    const auto bytes =
+        static_cast<std::size_t>((control >> line_ring_detail::kSizeShift) & line_ring_detail::kSizeMask);
     const std::byte* body = from.body;
     if (bytes > RingLine::kBody) {
       if (bytes > sizes_.most_body()) return Found::broken;

@@ -26,7 +26,8 @@ rma_status_t copy_into(ReceiveOperation& receive, std::span<const std::byte> dat
 }
 
 Outbox::Limits limits_of(const Settings& settings) {
-  return {.ring = {.lines = std::bit_ceil(settings.host_ring_lines), .bytes = std::bit_ceil(settings.host_ring_bytes)},
+  return {.ring = {.lines = std::bit_ceil(settings.host_ring_lines),
+                   .bytes = std::bit_ceil(settings.host_ring_bytes)},
           .eager = settings.eager_bytes,
           .window = settings.unexpected_bytes};
 }
@@ -224,6 +225,7 @@ void Messages::deliver(KeptMessage& message, ReceiveOperation& receive) {
   }
   const rma_status_t status = copy_into(receive, {message.data.get(), message.bytes});
   if (message.type == MessageType::rendezvous) {
+    give_back(message.source, UnexpectedWindow::cost(sizeof(RendezvousHead) + message.bytes));
     outbox_.control(message.source, MessageType::finished, FinishedHead{.sender = message.rendezvous.sender});
   } else {
     give_back(message.source, UnexpectedWindow::cost(message.bytes));

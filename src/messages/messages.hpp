@@ -95,12 +95,12 @@ class Messages final : public ProgressSource {
   /// Looks at all rings once. Returns whether there was a message.
   bool poll_rings();
   [[nodiscard]] bool poll_ring(Inbox::Ring& ring);
-  /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether an eager message found
-  /// its receive. A receive whose data are to be fetched is added to `fetches`.
+  /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether a message that
+  /// came with its data found its receive. A receive whose data are to be fetched is added to `fetches`.
   [[nodiscard]] bool take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_channel(const Message& message);
   [[nodiscard]] bool take_in_eager(const Arrival& arrival, bool* matched);
-  [[nodiscard]] bool take_in_rendezvous(const Arrival& arrival, std::vector<Fetch>& fetches);
+  [[nodiscard]] bool take_in_rendezvous(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_clear(const Arrival& arrival);
   [[nodiscard]] bool take_in_fragment(const Arrival& arrival);
   [[nodiscard]] bool take_in_finished(const Arrival& arrival);
@@ -118,7 +118,8 @@ class Messages final : public ProgressSource {
   bool end_reads();
   /// Says to the sender that its buffer is free, and ends the receive.
   void end_fetched(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status);
-  [[nodiscard]] rma_status_t read(int rank, std::uintptr_t address, std::span<std::byte> into, bool* readable);
+  [[nodiscard]] rma_status_t read(int rank, std::uintptr_t address, std::span<std::byte> into,
+                                  bool* readable);
   void give_back(int source, std::uint64_t cost);
 
   void end(ReceiveOperation& receive, rma_status_t status);

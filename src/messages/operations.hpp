@@ -36,8 +36,8 @@ struct ReceiveOperation : PostedReceive {
   MessageEnd end;
 
   // From the match on:
-  int peer = -1;                ///< the source
-  std::size_t bytes = 0;        ///< size of the message
+  int peer = -1;          ///< the source
+  std::size_t bytes = 0;  ///< size of the message
   /// The receive waits for fragments, and has a claim on its end: whoever clears the flag ends it.
   bool fragmented = false;
   std::size_t wanted = 0;  ///< bytes that come in fragments
@@ -71,7 +71,7 @@ struct KeptMessage : UnexpectedMessage {
   MessageContext* context = nullptr;
   std::size_t bytes = 0;  ///< size of the message
   RendezvousHead rendezvous;
-  RailKeys keys = {};  ///< if rendezvous.form is keyed
+  RailKeys keys = {};                 ///< if rendezvous.form is keyed
   std::unique_ptr<std::byte[]> data;  // NOLINT(cppcoreguidelines-avoid-c-arrays): null without data
 };
 

@@ -15,7 +15,9 @@ namespace {
 
 /// The most data that one fragment takes through a ring. Small enough that two fragments fit: the sender fills
 /// one while the receiver empties the other.
-constexpr std::size_t fragment_of(const LineRingSizes& ring) { return ring.most_body() - sizeof(FragmentHead); }
+constexpr std::size_t fragment_of(const LineRingSizes& ring) {
+  return ring.most_body() - sizeof(FragmentHead);
+}
 
 Status lost_rank(int rank) {
   return {RMA_ERR_PEER_LOST, text("rank {} has ended or cannot be reached", rank)};
@@ -60,8 +62,7 @@ Status Outbox::open_ring(int rank, Peer& peer) {
     rings_.push_back(memory.value());
   }
   peer.ring.emplace(memory.value(), limits_.ring);
-  peer.eager =
-      std::min<std::size_t>(limits_.eager, limits_.ring.most_body() - sizeof(RendezvousHead));
+  peer.eager = std::min<std::size_t>(limits_.eager, limits_.ring.most_body() - sizeof(RendezvousHead));
   peer.fragment = fragment_of(limits_.ring);
   inbox_.announce(rank, memory.value());
   return {};
@@ -69,7 +70,8 @@ Status Outbox::open_ring(int rank, Peer& peer) {
 
 Status Outbox::open_channel(int rank, Peer& peer) {
   if (channel_ == nullptr) {
-    return {RMA_ERR_UNSUPPORTED, text("rank {} is reached by messages only, for which there was no memory", rank)};
+    return {RMA_ERR_UNSUPPORTED,
+            text("rank {} is reached by messages only, for which there was no memory", rank)};
   }
   std::size_t rail = 0;
   if (!channel_->local(rank)) {
@@ -116,8 +118,8 @@ bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std:
   const ChannelHead channel_head = {.envelope = envelope, .type = static_cast<std::uint32_t>(type)};
   std::memcpy(start.data(), &channel_head, sizeof channel_head);
   if (!head.empty()) std::memcpy(start.data() + sizeof channel_head, head.data(), head.size());
-  const rma_status_t status = channel_->try_send(
-      rank, peer.rail, kChannelKind, {start.data(), sizeof channel_head + head.size()}, tail);
+  const rma_status_t status = channel_->try_send(rank, peer.rail, kChannelKind,
+                                                 {start.data(), sizeof channel_head + head.size()}, tail);
   if (status != RMA_SUCCESS && status != RMA_ERR_STATE) peer.lost = true;
   return status == RMA_SUCCESS;
 }
@@ -128,9 +130,9 @@ bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
   if (waiting.operation != nullptr) {
     const SendOperation& operation = *waiting.operation;
     envelope = operation.envelope;
-    if (operation.bytes <= peer.eager) {
+    if (waiting.type == MessageType::eager || waiting.form == RendezvousForm::inlined) {
       data = {operation.data, operation.bytes};
-    } else if (operation.memory.remote != RailKeys{}) {
+    } else if (waiting.form == RendezvousForm::keyed) {
       data = std::as_bytes(std::span(operation.memory.remote));
     }
   }
@@ -166,6 +168,7 @@ bool Outbox::send(SendOperation& operation, bool synchronous) {
     } else {
       count(Counter::send_rendezvous);
       const RendezvousHead head = announcement(rank, peer, operation);
+      waiting.form = head.form;
       waiting.head_bytes = sizeof head;
       std::memcpy(waiting.head.data(), &head, sizeof head);
     }
@@ -179,12 +182,14 @@ bool Outbox::send(SendOperation& operation, bool synchronous) {
   return over;
 }
 
-RendezvousHead Outbox::announcement(int rank, const Peer& peer, SendOperation& operation) {
+RendezvousHead Outbox::announcement(int rank, Peer& peer, SendOperation& operation) {
   RendezvousHead head = {.bytes = operation.bytes,
                          .address = reinterpret_cast<std::uintptr_t>(operation.data),
                          .sender = operation.name};
-  if (operation.bytes <= peer.eager) {
+  const std::uint64_t cost = UnexpectedWindow::cost(sizeof head + operation.bytes);
+  if (operation.bytes <= peer.eager && peer.has_room(cost, limits_.window)) {
     head.form = RendezvousForm::inlined;
+    peer.eager_cost += cost;
   } else if (prepare(rank, operation)) {
     head.form = RendezvousForm::keyed;
   }
@@ -268,8 +273,9 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t)>& ended) {
 bool Outbox::released(int rank, std::uint64_t cost) {
   Peer& peer = peer_of(rank);
   const std::lock_guard guard(peer.lock);
-  if (cost > peer.eager_cost || cost < peer.known_released) return false;
-  peer.known_released = cost;
+  if (cost > peer.eager_cost) return false;
+  // Two threads of the rank may have said their sums in the opposite order.
+  peer.known_released = std::max(peer.known_released, cost);
   return true;
 }
 

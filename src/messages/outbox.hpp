@@ -21,10 +21,10 @@
 namespace rma {
 
 /// The room that a receiver gives one sender for eager messages that nobody has asked for yet. Each eager
-/// message has a cost, and the sender counts the costs of all that it has sent. The receiver counts the costs
-/// of those that have found a receive. While the difference has reached the window, the sender sends messages
-/// by rendezvous, which take no memory for data at the receiver. So a flood of messages is bounded, and a
-/// message that the receiver waits for is never stuck behind others.
+/// message has a cost, and so has an announcement that carries its data. The sender counts the costs of all
+/// that it has sent. The receiver counts the costs of those that have found a receive. While the difference has
+/// reached the window, the sender only announces messages, which takes no memory for data at the receiver. So a
+/// flood of messages is bounded, and a message that the receiver waits for is never stuck behind others.
 struct UnexpectedWindow {
   static constexpr std::uint64_t kEach = 256;  ///< the cost of a message without data
   [[nodiscard]] static std::uint64_t cost(std::size_t bytes) { return kEach + bytes; }
@@ -78,7 +78,8 @@ class Outbox {
   [[nodiscard]] Status ready(int rank);
   /// Sends an operation, which has a slot in the pool of sends, as soon as possible: eagerly if the message is
   /// short and the receiver has room for unexpected ones, unless it is synchronous; else as a rendezvous. The
-  /// announcement of a short message carries its data. Returns true if the operation is over already.
+  /// announcement of a short message carries its data if the receiver has room for them. Returns true if the
+  /// operation is over already.
   [[nodiscard]] bool send(SendOperation& operation, bool synchronous);
   /// Sends a short control message as soon as possible.
   void control(int rank, MessageType type, std::span<const std::byte> head);
@@ -117,6 +118,7 @@ class Outbox {
   /// A message that waits for room: an eager one, an announcement, or a control message.
   struct Waiting {
     MessageType type = MessageType::finished;
+    RendezvousForm form = RendezvousForm::plain;  ///< of an announcement
     SendOperation* operation = nullptr;
     std::array<std::byte, sizeof(RendezvousHead)> head = {};
     std::size_t head_bytes = 0;
@@ -128,7 +130,7 @@ class Outbox {
     std::size_t rail = 0;
     std::size_t eager = 0;                  ///< longest eager message in bytes
     std::size_t fragment = 0;               ///< most data of one fragment
-    std::uint64_t eager_cost = 0;           ///< of all eager messages sent
+    std::uint64_t eager_cost = 0;           ///< of all messages sent with their data
     std::uint64_t known_released = 0;       ///< as it was last read, or told
     std::deque<Waiting> backlog;            ///< in the order of sending
     std::deque<SendOperation*> fragmented;  ///< give their data by and by, after the backlog
@@ -154,7 +156,7 @@ class Outbox {
   [[nodiscard]] bool put(int rank, Peer& peer, MessageType type, Envelope envelope,
                          std::span<const std::byte> head, std::span<const std::byte> tail);
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
-  [[nodiscard]] RendezvousHead announcement(int rank, const Peer& peer, SendOperation& operation);
+  [[nodiscard]] RendezvousHead announcement(int rank, Peer& peer, SendOperation& operation);
   /// Registers the data of an operation, so that a rank of another host can read them. Returns whether it can.
   [[nodiscard]] bool prepare(int rank, SendOperation& operation);
   void enqueue(Peer& peer, const Waiting& waiting);

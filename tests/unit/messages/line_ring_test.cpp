@@ -1,0 +1,143 @@
+// The ring between honest processes: every message arrives once, in order and whole.
+
+#include "messages/line_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <random>
+#include <thread>
+
+#include "../seed.hpp"
+#include "line_ring_world.hpp"
+
+namespace rma {
+namespace {
+
+constexpr LineRingSizes kLineRings[] = {{.lines = 1, .bytes = 1024},
+                                        {.lines = 2, .bytes = 256},
+                                        {.lines = 16, .bytes = 4096},
+                                        {.lines = 256, .bytes = 4096},
+                                        {.lines = 4, .bytes = std::uint64_t{64} << 10U}};
+
+/// Mostly sizes around those at which something changes.
+std::size_t draw_size(std::mt19937_64& random, const LineRingSizes& sizes) {
+  const std::size_t most = sizes.most_body();
+  constexpr std::size_t kEdges[] = {0, 1, 47, 48, 49, 63, 64, 65, 127, 128, 129};
+  switch (random() % 4) {
+    case 0:
+      return std::min(most, kEdges[random() % std::size(kEdges)]);
+    case 1:
+      return most - random() % std::min<std::size_t>(most, 3);
+    default:
+      return random() % (most + 1);
+  }
+}
+
+TEST(LineRing, RandomMessagesArriveInOrder) {
+  std::mt19937_64 random(test_seed());
+  for (const LineRingSizes& sizes : kLineRings) {
+    LineRingWorld world(sizes);
+    std::deque<std::size_t> under_way;  // sizes
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    std::uint64_t refusals = 0;
+    for (int step = 0; step < 20000; ++step) {
+      if (random() % 100 < (step % 200 < 100 ? 65U : 35U)) {
+        const std::size_t bytes = draw_size(random, sizes);
+        const std::size_t cut = random() % (bytes + 1);
+        if (send(world.sender, sent, bytes, cut)) {
+          under_way.push_back(bytes);
+          ++sent;
+        } else {
+          ASSERT_FALSE(under_way.empty()) << "an empty ring has room for any message: " << bytes;
+          ++refusals;
+        }
+        continue;
+      }
+      LineReceiver::Head head;
+      ASSERT_EQ(world.receiver.waiting(), !under_way.empty());
+      const LineReceiver::Found found = world.receiver.peek(head);
+      ASSERT_EQ(found, under_way.empty() ? LineReceiver::Found::nothing : LineReceiver::Found::message);
+      if (under_way.empty()) continue;
+      ASSERT_EQ(head.body.size(), under_way.front());
+      ASSERT_TRUE(is(head, received)) << received;
+      world.receiver.pop(head, 0);
+      under_way.pop_front();
+      ++received;
+    }
+    EXPECT_GT(refusals, 0U) << "the ring was never full";
+    EXPECT_FALSE(world.sender.broken());
+    EXPECT_TRUE(world.guards_are_intact());
+  }
+}
+
+TEST(LineRing, AFullRingTakesTheNextMessageWhenOneIsTaken) {
+  LineRingWorld world({.lines = 8, .bytes = 4096});
+  std::uint64_t sent = 0;
+  for (; sent < 8; ++sent) ASSERT_TRUE(send(world.sender, sent, 8));
+  LineReceiver::Head head;
+  for (std::uint64_t received = 0; received < 100; ++received) {
+    ASSERT_FALSE(send(world.sender, sent, 8));
+    ASSERT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
+    ASSERT_TRUE(is(head, received));
+    world.receiver.pop(head, 0);
+    ASSERT_TRUE(send(world.sender, sent, 8));
+    ++sent;
+  }
+}
+
+TEST(LineRing, FullSlotsDoNotKeepShortMessagesOut) {
+  LineRingWorld world({.lines = 64, .bytes = 4096});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(send(world.sender, 0, 1024));
+  EXPECT_FALSE(send(world.sender, 0, 49));
+  EXPECT_TRUE(send(world.sender, 0, 48));
+  EXPECT_FALSE(send(world.sender, 0, 1024));
+}
+
+TEST(LineRing, TheSenderLearnsWhatHasFoundItsReceive) {
+  LineRingWorld world({.lines = 8, .bytes = 1024});
+  LineReceiver::Head head;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(send(world.sender, i, 8));
+    ASSERT_EQ(world.receiver.peek(head), LineReceiver::Found::message);
+    world.receiver.pop(head, i == 3 ? 0 : 100);
+  }
+  EXPECT_EQ(world.sender.released(), 300U);
+  world.receiver.release(7);
+  world.receiver.release(8);
+  EXPECT_EQ(world.sender.released(), 315U);
+}
+
+TEST(LineRing, TwoThreads) {
+  const std::uint64_t seed = test_seed();
+  constexpr std::uint64_t kMessages = 100'000;
+  for (const LineRingSizes& sizes : kLineRings) {
+    LineRingWorld world(sizes);
+    std::thread sending([&] {
+      std::mt19937_64 random(seed);
+      for (std::uint64_t i = 0; i < kMessages / (sizes.bytes >> 8U); ++i) {
+        const std::size_t bytes = draw_size(random, sizes);
+        while (!send(world.sender, i, bytes)) std::this_thread::yield();
+      }
+    });
+    std::mt19937_64 random(seed);
+    for (std::uint64_t i = 0; i < kMessages / (sizes.bytes >> 8U); ++i) {
+      const std::size_t bytes = draw_size(random, sizes);
+      LineReceiver::Head head;
+      while (world.receiver.peek(head) == LineReceiver::Found::nothing) std::this_thread::yield();
+      EXPECT_EQ(head.body.size(), bytes);
+      EXPECT_TRUE(is(head, i)) << i;
+      world.receiver.pop(head, 1);
+      if (testing::Test::HasFailure()) std::abort();  // the sender would wait for ever
+    }
+    sending.join();
+    EXPECT_FALSE(world.receiver.waiting());
+    EXPECT_FALSE(world.sender.broken());
+    EXPECT_TRUE(world.guards_are_intact());
+  }
+}
+
+}  // namespace
+}  // namespace rma

@@ -1,0 +1,152 @@
+// What the outbox sends at once, what it keeps back, and what it believes of the receiver.
+
+#include "messages/outbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "messages/operation_pool.hpp"
+#include "messages_job.hpp"
+
+namespace rma {
+namespace {
+
+class OutboxToItself : public MessagesJob {
+ protected:
+  [[nodiscard]] bool eager(std::size_t bytes) {
+    bool sent = false;
+    const Status status =
+        outbox->try_eager(0, {.context = 1, .tag = 2}, std::span(data_).first(bytes), &sent);
+    EXPECT_TRUE(status.ok()) << status.text();
+    return sent;
+  }
+  /// Takes the next message from the ring. Returns its type and form, or none.
+  struct Taken {
+    MessageType type = {};
+    std::size_t bytes = 0;
+    RendezvousHead head;
+  };
+  bool take(Taken& taken, std::uint64_t delivered = 0) const {
+    Inbox::Ring* const ring = inbox->of(0);
+    LineReceiver::Head head;
+    if (ring == nullptr || ring->receiver.peek(head) != LineReceiver::Found::message) return false;
+    taken = {.type = head.type, .bytes = head.body.size(), .head = {}};
+    if (head.type == MessageType::rendezvous) std::memcpy(&taken.head, head.body.data(), sizeof taken.head);
+    ring->receiver.pop(head, delivered);
+    return true;
+  }
+  SendOperation& operation(std::size_t bytes) {
+    EXPECT_TRUE(outbox->ready(0).ok());
+    SendOperation& made = sends_.make();
+    made.peer = 0;
+    made.data = data_.data();
+    made.bytes = bytes;
+    return made;
+  }
+
+  std::array<std::byte, 4096> data_ = {};
+  OperationPool<SendOperation> sends_;
+};
+
+TEST_F(OutboxToItself, TheWindowBoundsWhatNobodyHasAskedFor) {
+  std::uint64_t cost = 0;
+  Taken taken;
+  while (eager(100)) {
+    cost += UnexpectedWindow::cost(100);
+    ASSERT_LE(cost, kWindow);
+    ASSERT_TRUE(take(taken));  // so that the ring is not what is full
+  }
+  EXPECT_GT(cost + UnexpectedWindow::cost(100), kWindow);
+  inbox->of(0)->receiver.release(UnexpectedWindow::cost(100));
+  EXPECT_TRUE(eager(100));
+  EXPECT_FALSE(eager(100));
+}
+
+TEST_F(OutboxToItself, AShortRendezvousCarriesItsDataOnlyIntoTheWindow) {
+  Taken taken;
+  std::uint64_t kept = 0;
+  for (int i = 0; i < 100; ++i) {
+    static_cast<void>(outbox->send(operation(100), true));
+    ASSERT_TRUE(take(taken));
+    ASSERT_EQ(taken.type, MessageType::rendezvous);
+    if (taken.head.form == RendezvousForm::inlined) kept += 100;
+  }
+  EXPECT_LE(kept, kWindow) << "the receiver must keep more data than it has promised";
+}
+
+TEST_F(OutboxToItself, AReleaseThatComesLateIsNoLie) {
+  ASSERT_TRUE(eager(100));
+  ASSERT_TRUE(eager(100));
+  const std::uint64_t cost = UnexpectedWindow::cost(100);
+  EXPECT_TRUE(outbox->released(0, 2 * cost));
+  EXPECT_TRUE(outbox->released(0, cost)) << "another thread of the receiver may have said it earlier";
+  EXPECT_FALSE(outbox->released(0, 2 * cost + 1)) << "more than was sent";
+}
+
+TEST_F(OutboxToItself, WhatFindsNoRoomGoesLaterAndInOrder) {
+  ASSERT_TRUE(eager(1));
+  for (std::size_t i = 1; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
+  for (std::size_t i = 0; i < 5; ++i) static_cast<void>(outbox->send(operation(1000 + i), true));
+  EXPECT_FALSE(eager(1)) << "it must not overtake";
+  Taken taken;
+  for (std::size_t i = 0; i < kSizes.lines; ++i) {
+    ASSERT_TRUE(take(taken));
+    EXPECT_EQ(taken.type, MessageType::eager);
+  }
+  EXPECT_TRUE(outbox->progress([](std::uint64_t) {}));
+  for (std::size_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(take(taken));
+    EXPECT_EQ(taken.type, MessageType::rendezvous);
+    EXPECT_EQ(taken.head.bytes, 1000 + i);
+  }
+  EXPECT_FALSE(outbox->progress([](std::uint64_t) {}));
+  EXPECT_TRUE(eager(1));
+}
+
+TEST_F(OutboxToItself, FragmentsAreAsManyAsTheRingTakes) {
+  SendOperation& sent = operation(4000);
+  static_cast<void>(outbox->send(sent, true));
+  Taken taken;
+  ASSERT_TRUE(take(taken));
+  sent.receiver = 77;
+  sent.wanted = 3999;
+  outbox->send_fragments(sent);
+  std::size_t come = 0;
+  std::uint64_t ended = 0;
+  for (int round = 0; round < 100 && ended == 0; ++round) {
+    static_cast<void>(outbox->progress([&](std::uint64_t name) { ended = name; }));
+    while (take(taken)) {
+      ASSERT_EQ(taken.type, MessageType::fragment);
+      come += taken.bytes - sizeof(FragmentHead);
+    }
+  }
+  EXPECT_EQ(ended, sent.name);
+  EXPECT_EQ(come, 3999U);
+}
+
+TEST_F(OutboxToItself, AReceiverWhoseCountsMakeNoSenseIsLost) {
+  ASSERT_TRUE(eager(1));
+  for (std::size_t i = 1; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
+  // The feedback is at the start of the ring, which lies in this process's heap.
+  reinterpret_cast<LineFeedback*>(block->rings[0].load())->taken.store(1000);
+  bool sent = true;
+  static_cast<void>(outbox->try_eager(0, {}, {}, &sent));
+  EXPECT_FALSE(sent);
+  EXPECT_TRUE(outbox->lost(0));
+  const Status status = outbox->try_eager(0, {}, {}, &sent);
+  EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+  EXPECT_NE(status.text().find("rank 0"), std::string::npos) << status.text();
+}
+
+TEST_F(OutboxToItself, NothingGoesToARankThatIsLost) {
+  outbox->lose(0);
+  bool sent = true;
+  EXPECT_EQ(outbox->try_eager(0, {}, {}, &sent).code(), RMA_ERR_PEER_LOST);
+  EXPECT_FALSE(sent);
+  EXPECT_EQ(outbox->ready(0).code(), RMA_ERR_PEER_LOST);
+}
+
+}  // namespace
+}  // namespace rma
