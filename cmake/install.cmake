@@ -58,16 +58,17 @@ install(FILES ${PROJECT_BINARY_DIR}/armci-${RMA_ARMCI_FLAVOUR}/include/armci.h $
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# MPI. Its header has a folder of its own, because another MPI's may be in the prefix.
+# MPI: the header in a folder of its own, because other MPIs have an mpi.h too.
+set(rma_mpi_include_dir ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-mpi.pc.in ${PROJECT_BINARY_DIR}/rma-mpi.pc @ONLY)
 install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${RMA_MPI_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
+install(FILES ${RMA_MPI_INCLUDE}/mpi.h DESTINATION ${rma_mpi_include_dir})
 install(FILES ${PROJECT_BINARY_DIR}/rma-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(RMA_HAS_FORTRAN)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-mpi-fortran.pc.in ${PROJECT_BINARY_DIR}/rma-mpi-fortran.pc @ONLY)
   install(TARGETS mpi_abi_fortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES ${RMA_MPI_INCLUDE}/mpif.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
+  install(FILES ${RMA_MPI_INCLUDE}/mpif.h DESTINATION ${rma_mpi_include_dir})
   install(FILES ${RMA_MPI_MODULES}/mpi.mod DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/mpi)
   install(FILES ${PROJECT_BINARY_DIR}/rma-mpi-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

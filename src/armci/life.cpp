@@ -28,12 +28,8 @@ Group everyone() {
   return world;
 }
 
-/// Opens the mailbox. Collective.
-std::unique_ptr<Mailbox> open_mailbox() {
-  auto made = Mailbox::create(rma_team_world());
-  require(made.status(), "ARMCI_Init");
-  return std::move(made).value();
-}
+/// The number of times that ARMCI began. The caller of begin() holds life_lock.
+std::uint32_t incarnations = 0;
 
 /// Begins the job. The caller holds life_lock.
 void begin(const Beginning& beginning, const char* call) {
@@ -50,7 +46,6 @@ void end() {
   ending->handles.wait_all();
   require(rma_barrier(rma_team_world()), "ARMCI_Finalize");
   ending->notifications.close();
-  require(ending->mailbox->close(), "ARMCI_Finalize");
   auto groups = ending->groups.remove_all();
   current.store(nullptr, std::memory_order_release);
   delete ending;
@@ -97,7 +92,7 @@ RankAndSize rank_and_size() {
 
 void remember_rank_and_size(RankAndSize job) { remembered.store(job, std::memory_order_relaxed); }
 
-State::State(Group world) : groups(std::move(world)), mailbox(open_mailbox()) {}
+State::State(Group world) : groups(std::move(world)), messages(incarnations++) {}
 
 State& message_state(const char* call) {
   if (current.load(std::memory_order_acquire) == nullptr) [[unlikely]]

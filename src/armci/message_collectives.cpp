@@ -38,10 +38,11 @@ int place_of(int process, const std::vector<int>& processes) {
 /// A root that is not a master sends its data to the first master, which then acts as the root.
 void hand_to_first_master(void* buffer, std::size_t bytes, int root, int first, const char* call) {
   constexpr Label kLabel = {.space = MessageSpace::library, .tag = SCOPE_MASTERS};
-  Mailbox& mailbox = *state(call).mailbox;
+  Messages& messages = state(call).messages;
   auto* const data = static_cast<std::byte*>(buffer);
-  if (root == rma_rank()) require(mailbox.send(kLabel, {data, bytes}, first), call);
-  if (first == rma_rank()) require(mailbox.receive(kLabel, {data, bytes}, root).status(), call);
+  if (root == rma_rank()) require(messages.send(kLabel, {data, bytes}, first), call);
+  rma_message_info_t info = {};
+  if (first == rma_rank()) require(messages.receive(kLabel, {data, bytes}, root, &info), call);
 }
 
 /// A member's contribution to a selection.

@@ -21,13 +21,14 @@ std::size_t checked_length(const void* buffer, int len, const char* call) {
   return static_cast<std::size_t>(len);
 }
 
-Mailbox::Received receive(int tag, void* buffer, int room, int* got, int from, const char* call) {
+int receive(int tag, void* buffer, int room, int* got, int from, const char* call) {
   const std::size_t bytes = checked_length(buffer, room, call);
-  const auto received = message_state(call).mailbox->receive({.space = MessageSpace::client, .tag = tag},
-                                                             {static_cast<std::byte*>(buffer), bytes}, from);
-  require(received.status(), call);
-  if (got != nullptr) *got = static_cast<int>(received.value().bytes);
-  return received.value();
+  rma_message_info_t info = {};
+  require(message_state(call).messages.receive({.space = MessageSpace::client, .tag = tag},
+                                               {static_cast<std::byte*>(buffer), bytes}, from, &info),
+          call);
+  if (got != nullptr) *got = static_cast<int>(info.bytes);
+  return info.source;
 }
 
 RankAndSize known_rank_and_size(const char* call) {
@@ -50,7 +51,7 @@ extern "C" {
 
 void armci_msg_snd(int tag, void* buffer, int len, int to) {
   const std::size_t bytes = rma::armci::checked_length(buffer, len, __func__);
-  require(rma::armci::message_state(__func__).mailbox->send(
+  require(rma::armci::message_state(__func__).messages.send(
               {.space = rma::armci::MessageSpace::client, .tag = tag},
               {static_cast<const std::byte*>(buffer), bytes}, to),
           __func__);
@@ -63,7 +64,7 @@ void armci_msg_rcv(int tag, void* buffer, int buflen, int* msglen, int from) {
 }
 
 int armci_msg_rcvany(int tag, void* buffer, int buflen, int* msglen) {
-  return rma::armci::receive(tag, buffer, buflen, msglen, rma::armci::Mailbox::kAnySource, __func__).source;
+  return rma::armci::receive(tag, buffer, buflen, msglen, RMA_ANY_SOURCE, __func__);
 }
 
 void armci_msg_bintree(int scope, int* root, int* up, int* left, int* right) {

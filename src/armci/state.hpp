@@ -1,10 +1,8 @@
 #pragma once
 
-#include <memory>
-
 #include "armci/groups.hpp"
 #include "armci/handles.hpp"
-#include "armci/mailbox.hpp"
+#include "armci/messages.hpp"
 #include "armci/notifications.hpp"
 #include "armci/topology.hpp"
 
@@ -18,7 +16,7 @@ struct State {
   Groups groups;
   const Topology topology;
   Notifications notifications;
-  const std::unique_ptr<Mailbox> mailbox;
+  Messages messages;
   Handles handles;
   rma_mutexes_t mutexes = nullptr;  ///< null unless ARMCI_Create_mutexes was called
 };

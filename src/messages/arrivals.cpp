@@ -31,6 +31,20 @@ std::optional<Head> take_head(std::span<const std::byte>& body) {
   return head;
 }
 
+/// Returns the number of bytes that must follow a head. No message has as many as are returned for a form that
+/// does not exist.
+std::size_t bytes_after(const RendezvousHead& head) {
+  switch (head.form) {
+    case RendezvousForm::plain:
+      return 0;
+    case RendezvousForm::inlined:
+      return head.bytes;
+    case RendezvousForm::keyed:
+      return sizeof(RailKeys);
+  }
+  return SIZE_MAX;
+}
+
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -47,12 +61,15 @@ void Messages::listen() {
 
 bool Messages::progress() {
   bool found = poll_rings();
-  found = outbox_.progress([this](SendOperation& operation) {
-    if (sends_.with(operation.name, [](SendOperation& one) { return std::exchange(one.open, false); })) {
-      end(operation, RMA_SUCCESS);
-    }
+  found = outbox_.progress([this](std::uint64_t name) {
+    SendOperation* over = nullptr;
+    static_cast<void>(sends_.with(name, [&](SendOperation& one) {
+      if (std::exchange(one.open, false)) over = &one;
+      return over != nullptr;
+    }));
+    if (over != nullptr) end(*over, RMA_SUCCESS);
   }) || found;
-  return found;
+  return end_reads() || found;
 }
 
 void Messages::arm() { look_for_ended_ranks(); }
@@ -89,7 +106,7 @@ bool Messages::poll_ring(Inbox::Ring& ring) {
     }
   }
   // Without the lock, because a long copy would keep other threads from this sender's next messages.
-  for (const Fetch& one : fetches) fetch(*one.receive, one.head);
+  for (const Fetch& one : fetches) fetch(one);
   return found;
 }
 
@@ -105,7 +122,7 @@ bool Messages::take_in_channel(const Message& message) {
                            .body = body};
   if (!take_in(arrival, &matched, fetches)) return false;
   if (matched) outbox_.give_back(message.peer, UnexpectedWindow::cost(body.size()));
-  for (const Fetch& one : fetches) fetch(*one.receive, one.head);
+  for (const Fetch& one : fetches) fetch(one);
   return true;
 }
 
@@ -154,33 +171,35 @@ bool Messages::take_in_eager(const Arrival& arrival, bool* matched) {
 }
 
 void Messages::keep(MessageContext& context, const Arrival& arrival, const RendezvousHead* head,
-                    std::span<const std::byte> data) {
+                    std::span<const std::byte> rest) {
   count(Counter::receive_unexpected);
   auto kept = std::make_unique<KeptMessage>();
   kept->source = arrival.source;
   kept->tag = arrival.envelope.tag;
   kept->type = arrival.type;
   kept->context = &context;
-  kept->bytes = head != nullptr ? head->bytes : data.size();
+  kept->bytes = head != nullptr ? head->bytes : rest.size();
   if (head != nullptr) kept->rendezvous = *head;
-  if (!data.empty()) {
-    kept->data = std::make_unique_for_overwrite<std::byte[]>(data.size());
-    std::memcpy(kept->data.get(), data.data(), data.size());
+  if (head != nullptr && head->form == RendezvousForm::keyed) {
+    std::memcpy(kept->keys.data(), rest.data(), sizeof kept->keys);
+  } else if (!rest.empty()) {
+    kept->data = std::make_unique_for_overwrite<std::byte[]>(rest.size());
+    std::memcpy(kept->data.get(), rest.data(), rest.size());
   }
   context.matcher.add(*kept);
   static_cast<void>(kept.release());  // the matcher has it now
 }
 
 bool Messages::take_in_rendezvous(const Arrival& arrival, std::vector<Fetch>& fetches) {
-  std::span<const std::byte> data = arrival.body;
-  const auto head = take_head<RendezvousHead>(data);
-  if (!head || arrival.envelope.tag < 0 || data.size() != (head->inlined != 0 ? head->bytes : 0)) return false;
+  std::span<const std::byte> rest = arrival.body;
+  const auto head = take_head<RendezvousHead>(rest);
+  if (!head || arrival.envelope.tag < 0 || rest.size() != bytes_after(*head)) return false;
   MessageContext& context = contexts_.of(arrival.envelope.context);
   PostedReceive* posted = nullptr;
   {
     const std::lock_guard guard(context.lock);
     posted = context.matcher.match(arrival.source, arrival.envelope.tag);
-    if (posted == nullptr) keep(context, arrival, &*head, data);
+    if (posted == nullptr) keep(context, arrival, &*head, rest);
   }
   if (posted == nullptr) return true;
   auto& receive = *static_cast<ReceiveOperation*>(posted);
@@ -189,14 +208,15 @@ bool Messages::take_in_rendezvous(const Arrival& arrival, std::vector<Fetch>& fe
   if (receive.info != nullptr) {
     *receive.info = {.source = arrival.source, .tag = arrival.envelope.tag, .bytes = head->bytes};
   }
-  if (head->inlined == 0) {
-    fetches.push_back({.receive = &receive, .head = *head});
+  if (head->form != RendezvousForm::inlined) {
+    Fetch one = {.receive = &receive, .head = *head};
+    if (head->form == RendezvousForm::keyed) std::memcpy(one.keys.data(), rest.data(), sizeof one.keys);
+    fetches.push_back(one);
     return true;
   }
-  const std::size_t bytes = std::min(data.size(), receive.capacity);
-  if (bytes != 0) std::memcpy(receive.buffer, data.data(), bytes);
-  outbox_.control(arrival.source, MessageType::finished, FinishedHead{.sender = head->sender});
-  end(receive, bytes == data.size() ? RMA_SUCCESS : RMA_ERR_TRUNCATED);
+  const std::size_t bytes = std::min(rest.size(), receive.capacity);
+  if (bytes != 0) std::memcpy(receive.buffer, rest.data(), bytes);
+  end_fetched(receive, head->sender, RMA_SUCCESS);
   return true;
 }
 

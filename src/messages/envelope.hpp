@@ -6,10 +6,10 @@
 
 namespace rma {
 
-/// What a message between two ranks is for. The numbers are a wire format.
+/// The purposes of messages between two ranks. The numbers are a wire format.
 enum class MessageType : std::uint8_t {
   eager = 1,       ///< the data follow
-  rendezvous = 2,  ///< a RendezvousHead follows, then the data if RendezvousHead::inlined says so
+  rendezvous = 2,  ///< a RendezvousHead follows, then what its form says
   clear = 3,       ///< a ClearHead follows: the receiver asks for the data in fragments
   fragment = 4,    ///< a FragmentHead follows, then data
   finished = 5,    ///< a FinishedHead follows: the sender may reuse its buffer
@@ -23,13 +23,20 @@ struct Envelope {
 };
 static_assert(sizeof(Envelope) == 8);
 
+/// What follows a RendezvousHead.
+enum class RendezvousForm : std::uint64_t {
+  plain = 0,    ///< nothing: a rank of this host may read the data at `address`
+  inlined = 1,  ///< the data
+  keyed = 2     ///< RailKeys: the remote keys of the data, one for each rail of the sender
+};
+
 /// Says that a rank has `bytes` bytes to send. The receiver answers when a receive matches: it either takes
 /// the data itself and says `finished`, or asks for it by `clear`.
 struct RendezvousHead {
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;  ///< of the data in the sender's address space
   std::uint64_t sender = 0;   ///< the sender's name for the operation
-  std::uint64_t inlined = 0;  ///< 1: the data follow this head
+  RendezvousForm form = RendezvousForm::plain;
 };
 static_assert(sizeof(RendezvousHead) == 32);
 

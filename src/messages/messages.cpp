@@ -135,7 +135,6 @@ Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelo
     if (request != nullptr) *request = kCompleteRequest;
     return {};
   }
-  count(Counter::send_rendezvous);
   rma_request_t opened = RMA_REQUEST_NULL;
   if (request != nullptr) {
     opened = pending_.open(PendingOperations::kNoRank);
@@ -149,9 +148,13 @@ Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelo
   operation.bytes = data.size();
   operation.end.request = opened;
   const std::uint64_t name = operation.name;
-  outbox_.announce(operation);
-  // The rank may have been lost before it was announced there, or while it was.
-  if (outbox_.lost(rank) && sends_.with(name, [](SendOperation& one) { return std::exchange(one.open, false); })) {
+  const auto claim = [&] {
+    return sends_.with(name, [](SendOperation& one) { return std::exchange(one.open, false); });
+  };
+  if (outbox_.send(operation, synchronous)) {
+    if (claim()) end(operation, RMA_SUCCESS);
+  } else if (outbox_.lost(rank) && claim()) {
+    // The rank was lost before the operation was known there, or meanwhile.
     end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return {};
@@ -215,8 +218,8 @@ void Messages::deliver(KeptMessage& message, ReceiveOperation& receive) {
   receive.peer = message.source;
   receive.bytes = message.bytes;
   describe(receive.info, message.source, message.tag, message.bytes);
-  if (message.type == MessageType::rendezvous && message.data == nullptr && message.bytes != 0) {
-    fetch(receive, message.rendezvous);
+  if (message.type == MessageType::rendezvous && message.rendezvous.form != RendezvousForm::inlined) {
+    fetch({.receive = &receive, .head = message.rendezvous, .keys = message.keys});
     return;
   }
   const rma_status_t status = copy_into(receive, {message.data.get(), message.bytes});
@@ -255,17 +258,61 @@ rma_status_t Messages::read(int rank, std::uintptr_t address, std::span<std::byt
   return reader_(rank, address, into);
 }
 
-void Messages::fetch(ReceiveOperation& receive, const RendezvousHead& head) {
+void Messages::end_fetched(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status) {
+  outbox_.control(receive.peer, MessageType::finished, FinishedHead{.sender = sender, .status = status});
+  if (status == RMA_SUCCESS && receive.bytes > receive.capacity) status = RMA_ERR_TRUNCATED;
+  end(receive, status);
+}
+
+bool Messages::start_read(const Fetch& fetch, std::size_t bytes) {
+  Network* const network = remote_access_.network();
+  if (fetch.head.form != RendezvousForm::keyed || network == nullptr) return false;
+  ReceiveOperation& receive = *fetch.receive;
+  const auto memory = network->keyed_reads().prepare(receive.buffer, bytes);
+  if (!memory.ok()) return false;
+  const rma_request_t operation = pending_.open(receive.peer);
+  if (operation == RMA_REQUEST_NULL) return false;
+  const Status started = network->keyed_reads().start(receive.peer, fetch.head.address, fetch.keys,
+                                                      receive.buffer, bytes, memory.value(), operation);
+  if (!started.ok()) pending_.settle(operation, started.code(), receive.peer);
+  if (started.ok()) pending_.detach(operation);
+  count(Counter::receive_rdma);
+  const std::lock_guard guard(reads_lock_);
+  reads_.push_back({.operation = operation, .receive = &receive, .sender = fetch.head.sender});
+  read_count_.store(reads_.size(), std::memory_order_relaxed);
+  return true;
+}
+
+bool Messages::end_reads() {
+  if (read_count_.load(std::memory_order_relaxed) == 0) return false;
+  std::vector<Read> ended;
+  {
+    const std::lock_guard guard(reads_lock_);
+    const auto open = [&](const Read& read) { return !pending_.complete(read.operation); };
+    const auto first = std::stable_partition(reads_.begin(), reads_.end(), open);
+    ended.assign(first, reads_.end());
+    reads_.erase(first, reads_.end());
+    read_count_.store(reads_.size(), std::memory_order_relaxed);
+  }
+  for (const Read& read : ended) {
+    const Status status = pending_.wait(read.operation);  // complete, so this only closes it
+    end_fetched(*read.receive, read.sender, status.code());
+  }
+  return !ended.empty();
+}
+
+void Messages::fetch(const Fetch& fetch) {
+  const auto& [receive_at, head, keys] = fetch;
+  ReceiveOperation& receive = *receive_at;
   const std::size_t bytes = std::min<std::uint64_t>(receive.bytes, receive.capacity);
-  const rma_status_t whole = receive.bytes <= receive.capacity ? RMA_SUCCESS : RMA_ERR_TRUNCATED;
   const int rank = receive.peer;
   bool readable = false;
   const rma_status_t status = read(rank, head.address, {receive.buffer, bytes}, &readable);
-  if (readable || bytes == 0) {
-    outbox_.control(rank, MessageType::finished, FinishedHead{.sender = head.sender, .status = status});
-    end(receive, status == RMA_SUCCESS ? whole : status);
+  if (readable) {
+    end_fetched(receive, head.sender, status);
     return;
   }
+  if (start_read(fetch, bytes)) return;
   count(Counter::receive_fragments);
   const std::uint64_t name = receive.name;
   static_cast<void>(receives_.with(name, [&](ReceiveOperation& one) {

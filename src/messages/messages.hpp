@@ -80,6 +80,13 @@ class Messages final : public ProgressSource {
   struct Fetch {
     ReceiveOperation* receive = nullptr;
     RendezvousHead head;
+    RailKeys keys = {};
+  };
+  /// A read from another host that is under way.
+  struct Read {
+    rma_request_t operation = RMA_REQUEST_NULL;
+    ReceiveOperation* receive = nullptr;
+    std::uint64_t sender = 0;
   };
 
   /// Waits until `condition()` is true. Polls for messages meanwhile.
@@ -100,11 +107,17 @@ class Messages final : public ProgressSource {
 
   /// Keeps a message for which no receive is posted. The caller holds the context's lock.
   void keep(MessageContext& context, const Arrival& arrival, const RendezvousHead* head,
-            std::span<const std::byte> data);
+            std::span<const std::byte> rest);
   /// Gives a kept message to a receive. Frees it.
   void deliver(KeptMessage& message, ReceiveOperation& receive);
   /// Fetches the data of a rendezvous into the receive that has matched it.
-  void fetch(ReceiveOperation& receive, const RendezvousHead& head);
+  void fetch(const Fetch& fetch);
+  /// Starts to read the data from another host. Returns false if the devices cannot reach them.
+  [[nodiscard]] bool start_read(const Fetch& fetch, std::size_t bytes);
+  /// Ends the receives whose reads are complete. Returns whether there was any.
+  bool end_reads();
+  /// Says to the sender that its buffer is free, and ends the receive.
+  void end_fetched(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status);
   [[nodiscard]] rma_status_t read(int rank, std::uintptr_t address, std::span<std::byte> into, bool* readable);
   void give_back(int source, std::uint64_t cost);
 
@@ -130,6 +143,9 @@ class Messages final : public ProgressSource {
   OperationPool<SendOperation> sends_;
   Inbox inbox_;
   Outbox outbox_;
+  SpinLock reads_lock_;
+  std::vector<Read> reads_;  ///< under reads_lock_
+  std::atomic<std::size_t> read_count_ = 0;
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
   std::atomic<std::int64_t> looked_ = 0;  ///< monotonic time of the last look_for_ended_ranks(), ms

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/network/keyed_reads.hpp"
 #include "messages/envelope.hpp"
 #include "messages/matcher.hpp"
 #include "rma/messages.h"
@@ -55,6 +56,7 @@ struct SendOperation {
   /// The operation can be ended by the peer, or because the peer is lost: whoever clears the flag, under the
   /// pool's lock, ends it.
   bool open = true;
+  DeviceMemory memory;  ///< keeps the data registered while another host may read them
   MessageEnd end;
 
   // After the receiver has asked for fragments:
@@ -69,6 +71,7 @@ struct KeptMessage : UnexpectedMessage {
   MessageContext* context = nullptr;
   std::size_t bytes = 0;  ///< size of the message
   RendezvousHead rendezvous;
+  RailKeys keys = {};  ///< if rendezvous.form is keyed
   std::unique_ptr<std::byte[]> data;  // NOLINT(cppcoreguidelines-avoid-c-arrays): null without data
 };
 

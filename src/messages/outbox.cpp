@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 
+#include "util/statistics.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -123,10 +124,14 @@ bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std:
 bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
   std::span<const std::byte> data;
   Envelope envelope;
-  if (waiting.type == MessageType::rendezvous) {
+  if (waiting.operation != nullptr) {
     const SendOperation& operation = *waiting.operation;
     envelope = operation.envelope;
-    if (operation.bytes <= peer.eager) data = {operation.data, operation.bytes};
+    if (operation.bytes <= peer.eager) {
+      data = {operation.data, operation.bytes};
+    } else if (operation.memory.remote != RailKeys{}) {
+      data = std::as_bytes(std::span(operation.memory.remote));
+    }
   }
   return put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data);
 }
@@ -136,20 +141,53 @@ void Outbox::enqueue(Peer& peer, const Waiting& waiting) {
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-void Outbox::announce(SendOperation& operation) {
+bool Outbox::prepare(int rank, SendOperation& operation) {
+  if (network_ == nullptr || by_ring(rank) || channel_->local(rank)) return false;
+  // The cast is safe: the devices only read the memory. If it cannot be registered, the data go in fragments.
+  auto memory = network_->keyed_reads().prepare(const_cast<std::byte*>(operation.data), operation.bytes);
+  if (!memory.ok()) return false;
+  operation.memory = std::move(memory).value();
+  return operation.memory.remote != RailKeys{};
+}
+
+bool Outbox::send(SendOperation& operation, bool synchronous) {
   const int rank = operation.peer;
   Peer& peer = peer_of(rank);
+  bool over = false;
   {
     const std::lock_guard guard(peer.lock);
-    const RendezvousHead head = {.bytes = operation.bytes,
-                                 .address = reinterpret_cast<std::uintptr_t>(operation.data),
-                                 .sender = operation.name,
-                                 .inlined = operation.bytes <= peer.eager ? 1U : 0U};
-    Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation, .head_bytes = sizeof head};
-    std::memcpy(waiting.head.data(), &head, sizeof head);
-    if (peer.waits() || !put(rank, peer, waiting)) enqueue(peer, waiting);
+    Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation};
+    const std::uint64_t cost = UnexpectedWindow::cost(operation.bytes);
+    if (!synchronous && operation.bytes <= peer.eager && peer.has_room(cost, limits_.window)) {
+      waiting.type = MessageType::eager;
+      peer.eager_cost += cost;
+      count(Counter::send_eager);
+    } else {
+      count(Counter::send_rendezvous);
+      const RendezvousHead head = announcement(rank, peer, operation);
+      waiting.head_bytes = sizeof head;
+      std::memcpy(waiting.head.data(), &head, sizeof head);
+    }
+    if (peer.waits() || !put(rank, peer, waiting)) {
+      enqueue(peer, waiting);
+    } else {
+      over = waiting.type == MessageType::eager;
+    }
   }
   if (by_ring(rank)) wake(rank);
+  return over;
+}
+
+RendezvousHead Outbox::announcement(int rank, const Peer& peer, SendOperation& operation) {
+  RendezvousHead head = {.bytes = operation.bytes,
+                         .address = reinterpret_cast<std::uintptr_t>(operation.data),
+                         .sender = operation.name};
+  if (operation.bytes <= peer.eager) {
+    head.form = RendezvousForm::inlined;
+  } else if (prepare(rank, operation)) {
+    head.form = RendezvousForm::keyed;
+  }
+  return head;
 }
 
 void Outbox::control(int rank, MessageType type, std::span<const std::byte> head) {
@@ -180,10 +218,12 @@ void Outbox::send_fragments(SendOperation& operation) {
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-bool Outbox::pump(int rank, Peer& peer, std::vector<SendOperation*>& ended) {
+bool Outbox::pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended) {
   bool found = false;
   while (!peer.backlog.empty() && !peer.lost) {
-    if (!put(rank, peer, peer.backlog.front())) return found;
+    const Waiting& waiting = peer.backlog.front();
+    if (!put(rank, peer, waiting)) return found;
+    if (waiting.type == MessageType::eager) ended.push_back(waiting.operation->name);
     peer.backlog.pop_front();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     found = true;
@@ -201,14 +241,14 @@ bool Outbox::pump(int rank, Peer& peer, std::vector<SendOperation*>& ended) {
     if (operation.given < operation.wanted) continue;
     peer.fragmented.pop_front();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
-    ended.push_back(&operation);
+    ended.push_back(operation.name);
   }
   return found;
 }
 
-bool Outbox::pump_all(const std::function<void(SendOperation&)>& ended) {
+bool Outbox::pump_all(const std::function<void(std::uint64_t)>& ended) {
   bool found = false;
-  std::vector<SendOperation*> over;
+  std::vector<std::uint64_t> over;
   for (int rank = 0; rank < job_.size(); ++rank) {
     Peer& peer = peer_of(rank);
     bool sent = false;
@@ -220,7 +260,7 @@ bool Outbox::pump_all(const std::function<void(SendOperation&)>& ended) {
     if (sent && by_ring(rank)) wake(rank);
     found = found || sent;
   }
-  for (SendOperation* const operation : over) ended(*operation);
+  for (const std::uint64_t name : over) ended(name);
   return found;
 }
 

@@ -26,7 +26,7 @@ namespace rma {
 /// by rendezvous, which take no memory for data at the receiver. So a flood of messages is bounded, and a
 /// message that the receiver waits for is never stuck behind others.
 struct UnexpectedWindow {
-  static constexpr std::uint64_t kEach = 128;  ///< the cost of a message without data
+  static constexpr std::uint64_t kEach = 256;  ///< the cost of a message without data
   [[nodiscard]] static std::uint64_t cost(std::size_t bytes) { return kEach + bytes; }
 };
 
@@ -76,9 +76,10 @@ class Outbox {
 
   /// Finds or makes the path to a rank. The errors are those of try_eager().
   [[nodiscard]] Status ready(int rank);
-  /// Announces an operation, which has a slot in the pool of sends, as a rendezvous. It goes as soon as
-  /// possible. Short messages carry their data.
-  void announce(SendOperation& operation);
+  /// Sends an operation, which has a slot in the pool of sends, as soon as possible: eagerly if the message is
+  /// short and the receiver has room for unexpected ones, unless it is synchronous; else as a rendezvous. The
+  /// announcement of a short message carries its data. Returns true if the operation is over already.
+  [[nodiscard]] bool send(SendOperation& operation, bool synchronous);
   /// Sends a short control message as soon as possible.
   void control(int rank, MessageType type, std::span<const std::byte> head);
   template <typename Head>
@@ -89,12 +90,12 @@ class Outbox {
   /// constructor's owner is told by finished().
   void send_fragments(SendOperation& operation);
 
-  /// Sends what waits. Returns whether it has sent anything. Calls `ended` for each operation all of whose
-  /// fragments are sent.
+  /// Sends what waits. Returns whether it has sent anything. Calls `ended` with the name of each operation that
+  /// is over: an eager one, or one all of whose fragments are sent.
   template <typename Ended>
   bool progress(const Ended& ended) {
     if (waiting_.load(std::memory_order_acquire) == 0) return false;
-    return pump_all([&](SendOperation& operation) { ended(operation); });
+    return pump_all([&](std::uint64_t name) { ended(name); });
   }
 
   /// Takes in what a rank of another host has matched (MessageType::released).
@@ -113,7 +114,7 @@ class Outbox {
   void wake(int rank) const { job_.doorbell(rank).wake(); }
 
  private:
-  /// A message that waits for room: an operation's announcement, its fragments, or a control message.
+  /// A message that waits for room: an eager one, an announcement, or a control message.
   struct Waiting {
     MessageType type = MessageType::finished;
     SendOperation* operation = nullptr;
@@ -153,9 +154,12 @@ class Outbox {
   [[nodiscard]] bool put(int rank, Peer& peer, MessageType type, Envelope envelope,
                          std::span<const std::byte> head, std::span<const std::byte> tail);
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
+  [[nodiscard]] RendezvousHead announcement(int rank, const Peer& peer, SendOperation& operation);
+  /// Registers the data of an operation, so that a rank of another host can read them. Returns whether it can.
+  [[nodiscard]] bool prepare(int rank, SendOperation& operation);
   void enqueue(Peer& peer, const Waiting& waiting);
-  [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<SendOperation*>& ended);
-  [[nodiscard]] bool pump_all(const std::function<void(SendOperation&)>& ended);
+  [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended);
+  [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t)>& ended);
   [[nodiscard]] Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
   Job& job_;

@@ -6,8 +6,8 @@
 namespace rma::mpi {
 namespace {
 
-/// Returns the ABI's number of a predefined handle, or the number that the object has drawn. A handle that is not valid
-/// becomes `null`.
+/// Returns the ABI's number of a predefined handle, or the number that the object has drawn. A handle that is
+/// not valid becomes `null`.
 template <class Handle>
 int number_of(Handle handle, Handle null) {
   if (is_predefined(handle)) return static_cast<int>(bits(handle));

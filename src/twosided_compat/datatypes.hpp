@@ -16,8 +16,8 @@ struct Bounds {
   MPI_Count true_extent = 0;  ///< the distance from the first byte of data to the end of the last one
 };
 
-/// A datatype. A derived type is a class that adds the layout; everything that moves no data works with this one.
-/// An operation that uses a type of the program after its call has returned holds a reference.
+/// A datatype. A derived type is a class that adds the layout; everything that moves no data works with this
+/// one. An operation that uses a type of the program after its call has returned holds a reference.
 class Datatype : public Counted<Datatype> {
  public:
   /// Makes a predefined type.
@@ -62,8 +62,9 @@ class Datatype : public Counted<Datatype> {
   std::string name_;
 };
 
-/// Returns the size of a predefined datatype without holes. Returns 0 for every other handle: then find<Datatype>()
-/// knows more. This is the fast way for a call that moves data: such types are committed and contiguous.
+/// Returns the size of a predefined datatype without holes. Returns 0 for every other handle: then
+/// find<Datatype>() knows more. This is the fast way for a call that moves data: such types are committed and
+/// contiguous.
 [[nodiscard]] inline std::size_t dense_size(MPI_Datatype datatype) {
   const std::uintptr_t place =
       bits(datatype) - kFirstType;  // wraps for smaller handles, which makes it large

@@ -6,8 +6,8 @@
 #include "twosided_compat/environment.hpp"
 #include "twosided_compat/errors.hpp"
 
-/// Defines MPI_X as a weak alias of PMPI_X, which the including file defines. A profiler may define its own MPI_X. The
-/// compiler checks that the declaration in mpi.h has the same type.
+/// Defines MPI_X as a weak alias of PMPI_X, which the including file defines. A profiler may define its own
+/// MPI_X. The compiler checks that the declaration in mpi.h has the same type.
 #define RMA_MPI_WEAK(name) [[gnu::weak, gnu::alias("P" #name)]] decltype(P##name) name
 
 namespace rma::mpi {
@@ -21,8 +21,8 @@ struct WhileRunning {
   static constexpr bool kNeedsJob = true;
 };
 
-/// Runs `body`, which is the function behind an entry point, and returns the result of the call. A failure invokes the
-/// error handler of `owner`: a handle, a pointer to one, or NoOwner.
+/// Runs `body`, which is the function behind an entry point, and returns the result of the call. A failure
+/// invokes the error handler of `owner`: a handle, a pointer to one, or NoOwner.
 template <class When, class Owner, class Body>
 [[nodiscard]] int invoke(const char* name, Owner owner, Body body) {
   if constexpr (When::kNeedsJob) {
@@ -48,8 +48,8 @@ template <class When, class Owner>
   return raise(owner, name, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-/// Fails as a function of MPI_T, whose failures invoke no error handler. The library has no variables, categories or
-/// events, so MPI_T_init_thread fails, and every other call finds MPI_T uninitialised.
+/// Fails as a function of MPI_T, whose failures invoke no error handler. The library has no variables,
+/// categories or events, so MPI_T_init_thread fails, and every other call finds MPI_T uninitialised.
 [[nodiscard, gnu::cold]] inline int unimplemented_tool(int code) { return code; }
 
 }  // namespace rma::mpi

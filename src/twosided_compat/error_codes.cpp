@@ -28,8 +28,8 @@ std::map<int, AddedCode>& added() {
 }
 int last_code = MPI_ERR_LASTCODE;
 
-/// Adds a class, or a code of `error_class` unless it is 0. The numbers follow MPI_ERR_LASTCODE and are not used again,
-/// so a code that was removed means nothing.
+/// Adds a class, or a code of `error_class` unless it is 0. The numbers follow MPI_ERR_LASTCODE and are not
+/// used again, so a code that was removed means nothing.
 int add(int error_class) {
   const int code = ++last_code;
   added().emplace(code, AddedCode{error_class != 0 ? error_class : code, std::nullopt});

@@ -11,7 +11,8 @@ namespace rma::mpi {
 /// Returns the class of an error code, or nothing if there is no such code.
 [[nodiscard]] std::optional<int> class_of(int code);
 
-/// Returns the value of the attribute MPI_LASTUSEDCODE: the largest class or code that exists, or MPI_ERR_LASTCODE.
+/// Returns the value of the attribute MPI_LASTUSEDCODE: the largest class or code that exists, or
+/// MPI_ERR_LASTCODE.
 [[nodiscard]] int last_used_code();
 
 /// A class of the standard. The name is that of its constant, without "MPI_".

@@ -113,8 +113,8 @@ int session_call_errhandler(MPI_Session session, int errorcode) {
   return call_errhandler(session, errorcode, MPI_ERR_SESSION, "MPI_Session_call_errhandler");
 }
 
-// A program frees what MPI_X_get_errhandler gave it, and that may be a predefined handler: then only the handle
-// becomes null.
+// A program frees what MPI_X_get_errhandler gave it, and that may be a predefined handler: then only the
+// handle becomes null.
 int errhandler_free(MPI_Errhandler* errhandler) {
   if (errhandler == nullptr) return failure(MPI_ERR_ARG, "errhandler is null");
   if (ErrorHandler* const own = find<ErrorHandler>(*errhandler)) {

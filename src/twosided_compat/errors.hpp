@@ -29,8 +29,8 @@ class ErrorHandler : public Counted<ErrorHandler> {
   const Function function_;
 };
 
-/// The error handler of a communicator, window, file or session. Thread-safe. A copy has the same handler, as MPI wants
-/// it of a communicator made from another.
+/// The error handler of a communicator, window, file or session. Thread-safe. A copy has the same handler, as
+/// MPI wants it of a communicator made from another.
 class ErrorHandlerSlot {
  public:
   explicit ErrorHandlerSlot(MPI_Errhandler handler) : handler_(handler) {}
@@ -57,13 +57,13 @@ class ErrorHandlerOwner : public Object {
   ErrorHandlerSlot errors;
 };
 
-/// Stands for the owner in a call that has no communicator, window, file or session. Its failures go to the handler of
-/// MPI_COMM_SELF.
+/// Stands for the owner in a call that has no communicator, window, file or session. Its failures go to the
+/// handler of MPI_COMM_SELF.
 struct NoOwner {};
 
-/// Invokes the error handler of an owner after the failure `code` of the call `name`. Returns the code if the handler
-/// returns. A handle that is not valid has the handler of MPI_COMM_SELF. The handler of a pointer is that of the handle
-/// in it; that of an MPI_Errhandler is itself.
+/// Invokes the error handler of an owner after the failure `code` of the call `name`. Returns the code if the
+/// handler returns. A handle that is not valid has the handler of MPI_COMM_SELF. The handler of a pointer is
+/// that of the handle in it; that of an MPI_Errhandler is itself.
 [[gnu::cold]] int raise(NoOwner none, const char* name, int code);
 [[gnu::cold]] int raise(MPI_Comm comm, const char* name, int code);
 [[gnu::cold]] int raise(MPI_Win win, const char* name, int code);
@@ -75,19 +75,19 @@ template <class Handle>
   return handle != nullptr ? raise(*handle, name, code) : raise(NoOwner{}, name, code);
 }
 
-/// Returns `code`, and remembers a text for the message that the fatal error handlers print. The text says what was
-/// asked and what is the case. A function of the library fails by `return failure(MPI_ERR_RANK, "rank 7 of 4")`.
+/// Returns `code`, and remembers a text for the message that the fatal error handlers print. The text says
+/// what was asked and what is the case: `return failure(MPI_ERR_RANK, "the rank is 7 of 4")`.
 [[nodiscard, gnu::cold]] int failure(int code, std::string text);
 
-/// Makes the handler of `owner` the one that the failure of the present call invokes, in the place of its argument's.
-/// A call that completes requests says so which communicator the failed one belongs to. `owner` must exist until the
-/// call returns. Returns `code`.
+/// Returns `code`, and makes the failure of the present call invoke the handler of `owner` instead of that of
+/// the call's argument. A call that completes requests needs it, because the failed request has a communicator
+/// and the call has none. `owner` must exist until the call returns.
 [[nodiscard, gnu::cold]] int failure_of(ErrorHandlerOwner& owner, int code);
 
 /// Prints that the library does not have the function `name`.
 [[gnu::cold]] void print_unimplemented(const char* name);
 
-/// Makes the owners that exist while MPI runs whatever the program does: MPI_COMM_WORLD, MPI_COMM_SELF and
+/// Makes the owners that every program has between MPI_Init and MPI_Finalize: MPI_COMM_WORLD, MPI_COMM_SELF and
 /// MPI_FILE_NULL. Before and after that time every error is fatal.
 void open_predefined_owners();
 void close_predefined_owners();

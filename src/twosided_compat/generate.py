@@ -4,8 +4,8 @@
 usage: generate.py SOURCE_FOLDER OUTPUT_FOLDER HEADER_FOLDER
 
 SOURCE_FOLDER holds functions.txt, constants.txt and mpi.h.in. HEADER_FOLDER gets mpi.h. OUTPUT_FOLDER gets
-twosided_compat/calls.hpp, twosided_compat/numbers.hpp and, for each chapter of functions.txt, entries/CHAPTER.cpp. A file whose text is as it was stays untouched, so that a
-change of the table recompiles one chapter only.
+twosided_compat/calls.hpp, twosided_compat/numbers.hpp and, for each chapter of functions.txt, entries/CHAPTER.cpp. A
+file whose text is as it was stays untouched, so that a change of the table recompiles one chapter only.
 """
 
 import pathlib
@@ -32,7 +32,7 @@ BY_FILE_NULL = ("File_open", "File_delete", "Register_datarep", "Register_datare
 
 
 class Parameter:
-    """One parameter of a prototype: `const Count counts[]` has the word Count, a const, an array and the name counts."""
+    """One parameter of a prototype: `const Count counts[]` has the word Count, the dimensions [] and the name counts."""
 
     def __init__(self, text):
         self.variadic = text == "..."
@@ -132,8 +132,9 @@ def header(template, chapters, constants):
         group = handles if c_type else numbers
         if title:
             group.append(f"/* {title} */")
-        group += [f"#define {name} " + (f"(({c_type}){value})" if c_type else f"({value})" if value[0] == "-" else value)
-                  for name, value in entries]
+        for name, value in entries:
+            text = f"(({c_type}){value})" if c_type else f"({value})" if value[0] == "-" else value
+            group.append(f"#define {name} {text}")
         group.append("")
     prototypes = []
     for prefix in ("", "P"):
@@ -152,7 +153,8 @@ def header(template, chapters, constants):
                                 f"static inline {parameter.type} MPI_{name}_f2c(MPI_Fint {parameter.name}) "
                                 f"{{ return MPI_{name}_fromint({parameter.name}); }}"]
     text = template
-    for key, lines in (("handles", handles), ("numbers", numbers), ("prototypes", prototypes), ("conversions", conversions)):
+    for key, lines in (("handles", handles), ("numbers", numbers), ("prototypes", prototypes),
+                       ("conversions", conversions)):
         text = text.replace(f"@{key}@", "\n".join(lines))
     return text
 
@@ -173,19 +175,21 @@ def calls(chapters):
 
 def numbers(constants):
     """The numbers of the predefined datatypes and operators, as constants that tables can be made of."""
-    lines = ["// The numbers of the predefined datatypes and operators, by constants.txt.", "#pragma once", "", "#include <cstdint>",
-             "", "namespace rma::mpi::number {", ""]
+    lines = ["// The numbers of the predefined datatypes and operators, by constants.txt.", "#pragma once", "",
+             "#include <cstdint>", "", "namespace rma::mpi::number {", ""]
     for c_type, _, entries in constants:
         if c_type in ("MPI_Datatype", "MPI_Op"):
             for name, value in entries:
                 words = name.removeprefix("MPI_").replace("2", "TWO_", name.startswith("MPI_2")).split("_")
-                lines.append(f"inline constexpr std::uintptr_t k{''.join(word.capitalize() for word in words)} = {value};")
+                constant = "".join(word.capitalize() for word in words)
+                lines.append(f"inline constexpr std::uintptr_t k{constant} = {value};")
     return "\n".join(lines) + "\n\n}  // namespace rma::mpi::number\n"
 
 
 def unimplemented_body(function, name):
     if function.is_tool:
-        return f"return unimplemented_tool({'MPI_T_ERR_CANNOT_INIT' if function.name == 'T_init_thread' else 'MPI_T_ERR_NOT_INITIALIZED'});"
+        error = "CANNOT_INIT" if function.name == "T_init_thread" else "NOT_INITIALIZED"
+        return f"return unimplemented_tool(MPI_T_ERR_{error});"
     when = "AnyTime" if function.any_time else "WhileRunning"
     return f'return unimplemented<{when}>("{name}", {function.owner()[1]});'
 
@@ -203,7 +207,8 @@ def implemented_body(function, name, large):
     when = "AnyTime" if function.any_time else "WhileRunning"
     lines = [f'return invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
     if converted:
-        lines += [f"  {'NarrowInOut' if p.word == 'InOutCount' else 'NarrowOut'} wide_{p.name}({p.name});" for p in converted]
+        kinds = {"InOutCount": "NarrowInOut"}
+        lines += [f"  {kinds.get(p.word, 'NarrowOut')} wide_{p.name}({p.name});" for p in converted]
         lines += [f"  const int code = rma::mpi::{call};"]
         lines += [f"  if (code == MPI_SUCCESS) wide_{p.name}.store();" for p in converted]
         lines += ["  return code;"]

@@ -65,8 +65,8 @@ void set_known(Info& info, std::string_view key, const std::string& value) {
   if (!value.empty() && value.size() < MPI_MAX_INFO_VAL) info.set(key, value);
 }
 
-/// Sets what the system says of this process. The keys are those that the standard reserves for MPI_INFO_ENV; what the
-/// process does not know, as the soft limits of its launcher, has no key.
+/// Sets what the system says of this process. The keys are those that the standard reserves for MPI_INFO_ENV;
+/// what the process does not know, as the soft limits of its launcher, has no key.
 void describe_process(Info& info) {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -34,8 +34,8 @@ class Info : public Object {
   Entries entries_;
 };
 
-/// Returns the info object behind a handle: also that of MPI_INFO_ENV, at any time. Returns null for MPI_INFO_NULL and
-/// for a handle that is not valid.
+/// Returns the info object behind a handle: also that of MPI_INFO_ENV, at any time. Returns null for
+/// MPI_INFO_NULL and for a handle that is not valid.
 [[nodiscard]] Info* find_info(MPI_Info info);
 
 }  // namespace rma::mpi

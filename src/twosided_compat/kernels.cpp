@@ -1,5 +1,5 @@
-// The loops of the predefined operators. Each is a template over the machine type, simple enough for the compiler to
-// vectorize.
+// The loops of the predefined operators. Each is a template over the machine type, simple enough for the
+// compiler to vectorize.
 
 #include "twosided_compat/kernels.hpp"
 
@@ -11,8 +11,8 @@ namespace {
 __extension__ using Int128 = __int128;
 __extension__ using Uint128 = unsigned __int128;
 
-/// The type in which integers are added and multiplied: unsigned, because there overflow is defined, and not smaller
-/// than int, to which smaller types would be promoted.
+/// The type in which integers are added and multiplied: unsigned, because there overflow is defined, and not
+/// smaller than int, to which smaller types would be promoted.
 template <class T>
 struct Wrapping {
   using Type =
@@ -95,8 +95,8 @@ struct LogicalXor {
   }
 };
 
-/// A complex number as C, C++ and Fortran store it. Its product is the textbook's: Annex G's rules for infinities
-/// would cost a call for each element.
+/// A complex number as C, C++ and Fortran store it. Its product is the textbook's: Annex G's rules for
+/// infinities would cost a call for each element.
 template <class T>
 struct Complex {
   T real;

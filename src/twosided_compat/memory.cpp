@@ -8,7 +8,8 @@
 
 namespace rma::mpi {
 
-// The memory comes from the heap that other ranks reach, so that messages and windows in it need no registration.
+// The memory comes from the heap that other ranks reach, so that messages and windows in it need no
+// registration.
 int alloc_mem(MPI_Aint size, MPI_Info /*info*/, void* baseptr) {
   if (size < 0) return failure(MPI_ERR_ARG, fmt::format("the size is {}", size));
   if (baseptr == nullptr) return failure(MPI_ERR_ARG, "baseptr is null");

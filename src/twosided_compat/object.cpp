@@ -8,15 +8,16 @@
 namespace rma::mpi {
 namespace {
 
-/// The objects that have a number, which is kPredefinedEnd and their place. A program has few: it needs one for each
-/// handle that Fortran sees.
+/// The objects that have a number, which is kPredefinedEnd and their place. A program has few: it needs one
+/// for each handle that Fortran sees.
 struct Numbers {
   std::mutex lock;  // guards the rest
   std::vector<Object*> objects;
   std::vector<int> free;
 };
 
-/// Returns the one table. It is never destroyed, because objects may be freed by the program's own destructors.
+/// Returns the one table. It is never destroyed, because objects may be freed by the program's own
+/// destructors.
 Numbers& numbers() {
   static Numbers* const kNumbers = new Numbers;
   return *kNumbers;

@@ -86,8 +86,8 @@ template <class Handle>
   return bits(handle) < kPredefinedEnd;
 }
 
-/// What every object begins with that a program has a handle of. The handle is the object's address, or the ABI's
-/// number of a predefined object.
+/// What every object begins with that a program has a handle of. The handle is the object's address, or the
+/// ABI's number of a predefined object.
 class Object {
  public:
   /// Makes an object of the program, or the predefined one whose handle is `predefined`.
@@ -106,8 +106,8 @@ class Object {
     return reinterpret_cast<Handle>(is_predefined() ? static_cast<std::uintptr_t>(number()) : bits(this));
   }
 
-  /// Returns the number that stands for the object in Fortran, and draws one at the first call. The number is the
-  /// object's until the object is destroyed, and lies outside the predefined ones. Thread-safe.
+  /// Returns the number that stands for the object in Fortran, and draws one at the first call. The number is
+  /// the object's until the object is destroyed, and lies outside the predefined ones. Thread-safe.
   [[nodiscard]] int to_number();
   /// Returns the object that has this number, or null.
   [[nodiscard]] static Object* from_number(int number);
@@ -120,8 +120,8 @@ class Object {
   std::atomic<int> number_;  // 0: none was drawn yet
 };
 
-/// An object with references: the program's handle is one, and everything that needs the object longer holds another.
-/// The object is deleted with the last of them. `T` is the class that derives from this.
+/// An object with references: the program's handle is one, and everything that needs the object longer holds
+/// another. The object is deleted with the last of them. `T` is the class that derives from this.
 template <class T>
 class Counted : public Object {
  public:
@@ -144,8 +144,8 @@ void publish_predefined(Object& object);
 /// Undoes publish_predefined().
 void withdraw_predefined(Object& object);
 
-/// Returns the object behind a handle, or null if the handle is a null handle or that of an object of another kind. A
-/// handle that was freed is mostly recognised, but not always: its memory may be in use again.
+/// Returns the object behind a handle, or null if the handle is a null handle or that of an object of another
+/// kind. A handle that was freed is mostly recognised, but not always: its memory may be in use again.
 template <class T, class Handle>
 [[nodiscard]] T* find(Handle handle) {
   Object* object = nullptr;

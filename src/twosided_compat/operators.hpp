@@ -24,16 +24,17 @@ class Operator : public Counted<Operator> {
   bool commutes_;
 };
 
-/// Says how the elements of one reduction are combined: a predefined operator is looked up once, for all the pieces of
-/// the reduction. The operator and the datatype must exist as long as this.
+/// Says how the elements of one reduction are combined: a predefined operator is looked up once, for all the
+/// pieces of the reduction. The operator and the datatype must exist as long as this.
 class Reduction {
  public:
-  /// Returns MPI_SUCCESS and sets `reduction`, or MPI_ERR_TYPE, or MPI_ERR_OP if the operator is not defined for the
-  /// datatype. MPI_REPLACE and MPI_NO_OP are none for a reduction: only accumulates of windows have them.
+  /// Returns MPI_SUCCESS and sets `reduction`, or MPI_ERR_TYPE, or MPI_ERR_OP if the operator is not defined
+  /// for the datatype. MPI_REPLACE and MPI_NO_OP are none for a reduction: only accumulates of windows have
+  /// them.
   [[nodiscard]] static int find(MPI_Op op, MPI_Datatype datatype, Reduction& reduction);
 
-  /// Performs inout[i] = in[i] op inout[i] for `count` elements. The arrays are aligned as the elements, and do not
-  /// overlap.
+  /// Performs inout[i] = in[i] op inout[i] for `count` elements. The arrays are aligned as the elements, and
+  /// do not overlap.
   void operator()(const void* in, void* inout, MPI_Count count) const {
     if (kernel_ != nullptr) {
       kernel_(in, inout, static_cast<std::size_t>(count));

@@ -29,8 +29,8 @@ int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count)
   return MPI_SUCCESS;
 }
 
-// A type whose basic elements are equal needs a division. A pair that arrived in part has its value, or not even that.
-// Derived types of unequal elements are for those who know the layout.
+// A type whose basic elements are equal needs a division. A pair that arrived in part has its value, or not
+// even that. Derived types of unequal elements are for those who know the layout.
 int get_elements(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
   if (status == nullptr || count == nullptr) return no_status();
   const Datatype* const type = find<Datatype>(datatype);

@@ -26,8 +26,8 @@ inline void set_cancelled(MPI_Status& status, bool cancelled) {
   status.MPI_internal[kCancelledWord] = cancelled ? 1 : 0;
 }
 
-/// Writes the status of a message, unless the program ignores it. Leaves MPI_ERROR alone, as the standard wants it of
-/// calls that return one status.
+/// Writes the status of a message, unless the program ignores it. Leaves MPI_ERROR alone, as the standard
+/// wants it of calls that return one status.
 inline void write_status(MPI_Status* status, int source, int tag, MPI_Count bytes) {
   if (status == MPI_STATUS_IGNORE) return;
   status->MPI_SOURCE = source;

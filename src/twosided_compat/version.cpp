@@ -1,12 +1,12 @@
 // The library's version, the processor's name and the clock.
 
 #include <fmt/format.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
@@ -15,9 +15,9 @@
 namespace rma::mpi {
 namespace {
 
-// The header follows MPI 5.0, because the ABI does. The library answers with the last version whose chapters it
-// means to have for intracommunicator programs: programs ask this number to know what they may call, and sessions,
-// partitioned communication and large counts of MPI 4 are not all there.
+// The header follows MPI 5.0, because the ABI does. The library answers with the last version whose chapters
+// it means to have for intracommunicator programs: programs ask this number to know what they may call, and
+// sessions, partitioned communication and large counts of MPI 4 are not all there.
 constexpr int kVersion = 3;
 constexpr int kSubversion = 1;
 

@@ -11,8 +11,9 @@ namespace rma::mpi {
 // The entry points treat MPI_Aint and MPI_Count as one type, as they are on every 64-bit system.
 static_assert(std::is_same_v<MPI_Aint, MPI_Count>, "this library needs a system with addresses of 64 bits");
 
-/// A view of an array of the program: of int in a call of the plain form, of 64-bit integers in one of the large form.
-/// The array must outlive the view, as MPI requires of the arrays of a nonblocking call until it completes.
+/// A view of an array of the program: of int in a call of the plain form, of 64-bit integers in one of the
+/// large form. The array must outlive the view, as MPI requires of the arrays of a nonblocking call until it
+/// completes.
 template <class Meaning>
 class IntegerView {
  public:

@@ -157,7 +157,7 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes",
                   "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
                   "their receive. The size of a ring's slots and of messages between hosts limit it"},
-      SettingInfo{"RMA_UNEXPECTED", &Settings::unexpected_bytes, "1M", 4096, kTebi, "bytes",
+      SettingInfo{"RMA_UNEXPECTED", &Settings::unexpected_bytes, "16M", 4096, kTebi, "bytes",
                   "The maximum memory for messages of one rank to another that were sent at once and for "
                   "which no receive is posted. Further messages wait for their receive"},
       SettingInfo{"RMA_HOST_RING_LINES", &Settings::host_ring_lines, "256", 16, 65536, "lines",

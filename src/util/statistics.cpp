@@ -73,6 +73,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"receive_unexpected", "two-sided messages that came before their receive was posted"},
     {"receive_mapped", "two-sided messages that were copied from the sender's mapped heap"},
     {"receive_cma", "two-sided messages that were read by process_vm_readv"},
+    {"receive_rdma", "two-sided messages that were read from another host by RDMA"},
     {"receive_fragments", "two-sided messages that were asked for in fragments"},
 }};
 

@@ -64,6 +64,11 @@ void Completions::take_in(std::size_t rail, const transport::Completion& complet
   end(fragment, status);
 }
 
+void Completions::post_later(Fragment& fragment) {
+  const std::lock_guard guard(retry_lock_);
+  retries_.push_back(&fragment);
+}
+
 bool Completions::queue_retry(Fragment& fragment) {
   if (!fragment.movable || !ConnectionManager::any_alive(connections_.peer(fragment.rank))) return false;
   count(Counter::rail_failover);

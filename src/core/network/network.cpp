@@ -34,6 +34,7 @@ struct Network::Components {
         bounce(pending, rails, connections, completions, posting),
         zero_copy(settings, *cache, connections, completions, posting, bounce),
         keys(pending, posting, bounce, settings.bounce_bytes),
+        keyed_reads(settings, own_memory, *cache, connections, completions),
         transfers(settings, std::move(own_memory), requests, keys, posting, connections, inline_put, bounce,
                   zero_copy),
         words(pending, rails, requests, connections, keys, completions, posting, inline_put, bounce) {
@@ -55,6 +56,7 @@ struct Network::Components {
   BounceCopy bounce;
   ZeroCopy zero_copy;
   RemoteKeys keys;
+  KeyedReads keyed_reads;
   Transfers transfers;
   WordOperations words;
 };
@@ -103,6 +105,8 @@ Result<RegistrationCache::Use> Network::register_local(std::byte* address, std::
   }
   return components_->cache->get(address, bytes);
 }
+
+KeyedReads& Network::keyed_reads() { return components_->keyed_reads; }
 
 void Network::set_copy_fallback(CopyFallback* fallback) {
   components_->transfers.set_copy_fallback(fallback);

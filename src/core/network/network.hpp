@@ -12,6 +12,7 @@
 #include "core/network/network_card.hpp"
 #include "core/network/own_memory.hpp"
 #include "core/network/request_order.hpp"
+#include "core/network/keyed_reads.hpp"
 #include "fabric/rails.hpp"
 #include "fabric/registration_cache.hpp"
 #include "util/settings.hpp"
@@ -71,6 +72,8 @@ class Network final : public ProgressSource {
   /// memory is copied.
   [[nodiscard]] Result<RegistrationCache::Use> register_local(std::byte* address, std::size_t bytes);
 
+  /// Returns the reads of memory whose keys a message has brought.
+  [[nodiscard]] KeyedReads& keyed_reads();
   /// Sets what reaches memory that is not registered. Called before the first transfer. `fallback` outlives
   /// the network's use; null if such memory is out of reach.
   void set_copy_fallback(CopyFallback* fallback);

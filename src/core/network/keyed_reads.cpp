@@ -1,0 +1,45 @@
+#include "core/network/keyed_reads.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/statistics.hpp"
+
+namespace rma {
+
+Result<DeviceMemory> KeyedReads::prepare(std::byte* address, std::size_t bytes) {
+  if (const auto own = own_memory_(address); own && address + bytes <= own->address + own->bytes) {
+    return DeviceMemory{.local = own->local, .remote = own->remote};
+  }
+  if (settings_.local_buffers == LocalBufferSetting::bounce) {
+    return Status(RMA_ERR_UNSUPPORTED, "RMA_LOCAL_BUFFERS=bounce");
+  }
+  auto use = cache_.get(address, bytes);
+  if (!use.ok()) return std::move(use).status();
+  DeviceMemory memory = {.local = use->registered().local, .remote = use->registered().remote};
+  memory.use = std::make_shared<RegistrationCache::Use>(std::move(use).value());
+  return memory;
+}
+
+Status KeyedReads::start(int rank, std::uintptr_t remote, const RailKeys& keys, std::byte* local,
+                         std::size_t bytes, const DeviceMemory& memory, rma_request_t operation) {
+  Peer* peer = nullptr;
+  if (Status status = connections_.connect(rank, &peer); !status.ok()) return status;
+  count(Counter::get_rdma);
+  Span span = {.direction = transport::Direction::read,
+               .remote = remote,
+               .local = local,
+               .bytes = bytes,
+               .remote_keys = peer->match.by_mine(keys),
+               .local_keys = memory.local};
+  while (span.bytes > 0) {
+    const Span part = span.split(std::min<std::size_t>(span.bytes, settings_.piece_bytes));
+    Fragment& fragment = completions_.begin(*peer, part, operation);
+    fragment.use = memory.use;
+    fragment.movable = true;
+    completions_.post_later(fragment);
+  }
+  return {};
+}
+
+}  // namespace rma

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/network/completions.hpp"
+#include "core/network/connection_manager.hpp"
+#include "core/network/own_memory.hpp"
+#include "fabric/registration_cache.hpp"
+#include "util/settings.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// A piece of this process's memory that the devices may read and write as long as the object lives.
+struct DeviceMemory {
+  RailKeys local = {};
+  RailKeys remote = {};
+  std::shared_ptr<RegistrationCache::Use> use = nullptr;  ///< null for memory of the heap
+};
+
+/// Reads of memory for which its owner has sent the keys, as a rendezvous does (UCX: rkey). Never waits, so a
+/// handler of a message may start a read; progress posts it. Thread-safe.
+class KeyedReads {
+ public:
+  /// All of these outlive this object.
+  KeyedReads(const Settings& settings, OwnMemory own_memory, RegistrationCache& cache,
+             ConnectionManager& connections, Completions& completions)
+      : settings_(settings),
+        own_memory_(std::move(own_memory)),
+        cache_(cache),
+        connections_(connections),
+        completions_(completions) {}
+
+  /// Makes [address, address + bytes) of this process usable by the devices. RMA_ERR_UNSUPPORTED and
+  /// RMA_ERR_NO_MEMORY if the memory cannot be registered, or RMA_LOCAL_BUFFERS says that it is copied.
+  [[nodiscard]] Result<DeviceMemory> prepare(std::byte* address, std::size_t bytes);
+
+  /// Starts to read `bytes` bytes at `remote` of `rank` into `local`, as parts of `operation`. `keys` are the
+  /// rank's remote keys in the order of its rails, and `memory` is what prepare() returned for `local`. Large
+  /// reads are divided among the rails. RMA_ERR_PEER_LOST.
+  [[nodiscard]] Status start(int rank, std::uintptr_t remote, const RailKeys& keys, std::byte* local,
+                             std::size_t bytes, const DeviceMemory& memory, rma_request_t operation);
+
+ private:
+  const Settings& settings_;
+  const OwnMemory own_memory_;
+  RegistrationCache& cache_;
+  ConnectionManager& connections_;
+  Completions& completions_;
+};
+
+}  // namespace rma
