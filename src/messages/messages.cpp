@@ -169,6 +169,8 @@ Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelo
 Status Messages::receive(std::span<std::byte> buffer, const Wanted& wanted, rma_message_info_t* info,
                          rma_request_t* request) {
   if (any_lost_.load(std::memory_order_acquire) && awaits_lost(wanted.source)) poll_rings();
+  if (any_unconnected_.load(std::memory_order_relaxed)) [[unlikely]]
+    connect_wanted();
   MessageContext& context = contexts_.of(wanted.context);
   rma_request_t opened = RMA_REQUEST_NULL;
   if (request != nullptr) {
@@ -270,6 +272,12 @@ bool Messages::start_read(const Fetch& fetch, std::size_t bytes) {
   Network* const network = remote_access_.network();
   if (fetch.head.form != RendezvousForm::keyed || network == nullptr) return false;
   ReceiveOperation& receive = *fetch.receive;
+  if (!network->keyed_reads().connected(receive.peer)) {
+    const std::lock_guard guard(reads_lock_);
+    unconnected_.push_back(receive.peer);
+    any_unconnected_.store(true, std::memory_order_relaxed);
+    return false;
+  }
   const auto memory = network->keyed_reads().prepare(receive.buffer, bytes);
   if (!memory.ok()) return false;
   const rma_request_t operation = pending_.open(receive.peer);
@@ -283,6 +291,17 @@ bool Messages::start_read(const Fetch& fetch, std::size_t bytes) {
   reads_.push_back({.operation = operation, .receive = &receive, .sender = fetch.head.sender});
   read_count_.store(reads_.size(), std::memory_order_relaxed);
   return true;
+}
+
+void Messages::connect_wanted() {
+  std::vector<int> ranks;
+  {
+    const std::lock_guard guard(reads_lock_);
+    ranks.swap(unconnected_);
+    any_unconnected_.store(false, std::memory_order_relaxed);
+  }
+  // A failure is that of the next message to the rank, or of the next read.
+  for (const int rank : ranks) static_cast<void>(outbox_.ready(rank));
 }
 
 bool Messages::end_reads() {

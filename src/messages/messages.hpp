@@ -114,6 +114,9 @@ class Messages final : public ProgressSource {
   void fetch(const Fetch& fetch);
   /// Starts to read the data from another host. Returns false if the devices cannot reach them.
   [[nodiscard]] bool start_read(const Fetch& fetch, std::size_t bytes);
+  /// Connects with the ranks whose data could not be read for want of a connection. Called by the program's
+  /// threads, and never by a handler.
+  void connect_wanted();
   /// Ends the receives whose reads are complete. Returns whether there was any.
   bool end_reads();
   /// Says to the sender that its buffer is free, and ends the receive.
@@ -147,6 +150,8 @@ class Messages final : public ProgressSource {
   SpinLock reads_lock_;
   std::vector<Read> reads_;  ///< under reads_lock_
   std::atomic<std::size_t> read_count_ = 0;
+  std::vector<int> unconnected_;  ///< ranks for connect_wanted(), under reads_lock_
+  std::atomic<bool> any_unconnected_ = false;
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
   std::atomic<std::int64_t> looked_ = 0;  ///< monotonic time of the last look_for_ended_ranks(), ms

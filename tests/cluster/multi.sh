@@ -15,4 +15,7 @@ done
 # access directly, and to those of the other host.
 step 'one channel, two transports' multi 'Contiguous.*:Accumulate.*:Atomic.*:Mixed.*' RMA_CMA=off \
   RMA_NONCONTIGUOUS=packed
+# MPI between hosts: one rank receives from another to which it never sends, and long messages are read by RDMA.
+step 'MPI point to point' cluster-run -n 2 --timeout 200 -- "$programs/mpi-point-to-point"
+step 'MPI collectives' cluster-run -n 2 --timeout 200 -- "$programs/mpi-collectives"
 finish

@@ -35,9 +35,16 @@ class KeyedReads {
   /// RMA_ERR_NO_MEMORY if the memory cannot be registered, or RMA_LOCAL_BUFFERS says that it is copied.
   [[nodiscard]] Result<DeviceMemory> prepare(std::byte* address, std::size_t bytes);
 
+  /// Returns whether start() works for `rank`: this process has connected with it. A handler of a message must
+  /// not connect. Two processes whose handlers connect with each other would wait for each other, because
+  /// neither takes in messages meanwhile.
+  [[nodiscard]] bool connected(int rank) {
+    return connections_.peer(rank).ready.load(std::memory_order_acquire);  // pairs with the store in connect_first()
+  }
+
   /// Starts to read `bytes` bytes at `remote` of `rank` into `local`, as parts of `operation`. `keys` are the
   /// rank's remote keys in the order of its rails, and `memory` is what prepare() returned for `local`. Large
-  /// reads are divided among the rails. RMA_ERR_PEER_LOST.
+  /// reads are divided among the rails. The rank is connected(). RMA_ERR_PEER_LOST.
   [[nodiscard]] Status start(int rank, std::uintptr_t remote, const RailKeys& keys, std::byte* local,
                              std::size_t bytes, const DeviceMemory& memory, rma_request_t operation);
 
