@@ -51,11 +51,10 @@ void keep(std::string_view call, std::string_view text) noexcept {
 }
 
 constexpr std::array<const char*, 17> kNames = {
-    "RMA_SUCCESS",     "RMA_ERR_NOT_INITIALIZED", "RMA_ERR_ARGUMENT",  "RMA_ERR_RANK",
-    "RMA_ERR_SIZE",    "RMA_ERR_ALIGNMENT",       "RMA_ERR_ADDRESS",   "RMA_ERR_NO_MEMORY",
-    "RMA_ERR_SETTING", "RMA_ERR_LAUNCH",          "RMA_ERR_PEER_LOST", "RMA_ERR_UNSUPPORTED",
-    "RMA_ERR_SYSTEM",  "RMA_ERR_STATE",           "RMA_ERR_VERSION",   "RMA_ERR_TRUNCATED",
-    "RMA_ERR_CANCELED"};
+    "RMA_SUCCESS",       "RMA_ERR_NOT_INITIALIZED", "RMA_ERR_ARGUMENT",  "RMA_ERR_RANK",    "RMA_ERR_SIZE",
+    "RMA_ERR_ALIGNMENT", "RMA_ERR_ADDRESS",         "RMA_ERR_NO_MEMORY", "RMA_ERR_SETTING", "RMA_ERR_LAUNCH",
+    "RMA_ERR_PEER_LOST", "RMA_ERR_UNSUPPORTED",     "RMA_ERR_SYSTEM",    "RMA_ERR_STATE",   "RMA_ERR_VERSION",
+    "RMA_ERR_TRUNCATED", "RMA_ERR_CANCELED"};
 static_assert(RMA_ERR_CANCELED + 1 == kNames.size());
 
 }  // namespace

@@ -35,8 +35,8 @@ Status check_request(rma_request_t* request) {
 
 enum class Blocking : bool { no, yes };
 
-[[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes, int rank,
-                                                int tag, std::uint32_t context, bool synchronous,
+[[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes,
+                                                int rank, int tag, std::uint32_t context, bool synchronous,
                                                 Blocking blocking, rma_request_t* request) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
     if (blocking == Blocking::no) {
@@ -169,7 +169,8 @@ rma_status_t rma_cancel(rma_request_t request) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     if (request == RMA_REQUEST_NULL || request == rma::kCompleteRequest) return {};
     if (!runtime.remote_access->pending().known(request)) {
-      return {RMA_ERR_ARGUMENT, rma::text("{:#x} is not a valid request, or was already waited for", request)};
+      return {RMA_ERR_ARGUMENT,
+              rma::text("{:#x} is not a valid request, or was already waited for", request)};
     }
     runtime.messages->cancel(request);
     return {};

@@ -15,15 +15,14 @@ int CollectiveTransfers::send(const void* data, std::size_t bytes, int to) {
 }
 
 int CollectiveTransfers::receive(void* data, std::size_t bytes, int from) {
-  return checked(
-      rma_recv(data, bytes, comm_.world_rank(from), tag_, comm_.collective_context(), nullptr));
+  return checked(rma_recv(data, bytes, comm_.world_rank(from), tag_, comm_.collective_context(), nullptr));
 }
 
-int CollectiveTransfers::exchange(const void* out, std::size_t out_bytes, int to, void* in, std::size_t in_bytes,
-                                  int from) {
+int CollectiveTransfers::exchange(const void* out, std::size_t out_bytes, int to, void* in,
+                                  std::size_t in_bytes, int from) {
   rma_request_t request = RMA_REQUEST_NULL;
   if (const int code = checked(rma_recv_nb(in, in_bytes, comm_.world_rank(from), tag_,
-                                                      comm_.collective_context(), nullptr, &request));
+                                           comm_.collective_context(), nullptr, &request));
       code != MPI_SUCCESS) {
     return code;
   }

@@ -26,7 +26,8 @@ enum class CollectiveTag : int {
 /// function returns MPI_SUCCESS or an error class.
 class CollectiveTransfers {
  public:
-  CollectiveTransfers(const Communicator& comm, CollectiveTag tag) : comm_(comm), tag_(static_cast<int>(tag)) {}
+  CollectiveTransfers(const Communicator& comm, CollectiveTag tag)
+      : comm_(comm), tag_(static_cast<int>(tag)) {}
 
   [[nodiscard]] int send(const void* data, std::size_t bytes, int to);
   [[nodiscard]] int receive(void* data, std::size_t bytes, int from);

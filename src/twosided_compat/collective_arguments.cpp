@@ -13,7 +13,8 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, MPI_
     if (counts[member] < 0) return failure(MPI_ERR_COUNT, "a count is negative");
     Buffer& block = blocks.blocks_[static_cast<std::size_t>(member)];
     block.bytes = static_cast<std::size_t>(counts[member]) * extent;
-    block.data = static_cast<std::byte*>(address) + displacements[member] * static_cast<std::ptrdiff_t>(extent);
+    block.data =
+        static_cast<std::byte*>(address) + displacements[member] * static_cast<std::ptrdiff_t>(extent);
     if (address == nullptr && block.bytes != 0) return failure(MPI_ERR_BUFFER, "the buffer is null");
   }
   return MPI_SUCCESS;

@@ -13,7 +13,8 @@ namespace rma::mpi {
 
 /// Checks that `root` is a member.
 [[nodiscard]] inline int check_root(const Communicator& comm, int root) {
-  if (root < 0 || root >= comm.size()) return failure(MPI_ERR_ROOT, "the root is no member of the communicator");
+  if (root < 0 || root >= comm.size())
+    return failure(MPI_ERR_ROOT, "the root is no member of the communicator");
   return MPI_SUCCESS;
 }
 
@@ -21,13 +22,16 @@ namespace rma::mpi {
 class Blocks {
  public:
   /// Member r has counts[r] elements at displacement displs[r].
-  [[nodiscard]] static int find(void* address, Counts counts, Displacements displacements, MPI_Datatype type, int members,
-                                Blocks& blocks);
+  [[nodiscard]] static int find(void* address, Counts counts, Displacements displacements, MPI_Datatype type,
+                                int members, Blocks& blocks);
   /// Each member has `count` elements, one behind the other.
-  [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, int members, Blocks& blocks);
+  [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, int members,
+                                Blocks& blocks);
 
   [[nodiscard]] std::byte* data(int member) const { return blocks_[static_cast<std::size_t>(member)].data; }
-  [[nodiscard]] std::size_t bytes(int member) const { return blocks_[static_cast<std::size_t>(member)].bytes; }
+  [[nodiscard]] std::size_t bytes(int member) const {
+    return blocks_[static_cast<std::size_t>(member)].bytes;
+  }
 
  private:
   std::vector<Buffer> blocks_;

@@ -19,7 +19,8 @@ int gather_blocks(const Communicator& comm, const Buffer* mine, const Blocks& al
   if (comm.rank() != root) return transfers.send(mine->data, mine->bytes, root);
   for (int member = 0; member < comm.size(); ++member) {
     if (member == root) continue;
-    if (const int code = transfers.receive(all.data(member), all.bytes(member), member); code != MPI_SUCCESS) {
+    if (const int code = transfers.receive(all.data(member), all.bytes(member), member);
+        code != MPI_SUCCESS) {
       return code;
     }
   }
@@ -33,7 +34,8 @@ int scatter_blocks(const Communicator& comm, const Blocks& all, const Buffer* mi
   if (comm.rank() != root) return transfers.receive(mine->data, mine->bytes, root);
   for (int member = 0; member < comm.size(); ++member) {
     if (member == root) continue;
-    if (const int code = transfers.send(all.data(member), all.bytes(member), member); code != MPI_SUCCESS) return code;
+    if (const int code = transfers.send(all.data(member), all.bytes(member), member); code != MPI_SUCCESS)
+      return code;
   }
   if (mine != nullptr) copy_block(mine->data, all.data(root), std::min(mine->bytes, all.bytes(root)));
   return MPI_SUCCESS;
@@ -62,13 +64,11 @@ int alltoall_blocks(const Communicator& comm, const Blocks& out, const Blocks& i
   for (int step = 1; step < size; ++step) {
     const int to = (rank + step) % size;
     const int from = (rank - step + size) % size;
-    const int code =
-        transfers.exchange(out.data(to), out.bytes(to), to, in.data(from), in.bytes(from), from);
+    const int code = transfers.exchange(out.data(to), out.bytes(to), to, in.data(from), in.bytes(from), from);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
-
 
 int alltoall_in_place(const Communicator& comm, const Blocks& blocks) {
   CollectiveTransfers transfers(comm, CollectiveTag::kAlltoall);
@@ -79,8 +79,8 @@ int alltoall_in_place(const Communicator& comm, const Blocks& blocks) {
       if (comm.rank() != low && comm.rank() != high) continue;
       const int other = comm.rank() == low ? high : low;
       copy_of_block.assign(blocks.data(other), blocks.data(other) + blocks.bytes(other));
-      const int code = transfers.exchange(copy_of_block.data(), copy_of_block.size(), other, blocks.data(other),
-                                          blocks.bytes(other), other);
+      const int code = transfers.exchange(copy_of_block.data(), copy_of_block.size(), other,
+                                          blocks.data(other), blocks.bytes(other), other);
       if (code != MPI_SUCCESS) return code;
     }
   }
@@ -218,7 +218,8 @@ int alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* 
   Blocks to;
   Blocks from;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = Blocks::find(in, in_count, in_type, comm->size(), from); code != MPI_SUCCESS) return code;
+  if (const int code = Blocks::find(in, in_count, in_type, comm->size(), from); code != MPI_SUCCESS)
+    return code;
   if (in_place(out)) return alltoall_in_place(*comm, from);
   if (const int code = Blocks::find(const_cast<void*>(out), out_count, out_type, comm->size(), to);
       code != MPI_SUCCESS) {
@@ -227,8 +228,9 @@ int alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* 
   return alltoall_blocks(*comm, to, from);
 }
 
-int alltoallv(const void* out, Counts out_counts, Displacements out_displacements, MPI_Datatype out_type, void* in,
-              Counts in_counts, Displacements in_displacements, MPI_Datatype in_type, MPI_Comm handle) {
+int alltoallv(const void* out, Counts out_counts, Displacements out_displacements, MPI_Datatype out_type,
+              void* in, Counts in_counts, Displacements in_displacements, MPI_Datatype in_type,
+              MPI_Comm handle) {
   Communicator* comm = nullptr;
   Blocks to;
   Blocks from;

@@ -28,7 +28,8 @@ int reduce_to_first(const Combination& reduction, std::vector<std::byte>& mine) 
   for (int mask = 1; mask < reduction.comm.size(); mask <<= 1) {
     if ((rank & mask) != 0) return transfers.send(mine.data(), reduction.bytes, rank - mask);
     if (rank + mask >= reduction.comm.size()) continue;
-    if (const int code = transfers.receive(other.data(), reduction.bytes, rank + mask); code != MPI_SUCCESS) return code;
+    if (const int code = transfers.receive(other.data(), reduction.bytes, rank + mask); code != MPI_SUCCESS)
+      return code;
     reduction.operation(mine.data(), other.data(), reduction.count);
     mine.swap(other);
   }
@@ -58,13 +59,15 @@ void store(void* to, const std::vector<std::byte>& result) {
 
 }  // namespace
 
-int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm handle) {
+int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+           MPI_Comm handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
   const void* const mine = comm->rank() == root && in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
+  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
+    return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
   CollectiveTransfers transfers(*comm, CollectiveTag::kReduce);
@@ -80,7 +83,8 @@ int allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   const void* const mine = in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
+  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
+    return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
   if (comm->rank() == 0) store(in, result);
@@ -100,7 +104,8 @@ int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, 
     total += counts[member];
   }
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, total, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
+  if (const int code = find_reduction(mine, total, type, op, *comm, reduction); code != MPI_SUCCESS)
+    return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
   const std::size_t extent = total == 0 ? 0 : reduction.bytes / static_cast<std::size_t>(total);
@@ -116,7 +121,8 @@ int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, 
   return MPI_SUCCESS;
 }
 
-int reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm handle) {
+int reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (count < 0) return failure(MPI_ERR_COUNT, "recvcount is negative");
@@ -134,18 +140,21 @@ int scan_with(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   const void* const mine = in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS) return code;
+  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
+    return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   CollectiveTransfers transfers(*comm, CollectiveTag::kScan);
   std::vector<std::byte> before(reduction.bytes);
   if (comm->rank() > 0) {
-    if (const int code = transfers.receive(before.data(), before.size(), comm->rank() - 1); code != MPI_SUCCESS) {
+    if (const int code = transfers.receive(before.data(), before.size(), comm->rank() - 1);
+        code != MPI_SUCCESS) {
       return code;
     }
     reduction.operation(before.data(), result.data(), count);
   }
   if (comm->rank() + 1 < comm->size()) {
-    if (const int code = transfers.send(result.data(), result.size(), comm->rank() + 1); code != MPI_SUCCESS) return code;
+    if (const int code = transfers.send(result.data(), result.size(), comm->rank() + 1); code != MPI_SUCCESS)
+      return code;
   }
   if (!exclusive) {
     store(in, result);

@@ -44,7 +44,8 @@ int make_communicator(const Communicator& parent, std::span<const int> ranks, MP
     for (const int other : ranks.subspan(1)) {
       if (const int code = transfers.send(&context, sizeof context, other); code != MPI_SUCCESS) return code;
     }
-  } else if (const int code = transfers.receive(&context, sizeof context, ranks.front()); code != MPI_SUCCESS) {
+  } else if (const int code = transfers.receive(&context, sizeof context, ranks.front());
+             code != MPI_SUCCESS) {
     return code;
   }
   if (context == 0) return failure(MPI_ERR_OTHER, "rank 0 of the new communicator has made too many");
@@ -59,7 +60,8 @@ int make_communicator(const Communicator& parent, std::span<const int> ranks, MP
 int split(const Communicator& parent, Choice own, MPI_Comm* made) {
   std::vector<Choice> choices(static_cast<std::size_t>(parent.size()));
   CollectiveTransfers transfers(parent, CollectiveTag::kSplit);
-  if (const int code = transfers.allgather(&own, sizeof own, choices.data()); code != MPI_SUCCESS) return code;
+  if (const int code = transfers.allgather(&own, sizeof own, choices.data()); code != MPI_SUCCESS)
+    return code;
   *made = MPI_COMM_NULL;
   if (own.color == MPI_UNDEFINED) return MPI_SUCCESS;
   std::vector<int> ranks;
@@ -150,7 +152,8 @@ int comm_split(MPI_Comm handle, int color, int key, MPI_Comm* made) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  if (color < 0 && color != MPI_UNDEFINED) return failure(MPI_ERR_ARG, fmt::format("color {} is negative", color));
+  if (color < 0 && color != MPI_UNDEFINED)
+    return failure(MPI_ERR_ARG, fmt::format("color {} is negative", color));
   return split(*comm, {.color = color, .key = key}, made);
 }
 

@@ -32,7 +32,8 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
 int grequest_complete(MPI_Request handle) {
   Request* request = nullptr;
   if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
-  if (request->generalized == nullptr) return failure(MPI_ERR_REQUEST, "the request is not a generalized one");
+  if (request->generalized == nullptr)
+    return failure(MPI_ERR_REQUEST, "the request is not a generalized one");
   request->generalized->complete.store(true, std::memory_order_release);
   return MPI_SUCCESS;
 }

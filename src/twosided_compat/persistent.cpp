@@ -7,11 +7,12 @@
 namespace rma::mpi {
 namespace {
 
-int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle,
-              MPI_Request* made) {
+int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+              MPI_Comm handle, MPI_Request* made) {
   Send send;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS) return code;
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
+    return code;
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
   request->active = false;
   request->start = [mode, send, dest, tag](Request& self) { return start_send(mode, send, dest, tag, self); };

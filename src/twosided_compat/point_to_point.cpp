@@ -13,7 +13,8 @@
 namespace rma::mpi {
 
 int bad_rank(int rank, const Communicator& comm) {
-  return failure(MPI_ERR_RANK, fmt::format("rank {} is not in a communicator of {} processes", rank, comm.size()));
+  return failure(MPI_ERR_RANK,
+                 fmt::format("rank {} is not in a communicator of {} processes", rank, comm.size()));
 }
 
 int bad_tag(int tag) { return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag)); }
@@ -23,11 +24,12 @@ namespace {
 int blocking_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
                   MPI_Comm handle) {
   Send send;
-  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS) return code;
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
+    return code;
   if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
   const auto call = mode == Mode::kSynchronous ? rma_ssend : rma_send;
-  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
-                      send.comm->context()));
+  return checked(
+      call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag, send.comm->context()));
 }
 
 /// What a receive or probe looks for, in librma's terms.
@@ -49,7 +51,8 @@ int find_wanted(int source, int tag, MPI_Comm handle, Wanted& wanted) {
 
 }  // namespace
 
-int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle, Send& send) {
+int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle,
+              Send& send) {
   if (const int code = find_communicator(handle, send.comm); code != MPI_SUCCESS) [[unlikely]]
     return code;
   if (const int code = find_buffer(address, count, type, send.buffer); code != MPI_SUCCESS) [[unlikely]]
@@ -62,8 +65,8 @@ int start_send(Mode mode, const Send& send, int dest, int tag, Request& request)
   request.code = MPI_SUCCESS;
   if (request.ended) return MPI_SUCCESS;
   const auto call = mode == Mode::kSynchronous ? rma_ssend_nb : rma_send_nb;
-  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag, send.comm->context(),
-                      &request.pending));
+  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
+                      send.comm->context(), &request.pending));
 }
 
 int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
@@ -71,17 +74,17 @@ int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm,
   request.ended = request.proc_null;
   request.code = MPI_SUCCESS;
   if (request.ended) return MPI_SUCCESS;
-  return checked(rma_recv_nb(buffer.data, buffer.bytes,
-                             source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
-                             tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag, comm.context(), &request.info,
-                             &request.pending));
+  return checked(rma_recv_nb(
+      buffer.data, buffer.bytes, source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
+      tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag, comm.context(), &request.info, &request.pending));
 }
 
-int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle,
-               MPI_Request* made) {
+int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+               MPI_Comm handle, MPI_Request* made) {
   Send send;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS) return code;
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
+    return code;
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
   if (const int code = start_send(mode, send, dest, tag, *request); code != MPI_SUCCESS) return code;
   *made = request.release()->handle<MPI_Request>();
@@ -187,7 +190,8 @@ int sendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int de
              MPI_Count in_count, MPI_Datatype in_type, int source, int receive_tag, MPI_Comm handle,
              MPI_Status* status) {
   Send send;
-  if (const int code = find_send(out, out_count, out_type, dest, send_tag, handle, send); code != MPI_SUCCESS) {
+  if (const int code = find_send(out, out_count, out_type, dest, send_tag, handle, send);
+      code != MPI_SUCCESS) {
     return code;
   }
   MPI_Request request = MPI_REQUEST_NULL;
@@ -204,9 +208,11 @@ int sendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int de
 int sendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int dest, int send_tag, int source,
                      int receive_tag, MPI_Comm handle, MPI_Status* status) {
   Send send;
-  if (const int code = find_send(address, count, type, dest, send_tag, handle, send); code != MPI_SUCCESS) return code;
+  if (const int code = find_send(address, count, type, dest, send_tag, handle, send); code != MPI_SUCCESS)
+    return code;
   const std::vector<std::byte> copy(send.buffer.data, send.buffer.data + send.buffer.bytes);
-  return sendrecv(copy.data(), count, type, dest, send_tag, address, count, type, source, receive_tag, handle, status);
+  return sendrecv(copy.data(), count, type, dest, send_tag, address, count, type, source, receive_tag, handle,
+                  status);
 }
 
 }  // namespace rma::mpi

@@ -14,16 +14,17 @@ struct Send {
   Communicator* comm = nullptr;
   Buffer buffer;
 };
-[[nodiscard]] int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle,
-                            Send& send);
+[[nodiscard]] int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                            MPI_Comm handle, Send& send);
 
 /// Start an operation on a request that has no pending one. The arguments were checked.
 [[nodiscard]] int start_send(Mode mode, const Send& send, int dest, int tag, Request& request);
-[[nodiscard]] int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request);
+[[nodiscard]] int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm,
+                                Request& request);
 
 /// Check the arguments, and make a request for an operation that they start.
-[[nodiscard]] int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                             MPI_Comm handle, MPI_Request* made);
+[[nodiscard]] int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest,
+                             int tag, MPI_Comm handle, MPI_Request* made);
 [[nodiscard]] int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
                                 MPI_Comm handle, MPI_Request* made);
 

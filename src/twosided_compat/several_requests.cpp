@@ -139,7 +139,8 @@ int testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Status* 
 namespace {
 
 /// Consumes all requests that have ended, from `first` on.
-int consume_ended(int count, MPI_Request* handles, int first, int* found, int* indices, MPI_Status* statuses) {
+int consume_ended(int count, MPI_Request* handles, int first, int* found, int* indices,
+                  MPI_Status* statuses) {
   int result = MPI_SUCCESS;
   *found = 0;
   for (int i = first; i < count; ++i) {

@@ -30,7 +30,8 @@ struct Buffer {
 }
 
 /// Checks a buffer of `count` elements. MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_BUFFER.
-[[nodiscard]] inline int find_buffer(const void* address, MPI_Count count, MPI_Datatype type, Buffer& buffer) {
+[[nodiscard]] inline int find_buffer(const void* address, MPI_Count count, MPI_Datatype type,
+                                     Buffer& buffer) {
   std::size_t extent = 0;
   if (const int code = find_extent(type, extent); code != MPI_SUCCESS) [[unlikely]]
     return code;

@@ -154,9 +154,10 @@ std::span<const SettingInfo> setting_table() {
                   "Transfers of at least this size are divided among the rails"},
       SettingInfo{"RMA_PIECE", &Settings::piece_bytes, "1M", 4096, std::uint64_t{1} << 30, "bytes",
                   "The maximum size of one RDMA request. Larger transfers are divided"},
-      SettingInfo{"RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes",
-                  "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
-                  "their receive. The size of a ring's slots and of messages between hosts limit it"},
+      SettingInfo{
+          "RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes",
+          "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
+          "their receive. The size of a ring's slots and of messages between hosts limit it"},
       SettingInfo{"RMA_UNEXPECTED", &Settings::unexpected_bytes, "16M", 4096, kTebi, "bytes",
                   "The maximum memory for messages of one rank to another that were sent at once and for "
                   "which no receive is posted. Further messages wait for their receive"},

@@ -13,7 +13,8 @@ using mpi_test::rank_in;
 using mpi_test::size_of;
 
 struct World {
-  explicit World(MPI_Comm world_comm) : comm(world_comm), rank(rank_in(world_comm)), size(size_of(world_comm)) {}
+  explicit World(MPI_Comm world_comm)
+      : comm(world_comm), rank(rank_in(world_comm)), size(size_of(world_comm)) {}
   MPI_Comm comm;
   int rank;
   int size;
@@ -69,11 +70,11 @@ void data(const World& world, int count) {
     const int own = count_of(world.rank, count);
     std::vector<long> spread(static_cast<std::size_t>(layout.total), -5);
     const std::vector<long> uneven = contribution(world.rank, own);
-    SUCCEEDS(MPI_Gatherv(uneven.data(), own, MPI_LONG, spread.data(), layout.counts.data(), layout.displacements.data(),
-                         MPI_LONG, root, world.comm));
+    SUCCEEDS(MPI_Gatherv(uneven.data(), own, MPI_LONG, spread.data(), layout.counts.data(),
+                         layout.displacements.data(), MPI_LONG, root, world.comm));
     std::vector<long> back(uneven.size(), -1);
-    SUCCEEDS(MPI_Scatterv(spread.data(), layout.counts.data(), layout.displacements.data(), MPI_LONG, back.data(), own,
-                          MPI_LONG, root, world.comm));
+    SUCCEEDS(MPI_Scatterv(spread.data(), layout.counts.data(), layout.displacements.data(), MPI_LONG,
+                          back.data(), own, MPI_LONG, root, world.comm));
     CHECK(back == uneven);
   }
 }
@@ -126,7 +127,8 @@ void all_to_all(const World& world, int count) {
   std::vector<long> spread_out(static_cast<std::size_t>(layout.total));
   for (std::size_t i = 0; i < spread_out.size(); ++i) spread_out[i] = value(world.rank, static_cast<int>(i));
   SUCCEEDS(MPI_Alltoallv(spread_out.data(), layout.counts.data(), layout.displacements.data(), MPI_LONG,
-                         spread_in.data(), receive_counts.data(), receive_displacements.data(), MPI_LONG, world.comm));
+                         spread_in.data(), receive_counts.data(), receive_displacements.data(), MPI_LONG,
+                         world.comm));
   const int place = layout.displacements[static_cast<std::size_t>(world.rank)];
   for (int from = 0; from < world.size; ++from) {
     for (int i = 0; i < own; ++i) {

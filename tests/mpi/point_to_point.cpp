@@ -194,10 +194,11 @@ void exchanges(const Ring& ring) {
   std::array<long, 2> value = {ring.rank, 2L * ring.rank};
   std::array<long, 2> in = {};
   MPI_Status status;
-  SUCCEEDS(MPI_Sendrecv(value.data(), 2, MPI_LONG, ring.next, 1, in.data(), 2, MPI_LONG, ring.previous, 1, ring.comm,
-                        &status));
+  SUCCEEDS(MPI_Sendrecv(value.data(), 2, MPI_LONG, ring.next, 1, in.data(), 2, MPI_LONG, ring.previous, 1,
+                        ring.comm, &status));
   CHECK(in[1] == 2L * ring.previous);
-  SUCCEEDS(MPI_Sendrecv_replace(value.data(), 2, MPI_LONG, ring.next, 2, ring.previous, 2, ring.comm, &status));
+  SUCCEEDS(
+      MPI_Sendrecv_replace(value.data(), 2, MPI_LONG, ring.next, 2, ring.previous, 2, ring.comm, &status));
   CHECK(value == in);
   SUCCEEDS(MPI_Send(value.data(), 2, MPI_LONG, MPI_PROC_NULL, 0, ring.comm));
   SUCCEEDS(MPI_Recv(value.data(), 2, MPI_LONG, MPI_PROC_NULL, 0, ring.comm, &status));

@@ -52,7 +52,9 @@ class RequestTable {
   /// Returns the target rank of the operation.
   [[nodiscard]] int rank(rma_request_t request) const;
   /// Changes the rank. Called before the last part ends.
-  void set_rank(rma_request_t request, int rank) { slot(request).rank.store(rank, std::memory_order_relaxed); }
+  void set_rank(rma_request_t request, int rank) {
+    slot(request).rank.store(rank, std::memory_order_relaxed);
+  }
   /// A number that the opener keeps with the operation; 0 at first.
   void set_note(rma_request_t request, std::uint64_t note) {
     slot(request).note.store(note, std::memory_order_relaxed);

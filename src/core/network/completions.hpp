@@ -45,7 +45,8 @@ class Completions {
   ConnectionManager& connections_;
   FragmentPool fragments_;
   std::mutex retry_lock_;
-  std::vector<Fragment*> retries_;  ///< fragments for another rail, or of post_later(); guarded by retry_lock_
+  std::vector<Fragment*>
+      retries_;  ///< fragments for another rail, or of post_later(); guarded by retry_lock_
 };
 
 }  // namespace rma

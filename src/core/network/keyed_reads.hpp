@@ -39,7 +39,8 @@ class KeyedReads {
   /// not connect. Two processes whose handlers connect with each other would wait for each other, because
   /// neither takes in messages meanwhile.
   [[nodiscard]] bool connected(int rank) {
-    return connections_.peer(rank).ready.load(std::memory_order_acquire);  // pairs with the store in connect_first()
+    return connections_.peer(rank).ready.load(
+        std::memory_order_acquire);  // pairs with the store in connect_first()
   }
 
   /// Starts to read `bytes` bytes at `remote` of `rank` into `local`, as parts of `operation`. `keys` are the
