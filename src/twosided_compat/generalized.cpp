@@ -19,7 +19,9 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
   if (query == nullptr || free == nullptr || cancel == nullptr || made == nullptr) {
     return failure(MPI_ERR_ARG, "a function or request is null");
   }
-  auto request = std::make_unique<Request>(Request::Type::kGeneralized, *find<Communicator>(MPI_COMM_SELF));
+  auto* const self = find<Communicator>(MPI_COMM_SELF);
+  if (self == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
+  auto request = std::make_unique<Request>(Request::Type::kGeneralized, *self);
   request->generalized = std::make_unique<Request::Generalized>();
   request->generalized->query = query;
   request->generalized->free = free;

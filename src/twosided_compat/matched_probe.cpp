@@ -99,8 +99,9 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = take(handle, message); code != MPI_SUCCESS) return code;
-  Communicator& comm = message != nullptr ? message->comm() : *find<Communicator>(MPI_COMM_SELF);
-  auto request = std::make_unique<Request>(Request::Type::kReceive, comm);
+  Communicator* const comm = message != nullptr ? &message->comm() : find<Communicator>(MPI_COMM_SELF);
+  if (comm == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
+  auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   request->datatype = type;
   request->proc_null = request->ended = message == nullptr;
   if (message != nullptr) {

@@ -41,12 +41,9 @@ void consume_one(MPI_Request* handles, int index, MPI_Status* status, int& resul
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
     return;
   }
-  Communicator& comm = request->comm();
-  comm.add_reference();
   const int code = consume(handles[index], *request, status);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
-  if (code != MPI_SUCCESS) result = failure_of(comm, MPI_ERR_IN_STATUS);
-  comm.remove_reference();
+  if (code != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;  // consume() has said whose failure it is
 }
 
 /// Returns the index of a request that has ended, or -1. Sets `any` to whether there is an active one.

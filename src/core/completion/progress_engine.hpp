@@ -112,6 +112,7 @@ class ProgressEngine {
   const WaitPolicy policy_;
   const std::chrono::milliseconds patience_;
   const SignsOfLife signs_;
+  Doorbell* doorbell_ = nullptr;  ///< see sleep_at()
   std::vector<ProgressSource*> sources_;
   std::vector<pollfd> events_;  ///< empty if no progress source has any; the first is for wake_sleeper()
   /// A thread sleeps for events or is about to (Dekker's algorithm): the sleeper sets this before it tests
@@ -119,7 +120,6 @@ class ProgressEngine {
   std::atomic<bool> asleep_ = false;
   std::mutex poll_lock_;  ///< held by the one thread that polls for completions or sleeps for their events
   Doorbell news_;         ///< the other threads sleep here until that thread finds completions
-  Doorbell* doorbell_ = nullptr;
 };
 
 template <typename Condition>
