@@ -73,7 +73,10 @@ bool Messages::progress() {
   return end_reads() || found;
 }
 
-void Messages::arm() { look_for_ended_ranks(); }
+void Messages::arm() {
+  look_for_ended_ranks();
+  outbox_.ask_for_room();
+}
 
 bool Messages::poll_rings() {
   bool found = false;
@@ -105,6 +108,7 @@ bool Messages::poll_ring(Inbox::Ring& ring) {
       ring.receiver.pop(head, matched ? UnexpectedWindow::cost(head.body.size()) : 0);
       found = true;
     }
+    if (found && ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
   }
   // Without the lock, because a long copy would keep other threads from this sender's next messages.
   for (const Fetch& one : fetches) fetch(one);

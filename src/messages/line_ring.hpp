@@ -47,13 +47,21 @@ struct alignas(64) LineFeedback {
 };
 static_assert(sizeof(LineFeedback) == 64);
 
+/// What the sender tells the receiver beside the messages. It sleeps, or is about to, until there is room. The
+/// receiver clears the flag when it wakes the sender.
+struct alignas(64) LineWish {
+  std::atomic<std::uint32_t> room = 0;
+};
+static_assert(sizeof(LineWish) == 64);
+
 /// The sizes of a ring, and where its parts lie in its memory. All processes of a job use the same.
 struct LineRingSizes {
   std::uint64_t lines = 0;  ///< a power of two
   std::uint64_t bytes = 0;  ///< of the slots: a power of two, at least 4 * most_body
 
   [[nodiscard]] constexpr std::size_t memory() const {
-    return sizeof(LineFeedback) + static_cast<std::size_t>(lines * sizeof(RingLine) + bytes);
+    return sizeof(LineFeedback) + sizeof(LineWish) +
+           static_cast<std::size_t>(lines * sizeof(RingLine) + bytes);
   }
   /// The longest body of a message. A quarter of the slots, so that a message never waits for more than three
   /// quarters of them.
@@ -67,13 +75,14 @@ constexpr unsigned kTypeShift = 60;
 constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
 constexpr std::uint64_t kSlotAlignment = 64;
 
-/// The memory of a ring: the feedback, the lines, the slots.
+/// The memory of a ring: the feedback, the wish, the lines, the slots.
 class Memory {
  public:
   Memory(std::byte* memory, const LineRingSizes& sizes)
       : feedback_(reinterpret_cast<LineFeedback*>(memory)),
-        lines_(reinterpret_cast<RingLine*>(memory + sizeof(LineFeedback))),
-        slots_(memory + sizeof(LineFeedback) + sizes.lines * sizeof(RingLine)),
+        wish_(reinterpret_cast<LineWish*>(memory + sizeof(LineFeedback))),
+        lines_(reinterpret_cast<RingLine*>(memory + sizeof(LineFeedback) + sizeof(LineWish))),
+        slots_(reinterpret_cast<std::byte*>(lines_ + sizes.lines)),
         sizes_(sizes) {}
 
  protected:
@@ -92,6 +101,7 @@ class Memory {
   [[nodiscard]] RingLine& line(std::uint64_t number) const { return lines_[number & (sizes_.lines - 1)]; }
 
   LineFeedback* feedback_;
+  LineWish* wish_;
   RingLine* lines_;
   std::byte* slots_;
   LineRingSizes sizes_;
@@ -138,6 +148,12 @@ class LineSender : private line_ring_detail::Memory {
   [[nodiscard]] std::uint64_t released() const {
     return feedback_->delivered.load(std::memory_order_relaxed) +
            feedback_->matched_later.load(std::memory_order_relaxed);
+  }
+  /// Asks the receiver to wake this process when it has made room. The caller then tries once more to send,
+  /// before it sleeps: at least one of the two sees what the other has done (Dekker's algorithm).
+  void ask_for_room() {
+    wish_->room.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wished_for_room()
   }
   /// Returns whether the receiver has claimed to have taken more than was sent. No honest receiver does.
   [[nodiscard]] bool broken() const { return broken_; }
@@ -217,6 +233,14 @@ class LineReceiver : private line_ring_detail::Memory {
       feedback_->delivered.store(delivered_, std::memory_order_relaxed);
     }
     feedback_->taken.store(taken_, std::memory_order_release);  // pairs with the load in refresh()
+  }
+
+  /// Returns whether the sender is to be woken, because it has asked for room. Called after pop().
+  [[nodiscard]] bool wished_for_room() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in ask_for_room()
+    if (wish_->room.load(std::memory_order_relaxed) == 0) return false;
+    wish_->room.store(0, std::memory_order_relaxed);
+    return true;
   }
 
   /// Says that a message of this cost, which was unexpected, has found its receive. Any thread may say so.

@@ -270,6 +270,14 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t)>& ended) {
   return found;
 }
 
+void Outbox::ask_for_room() {
+  if (waiting_.load(std::memory_order_acquire) == 0) return;
+  for (Peer& peer : peers_) {
+    const std::lock_guard guard(peer.lock);
+    if (peer.ring && !(peer.backlog.empty() && peer.fragmented.empty())) peer.ring->ask_for_room();
+  }
+}
+
 bool Outbox::released(int rank, std::uint64_t cost) {
   Peer& peer = peer_of(rank);
   const std::lock_guard guard(peer.lock);

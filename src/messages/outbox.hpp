@@ -99,6 +99,10 @@ class Outbox {
     return pump_all([&](std::uint64_t name) { ended(name); });
   }
 
+  /// Prepares a sleep: receivers that make room for what waits will wake this process. The caller then calls
+  /// progress() once more.
+  void ask_for_room();
+
   /// Takes in what a rank of another host has matched (MessageType::released).
   [[nodiscard]] bool released(int rank, std::uint64_t cost);
   /// Says that messages of `rank` of this cost have found their receives, and tells the rank in time.

@@ -110,6 +110,15 @@ TEST(LineRing, TheSenderLearnsWhatHasFoundItsReceive) {
   EXPECT_EQ(world.sender.released(), 315U);
 }
 
+TEST(LineRing, AWishForRoomIsSeenOnce) {
+  LineRingWorld world({.lines = 8, .bytes = 1024});
+  EXPECT_FALSE(world.receiver.wished_for_room());
+  world.sender.ask_for_room();
+  world.sender.ask_for_room();
+  EXPECT_TRUE(world.receiver.wished_for_room());
+  EXPECT_FALSE(world.receiver.wished_for_room());
+}
+
 TEST(LineRing, TwoThreads) {
   const std::uint64_t seed = test_seed();
   constexpr std::uint64_t kMessages = 100'000;

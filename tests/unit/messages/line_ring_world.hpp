@@ -27,10 +27,10 @@ class LineRingWorld {
   [[nodiscard]] std::byte* ring() const { return memory_ + kGuard; }
   [[nodiscard]] LineFeedback& feedback() const { return *reinterpret_cast<LineFeedback*>(ring()); }
   [[nodiscard]] RingLine& line(std::uint64_t number) const {
-    return reinterpret_cast<RingLine*>(ring() + sizeof(LineFeedback))[number % sizes.lines];
+    return reinterpret_cast<RingLine*>(ring() + kLines)[number % sizes.lines];
   }
   [[nodiscard]] std::span<const std::byte> lines() const {
-    return {ring() + sizeof(LineFeedback), sizes.lines * sizeof(RingLine)};
+    return {ring() + kLines, sizes.lines * sizeof(RingLine)};
   }
   [[nodiscard]] std::span<const std::byte> slots() const {
     return {lines().data() + lines().size(), sizes.bytes};
@@ -45,6 +45,7 @@ class LineRingWorld {
 
  private:
   static constexpr std::size_t kGuard = 256;
+  static constexpr std::size_t kLines = sizeof(LineFeedback) + sizeof(LineWish);
   static constexpr std::byte kGuardByte{0xa5};
   void fill() const {
     std::fill_n(memory_, sizes.memory() + 2 * kGuard, kGuardByte);
