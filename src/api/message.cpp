@@ -64,14 +64,20 @@ enum class Blocking : bool { no, yes };
   });
 }
 
+/// The handle of a message is its name in Messages. It points nowhere.
+rma_message_t handle_of(std::uint64_t name) {
+  return reinterpret_cast<rma_message_t>(static_cast<std::uintptr_t>(name));
+}
+
 Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool wait, int* found,
              rma_message_t* message, rma_message_info_t* info) {
   if (Status status = check_wanted(runtime, source, tag); !status.ok()) return status;
-  KeptMessage* kept = nullptr;
-  Status status = runtime.messages->probe({.source = source, .tag = tag, .context = context}, wait,
-                                          message != nullptr, &kept, info);
-  if (found != nullptr) *found = kept != nullptr ? 1 : 0;
-  if (message != nullptr) *message = reinterpret_cast<rma_message_t>(kept);
+  bool there = false;
+  std::uint64_t taken = 0;
+  Status status = runtime.messages->probe({.source = source, .tag = tag, .context = context}, wait, &there,
+                                          message != nullptr ? &taken : nullptr, info);
+  if (found != nullptr) *found = there ? 1 : 0;
+  if (message != nullptr) *message = handle_of(taken);
   return status;
 }
 
@@ -80,8 +86,11 @@ Status receive_taken(Runtime& runtime, void* dst, std::size_t bytes, rma_message
   if (Status status = check_not_null(message, "message"); !status.ok()) return status;
   if (Status status = check_not_null(*message, "*message"); !status.ok()) return status;
   if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
-  auto* const kept = reinterpret_cast<KeptMessage*>(std::exchange(*message, nullptr));
-  return runtime.messages->receive_taken(kept, {static_cast<std::byte*>(dst), bytes}, info, request);
+  std::uint64_t taken = reinterpret_cast<std::uintptr_t>(*message);
+  Status status =
+      runtime.messages->receive_taken(&taken, {static_cast<std::byte*>(dst), bytes}, info, request);
+  *message = handle_of(taken);
+  return status;
 }
 
 }  // namespace

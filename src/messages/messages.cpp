@@ -207,7 +207,7 @@ Status Messages::receive(std::span<std::byte> buffer, const Wanted& wanted, rma_
                one.context->matcher.withdraw(one);
                return true;
              })) {
-    operation.peer = first_lost_.load(std::memory_order_relaxed);
+    operation.peer = lost_among(wanted.source);
     end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return {};
@@ -351,46 +351,69 @@ void Messages::fetch(const Fetch& fetch) {
 
 // ---- Probing and cancelling ---------------------------------------------------------------------------------
 
-Status Messages::probe(const Wanted& wanted, bool wait, bool take, KeptMessage** message,
+Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
                        rma_message_info_t* info) {
   MessageContext& context = contexts_.of(wanted.context);
-  *message = nullptr;
+  *found = false;
+  TakenMessage* const room = taken != nullptr ? &taken_.make() : nullptr;
   const auto look = [&] {
     const std::lock_guard guard(context.lock);
-    *message = static_cast<KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
-    if (*message == nullptr) return false;
-    describe(info, (*message)->source, (*message)->tag, (*message)->bytes);
-    if (take) context.matcher.take(**message);
-    return true;
+    auto* const message = static_cast<KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
+    if (message == nullptr) return false;
+    describe(info, message->source, message->tag, message->bytes);
+    if (room != nullptr) {
+      context.matcher.take(*message);
+      room->kept.reset(message);
+    }
+    return *found = true;
   };
-  if (look()) return {};
-  if (!wait) {
-    pending_.engine().progress();
-    poll_rings();
-    if (look() || !awaits_lost(wanted.source)) return {};
-  } else {
-    bool found = false;
-    wait_until([&] { return (found = look()) || awaits_lost(wanted.source); });
-    if (found || look()) return {};
+  if (!look()) {
+    if (wait) {
+      wait_until([&] { return look() || awaits_lost(wanted.source); });
+    } else {
+      pending_.engine().progress();
+      poll_rings();
+    }
   }
-  return outcome(RMA_ERR_PEER_LOST, first_lost_.load(std::memory_order_relaxed));
+  // A rank that is lost now may have sent the message before.
+  const bool lost = !*found && !look() && awaits_lost(wanted.source);
+  if (taken != nullptr) *taken = *found ? room->name : 0;
+  if (room != nullptr && !*found) taken_.end(*room);
+  return lost ? outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source)) : Status();
 }
 
-Status Messages::receive_taken(KeptMessage* message, std::span<std::byte> buffer, rma_message_info_t* info,
+Status Messages::receive_taken(std::uint64_t* taken, std::span<std::byte> buffer, rma_message_info_t* info,
                                rma_request_t* request) {
   rma_request_t opened = RMA_REQUEST_NULL;
   if (request != nullptr) {
     opened = pending_.open(ProgressEngine::kNoRank);
     if (opened == RMA_REQUEST_NULL) return PendingOperations::too_many();
-    *request = opened;
   }
+  TakenMessage* found = nullptr;
+  std::unique_ptr<KeptMessage> message;
+  static_cast<void>(taken_.with(*taken, [&](TakenMessage& one) {
+    message = std::move(one.kept);
+    if (message != nullptr) found = &one;
+    return true;
+  }));
+  if (message == nullptr) {
+    if (opened != RMA_REQUEST_NULL) {
+      pending_.settle(opened, RMA_ERR_CANCELED, -1);
+      static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
+    }
+    return {RMA_ERR_ARGUMENT,
+            text("{:#x} is no message that a matched probe has found, or was received already", *taken)};
+  }
+  taken_.end(*found);
+  *taken = 0;
+  if (request != nullptr) *request = opened;
   ReceiveOperation& operation = receives_.make();
   operation.context = message->context;
   operation.buffer = buffer.data();
   operation.capacity = buffer.size();
   operation.info = info;
   operation.end.request = opened;
-  deliver(*message, operation);
+  deliver(*message.release(), operation);
   if (request != nullptr) return {};
   Status status = wait(operation.end);
   receives_.end(operation);

@@ -55,12 +55,13 @@ class Messages final : public ProgressSource {
   [[nodiscard]] Status receive(std::span<std::byte> buffer, const Wanted& wanted, rma_message_info_t* info,
                                rma_request_t* request);
 
-  /// Looks for a message without receiving it. With `wait`, waits until there is one. Returns null if there is
-  /// none. `take`: takes it out of the matching.
-  [[nodiscard]] Status probe(const Wanted& wanted, bool wait, bool take, KeptMessage** message,
+  /// Looks for a message without receiving it, and sets `found`. With `wait`, waits until there is one. If
+  /// `taken` is not null, takes the message out of the matching and stores its name there; 0 if there is none.
+  [[nodiscard]] Status probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
                              rma_message_info_t* info);
-  /// Receives a message that probe() has taken. Consumes it.
-  [[nodiscard]] Status receive_taken(KeptMessage* message, std::span<std::byte> buffer,
+  /// Receives the message that probe() has taken by this name, and makes the name 0. Returns RMA_ERR_ARGUMENT for
+  /// a name of no such message.
+  [[nodiscard]] Status receive_taken(std::uint64_t* taken, std::span<std::byte> buffer,
                                      rma_message_info_t* info, rma_request_t* request);
 
   /// Cancels the receive with this request, unless it has matched.
@@ -136,6 +137,10 @@ class Messages final : public ProgressSource {
   void look_for_ended_ranks();
   void lose(int rank);
   [[nodiscard]] bool awaits_lost(int source) const;
+  /// Returns the rank that is lost, for a text about a receive from `source`, which may be a wildcard.
+  [[nodiscard]] int lost_among(int source) const {
+    return source == kAnySource ? first_lost_.load(std::memory_order_relaxed) : source;
+  }
 
   Job& job_;
   RemoteAccess& remote_access_;
@@ -145,6 +150,7 @@ class Messages final : public ProgressSource {
   ContextTable contexts_;
   OperationPool<ReceiveOperation> receives_;
   OperationPool<SendOperation> sends_;
+  OperationPool<TakenMessage> taken_;
   Inbox inbox_;
   Outbox outbox_;
   SpinLock reads_lock_;

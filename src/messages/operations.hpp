@@ -75,4 +75,12 @@ struct KeptMessage : UnexpectedMessage {
   std::unique_ptr<std::byte[]> data;  // NOLINT(cppcoreguidelines-avoid-c-arrays): null without data
 };
 
+/// A message that a matched probe has taken out of the matching.
+struct TakenMessage {
+  explicit TakenMessage(std::uint64_t own_name) : name(own_name) {}
+
+  const std::uint64_t name;
+  std::unique_ptr<KeptMessage> kept;
+};
+
 }  // namespace rma
