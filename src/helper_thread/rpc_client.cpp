@@ -53,10 +53,10 @@ std::byte* RpcClient::take_buffer(int rank) {
   return buffer;
 }
 
-std::uint64_t RpcClient::open(Request& request) {
+bool RpcClient::open(Request& request, std::uint64_t& token) {
   const std::lock_guard guard(lock_);
   std::size_t& open = open_[request.rank];
-  if (open == kMostOpenRequests) return 0;
+  if (open == kMostOpenRequests) return false;
   ++open;
   std::uint32_t index = 0;
   if (free_.empty()) {
@@ -71,7 +71,8 @@ std::uint64_t RpcClient::open(Request& request) {
   slot.request.head = {};  // the caller's memory, not used after the sending
   slot.request.tail = {};
   ++slot.generation;
-  return std::uint64_t{slot.generation} << 32U | index;
+  token = std::uint64_t{slot.generation} << 32U | index;
+  return true;
 }
 
 bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
@@ -154,7 +155,7 @@ Status RpcClient::ask(Request request) {
   }
   const Request view = {.rank = rank, .head = request.head, .tail = request.tail};
   const rma_request_t operation = request.operation;
-  const auto opened = [&] { return (header.token = open(request)) != 0; };
+  const auto opened = [&] { return open(request, header.token); };
   if (!opened()) pending_.engine().wait_until(rank, opened);
   pending_.begin(rank);
   if (operation != RMA_REQUEST_NULL) {

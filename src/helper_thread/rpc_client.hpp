@@ -81,9 +81,9 @@ class RpcClient {
   /// Connects, waits for the data that was put to `rank`, and stores the rail for messages into `*rail`.
   [[nodiscard]] Status reach(int rank, std::size_t* rail);
   [[nodiscard]] Status unsent(rma_status_t status, int rank) const;
-  /// Opens a request and returns its token. Returns 0 and leaves the request untouched if kMostOpenRequests
-  /// are open.
-  [[nodiscard]] std::uint64_t open(Request& request);
+  /// Opens a request and stores its token. Returns false and leaves the request untouched if
+  /// kMostOpenRequests are open.
+  [[nodiscard]] bool open(Request& request, std::uint64_t& token);
   /// Takes out an open request of `rank`. Returns false if there is none with this token.
   [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);
   void close(Request& request, rma_status_t status, std::span<const std::byte> body);
