@@ -18,6 +18,9 @@ namespace {
 /// The most messages that a thread takes from one ring before it looks at the next.
 constexpr int kAtOnce = 32;
 
+/// A thread that polls asks the clock after this many polls whether it is time to look for ended ranks.
+constexpr std::uint64_t kLookAfterPolls = 256;
+
 /// A thread that sleeps looks at most this often, in ms, whether a rank of this host has ended.
 constexpr std::int64_t kLookEvery = 50;
 
@@ -61,6 +64,8 @@ void Messages::listen() {
 }
 
 bool Messages::progress() {
+  // A program that only tests never sleeps, and so never calls arm().
+  if (++polls_ % kLookAfterPolls == 0) look_for_ended_ranks();
   bool found = poll_rings();
   found = outbox_.progress([this](std::uint64_t name) {
     SendOperation* over = nullptr;

@@ -160,6 +160,7 @@ class Messages final : public ProgressSource {
   std::atomic<bool> any_unconnected_ = false;
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
+  std::uint64_t polls_ = 0;               ///< counted by progress(), which one thread at a time calls
   std::atomic<std::int64_t> looked_ = 0;  ///< monotonic time of the last look_for_ended_ranks(), ms
 };
 

@@ -207,12 +207,13 @@ void Outbox::control(int rank, MessageType type, std::span<const std::byte> head
     channel_->send(rank, rail, kChannelKind, start, head);
     return;
   }
-  if (!open_ring(rank, peer).ok()) return;  // TODO
+  const bool opened = open_ring(rank, peer).ok();
   {
     const std::lock_guard guard(peer.lock);
     Waiting waiting = {.type = type, .head_bytes = head.size()};
     std::memcpy(waiting.head.data(), head.data(), head.size());
-    if (peer.waits() || !put(rank, peer, waiting)) enqueue(peer, waiting);
+    // Without memory for the ring, the message waits: pump() tries to make the ring again.
+    if (!opened || peer.waits() || !put(rank, peer, waiting)) enqueue(peer, waiting);
   }
   wake(rank);
 }
@@ -259,8 +260,13 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t)>& ended) {
     Peer& peer = peer_of(rank);
     bool sent = false;
     {
-      const std::unique_lock guard(peer.lock, std::try_to_lock);
+      std::unique_lock guard(peer.lock, std::try_to_lock);
       if (!guard.owns_lock() || (peer.backlog.empty() && peer.fragmented.empty())) continue;
+      if (by_ring(rank) && !peer.ring) {
+        guard.unlock();
+        if (!open_ring(rank, peer).ok()) continue;
+        guard.lock();
+      }
       sent = pump(rank, peer, over);
     }
     if (sent && by_ring(rank)) wake(rank);

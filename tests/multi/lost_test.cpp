@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "../unit/forked.hpp"
+#include "forked_job.hpp"
 #include "rma/rma.h"
 
 namespace {
@@ -39,45 +39,6 @@ const std::vector<Algorithm>& algorithms() {
       {"FiveByP2p", 5, {{"RMA_COLL_ALGORITHM", "p2p"}}},
   };
   return all;
-}
-
-constexpr int kMostRanks = 5;
-
-/// Memory that the processes of a job share: room for each one's data, and a barrier.
-struct Meeting {
-  std::atomic<std::uint32_t> arrived = 0;
-  std::atomic<std::uint32_t> met = 0;
-  std::array<std::byte, kMostRanks* 4096> parts = {};
-};
-
-struct Member {
-  Meeting* meeting;
-  int rank;
-  int size;
-};
-
-int barrier(void* context) {
-  const Member& member = *static_cast<Member*>(context);
-  Meeting& meeting = *member.meeting;
-  const std::uint32_t round = meeting.met.load(std::memory_order_acquire);
-  if (meeting.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
-      static_cast<std::uint32_t>(member.size)) {
-    meeting.arrived.store(0, std::memory_order_relaxed);
-    meeting.met.store(round + 1, std::memory_order_release);
-  }
-  while (meeting.met.load(std::memory_order_acquire) == round) sched_yield();
-  return 0;
-}
-
-int allgather(void* context, const void* mine, void* all, std::size_t bytes) {
-  const Member& member = *static_cast<Member*>(context);
-  std::byte* const parts = member.meeting->parts.data();
-  const auto size = static_cast<std::size_t>(member.size);
-  if (bytes * size > member.meeting->parts.size()) return 1;
-  std::memcpy(parts + static_cast<std::size_t>(member.rank) * bytes, mine, bytes);
-  barrier(context);
-  std::memcpy(all, parts, bytes * size);
-  return barrier(context);
 }
 
 class Lost : public testing::TestWithParam<std::tuple<std::size_t, bool>> {
