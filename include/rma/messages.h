@@ -27,6 +27,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "rma/types.h"
 
@@ -70,6 +71,49 @@ rma_status_t rma_recv(void* dst, size_t bytes, int source, int tag, uint32_t con
 /** Posts a receive and returns. `dst` and `*info` are filled after the caller has waited for `*request`. */
 rma_status_t rma_recv_nb(void* dst, size_t bytes, int source, int tag, uint32_t context,
                          rma_message_info_t* info, rma_request_t* request);
+
+/** These send and receive noncontiguous memory without a buffer in between where a transport can. The layouts
+ *  of the two sides are independent of each other: the message consists of the bytes in the order of the layout.
+ *  It may be sent from one layout and received into another, or into contiguous memory.
+ *
+ *  A strided layout is counts[0] contiguous bytes, repeated counts[1] times at a distance of strides[0] bytes;
+ *  all of that is repeated counts[2] times at a distance of strides[1], and so on: `levels` strides and
+ *  levels + 1 counts. Strides may be negative. If any count is 0, the message is empty. A vector layout is a list
+ *  of `count` segments. The caller may change the arrays of a layout when the call returns. Besides the errors of
+ *  the contiguous call, these return RMA_ERR_ARGUMENT (`levels` is negative or above RMA_MAX_LEVELS) and
+ *  RMA_ERR_SIZE (the layout overflows the range of addresses). */
+rma_status_t rma_send_strided(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                              int rank, int tag, uint32_t context);
+rma_status_t rma_send_strided_nb(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                 int rank, int tag, uint32_t context, rma_request_t* request);
+rma_status_t rma_recv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                              int source, int tag, uint32_t context, rma_message_info_t* info);
+rma_status_t rma_recv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                 int source, int tag, uint32_t context, rma_message_info_t* info,
+                                 rma_request_t* request);
+rma_status_t rma_send_vector(const struct iovec* segments, size_t count, int rank, int tag, uint32_t context);
+rma_status_t rma_send_vector_nb(const struct iovec* segments, size_t count, int rank, int tag,
+                                uint32_t context, rma_request_t* request);
+rma_status_t rma_recv_vector(const struct iovec* segments, size_t count, int source, int tag,
+                             uint32_t context, rma_message_info_t* info);
+rma_status_t rma_recv_vector_nb(const struct iovec* segments, size_t count, int source, int tag,
+                                uint32_t context, rma_message_info_t* info, rma_request_t* request);
+
+/** A send or receive that the program starts again and again with the same arguments. The handle is local: it is
+ *  valid in this process only, until rma_persistent_free or rma_finalize. */
+typedef struct rma_persistent* rma_persistent_t;
+
+/** These check the arguments of rma_send_nb, rma_ssend_nb and rma_recv_nb and keep them in `*persistent`. */
+rma_status_t rma_send_init(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                           rma_persistent_t* persistent);
+rma_status_t rma_ssend_init(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                            rma_persistent_t* persistent);
+rma_status_t rma_recv_init(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                           rma_message_info_t* info, rma_persistent_t* persistent);
+/** Starts the operation. The caller waits for `*request` before it starts it again. */
+rma_status_t rma_start(rma_persistent_t persistent, rma_request_t* request);
+/** Frees the handle and makes `*persistent` null. An operation that was started goes on. */
+rma_status_t rma_persistent_free(rma_persistent_t* persistent);
 
 /** Waits until a message is there that the receive with the same arguments would match, and describes it. The
  *  message stays there. */

@@ -11,6 +11,7 @@
 #include "rma/global_ptr.hpp"
 #include "rma/job.hpp"
 #include "rma/memory.hpp"
+#include "rma/messages.hpp"
 #include "rma/mutex.hpp"
 #include "rma/notify.hpp"
 #include "rma/request.hpp"

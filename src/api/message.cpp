@@ -2,67 +2,11 @@
 
 #include "rma/messages.h"
 
-#include "api/call.hpp"
-#include "api/check.hpp"
+#include "api/message_call.hpp"
 #include "util/text.hpp"
 
 namespace rma {
 namespace {
-
-Status check_tag(int tag) {
-  if (tag >= 0) [[likely]]
-    return {};
-  return {RMA_ERR_ARGUMENT, text("tag {} is negative", tag)};
-}
-
-Status check_buffer(const void* buffer, std::size_t bytes, const char* argument) {
-  return bytes == 0 ? Status() : check_range(buffer, bytes, argument);
-}
-
-Status check_wanted(const Runtime& runtime, int source, int tag) {
-  if (source != RMA_ANY_SOURCE) {
-    if (Status status = check_rank(runtime, source); !status.ok()) return status;
-  }
-  return tag == RMA_ANY_TAG ? Status() : check_tag(tag);
-}
-
-/// Stores RMA_REQUEST_NULL into the request of a nonblocking call, so that it is valid after a failure.
-Status check_request(rma_request_t* request) {
-  if (Status status = check_not_null(request, "request"); !status.ok()) return status;
-  *request = RMA_REQUEST_NULL;
-  return {};
-}
-
-enum class Blocking : bool { no, yes };
-
-[[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes,
-                                                int rank, int tag, std::uint32_t context, bool synchronous,
-                                                Blocking blocking, rma_request_t* request) {
-  return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
-    if (blocking == Blocking::no) {
-      if (Status status = check_request(request); !status.ok()) return status;
-    }
-    if (Status status = check_rank(runtime, rank); !status.ok()) return status;
-    if (Status status = check_tag(tag); !status.ok()) return status;
-    if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
-    return runtime.messages->send({static_cast<const std::byte*>(src), bytes}, rank,
-                                  {.context = context, .tag = tag}, synchronous, request);
-  });
-}
-
-[[gnu::always_inline]] inline rma_status_t receive(const char* name, void* dst, std::size_t bytes, int source,
-                                                   int tag, std::uint32_t context, rma_message_info_t* info,
-                                                   Blocking blocking, rma_request_t* request) {
-  return call(name, source, bytes, [&](Runtime& runtime) -> Status {
-    if (blocking == Blocking::no) {
-      if (Status status = check_request(request); !status.ok()) return status;
-    }
-    if (Status status = check_wanted(runtime, source, tag); !status.ok()) return status;
-    if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
-    return runtime.messages->receive({static_cast<std::byte*>(dst), bytes},
-                                     {.source = source, .tag = tag, .context = context}, info, request);
-  });
-}
 
 /// The handle of a message is its name in Messages. It points nowhere.
 rma_message_t handle_of(std::uint64_t name) {
@@ -87,8 +31,8 @@ Status receive_taken(Runtime& runtime, void* dst, std::size_t bytes, rma_message
   if (Status status = check_not_null(*message, "*message"); !status.ok()) return status;
   if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
   std::uint64_t taken = reinterpret_cast<std::uintptr_t>(*message);
-  Status status =
-      runtime.messages->receive_taken(&taken, {static_cast<std::byte*>(dst), bytes}, info, request);
+  Status status = runtime.messages->receive_taken(
+      &taken, MessageData::of({static_cast<std::byte*>(dst), bytes}), info, request);
   *message = handle_of(taken);
   return status;
 }

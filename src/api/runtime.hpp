@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "api/mutex_registry.hpp"
+#include "api/persistent.hpp"
 #include "atomics/accumulate.hpp"
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
@@ -41,6 +42,7 @@ struct Runtime {
   std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< this and the next are null without a channel or network
   std::unique_ptr<Noncontiguous> noncontiguous;
   std::unique_ptr<Messages> messages;
+  PersistentOperations persistents;
   std::unique_ptr<Teams> teams;
   MutexRegistry mutexes;
   std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace

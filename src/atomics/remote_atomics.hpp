@@ -7,7 +7,7 @@
 #include "atomics/accumulate.hpp"
 #include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 

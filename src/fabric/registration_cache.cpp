@@ -46,9 +46,13 @@ std::unique_ptr<RegistrationCache> RegistrationCache::create(Registrar& registra
 
 RegistrationCache::~RegistrationCache() { flush(); }
 
-Result<RegistrationCache::Use> RegistrationCache::get(std::byte* address, std::size_t bytes) {
+AddressSpan RegistrationCache::pages_of(const std::byte* address, std::size_t bytes) const {
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  const AddressSpan wanted{begin / page_ * page_, (begin + bytes + page_ - 1) / page_ * page_};
+  return {begin / page_ * page_, (begin + bytes + page_ - 1) / page_ * page_};
+}
+
+Result<RegistrationCache::Use> RegistrationCache::get(std::byte* address, std::size_t bytes) {
+  const AddressSpan wanted = pages_of(address, bytes);
   if (watch_ == nullptr) return add(wanted, false);
   // This comes before the lookup: memory that was unmapped before this call began leaves kept_ before kept_
   // is searched. If settle() cannot tell, kept_ is not used.

@@ -85,6 +85,9 @@ class RegistrationCache {
   /// during the call. A hit costs one short system call and one lock. Returns the registrar's errors. Before
   /// it returns RMA_ERR_NO_MEMORY, the cache gives up registrations that are not in use and tries again.
   Result<Use> get(std::byte* address, std::size_t bytes);
+  /// Registers [address, address + bytes) for one use, and deregisters it afterwards. The conditions and errors
+  /// are those of get().
+  Result<Use> get_once(std::byte* address, std::size_t bytes) { return add(pages_of(address, bytes), false); }
 
   /// Deregisters memory that was unmapped and is not in use. get() does this too. A thread that is about to
   /// sleep calls reclaim(), so that memory that the program gave back does not stay pinned until the next
@@ -122,6 +125,8 @@ class RegistrationCache {
   };
 
   RegistrationCache(Registrar& registrar, const RegistrationCacheOptions& options);
+  /// Returns the pages that hold the range.
+  [[nodiscard]] AddressSpan pages_of(const std::byte* address, std::size_t bytes) const;
   Result<Use> add(const AddressSpan& wanted, bool keep);
   [[nodiscard]] Status add_entry(Entries::iterator entry, const AddressSpan& wanted, bool& watched);
   [[nodiscard]] bool evict_for(std::size_t bytes);

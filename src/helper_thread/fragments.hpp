@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "util/status.hpp"
 

@@ -13,7 +13,9 @@ enum class MessageType : std::uint8_t {
   clear = 3,       ///< a ClearHead follows: the receiver asks for the data in fragments
   fragment = 4,    ///< a FragmentHead follows, then data
   finished = 5,    ///< a FinishedHead follows: the sender may reuse its buffer
-  released = 6     ///< a ReleasedHead follows: the receiver has room for unexpected messages again
+  released = 6,    ///< a ReleasedHead follows: the receiver has room for unexpected messages again
+  ready = 7,       ///< a ReadyHead follows: the receiver has registered a piece of its buffer
+  written = 8      ///< a WrittenHead follows: the sender has written the piece, or cannot
 };
 
 /// The envelope of a message (MPI 4.1, section 3.2.3). The path that it came by adds the source.
@@ -23,18 +25,22 @@ struct Envelope {
 };
 static_assert(sizeof(Envelope) == 8);
 
-/// What follows a RendezvousHead.
+/// Says how the receiver gets the data of a rendezvous, and what follows the RendezvousHead.
 enum class RendezvousForm : std::uint64_t {
   plain = 0,    ///< nothing: a rank of this host may read the data at `address`
   inlined = 1,  ///< the data
-  keyed = 2     ///< RailKeys: the remote keys of the data, one for each rail of the sender
+  keyed = 2,    ///< RailKeys: the remote keys of the data, one for each rail of the sender, which may be read
+  laid_out = 3,  ///< an encoded Layout: a rank of this host may read the data there
+  piped = 4,     ///< the first bytes of the data: the sender writes the others to pieces that are `ready`
+  opaque = 5     ///< nothing: the receiver can only ask for the data in fragments
 };
+inline constexpr auto kLastForm = RendezvousForm::opaque;
 
-/// Says that a rank has `bytes` bytes to send. The receiver answers when a receive matches: it either takes
-/// the data itself and says `finished`, or asks for it by `clear`.
+/// Says that a rank has `bytes` bytes to send. The receiver answers when a receive matches: it takes the data
+/// itself and says `finished`, or asks for the data by `clear` or `ready`.
 struct RendezvousHead {
   std::uint64_t bytes = 0;
-  std::uint64_t address = 0;  ///< of the data in the sender's address space
+  std::uint64_t address = 0;  ///< of contiguous data, in the sender's address space
   std::uint64_t sender = 0;   ///< the sender's name for the operation
   RendezvousForm form = RendezvousForm::plain;
 };
@@ -43,7 +49,8 @@ static_assert(sizeof(RendezvousHead) == 32);
 struct ClearHead {
   std::uint64_t sender = 0;
   std::uint64_t receiver = 0;  ///< the receiver's name for the operation
-  std::uint64_t bytes = 0;     ///< how many bytes the receiver wants, the first ones
+  std::uint64_t begin = 0;     ///< the receiver wants the bytes [begin, end) of the message
+  std::uint64_t end = 0;
 };
 struct FragmentHead {
   std::uint64_t receiver = 0;
@@ -55,6 +62,18 @@ struct FinishedHead {
 };
 struct ReleasedHead {
   std::uint64_t cost = 0;  ///< the sum since the first message; see UnexpectedWindow
+};
+struct ReadyHead {
+  std::uint64_t sender = 0;
+  std::uint64_t receiver = 0;
+  std::uint64_t offset = 0;  ///< of the piece in the message
+  std::uint64_t bytes = 0;
+  std::uint64_t address = 0;  ///< of the piece in the receiver's address space
+};
+struct WrittenHead {
+  std::uint64_t receiver = 0;
+  std::uint64_t offset = 0;
+  std::int64_t status = 0;  ///< an rma_status_t: whether all of the piece was written
 };
 
 /// A message as it arrives. The body is valid only while it is being handled.

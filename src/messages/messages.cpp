@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <chrono>
 #include <mutex>
+#include <utility>
 
 #include "util/statistics.hpp"
 #include "util/text.hpp"
@@ -14,42 +15,50 @@ namespace {
 /// A thread that waits polls the rings this often for each time that it looks everywhere else.
 constexpr std::uint64_t kPollsOfRings = 16;
 
-void describe(rma_message_info_t* info, int source, int tag, std::size_t bytes) {
-  if (info != nullptr) *info = {.source = source, .tag = tag, .bytes = bytes};
-}
+/// A thread that polls asks the clock after this many polls whether it is time to look for ended ranks.
+constexpr std::uint64_t kLookAfterPolls = 256;
 
-/// Copies a message into the buffer of its receive. Returns the receive's status.
-rma_status_t copy_into(ReceiveOperation& receive, std::span<const std::byte> data) {
-  const std::size_t bytes = std::min(data.size(), receive.capacity);
-  if (bytes != 0) std::memcpy(receive.buffer, data.data(), bytes);
-  return bytes == data.size() ? RMA_SUCCESS : RMA_ERR_TRUNCATED;
+/// A thread looks at most this often, in ms, whether a rank of this host has ended.
+constexpr std::int64_t kLookEvery = 50;
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 Outbox::Limits limits_of(const Settings& settings) {
   return {.ring = {.lines = std::bit_ceil(settings.host_ring_lines),
                    .bytes = std::bit_ceil(settings.host_ring_bytes)},
           .eager = settings.eager_bytes,
-          .window = settings.unexpected_bytes};
+          .window = settings.unexpected_bytes,
+          .rendezvous = settings.rendezvous};
 }
 
 }  // namespace
 
-Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Reader reader, InboxBlock& block)
+Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Rendezvous::Reader reader,
+                   InboxBlock& block)
     : job_(job),
-      remote_access_(remote_access),
       pending_(remote_access.pending()),
-      channel_(channel),
-      reader_(std::move(reader)),
+      operations_(pending_),
       inbox_(job, block, limits_of(job.settings()).ring),
-      outbox_(job, channel, remote_access.network(), inbox_, limits_of(job.settings())) {}
+      outbox_(job, channel, remote_access.network(), inbox_, limits_of(job.settings())),
+      rendezvous_(job, remote_access, std::move(reader), operations_, outbox_),
+      arrivals_(contexts_, inbox_, outbox_, operations_, rendezvous_) {}
 
 Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remote_access, Channel* channel,
-                                                   Reader reader) {
+                                                   Rendezvous::Reader reader) {
   auto block = Inbox::provide(job);
   if (!block.ok()) return std::move(block).status();
   std::unique_ptr<Messages> messages(
       new Messages(job, remote_access, channel, std::move(reader), *block.value()));
-  messages->listen();
+  if (channel != nullptr) {
+    channel->on_message(Outbox::kChannelKind, [&arrivals = messages->arrivals_](const Message& message) {
+      return arrivals.take_in_channel(message);
+    });
+    channel->on_loss([self = messages.get()](int rank) { self->lose(rank); });
+  }
   return messages;
 }
 
@@ -71,63 +80,26 @@ template <typename Condition>
 void Messages::wait_until(const Condition& condition) {
   for (std::uint64_t i = 0; i < job_.wait_policy().spins; ++i) {
     if (condition()) return;
-    if (!poll_rings() && i >= kEagerPolls) pause_processor();
+    if (!arrivals_.poll_rings() && i >= kEagerPolls) pause_processor();
     if (i % kPollsOfRings == kPollsOfRings - 1) pending_.engine().progress();
   }
   pending_.engine().wait_until(ProgressEngine::kNoRank, condition);
 }
 
-Status Messages::outcome(rma_status_t status, int rank) const {
-  if (status == RMA_SUCCESS) return {};
-  return {status, explain(status, rank)};
-}
-
-std::string Messages::explain(rma_status_t code, int rank) const {
-  switch (code) {
-    case RMA_ERR_TRUNCATED:
-      return text("rank {} has sent a message that is longer than the buffer", rank);
-    case RMA_ERR_CANCELED:
-      return text("the receive was cancelled");
-    case RMA_ERR_PEER_LOST:
-      return text("rank {} has ended or cannot be reached", rank);
-    default:
-      return text("a message to or from rank {} failed", rank);
-  }
-}
-
 Status Messages::wait(const MessageEnd& end) {
   wait_until([&] { return end.done.load(std::memory_order_acquire); });
-  return outcome(end.status, end.failed_rank);
+  return OperationEnds::outcome(end.status, end.failed_rank);
 }
 
-bool Messages::finish(MessageEnd& end, rma_status_t status, int rank) {
-  if (end.request != RMA_REQUEST_NULL) {
-    pending_.settle(end.request, status, rank);
-    return true;
-  }
-  end.status = status;
-  end.failed_rank = rank;
-  end.done.store(true, std::memory_order_release);  // last: the waiting thread now gives the slot back
-  pending_.engine().wake();
-  return false;
-}
+// ---- Sending and receiving ----------------------------------------------------------------------------------
 
-void Messages::end(ReceiveOperation& receive, rma_status_t status) {
-  if (finish(receive.end, status, receive.peer)) receives_.end(receive);
-}
-
-void Messages::end(SendOperation& send, rma_status_t status) {
-  if (finish(send.end, status, send.peer)) sends_.end(send);
-}
-
-// ---- Sending ------------------------------------------------------------------------------------------------
-
-Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelope, bool synchronous,
+Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                       rma_request_t* request) {
   bool sent = false;
-  if (!synchronous) {
-    if (Status status = outbox_.try_eager(rank, envelope, data, &sent); !status.ok()) return status;
-  } else if (Status status = outbox_.ready(rank); !status.ok()) {
+  if (synchronous || !data.contiguous()) {
+    if (Status status = outbox_.ready(rank); !status.ok()) return status;
+  } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
+             !status.ok()) {
     return status;
   }
   if (sent) [[likely]] {
@@ -137,55 +109,41 @@ Status Messages::send(std::span<const std::byte> data, int rank, Envelope envelo
     return {};
   }
   rma_request_t opened = RMA_REQUEST_NULL;
-  if (request != nullptr) {
-    opened = pending_.open(ProgressEngine::kNoRank);
-    if (opened == RMA_REQUEST_NULL) return PendingOperations::too_many();
-    *request = opened;
-  }
-  SendOperation& operation = sends_.make();
-  operation.peer = rank;
-  operation.envelope = envelope;
-  operation.data = data.data();
-  operation.bytes = data.size();
-  operation.end.request = opened;
+  if (Status status = operations_.open(request, &opened); !status.ok()) return status;
+  SendOperation& operation = operations_.sends().make([&](SendOperation& one) {
+    one.peer = rank;
+    one.envelope = envelope;
+    one.data = data;
+    one.end.request = opened;
+  });
   const std::uint64_t name = operation.name;
-  const auto claim = [&] {
-    return sends_.with(name, [](SendOperation& one) { return std::exchange(one.open, false); });
-  };
   if (outbox_.send(operation, synchronous)) {
-    if (claim()) end(operation, RMA_SUCCESS);
-  } else if (outbox_.lost(rank) && claim()) {
+    if (operations_.claim_send(name)) operations_.end(operation, RMA_SUCCESS);
+  } else if (outbox_.lost(rank) && operations_.claim_send(name)) {
     // The rank was lost before the operation was known there, or meanwhile.
-    end(operation, RMA_ERR_PEER_LOST);
+    operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return {};
   Status status = wait(operation.end);
-  sends_.end(operation);
+  operations_.sends().end(operation);
   return status;
 }
 
-// ---- Receiving ----------------------------------------------------------------------------------------------
-
-Status Messages::receive(std::span<std::byte> buffer, const Wanted& wanted, rma_message_info_t* info,
+Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                          rma_request_t* request) {
-  if (any_lost_.load(std::memory_order_acquire) && awaits_lost(wanted.source)) poll_rings();
-  if (any_unconnected_.load(std::memory_order_relaxed)) [[unlikely]]
-    connect_wanted();
+  if (awaits_lost(wanted.source)) arrivals_.poll_rings();
+  connect_wanted();
   MessageContext& context = contexts_.of(wanted.context);
   rma_request_t opened = RMA_REQUEST_NULL;
-  if (request != nullptr) {
-    opened = pending_.open(ProgressEngine::kNoRank);
-    if (opened == RMA_REQUEST_NULL) return PendingOperations::too_many();
-    *request = opened;
-  }
-  ReceiveOperation& operation = receives_.make();
-  operation.source = wanted.source;
-  operation.tag = wanted.tag;
-  operation.context = &context;
-  operation.buffer = buffer.data();
-  operation.capacity = buffer.size();
-  operation.info = info;
-  operation.end.request = opened;
+  if (Status status = operations_.open(request, &opened); !status.ok()) return status;
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
+    one.source = wanted.source;
+    one.tag = wanted.tag;
+    one.context = &context;
+    one.data = data;
+    one.info = info;
+    one.end.request = opened;
+  });
   if (opened != RMA_REQUEST_NULL) pending_.requests().set_note(opened, operation.name);
   const std::uint64_t name = operation.name;
   KeptMessage* kept = nullptr;
@@ -199,48 +157,21 @@ Status Messages::receive(std::span<std::byte> buffer, const Wanted& wanted, rma_
     }
   }
   if (kept != nullptr) {
-    deliver(*kept, operation);
-  } else if (any_lost_.load(std::memory_order_acquire) && awaits_lost(wanted.source) &&
-             receives_.with(name, [](ReceiveOperation& one) {
-               const std::lock_guard guard(one.context->lock);
-               if (one.links[0].queue == nullptr) return false;
-               one.context->matcher.withdraw(one);
-               return true;
-             })) {
-    operation.peer = lost_among(wanted.source);
-    end(operation, RMA_ERR_PEER_LOST);
+    arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
+  } else if (awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source))) {
+    operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return {};
   Status status = wait(operation.end);
-  receives_.end(operation);
+  operations_.receives().end(operation);
   return status;
 }
 
-void Messages::deliver(KeptMessage& message, ReceiveOperation& receive) {
-  const std::unique_ptr<KeptMessage> owned(&message);
-  receive.peer = message.source;
-  receive.bytes = message.bytes;
-  describe(receive.info, message.source, message.tag, message.bytes);
-  if (message.type == MessageType::rendezvous && message.rendezvous.form != RendezvousForm::inlined) {
-    fetch({.receive = &receive, .head = message.rendezvous, .keys = message.keys});
+void Messages::connect_wanted() {
+  if (!rendezvous_.transfers().any_wanted()) [[likely]]
     return;
-  }
-  const rma_status_t status = copy_into(receive, {message.data.get(), message.bytes});
-  if (message.type == MessageType::rendezvous) {
-    give_back(message.source, UnexpectedWindow::cost(sizeof(RendezvousHead) + message.bytes));
-    outbox_.control(message.source, MessageType::finished, FinishedHead{.sender = message.rendezvous.sender});
-  } else {
-    give_back(message.source, UnexpectedWindow::cost(message.bytes));
-  }
-  end(receive, status);
-}
-
-void Messages::give_back(int source, std::uint64_t cost) {
-  if (!outbox_.by_ring(source)) {
-    outbox_.give_back(source, cost);
-  } else if (Inbox::Ring* const ring = inbox_.of(source); ring != nullptr) {
-    ring->receiver.release(cost);
-  }
+  // A failure is that of the next message to the rank, or of the next read.
+  rendezvous_.transfers().connect_wanted([this](int rank) { static_cast<void>(outbox_.ready(rank)); });
 }
 
 // ---- Probing and cancelling ---------------------------------------------------------------------------------
@@ -254,7 +185,7 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
     const std::lock_guard guard(context.lock);
     auto* const message = static_cast<KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
     if (message == nullptr) return false;
-    describe(info, message->source, message->tag, message->bytes);
+    if (info != nullptr) *info = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
     if (room != nullptr) {
       context.matcher.take(*message);
       room->kept.reset(message);
@@ -266,23 +197,21 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
       wait_until([&] { return look() || awaits_lost(wanted.source); });
     } else {
       pending_.engine().progress();
-      poll_rings();
+      arrivals_.poll_rings();
     }
   }
   // A rank that is lost now may have sent the message before.
   const bool lost = !*found && !look() && awaits_lost(wanted.source);
   if (taken != nullptr) *taken = *found ? room->name : 0;
   if (room != nullptr && !*found) taken_.end(*room);
-  return lost ? outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source)) : Status();
+  return lost ? OperationEnds::outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source)) : Status();
 }
 
-Status Messages::receive_taken(std::uint64_t* taken, std::span<std::byte> buffer, rma_message_info_t* info,
+Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
                                rma_request_t* request) {
   rma_request_t opened = RMA_REQUEST_NULL;
-  if (request != nullptr) {
-    opened = pending_.open(ProgressEngine::kNoRank);
-    if (opened == RMA_REQUEST_NULL) return PendingOperations::too_many();
-  }
+  rma_request_t* const wanted = request != nullptr ? &opened : nullptr;
+  if (Status status = operations_.open(wanted, &opened); !status.ok()) return status;
   TakenMessage* found = nullptr;
   std::unique_ptr<KeptMessage> message;
   static_cast<void>(taken_.with(*taken, [&](TakenMessage& one) {
@@ -301,30 +230,101 @@ Status Messages::receive_taken(std::uint64_t* taken, std::span<std::byte> buffer
   taken_.end(*found);
   *taken = 0;
   if (request != nullptr) *request = opened;
-  ReceiveOperation& operation = receives_.make();
-  operation.context = message->context;
-  operation.buffer = buffer.data();
-  operation.capacity = buffer.size();
-  operation.info = info;
-  operation.end.request = opened;
-  deliver(*message.release(), operation);
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
+    one.context = message->context;
+    one.data = data;
+    one.info = info;
+    one.end.request = opened;
+  });
+  arrivals_.deliver(std::move(message), operation);
   if (request != nullptr) return {};
   Status status = wait(operation.end);
-  receives_.end(operation);
+  operations_.receives().end(operation);
   return status;
 }
 
-void Messages::cancel(rma_request_t request) {
-  ReceiveOperation* cancelled = nullptr;
-  static_cast<void>(receives_.with(pending_.requests().note(request), [&](ReceiveOperation& one) {
+bool Messages::withdraw(std::uint64_t name, rma_request_t request, int lost) {
+  return operations_.receives().with(name, [&](ReceiveOperation& one) {
     if (one.end.request != request) return false;
     const std::lock_guard guard(one.context->lock);
     if (one.links[0].queue == nullptr) return false;
     one.context->matcher.withdraw(one);
+    one.peer = lost;
+    return true;
+  });
+}
+
+void Messages::cancel(rma_request_t request) {
+  const std::uint64_t name = pending_.requests().note(request);
+  if (!withdraw(name, request, -1)) return;
+  // Nobody else ends a receive that is not in the matching.
+  ReceiveOperation* cancelled = nullptr;
+  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
     cancelled = &one;
     return true;
   }));
-  if (cancelled != nullptr) end(*cancelled, RMA_ERR_CANCELED);
+  operations_.end(*cancelled, RMA_ERR_CANCELED);
+}
+
+// ---- Progress -----------------------------------------------------------------------------------------------
+
+bool Messages::progress() {
+  // A program that only tests never sleeps, and so never calls arm().
+  if (++polls_ % kLookAfterPolls == 0) look_for_ended_ranks();
+  bool found = arrivals_.poll_rings();
+  found = outbox_.progress([this](std::uint64_t name, int rank) {
+    static_cast<void>(operations_.end_send(name, rank, RMA_SUCCESS));
+  }) || found;
+  return rendezvous_.transfers().progress() || found;
+}
+
+void Messages::arm() {
+  look_for_ended_ranks();
+  outbox_.ask_for_room();
+}
+
+// ---- Ranks that end -----------------------------------------------------------------------------------------
+
+bool Messages::awaits_lost(int source) const {
+  if (!any_lost_.load(std::memory_order_acquire)) [[likely]]
+    return false;
+  return source == kAnySource || outbox_.lost(source);
+}
+
+void Messages::look_for_ended_ranks() {
+  const std::int64_t now = now_ms();
+  std::int64_t before = looked_.load(std::memory_order_relaxed);
+  if (now - before < kLookEvery || !looked_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {
+    return;
+  }
+  for (const int rank : job_.local_ranks()) {
+    if (rank == job_.rank() || outbox_.lost(rank) || !job_.mapped(rank) || !job_.ended(rank)) continue;
+    arrivals_.drain(rank);  // all that the rank sent before it ended
+    lose(rank);
+  }
+}
+
+void Messages::lose(int rank) {
+  outbox_.lose(rank);
+  int none = -1;
+  first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
+  any_lost_.store(true, std::memory_order_release);
+  for (SendOperation* const send : operations_.sends().all(
+           [&](SendOperation& one) { return one.peer == rank && std::exchange(one.open, false); })) {
+    operations_.end(*send, RMA_ERR_PEER_LOST);
+  }
+  rendezvous_.lose(rank);
+  for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
+         if (one.context == nullptr || (one.source != kAnySource && one.source != rank)) return false;
+         const std::lock_guard guard(one.context->lock);
+         if (one.links[0].queue == nullptr) return false;
+         one.context->matcher.withdraw(one);
+         one.peer = rank;
+         return true;
+       })) {
+    operations_.end(*receive, RMA_ERR_PEER_LOST);
+  }
+  pending_.engine().wake();
 }
 
 }  // namespace rma

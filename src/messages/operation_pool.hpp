@@ -16,8 +16,10 @@ namespace rma {
 template <typename Operation>
 class OperationPool {
  public:
-  /// Takes a slot and gives it a new operation. Throws std::bad_alloc.
-  Operation& make() {
+  /// Takes a slot, gives it a new operation and calls `fill` with it. Nothing else happens in the pool meanwhile,
+  /// so all() never sees an operation that is half filled in. Throws std::bad_alloc.
+  template <typename Fill>
+  Operation& make(const Fill& fill) {
     const std::lock_guard guard(lock_);
     Slot* slot = free_;
     if (slot != nullptr) {
@@ -27,17 +29,28 @@ class OperationPool {
       slot->name = slots_.size() - 1;
     }
     slot->name += kGeneration;  // odd generations are in use
-    return slot->operation.emplace(slot->name);
+    Operation& made = slot->operation.emplace(slot->name);
+    fill(made);
+    return made;
+  }
+
+  Operation& make() {
+    return make([](Operation& /*made*/) {});
   }
 
   /// Ends an operation. Its name finds nothing from now on.
   void end(Operation& operation) {
     const std::lock_guard guard(lock_);
-    Slot& slot = slots_[static_cast<std::uint32_t>(operation.name)];
-    slot.operation.reset();
-    slot.name += kGeneration;
-    slot.next_free = free_;
-    free_ = &slot;
+    give_back(slots_[static_cast<std::uint32_t>(operation.name)]);
+  }
+
+  /// Ends the operation of this name. Returns false if there is none.
+  bool end(std::uint64_t name) {
+    const std::lock_guard guard(lock_);
+    const auto index = static_cast<std::uint32_t>(name);
+    if (index >= slots_.size() || slots_[index].name != name || !slots_[index].operation) return false;
+    give_back(slots_[index]);
+    return true;
   }
 
   /// Calls `use` with the operation of this name. Nothing else happens in the pool meanwhile, so nobody ends
@@ -69,6 +82,14 @@ class OperationPool {
     std::uint64_t name = 0;
     Slot* next_free = nullptr;
   };
+  /// The caller holds the lock.
+  void give_back(Slot& slot) {
+    slot.operation.reset();
+    slot.name += kGeneration;
+    slot.next_free = free_;
+    free_ = &slot;
+  }
+
   SpinLock lock_;
   std::deque<Slot> slots_;
   Slot* free_ = nullptr;

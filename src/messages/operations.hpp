@@ -4,15 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
-#include "core/network/keyed_reads.hpp"
+#include "core/network/keyed_transfers.hpp"
 #include "messages/envelope.hpp"
 #include "messages/matcher.hpp"
+#include "messages/message_data.hpp"
 #include "rma/messages.h"
 
 namespace rma {
 
 class MessageContext;
+struct WrittenPieces;
 
 /// How an operation tells its issuer that it is over. Either the issuer has a request, and the operation's
 /// slot is given back when it ends; or the issuer's call waits for `done`, and gives the slot back.
@@ -30,18 +33,22 @@ struct ReceiveOperation : PostedReceive {
 
   const std::uint64_t name;
   MessageContext* context = nullptr;
-  std::byte* buffer = nullptr;
-  std::size_t capacity = 0;
+  MessageData data;                    ///< the buffer
   rma_message_info_t* info = nullptr;  ///< may be null
   MessageEnd end;
 
   // From the match on:
   int peer = -1;          ///< the source
   std::size_t bytes = 0;  ///< size of the message
+  std::size_t come = 0;   ///< the first bytes, which are in the buffer already
   /// The receive waits for fragments, and has a claim on its end: whoever clears the flag ends it.
   bool fragmented = false;
-  std::size_t wanted = 0;  ///< bytes that come in fragments
-  std::size_t come = 0;    ///< bytes that have come
+  std::shared_ptr<WrittenPieces> pieces = nullptr;  ///< of a receive into which the sender writes
+
+  /// The bytes of the message that fit into the buffer.
+  [[nodiscard]] std::size_t wanted() const { return bytes < data.bytes ? bytes : data.bytes; }
+  /// The receive's status once these have come.
+  [[nodiscard]] rma_status_t status() const { return bytes <= data.bytes ? RMA_SUCCESS : RMA_ERR_TRUNCATED; }
 };
 
 /// A send that was not over when it was issued.
@@ -51,28 +58,44 @@ struct SendOperation {
   const std::uint64_t name;
   int peer = -1;
   Envelope envelope;
-  const std::byte* data = nullptr;
-  std::size_t bytes = 0;
+  MessageData data;
   /// The operation can be ended by the peer, or because the peer is lost: whoever clears the flag, under the
   /// pool's lock, ends it.
   bool open = true;
+  bool piped = false;   ///< announced as RendezvousForm::piped
   DeviceMemory memory;  ///< keeps the data registered while another host may read them
   MessageEnd end;
 
   // After the receiver has asked for fragments:
   std::uint64_t receiver = 0;  ///< the receiver's name for the operation
+  std::size_t given = 0;       ///< bytes [given, wanted) are still to be sent
   std::size_t wanted = 0;
-  std::size_t given = 0;
+};
+
+/// An announcement as its receiver has decoded it. `start` is valid only while the message is being handled.
+struct Announcement {
+  RendezvousHead head;
+  RailKeys keys = {};                                    ///< if the form is keyed
+  std::shared_ptr<const Layout::Part> layout = nullptr;  ///< if the form is laid_out
+  std::span<const std::byte> start = {};                 ///< the first bytes of the data, or all
+
+  /// Returns no value if no honest rank sends this body.
+  [[nodiscard]] static std::optional<Announcement> decode(std::span<const std::byte> body);
+  /// Returns whether the message takes room for unexpected messages, because data came with it.
+  [[nodiscard]] bool costs() const { return head.form == RendezvousForm::inlined || !start.empty(); }
 };
 
 /// A message that arrived before its receive, with its data.
 struct KeptMessage : UnexpectedMessage {
-  MessageType type = MessageType::eager;
   MessageContext* context = nullptr;
   std::size_t bytes = 0;  ///< size of the message
-  RendezvousHead rendezvous;
-  RailKeys keys = {};                 ///< if rendezvous.form is keyed
+  /// Null for an eager message. Its `start` is empty; `data` has these bytes.
+  std::unique_ptr<Announcement> announcement = nullptr;
+  std::size_t data_bytes = 0;
   std::unique_ptr<std::byte[]> data;  // NOLINT(cppcoreguidelines-avoid-c-arrays): null without data
+  bool costs = true;                  ///< see Announcement::costs()
+
+  [[nodiscard]] std::span<const std::byte> start() const { return {data.get(), data_bytes}; }
 };
 
 /// A message that a matched probe has taken out of the matching.

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/network/request_order.hpp"
+#include "util/bytes_of.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 
@@ -124,16 +125,29 @@ bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std:
   return status == RMA_SUCCESS;
 }
 
+std::span<const std::byte> Outbox::in_one_piece(Peer& peer, const MessageData& data, std::size_t from,
+                                                std::size_t count) {
+  if (data.contiguous()) return {data.address + from, count};
+  peer.staging.resize(std::max(peer.staging.size(), count));
+  const std::span<std::byte> staged(peer.staging.data(), count);
+  data.gather(from, staged);
+  return staged;
+}
+
 bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
   std::span<const std::byte> data;
   Envelope envelope;
   if (waiting.operation != nullptr) {
     const SendOperation& operation = *waiting.operation;
     envelope = operation.envelope;
-    if (waiting.type == MessageType::eager || waiting.form == RendezvousForm::inlined) {
-      data = {operation.data, operation.bytes};
-    } else if (waiting.form == RendezvousForm::keyed) {
-      data = std::as_bytes(std::span(operation.memory.remote));
+    if (waiting.form == RendezvousForm::keyed) {
+      data = bytes_of(operation.memory.remote);
+    } else if (waiting.form == RendezvousForm::laid_out) {
+      const Layout& layout = *operation.data.layout;
+      peer.staging.resize(std::max(peer.staging.size(), layout.encoded_bytes(0, layout.bytes())));
+      data = std::span(peer.staging).first(layout.encode(0, layout.bytes(), peer.staging));
+    } else {
+      data = in_one_piece(peer, operation.data, 0, waiting.start);
     }
   }
   return put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data);
@@ -144,15 +158,6 @@ void Outbox::enqueue(Peer& peer, const Waiting& waiting) {
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-bool Outbox::prepare(int rank, SendOperation& operation) {
-  if (network_ == nullptr || by_ring(rank) || channel_->local(rank)) return false;
-  // The cast is safe: the devices only read the memory. If it cannot be registered, the data go in fragments.
-  auto memory = network_->keyed_reads().prepare(const_cast<std::byte*>(operation.data), operation.bytes);
-  if (!memory.ok()) return false;
-  operation.memory = std::move(memory).value();
-  return operation.memory.remote != RailKeys{};
-}
-
 bool Outbox::send(SendOperation& operation, bool synchronous) {
   const int rank = operation.peer;
   Peer& peer = peer_of(rank);
@@ -160,17 +165,16 @@ bool Outbox::send(SendOperation& operation, bool synchronous) {
   {
     const std::lock_guard guard(peer.lock);
     Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation};
-    const std::uint64_t cost = UnexpectedWindow::cost(operation.bytes);
-    if (!synchronous && operation.bytes <= peer.eager && peer.has_room(cost, limits_.window)) {
+    const std::size_t bytes = operation.data.bytes;
+    const std::uint64_t cost = UnexpectedWindow::cost(bytes);
+    if (!synchronous && bytes <= peer.eager && peer.has_room(cost, limits_.window)) {
       waiting.type = MessageType::eager;
+      waiting.start = bytes;
       peer.eager_cost += cost;
       count(Counter::send_eager);
     } else {
       count(Counter::send_rendezvous);
-      const RendezvousHead head = announcement(rank, peer, operation);
-      waiting.form = head.form;
-      waiting.head_bytes = sizeof head;
-      std::memcpy(waiting.head.data(), &head, sizeof head);
+      announce(rank, peer, operation, waiting);
     }
     if (peer.waits() || !put(rank, peer, waiting)) {
       enqueue(peer, waiting);
@@ -182,18 +186,64 @@ bool Outbox::send(SendOperation& operation, bool synchronous) {
   return over;
 }
 
-RendezvousHead Outbox::announcement(int rank, Peer& peer, SendOperation& operation) {
-  RendezvousHead head = {.bytes = operation.bytes,
-                         .address = reinterpret_cast<std::uintptr_t>(operation.data),
+void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting) {
+  const MessageData& data = operation.data;
+  RendezvousHead head = {.bytes = data.bytes,
+                         .address = reinterpret_cast<std::uintptr_t>(data.address),
                          .sender = operation.name};
-  const std::uint64_t cost = UnexpectedWindow::cost(sizeof head + operation.bytes);
-  if (operation.bytes <= peer.eager && peer.has_room(cost, limits_.window)) {
+  const std::size_t start = std::min(data.bytes, peer.eager);
+  const std::uint64_t cost = UnexpectedWindow::cost(sizeof head + start);
+  const bool room = peer.has_room(cost, limits_.window);
+  if (start == data.bytes && room) {
     head.form = RendezvousForm::inlined;
-    peer.eager_cost += cost;
-  } else if (prepare(rank, operation)) {
-    head.form = RendezvousForm::keyed;
+  } else {
+    head.form = by_ring(rank) ? form_on_host(rank, data) : form_between_hosts(rank, operation);
   }
-  return head;
+  operation.piped = head.form == RendezvousForm::piped;
+  if (head.form == RendezvousForm::inlined || (operation.piped && room && start != 0)) {
+    waiting.start = start;
+    peer.eager_cost += cost;
+  }
+  waiting.form = head.form;
+  waiting.head_bytes = sizeof head;
+  std::memcpy(waiting.head.data(), &head, sizeof head);
+}
+
+RendezvousForm Outbox::form_on_host(int rank, const MessageData& data) const {
+  if (data.contiguous()) return RendezvousForm::plain;
+  const Layout& layout = *data.layout;
+  // The receiver copies single segments only from memory that it has mapped, or if they are long.
+  const bool mapped = rank == job_.rank() || job_.direct(reinterpret_cast<const void*>(layout.extent().low),
+                                                         layout.extent().bytes(), job_.rank()) != nullptr;
+  const bool fits =
+      layout.encoded_bytes(0, layout.bytes()) <= limits_.ring.most_body() - sizeof(RendezvousHead);
+  return fits && (mapped || layout.bytes() / layout.segments() >= kWorthACall) ? RendezvousForm::laid_out
+                                                                               : RendezvousForm::opaque;
+}
+
+RendezvousForm Outbox::form_between_hosts(int rank, SendOperation& operation) {
+  if (network_ == nullptr || channel_->local(rank) || !operation.data.contiguous()) {
+    return RendezvousForm::opaque;
+  }
+  switch (limits_.rendezvous) {
+    case RendezvousSetting::copy:
+      return RendezvousForm::opaque;
+    case RendezvousSetting::register_each:
+    case RendezvousSetting::cache:
+    case RendezvousSetting::pipeline:
+    case RendezvousSetting::caching_pipeline:
+      return RendezvousForm::piped;
+    case RendezvousSetting::automatic:
+    case RendezvousSetting::read:
+      break;
+  }
+  auto memory = network_->keyed_transfers().prepare(operation.data.address, operation.data.bytes, true);
+  if (!memory.ok() || memory.value().remote == RailKeys{}) {
+    count(Counter::receive_refused);
+    return RendezvousForm::opaque;
+  }
+  operation.memory = std::move(memory).value();
+  return RendezvousForm::keyed;
 }
 
 void Outbox::control(int rank, MessageType type, std::span<const std::byte> head) {
@@ -240,7 +290,7 @@ bool Outbox::pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended) {
     const std::size_t bytes = std::min(peer.fragment, operation.wanted - operation.given);
     const FragmentHead head = {.receiver = operation.receiver, .offset = operation.given};
     if (!put(rank, peer, MessageType::fragment, {}, std::as_bytes(std::span(&head, 1)),
-             {operation.data + operation.given, bytes})) {
+             in_one_piece(peer, operation.data, operation.given, bytes))) {
       return found;
     }
     found = true;
@@ -253,11 +303,11 @@ bool Outbox::pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended) {
   return found;
 }
 
-bool Outbox::pump_all(const std::function<void(std::uint64_t)>& ended) {
+bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& ended) {
   bool found = false;
-  std::vector<std::uint64_t> over;
   for (int rank = 0; rank < job_.size(); ++rank) {
     Peer& peer = peer_of(rank);
+    std::vector<std::uint64_t> over;
     bool sent = false;
     {
       std::unique_lock guard(peer.lock, std::try_to_lock);
@@ -271,8 +321,8 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t)>& ended) {
     }
     if (sent && by_ring(rank)) wake(rank);
     found = found || sent;
+    for (const std::uint64_t name : over) ended(name, rank);
   }
-  for (const std::uint64_t name : over) ended(name);
   return found;
 }
 

@@ -15,6 +15,7 @@
 #include "messages/inbox.hpp"
 #include "messages/line_ring.hpp"
 #include "messages/operations.hpp"
+#include "util/settings.hpp"
 #include "util/spin_lock.hpp"
 #include "util/status.hpp"
 
@@ -50,6 +51,8 @@ class Outbox {
     LineRingSizes ring;
     std::uint64_t eager = 0;   ///< longest eager message in bytes
     std::uint64_t window = 0;  ///< see UnexpectedWindow
+    /// The protocol for announced messages to other hosts.
+    RendezvousSetting rendezvous = RendezvousSetting::automatic;
   };
 
   /// `channel` and `network` may be null. The arguments outlive this.
@@ -87,16 +90,16 @@ class Outbox {
   void control(int rank, MessageType type, const Head& head) {
     control(rank, type, std::as_bytes(std::span(&head, 1)));
   }
-  /// Sends the first `wanted` bytes of an operation in fragments, as fast as there is room. `finished` of the
-  /// constructor's owner is told by finished().
+  /// Sends the bytes [given, wanted) of an operation in fragments, as fast as there is room. progress() says
+  /// when they are sent.
   void send_fragments(SendOperation& operation);
 
-  /// Sends what waits. Returns whether it has sent anything. Calls `ended` with the name of each operation that
-  /// is over: an eager one, or one all of whose fragments are sent.
+  /// Sends what waits. Returns whether it has sent anything. Calls `ended` with the name and the receiver's rank
+  /// of each operation that is over: an eager one, or one all of whose fragments are sent.
   template <typename Ended>
   bool progress(const Ended& ended) {
     if (waiting_.load(std::memory_order_acquire) == 0) return false;
-    return pump_all([&](std::uint64_t name) { ended(name); });
+    return pump_all(ended);
   }
 
   /// Prepares a sleep: receivers that make room for what waits will wake this process. The caller then calls
@@ -124,6 +127,7 @@ class Outbox {
     MessageType type = MessageType::finished;
     RendezvousForm form = RendezvousForm::plain;  ///< of an announcement
     SendOperation* operation = nullptr;
+    std::size_t start = 0;  ///< the bytes of data that go with it
     std::array<std::byte, sizeof(RendezvousHead)> head = {};
     std::size_t head_bytes = 0;
   };
@@ -138,6 +142,7 @@ class Outbox {
     std::uint64_t known_released = 0;       ///< as it was last read, or told
     std::deque<Waiting> backlog;            ///< in the order of sending
     std::deque<SendOperation*> fragmented;  ///< give their data by and by, after the backlog
+    std::vector<std::byte> staging;         ///< for noncontiguous data on their way into a message
     std::atomic<bool> lost = false;
     std::atomic<std::uint64_t> given_back = 0;  ///< cost of the rank's messages that were matched here
     std::atomic<std::uint64_t> told = 0;        ///< how much of it the rank was told
@@ -160,12 +165,16 @@ class Outbox {
   [[nodiscard]] bool put(int rank, Peer& peer, MessageType type, Envelope envelope,
                          std::span<const std::byte> head, std::span<const std::byte> tail);
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
-  [[nodiscard]] RendezvousHead announcement(int rank, Peer& peer, SendOperation& operation);
-  /// Registers the data of an operation, so that a rank of another host can read them. Returns whether it can.
-  [[nodiscard]] bool prepare(int rank, SendOperation& operation);
+  /// Chooses how the receiver gets the data of an operation, and sets all that the announcement says.
+  void announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting);
+  [[nodiscard]] RendezvousForm form_on_host(int rank, const MessageData& data) const;
+  [[nodiscard]] RendezvousForm form_between_hosts(int rank, SendOperation& operation);
+  /// Returns bytes [from, from + count) of the data in one piece: where they are, or gathered into `staging`.
+  [[nodiscard]] static std::span<const std::byte> in_one_piece(Peer& peer, const MessageData& data,
+                                                               std::size_t from, std::size_t count);
   void enqueue(Peer& peer, const Waiting& waiting);
   [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended);
-  [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t)>& ended);
+  [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t name, int rank)>& ended);
   [[nodiscard]] Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
   Job& job_;

@@ -1,117 +1,214 @@
-// How a receiver fetches the data of a message that was announced (rendezvous).
+#include "messages/rendezvous.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <utility>
 
-#include "messages/messages.hpp"
+#include "messages/take_head.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
+namespace {
 
-rma_status_t Messages::read(int rank, std::uintptr_t address, std::span<std::byte> into, bool* readable) {
-  *readable = true;
-  if (into.empty()) return RMA_SUCCESS;
-  if (rank == job_.rank()) {
-    std::memcpy(into.data(), reinterpret_cast<const void*>(address), into.size());
-    return RMA_SUCCESS;
-  }
-  if (const std::byte* const here = job_.direct(reinterpret_cast<const void*>(address), into.size(), rank);
-      here != nullptr) {
-    count(Counter::receive_mapped);
-    std::memcpy(into.data(), here, into.size());
-    return RMA_SUCCESS;
-  }
-  *readable = job_.mapped(rank) && remote_access_.permitted(rank);
-  if (!*readable) return RMA_SUCCESS;
-  count(Counter::receive_cma);
-  return reader_(rank, address, into);
+[[nodiscard]] std::size_t parts_of(const MessageData& data) {
+  return data.contiguous() ? 1 : data.layout->segments();
 }
 
-void Messages::end_fetched(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status) {
-  outbox_.control(receive.peer, MessageType::finished, FinishedHead{.sender = sender, .status = status});
-  if (status == RMA_SUCCESS && receive.bytes > receive.capacity) status = RMA_ERR_TRUNCATED;
-  end(receive, status);
+}  // namespace
+
+Rendezvous::Rendezvous(Job& job, RemoteAccess& remote_access, Reader reader, OperationEnds& operations,
+                       Outbox& outbox)
+    : job_(job),
+      remote_access_(remote_access),
+      reader_(std::move(reader)),
+      operations_(operations),
+      outbox_(outbox),
+      transfers_(remote_access.pending(), remote_access.network()),
+      pipeline_(Pipeline::Options::from(job.settings()), remote_access.network(), operations, outbox,
+                transfers_,
+                {.fragments = [this](ReceiveOperation& receive, std::uint64_t sender,
+                                     std::size_t begin) { ask_for_fragments(receive, sender, begin); },
+                 .complete = [this](ReceiveOperation& receive,
+                                    std::uint64_t sender) { end(receive, sender, RMA_SUCCESS); }}) {}
+
+void Rendezvous::fetch(ReceiveOperation& receive, const Announcement& announced) {
+  const RendezvousHead& head = announced.head;
+  receive.come = std::min(announced.start.size(), receive.wanted());
+  receive.data.scatter(0, announced.start.first(receive.come));
+  if (receive.come == receive.wanted()) return end(receive, head.sender, RMA_SUCCESS);
+  switch (head.form) {
+    case RendezvousForm::plain:
+    case RendezvousForm::laid_out:
+      if (read_host(receive, announced)) return;
+      break;
+    case RendezvousForm::keyed:
+      if (receive.data.contiguous() && read_keyed(receive, announced)) return;
+      break;
+    case RendezvousForm::piped:
+      if (receive.data.contiguous() && remote_access_.network() != nullptr) {
+        return pipeline_.begin(receive, head.sender);
+      }
+      break;
+    case RendezvousForm::inlined:
+    case RendezvousForm::opaque:
+      break;
+  }
+  ask_for_fragments(receive, head.sender, receive.come);
 }
 
-bool Messages::start_read(const Fetch& fetch, std::size_t bytes) {
-  Network* const network = remote_access_.network();
-  if (fetch.head.form != RendezvousForm::keyed || network == nullptr) return false;
-  ReceiveOperation& receive = *fetch.receive;
-  if (!network->keyed_reads().connected(receive.peer)) {
-    const std::lock_guard guard(reads_lock_);
-    unconnected_.push_back(receive.peer);
-    any_unconnected_.store(true, std::memory_order_relaxed);
-    return false;
+bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announced) {
+  const int rank = receive.peer;
+  const std::size_t wanted = receive.wanted();
+  const Layout* const layout = announced.layout != nullptr ? &announced.layout->layout : nullptr;
+  const auto address = static_cast<std::uintptr_t>(announced.head.address);
+  const Layout::Extent extent = layout != nullptr
+                                    ? layout->extent()
+                                    : Layout::Extent{.low = address, .high = address + announced.head.bytes};
+  if (extent.high < extent.low) return false;
+  const bool mapped = rank == job_.rank() ||
+                      job_.direct(reinterpret_cast<const void*>(extent.low), extent.bytes(), rank) != nullptr;
+  if (!mapped) {
+    const std::size_t parts = std::max(layout != nullptr ? layout->segments() : 1, parts_of(receive.data));
+    const bool worth_it = parts == 1 || wanted / parts >= kWorthACall;
+    if (!job_.mapped(rank) || !worth_it || !remote_access_.permitted(rank)) return false;
   }
-  const auto memory = network->keyed_reads().prepare(receive.buffer, bytes);
-  if (!memory.ok()) return false;
-  const rma_request_t operation = pending_.open(receive.peer);
-  if (operation == RMA_REQUEST_NULL) return false;
-  const Status started = network->keyed_reads().start(receive.peer, fetch.head.address, fetch.keys,
-                                                      receive.buffer, bytes, memory.value(), operation);
-  if (!started.ok()) pending_.settle(operation, started.code(), receive.peer);
-  if (started.ok()) pending_.detach(operation);
-  count(Counter::receive_rdma);
-  const std::lock_guard guard(reads_lock_);
-  reads_.push_back({.operation = operation, .receive = &receive, .sender = fetch.head.sender});
-  read_count_.store(reads_.size(), std::memory_order_relaxed);
+  count(mapped ? Counter::receive_mapped : Counter::receive_cma);
+  rma_status_t status = RMA_SUCCESS;
+  std::size_t at = 0;
+  const auto read = [&](std::uintptr_t from, std::size_t bytes) {
+    receive.data.visit(at, bytes, [&](std::byte* into, std::size_t part) {
+      if (status == RMA_SUCCESS) status = read_part(rank, from, {into, part}, mapped);
+      from += part;
+    });
+    at += bytes;
+    return status == RMA_SUCCESS;
+  };
+  if (layout != nullptr) {
+    static_cast<void>(layout->visit(announced.layout->from, wanted, read));
+  } else {
+    read(address, wanted);
+  }
+  end(receive, announced.head.sender, status);
   return true;
 }
 
-void Messages::connect_wanted() {
-  std::vector<int> ranks;
-  {
-    const std::lock_guard guard(reads_lock_);
-    ranks.swap(unconnected_);
-    any_unconnected_.store(false, std::memory_order_relaxed);
-  }
-  // A failure is that of the next message to the rank, or of the next read.
-  for (const int rank : ranks) static_cast<void>(outbox_.ready(rank));
+rma_status_t Rendezvous::read_part(int rank, std::uintptr_t address, std::span<std::byte> into, bool mapped) {
+  if (!mapped) return reader_(rank, address, into);
+  const void* const remote = reinterpret_cast<const void*>(address);
+  std::memcpy(into.data(), rank == job_.rank() ? remote : job_.direct(remote, into.size(), rank),
+              into.size());
+  return RMA_SUCCESS;
 }
 
-bool Messages::end_reads() {
-  if (read_count_.load(std::memory_order_relaxed) == 0) return false;
-  std::vector<Read> ended;
-  {
-    const std::lock_guard guard(reads_lock_);
-    const auto open = [&](const Read& read) { return !pending_.complete(read.operation); };
-    const auto first = std::stable_partition(reads_.begin(), reads_.end(), open);
-    ended.assign(first, reads_.end());
-    reads_.erase(first, reads_.end());
-    read_count_.store(reads_.size(), std::memory_order_relaxed);
-  }
-  for (const Read& read : ended) {
-    const Status status = pending_.wait(read.operation);  // complete, so this only closes it
-    end_fetched(*read.receive, read.sender, status.code());
-  }
-  return !ended.empty();
+bool Rendezvous::read_keyed(ReceiveOperation& receive, const Announcement& announced) {
+  const std::uint64_t sender = announced.head.sender;
+  const rma_status_t started = transfers_.start(
+      transport::Direction::read, receive.peer, static_cast<std::uintptr_t>(announced.head.address),
+      announced.keys, {.address = receive.data.address, .bytes = receive.wanted()}, true,
+      [this, &receive, sender](rma_status_t status) { end(receive, sender, status); });
+  if (started == RMA_SUCCESS) count(Counter::receive_rdma);
+  return started == RMA_SUCCESS;
 }
 
-void Messages::fetch(const Fetch& fetch) {
-  const auto& [receive_at, head, keys] = fetch;
-  ReceiveOperation& receive = *receive_at;
-  const std::size_t bytes = std::min<std::uint64_t>(receive.bytes, receive.capacity);
-  const int rank = receive.peer;
-  bool readable = false;
-  const rma_status_t status = read(rank, head.address, {receive.buffer, bytes}, &readable);
-  if (readable) {
-    end_fetched(receive, head.sender, status);
-    return;
-  }
-  if (start_read(fetch, bytes)) return;
+void Rendezvous::ask_for_fragments(ReceiveOperation& receive, std::uint64_t sender, std::size_t begin) {
   count(Counter::receive_fragments);
   const std::uint64_t name = receive.name;
-  static_cast<void>(receives_.with(name, [&](ReceiveOperation& one) {
-    one.wanted = bytes;
+  const int rank = receive.peer;
+  const std::size_t end = receive.wanted();
+  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
+    one.come = begin;
     one.fragmented = true;
+    one.pieces.reset();
     return true;
   }));
   outbox_.control(rank, MessageType::clear,
-                  ClearHead{.sender = head.sender, .receiver = name, .bytes = bytes});
-  if (outbox_.lost(rank) &&
-      receives_.with(name, [](ReceiveOperation& one) { return std::exchange(one.fragmented, false); })) {
-    end(receive, RMA_ERR_PEER_LOST);
+                  ClearHead{.sender = sender, .receiver = name, .begin = begin, .end = end});
+  if (outbox_.lost(rank) && operations_.receives().with(name, [](ReceiveOperation& one) {
+        return std::exchange(one.fragmented, false);
+      })) {
+    operations_.end(receive, RMA_ERR_PEER_LOST);
+  }
+}
+
+void Rendezvous::end(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status) {
+  outbox_.control(receive.peer, MessageType::finished, FinishedHead{.sender = sender, .status = status});
+  operations_.end(receive, status == RMA_SUCCESS ? receive.status() : status);
+}
+
+bool Rendezvous::take_in(const Arrival& arrival) {
+  switch (arrival.type) {
+    case MessageType::clear:
+      return take_in_clear(arrival);
+    case MessageType::fragment:
+      return take_in_fragment(arrival);
+    case MessageType::finished:
+      return take_in_finished(arrival);
+    case MessageType::ready:
+      return pipeline_.take_in_ready(arrival);
+    case MessageType::written:
+      return pipeline_.take_in_written(arrival);
+    default:
+      return false;
+  }
+}
+
+bool Rendezvous::take_in_clear(const Arrival& arrival) {
+  std::span<const std::byte> body = arrival.body;
+  const auto head = take_head<ClearHead>(body);
+  if (!head) return false;
+  SendOperation* cleared = nullptr;
+  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& one) {
+    // `wanted` is 0 until the first request.
+    if (!one.open || one.peer != arrival.source || one.wanted != 0 || head->begin >= head->end ||
+        head->end > one.data.bytes) {
+      return false;
+    }
+    one.receiver = head->receiver;
+    one.given = head->begin;
+    one.wanted = head->end;
+    cleared = &one;
+    return true;
+  }));
+  if (cleared == nullptr) return false;
+  outbox_.send_fragments(*cleared);
+  return true;
+}
+
+bool Rendezvous::take_in_fragment(const Arrival& arrival) {
+  std::span<const std::byte> data = arrival.body;
+  const auto head = take_head<FragmentHead>(data);
+  if (!head) return false;
+  ReceiveOperation* complete = nullptr;
+  const bool honest = operations_.receives().with(head->receiver, [&](ReceiveOperation& one) {
+    if (!one.fragmented || one.peer != arrival.source || head->offset != one.come ||
+        data.size() > one.wanted() - one.come) {
+      return false;
+    }
+    one.data.scatter(one.come, data);
+    one.come += data.size();
+    if (one.come == one.wanted()) {
+      one.fragmented = false;
+      complete = &one;
+    }
+    return true;
+  });
+  if (complete != nullptr) operations_.end(*complete, complete->status());
+  return honest;
+}
+
+bool Rendezvous::take_in_finished(const Arrival& arrival) {
+  std::span<const std::byte> body = arrival.body;
+  const auto head = take_head<FinishedHead>(body);
+  if (!head || head->status < RMA_SUCCESS || head->status > RMA_ERR_CANCELED) return false;
+  return operations_.end_send(head->sender, arrival.source, static_cast<rma_status_t>(head->status));
+}
+
+void Rendezvous::lose(int rank) {
+  pipeline_.lose(rank);
+  for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
+         return one.fragmented && one.peer == rank && std::exchange(one.fragmented, false);
+       })) {
+    operations_.end(*receive, RMA_ERR_PEER_LOST);
   }
 }
 

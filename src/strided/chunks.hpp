@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 #include "transport/transport.hpp"
 
 namespace rma {

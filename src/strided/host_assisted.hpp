@@ -15,7 +15,7 @@
 #include "channel/channel.hpp"
 #include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 #include "strided/chunks.hpp"
 #include "transport/transport.hpp"
 

@@ -5,7 +5,7 @@
 #include "core/completion/pending_operations.hpp"
 #include "core/job/job.hpp"
 #include "core/network/copy_fallback.hpp"
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 

@@ -6,7 +6,7 @@
 #include "atomics/remote_atomics.hpp"
 #include "atomics/types.hpp"
 #include "core/network/transfers.hpp"
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 #include "strided/segment_copy.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"

@@ -25,6 +25,15 @@ inline constexpr std::array<std::string_view, 3> kNetworkNames = {"auto", "off",
 enum class AtomicDomainSetting : std::uint8_t { automatic, cpu, nic, helper };
 enum class ProtocolSetting : std::uint8_t { automatic, packed, pipelined, segments, host_assisted };
 enum class LocalBufferSetting : std::uint8_t { cache, register_each, pipeline, bounce };
+enum class RendezvousSetting : std::uint8_t {
+  automatic,
+  copy,
+  read,
+  register_each,
+  cache,
+  pipeline,
+  caching_pipeline
+};
 enum class StatisticsSetting : std::uint8_t { off, table, json };
 
 /// The value of RMA_GID_INDEX with which the library chooses.
@@ -63,6 +72,7 @@ struct Settings {
   std::uint64_t bounce_bytes = 0;
   std::uint64_t bounce_buffers = 0;
   std::uint64_t pipeline_bytes = 0;
+  std::uint64_t pipeline_depth = 0;
   std::uint64_t cache_bytes = 0;
   std::uint64_t cache_entries = 0;
   std::uint64_t stripe_bytes = 0;
@@ -82,6 +92,7 @@ struct Settings {
   NetworkSetting network = NetworkSetting::automatic;
   AtomicDomainSetting atomic_domain = AtomicDomainSetting::automatic;
   LocalBufferSetting local_buffers = LocalBufferSetting::cache;
+  RendezvousSetting rendezvous = RendezvousSetting::automatic;
   StatisticsSetting statistics = StatisticsSetting::off;
 };
 

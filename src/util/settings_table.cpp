@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 4> kAtomicDomain = {"auto", "cpu", "nic",
 constexpr std::array<std::string_view, 5> kProtocol = {"auto", "packed", "pipelined", "segments",
                                                        "host_assisted"};
 constexpr std::array<std::string_view, 4> kLocalBuffers = {"cache", "register", "pipeline", "bounce"};
+constexpr std::array<std::string_view, 7> kRendezvous = {
+    "auto", "copy", "read", "register", "cache", "pipeline", "caching_pipeline"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
 template <auto member>
@@ -144,8 +146,14 @@ std::span<const SettingInfo> setting_table() {
                   "Buffers outside the heap of up to this size are copied through registered buffers"},
       SettingInfo{"RMA_BOUNCE_BUFFERS", &Settings::bounce_buffers, "64", 4, 65536, "buffers",
                   "The number of registered buffers of RMA_BOUNCE bytes"},
-      SettingInfo{"RMA_PIPELINE", &Settings::pipeline_bytes, "256K", 4096, kTebi, "bytes",
-                  "The size of the pieces that RMA_LOCAL_BUFFERS=pipeline registers"},
+      SettingInfo{
+          "RMA_PIPELINE", &Settings::pipeline_bytes, "256K", 4096, kTebi, "bytes",
+          "The size of the pieces that RMA_LOCAL_BUFFERS=pipeline and the pipelines of RMA_RENDEZVOUS "
+          "register"},
+      SettingInfo{
+          "RMA_PIPELINE_DEPTH", &Settings::pipeline_depth, "4", 1, 1024, "pieces",
+          "The maximum number of pieces of a message that the pipelines of RMA_RENDEZVOUS have on their "
+          "way at a time"},
       SettingInfo{"RMA_REG_CACHE_BYTES", &Settings::cache_bytes, "1G", 0, 64 * kTebi, "bytes",
                   "The maximum memory outside the heap that stays registered while it is not in use"},
       SettingInfo{"RMA_REG_CACHE_ENTRIES", &Settings::cache_entries, "1024", 1, 1048576, "registrations",
@@ -158,6 +166,12 @@ std::span<const SettingInfo> setting_table() {
           "RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes",
           "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
           "their receive. The size of a ring's slots and of messages between hosts limit it"},
+      SettingInfo{"RMA_RENDEZVOUS", choice<&Settings::rendezvous>(kRendezvous), "auto", 0, 0, "",
+                  "How the data of longer messages get to another host. copy sends them in fragments through "
+                  "message buffers; read lets the receiver read them by RDMA. With the others, the sender "
+                  "writes: register registers whole buffers for each message; cache keeps the registrations; "
+                  "pipeline registers a piece while others are under way; caching_pipeline also keeps the "
+                  "pieces. auto is read. What cannot be registered goes in fragments, and is counted"},
       SettingInfo{"RMA_UNEXPECTED", &Settings::unexpected_bytes, "16M", 4096, kTebi, "bytes",
                   "The maximum memory for messages of one rank to another that were sent at once and for "
                   "which no receive is posted. Further messages wait for their receive"},

@@ -74,7 +74,12 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"receive_mapped", "two-sided messages that were copied from the sender's mapped heap"},
     {"receive_cma", "two-sided messages that were read by process_vm_readv"},
     {"receive_rdma", "two-sided messages that were read from another host by RDMA"},
+    {"receive_register", "two-sided messages that the sender wrote by RDMA; both registered whole buffers"},
+    {"receive_cache", "two-sided messages that the sender wrote by RDMA; the registrations were kept"},
+    {"receive_pipeline", "two-sided messages that the sender wrote by RDMA, piece by piece"},
+    {"receive_caching_pipeline", "the same with registrations that were kept"},
     {"receive_fragments", "two-sided messages that were asked for in fragments"},
+    {"receive_refused", "two-sided messages that went in fragments because memory could not be registered"},
 }};
 
 /// The counts of threads whose place another running thread owns. Several threads add at a time.

@@ -68,7 +68,12 @@ enum class Counter : std::uint8_t {
   receive_mapped,
   receive_cma,
   receive_rdma,
+  receive_register,
+  receive_cache,
+  receive_pipeline,
+  receive_caching_pipeline,
   receive_fragments,
+  receive_refused,
   count_  // the number of counters
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);

@@ -9,7 +9,7 @@
 
 #include "atomics/remote_mutexes.hpp"
 #include "channel/link.hpp"
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 #include "records.hpp"
 #include "rma/rma.h"
 #include "strided/host_assisted.hpp"

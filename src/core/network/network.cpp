@@ -8,7 +8,7 @@
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"
 #include "core/network/inline_put.hpp"
-#include "core/network/keyed_reads.hpp"
+#include "core/network/keyed_transfers.hpp"
 #include "core/network/posting.hpp"
 #include "core/network/remote_keys.hpp"
 #include "core/network/request_order.hpp"
@@ -36,7 +36,7 @@ struct Network::Components {
         bounce(pending, rails, connections, completions, posting),
         zero_copy(settings, *cache, connections, completions, posting, bounce),
         keys(pending, posting, bounce, settings.bounce_bytes),
-        keyed_reads(settings, own_memory, *cache, connections, completions),
+        keyed_transfers(settings, own_memory, *cache, connections, completions),
         transfers(settings, std::move(own_memory), requests, keys, posting, connections, inline_put, bounce,
                   zero_copy),
         words(pending, rails, requests, connections, keys, completions, posting, inline_put, bounce) {
@@ -58,7 +58,7 @@ struct Network::Components {
   BounceCopy bounce;
   ZeroCopy zero_copy;
   RemoteKeys keys;
-  KeyedReads keyed_reads;
+  KeyedTransfers keyed_transfers;
   Transfers transfers;
   WordOperations words;
 };
@@ -74,7 +74,7 @@ Transfers& Network::transfers() { return components_->transfers; }
 
 WordOperations& Network::words() { return components_->words; }
 
-KeyedReads& Network::keyed_reads() { return components_->keyed_reads; }
+KeyedTransfers& Network::keyed_transfers() { return components_->keyed_transfers; }
 
 Posting& Network::posting() { return components_->posting; }
 

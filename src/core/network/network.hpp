@@ -17,7 +17,7 @@ namespace rma {
 
 class Posting;
 class RequestOrder;
-class KeyedReads;
+class KeyedTransfers;
 class Transfers;
 class WordOperations;
 
@@ -50,7 +50,7 @@ class Network final : public ProgressSource {
   /// Posting ends what Transfers begins: it posts batches.
   [[nodiscard]] Posting& posting();
   /// Reads of memory whose keys a message has brought.
-  [[nodiscard]] KeyedReads& keyed_reads();
+  [[nodiscard]] KeyedTransfers& keyed_transfers();
   /// For folders that send requests to ranks by messages.
   [[nodiscard]] RequestOrder& requests();
 

@@ -237,6 +237,41 @@ TEST_F(CppApi, AtomicsOfEverySizeAndSign) {
   check_atomics<std::uint64_t>();
 }
 
+TEST_F(CppApi, Messages) {
+  const std::array<int, 3> out = {1, 2, 3};
+  std::array<int, 3> in = {};
+  rma::Request receive = rma::recv_nb(std::span<int>(in), rma::kAnySource, {.tag = 7, .context = 2});
+  EXPECT_FALSE(rma::iprobe());
+  rma::send(std::span<const int>(out), 0, {.tag = 7, .context = 2});
+  receive.wait();
+  EXPECT_EQ(in, out);
+
+  rma::send_value(4.5, 0, {.tag = 1});
+  const rma::MessageInfo info = rma::probe();
+  EXPECT_EQ(info.bytes, sizeof(double));
+  EXPECT_EQ(info.tag, 1);
+  EXPECT_TRUE(rma::iprobe(0, {.tag = 1}));
+  EXPECT_EQ(rma::recv_value<double>(), 4.5);
+  rma::send_value('x', 0);
+  EXPECT_THROW(static_cast<void>(rma::recv_value<double>()), rma::Error);
+  rma::send(std::span<int>(in), 0);
+  EXPECT_THROW(rma::recv(std::span<int>(in).first(2)), rma::Error);
+
+  rma::Request synchronous = rma::ssend_nb(std::span<const int>(out), 0);
+  EXPECT_FALSE(synchronous.test());
+  EXPECT_EQ(rma::recv(std::span<int>(in)).source, 0);
+  synchronous.wait();
+  rma::Persistent sender = rma::Persistent::send(std::span<const int>(out), 0, {.tag = 9});
+  rma::Persistent receiver = rma::Persistent::recv(std::span<int>(in));
+  for (int i = 0; i < 3; ++i) {
+    in = {};
+    rma::Request started = sender.start();
+    receiver.start().wait();
+    EXPECT_EQ(in, out);
+  }
+  EXPECT_THROW(rma::send_value(1, 1), rma::ArgumentError);
+}
+
 TEST_F(CppApi, Notification) {
   rma::LocalArray<std::uint64_t> flag(1);
   rma::LocalArray<int> data(2);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <random>
 
+#include "../random_layout.hpp"
 #include "../seed.hpp"
 #include "helper_world.hpp"
-#include "random_layout.hpp"
 
 namespace rma {
 namespace {

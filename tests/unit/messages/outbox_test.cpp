@@ -41,8 +41,7 @@ class OutboxToItself : public MessagesJob {
     EXPECT_TRUE(outbox->ready(0).ok());
     SendOperation& made = sends_.make();
     made.peer = 0;
-    made.data = data_.data();
-    made.bytes = bytes;
+    made.data = {.address = data_.data(), .bytes = bytes};
     return made;
   }
 
@@ -95,13 +94,13 @@ TEST_F(OutboxToItself, WhatFindsNoRoomGoesLaterAndInOrder) {
     ASSERT_TRUE(take(taken));
     EXPECT_EQ(taken.type, MessageType::eager);
   }
-  EXPECT_TRUE(outbox->progress([](std::uint64_t) {}));
+  EXPECT_TRUE(outbox->progress([](std::uint64_t, int) {}));
   for (std::size_t i = 0; i < 5; ++i) {
     ASSERT_TRUE(take(taken));
     EXPECT_EQ(taken.type, MessageType::rendezvous);
     EXPECT_EQ(taken.head.bytes, 1000 + i);
   }
-  EXPECT_FALSE(outbox->progress([](std::uint64_t) {}));
+  EXPECT_FALSE(outbox->progress([](std::uint64_t, int) {}));
   EXPECT_TRUE(eager(1));
 }
 
@@ -116,7 +115,7 @@ TEST_F(OutboxToItself, FragmentsAreAsManyAsTheRingTakes) {
   std::size_t come = 0;
   std::uint64_t ended = 0;
   for (int round = 0; round < 100 && ended == 0; ++round) {
-    static_cast<void>(outbox->progress([&](std::uint64_t name) { ended = name; }));
+    static_cast<void>(outbox->progress([&](std::uint64_t name, int /*rank*/) { ended = name; }));
     while (take(taken)) {
       ASSERT_EQ(taken.type, MessageType::fragment);
       come += taken.bytes - sizeof(FragmentHead);

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 
 namespace rma {
 

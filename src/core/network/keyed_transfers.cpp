@@ -1,4 +1,4 @@
-#include "core/network/keyed_reads.hpp"
+#include "core/network/keyed_transfers.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,26 +7,27 @@
 
 namespace rma {
 
-Result<DeviceMemory> KeyedReads::prepare(std::byte* address, std::size_t bytes) {
+Result<DeviceMemory> KeyedTransfers::prepare(std::byte* address, std::size_t bytes, bool keep) {
   if (const auto own = own_memory_(address); own && address + bytes <= own->address + own->bytes) {
     return DeviceMemory{.local = own->local, .remote = own->remote};
   }
   if (settings_.local_buffers == LocalBufferSetting::bounce) {
     return Status(RMA_ERR_UNSUPPORTED, "RMA_LOCAL_BUFFERS=bounce");
   }
-  auto use = cache_.get(address, bytes);
+  auto use = keep ? cache_.get(address, bytes) : cache_.get_once(address, bytes);
   if (!use.ok()) return std::move(use).status();
   DeviceMemory memory = {.local = use->registered().local, .remote = use->registered().remote};
   memory.use = std::make_shared<RegistrationCache::Use>(std::move(use).value());
   return memory;
 }
 
-Status KeyedReads::start(int rank, std::uintptr_t remote, const RailKeys& keys, std::byte* local,
-                         std::size_t bytes, const DeviceMemory& memory, rma_request_t operation) {
+Status KeyedTransfers::start(transport::Direction direction, int rank, std::uintptr_t remote,
+                             const RailKeys& keys, std::byte* local, std::size_t bytes,
+                             const DeviceMemory& memory, rma_request_t operation) {
   Peer* peer = nullptr;
   if (Status status = connections_.connect(rank, &peer); !status.ok()) return status;
-  count(Counter::get_rdma);
-  Span span = {.direction = transport::Direction::read,
+  count(direction == transport::Direction::read ? Counter::get_rdma : Counter::put_rdma);
+  Span span = {.direction = direction,
                .remote = remote,
                .local = local,
                .bytes = bytes,

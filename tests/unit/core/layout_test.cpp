@@ -1,12 +1,12 @@
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <random>
 
+#include "../random_layout.hpp"
 #include "../seed.hpp"
-#include "random_layout.hpp"
 
 namespace rma {
 namespace {

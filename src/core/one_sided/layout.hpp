@@ -33,6 +33,8 @@ class Layout {
                         std::span<const Dimension> dimensions);
   static Layout list(std::vector<Segment> segments);
 
+  /// Returns whether the numbers overflow. Then the layout must not be used.
+  [[nodiscard]] bool overflows() const { return overflows_; }
   /// Returns the bytes of all segments together.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t segments() const { return segments_; }
@@ -66,16 +68,20 @@ class Layout {
   [[nodiscard]] static std::optional<Part> decode(std::span<const std::byte>& from);
 
  private:
+  /// Computes the members below the list. Returns false if the numbers overflow.
   bool measure();
+  [[nodiscard]] bool add_up();
 
   std::uintptr_t start_ = 0;
   std::size_t segment_bytes_ = 0;
   std::size_t levels_ = 0;
   std::array<Dimension, RMA_MAX_LEVELS> dimensions_ = {};
-  std::vector<Segment> list_;  ///< replaces all members above, if it is not empty
+  std::vector<Segment> list_;        ///< replaces all members above, if it is not empty
+  std::vector<std::uint64_t> ends_;  ///< of the list's segments: the bytes up to each one's end
   std::size_t bytes_ = 0;
   std::size_t segments_ = 0;
   Extent extent_;
+  bool overflows_ = false;
 };
 
 struct Layout::Part {
@@ -92,16 +98,14 @@ struct Layout::Part {
 template <typename Visit>
 bool Layout::visit(std::size_t from, std::size_t count, const Visit& visit) const {
   if (!list_.empty()) {
-    for (const Segment& segment : list_) {
-      if (count == 0) return true;
-      if (from >= segment.bytes) {
-        from -= segment.bytes;
-        continue;
-      }
-      const std::size_t bytes = std::min<std::size_t>(segment.bytes - from, count);
-      if (!visit(static_cast<std::uintptr_t>(segment.address + from), bytes)) return false;
+    auto i = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), from) - ends_.begin());
+    for (; i < list_.size() && count != 0; ++i) {
+      const std::uint64_t left = ends_[i] - from;
+      const std::size_t bytes = std::min<std::size_t>(left, count);
+      const auto address = static_cast<std::uintptr_t>(list_[i].address + (list_[i].bytes - left));
+      if (bytes != 0 && !visit(address, bytes)) return false;
       count -= bytes;
-      from = 0;
+      from += bytes;
     }
     return true;
   }

@@ -1,4 +1,4 @@
-#include "helper_thread/layout.hpp"
+#include "core/one_sided/layout.hpp"
 
 #include <cstring>
 #include <limits>
@@ -42,14 +42,22 @@ Layout Layout::list(std::vector<Segment> segments) {
 }
 
 bool Layout::measure() {
+  overflows_ = !add_up();
+  return !overflows_;
+}
+
+bool Layout::add_up() {
   bytes_ = 0;
   if (!list_.empty()) {
     segments_ = list_.size();
     extent_ = {.low = UINTPTR_MAX, .high = 0};
+    ends_.clear();
+    ends_.reserve(list_.size());
     for (const Segment& segment : list_) {
       std::uint64_t end = 0;
       if (__builtin_add_overflow(segment.address, segment.bytes, &end)) return false;
       if (__builtin_add_overflow(bytes_, segment.bytes, &bytes_)) return false;
+      ends_.push_back(bytes_);
       extent_.low = std::min<std::uintptr_t>(extent_.low, segment.address);
       extent_.high = std::max<std::uintptr_t>(extent_.high, end);
     }

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+#include "rma/messages.h"
+#include "util/text.hpp"
+
+// The checks and bodies that the calls of rma/messages.h share.
+
+namespace rma {
+
+inline Status check_tag(int tag) {
+  if (tag >= 0) [[likely]]
+    return {};
+  return {RMA_ERR_ARGUMENT, text("tag {} is negative", tag)};
+}
+
+inline Status check_buffer(const void* buffer, std::size_t bytes, const char* argument) {
+  return bytes == 0 ? Status() : check_range(buffer, bytes, argument);
+}
+
+inline Status check_wanted(const Runtime& runtime, int source, int tag) {
+  if (source != RMA_ANY_SOURCE) {
+    if (Status status = check_rank(runtime, source); !status.ok()) return status;
+  }
+  return tag == RMA_ANY_TAG ? Status() : check_tag(tag);
+}
+
+/// Stores RMA_REQUEST_NULL into the request of a nonblocking call, so that it is valid after a failure.
+inline Status check_request(rma_request_t* request) {
+  if (Status status = check_not_null(request, "request"); !status.ok()) return status;
+  *request = RMA_REQUEST_NULL;
+  return {};
+}
+
+enum class Blocking : bool { no, yes };
+
+/// Checks what all sends, and all receives, have in common.
+inline Status check_send(const Runtime& runtime, int rank, int tag, Blocking blocking,
+                         rma_request_t* request) {
+  if (blocking == Blocking::no) {
+    if (Status status = check_request(request); !status.ok()) return status;
+  }
+  if (Status status = check_rank(runtime, rank); !status.ok()) return status;
+  return check_tag(tag);
+}
+inline Status check_receive(const Runtime& runtime, int source, int tag, Blocking blocking,
+                            rma_request_t* request) {
+  if (blocking == Blocking::no) {
+    if (Status status = check_request(request); !status.ok()) return status;
+  }
+  return check_wanted(runtime, source, tag);
+}
+
+[[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes,
+                                                int rank, int tag, std::uint32_t context, bool synchronous,
+                                                Blocking blocking, rma_request_t* request) {
+  return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
+    if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
+    return runtime.messages->send(MessageData::of({static_cast<const std::byte*>(src), bytes}), rank,
+                                  {.context = context, .tag = tag}, synchronous, request);
+  });
+}
+
+[[gnu::always_inline]] inline rma_status_t receive(const char* name, void* dst, std::size_t bytes, int source,
+                                                   int tag, std::uint32_t context, rma_message_info_t* info,
+                                                   Blocking blocking, rma_request_t* request) {
+  return call(name, source, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = check_receive(runtime, source, tag, blocking, request); !status.ok()) return status;
+    if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+    return runtime.messages->receive(MessageData::of({static_cast<std::byte*>(dst), bytes}),
+                                     {.source = source, .tag = tag, .context = context}, info, request);
+  });
+}
+
+}  // namespace rma

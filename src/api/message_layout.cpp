@@ -1,0 +1,127 @@
+// Two-sided messages from and into noncontiguous memory (rma/messages.h).
+
+#include "api/message_call.hpp"
+
+namespace rma {
+namespace {
+
+struct Strided {
+  const void* start;
+  const std::ptrdiff_t* strides;
+  const std::size_t* counts;
+  int levels;
+};
+struct Vector {
+  const iovec* segments;
+  std::size_t count;
+};
+
+/// Checks the arguments and returns the data. Only a receive writes through the pointer.
+Result<MessageData> data_of(const Strided& given) {
+  if (given.levels < 0 || given.levels > RMA_MAX_LEVELS) {
+    return Status(RMA_ERR_ARGUMENT,
+                  text("{} stride levels; there may be 0 to {}", given.levels, RMA_MAX_LEVELS));
+  }
+  if (Status status = check_not_null(given.counts, "counts"); !status.ok()) return status;
+  if (given.levels > 0) {
+    if (Status status = check_not_null(given.strides, "strides"); !status.ok()) return status;
+  }
+  auto data = MessageData::strided(const_cast<void*>(given.start), given.strides, given.counts, given.levels);
+  if (data.ok() && data.value().bytes != 0) {
+    if (Status status = check_not_null(given.start, "the start of the layout"); !status.ok()) return status;
+  }
+  return data;
+}
+
+Result<MessageData> data_of(const Vector& given) {
+  if (given.count != 0) {
+    if (Status status = check_not_null(given.segments, "segments"); !status.ok()) return status;
+  }
+  const std::span<const iovec> segments(given.segments, given.count);
+  for (const iovec& one : segments) {
+    if (one.iov_len == 0) continue;
+    if (Status status = check_not_null(one.iov_base, "iov_base"); !status.ok()) return status;
+  }
+  return MessageData::vector(segments);
+}
+
+template <typename Layout>
+rma_status_t send_from(const char* name, const Layout& layout, int rank, int tag, std::uint32_t context,
+                       Blocking blocking, rma_request_t* request) {
+  return call(name, rank, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
+    auto data = data_of(layout);
+    if (!data.ok()) return std::move(data).status();
+    return runtime.messages->send(data.value(), rank, {.context = context, .tag = tag}, false, request);
+  });
+}
+
+template <typename Layout>
+rma_status_t receive_into(const char* name, const Layout& layout, int source, int tag, std::uint32_t context,
+                          rma_message_info_t* info, Blocking blocking, rma_request_t* request) {
+  return call(name, source, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = check_receive(runtime, source, tag, blocking, request); !status.ok()) return status;
+    auto data = data_of(layout);
+    if (!data.ok()) return std::move(data).status();
+    return runtime.messages->receive(data.value(), {.source = source, .tag = tag, .context = context}, info,
+                                     request);
+  });
+}
+
+}  // namespace
+}  // namespace rma
+
+using rma::Blocking;
+using rma::Strided;
+using rma::Vector;
+
+extern "C" {
+
+rma_status_t rma_send_strided(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                              int rank, int tag, uint32_t context) {
+  return rma::send_from(__func__, Strided{src, strides, counts, levels}, rank, tag, context, Blocking::yes,
+                        nullptr);
+}
+
+rma_status_t rma_send_strided_nb(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                 int rank, int tag, uint32_t context, rma_request_t* request) {
+  return rma::send_from(__func__, Strided{src, strides, counts, levels}, rank, tag, context, Blocking::no,
+                        request);
+}
+
+rma_status_t rma_recv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                              int source, int tag, uint32_t context, rma_message_info_t* info) {
+  return rma::receive_into(__func__, Strided{dst, strides, counts, levels}, source, tag, context, info,
+                           Blocking::yes, nullptr);
+}
+
+rma_status_t rma_recv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                 int source, int tag, uint32_t context, rma_message_info_t* info,
+                                 rma_request_t* request) {
+  return rma::receive_into(__func__, Strided{dst, strides, counts, levels}, source, tag, context, info,
+                           Blocking::no, request);
+}
+
+rma_status_t rma_send_vector(const struct iovec* segments, size_t count, int rank, int tag,
+                             uint32_t context) {
+  return rma::send_from(__func__, Vector{segments, count}, rank, tag, context, Blocking::yes, nullptr);
+}
+
+rma_status_t rma_send_vector_nb(const struct iovec* segments, size_t count, int rank, int tag,
+                                uint32_t context, rma_request_t* request) {
+  return rma::send_from(__func__, Vector{segments, count}, rank, tag, context, Blocking::no, request);
+}
+
+rma_status_t rma_recv_vector(const struct iovec* segments, size_t count, int source, int tag,
+                             uint32_t context, rma_message_info_t* info) {
+  return rma::receive_into(__func__, Vector{segments, count}, source, tag, context, info, Blocking::yes,
+                           nullptr);
+}
+
+rma_status_t rma_recv_vector_nb(const struct iovec* segments, size_t count, int source, int tag,
+                                uint32_t context, rma_message_info_t* info, rma_request_t* request) {
+  return rma::receive_into(__func__, Vector{segments, count}, source, tag, context, info, Blocking::no,
+                           request);
+}
+
+}  // extern "C"

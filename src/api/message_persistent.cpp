@@ -1,0 +1,118 @@
+// Persistent sends and receives (rma/messages.h).
+
+#include "api/message_call.hpp"
+#include "api/persistent.hpp"
+
+namespace rma {
+namespace {
+
+using Kind = PersistentOperation::Kind;
+
+rma_persistent_t persistent_handle(std::uint64_t name) {
+  return reinterpret_cast<rma_persistent_t>(static_cast<std::uintptr_t>(name));
+}
+
+std::uint64_t persistent_name(rma_persistent_t handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
+Status invalid_persistent(rma_persistent_t handle) {
+  return {RMA_ERR_ARGUMENT,
+          text("{:#x} is no persistent operation, or was freed already", persistent_name(handle))};
+}
+
+void keep(Runtime& runtime, Kind kind, void* data, std::size_t bytes, int rank, int tag,
+          std::uint32_t context, rma_message_info_t* info, rma_persistent_t* persistent) {
+  const PersistentOperation& made = runtime.persistents.make([&](PersistentOperation& one) {
+    one.kind = kind;
+    one.data = static_cast<std::byte*>(data);
+    one.bytes = bytes;
+    one.rank = rank;
+    one.tag = tag;
+    one.context = context;
+    one.info = info;
+  });
+  *persistent = persistent_handle(made.name);
+}
+
+rma_status_t send_init(const char* name, Kind kind, const void* src, std::size_t bytes, int rank, int tag,
+                       std::uint32_t context, rma_persistent_t* persistent) {
+  return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = check_not_null(persistent, "persistent"); !status.ok()) return status;
+    *persistent = nullptr;
+    if (Status status = check_send(runtime, rank, tag, Blocking::yes, nullptr); !status.ok()) return status;
+    if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
+    keep(runtime, kind, const_cast<void*>(src), bytes, rank, tag, context, nullptr, persistent);
+    return {};
+  });
+}
+
+Status start(Runtime& runtime, rma_persistent_t persistent, rma_request_t* request) {
+  if (Status status = check_request(request); !status.ok()) return status;
+  PersistentOperation one(0);
+  const bool known =
+      runtime.persistents.with(persistent_name(persistent), [&](const PersistentOperation& it) {
+        one.kind = it.kind;
+        one.data = it.data;
+        one.bytes = it.bytes;
+        one.rank = it.rank;
+        one.tag = it.tag;
+        one.context = it.context;
+        one.info = it.info;
+        return true;
+      });
+  if (!known) return invalid_persistent(persistent);
+  const MessageData data = MessageData::of({one.data, one.bytes});
+  if (one.kind == Kind::receive) {
+    return runtime.messages->receive(data, {.source = one.rank, .tag = one.tag, .context = one.context},
+                                     one.info, request);
+  }
+  return runtime.messages->send(data, one.rank, {.context = one.context, .tag = one.tag},
+                                one.kind == Kind::synchronous_send, request);
+}
+
+}  // namespace
+}  // namespace rma
+
+using rma::Runtime;
+using rma::Status;
+
+extern "C" {
+
+rma_status_t rma_send_init(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                           rma_persistent_t* persistent) {
+  return rma::send_init(__func__, rma::Kind::send, src, bytes, rank, tag, context, persistent);
+}
+
+rma_status_t rma_ssend_init(const void* src, size_t bytes, int rank, int tag, uint32_t context,
+                            rma_persistent_t* persistent) {
+  return rma::send_init(__func__, rma::Kind::synchronous_send, src, bytes, rank, tag, context, persistent);
+}
+
+rma_status_t rma_recv_init(void* dst, size_t bytes, int source, int tag, uint32_t context,
+                           rma_message_info_t* info, rma_persistent_t* persistent) {
+  return rma::call(__func__, source, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(persistent, "persistent"); !status.ok()) return status;
+    *persistent = nullptr;
+    if (Status status = rma::check_wanted(runtime, source, tag); !status.ok()) return status;
+    if (Status status = rma::check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+    rma::keep(runtime, rma::Kind::receive, dst, bytes, source, tag, context, info, persistent);
+    return {};
+  });
+}
+
+rma_status_t rma_start(rma_persistent_t persistent, rma_request_t* request) {
+  return rma::call(__func__, -1, 0,
+                   [&](Runtime& runtime) { return rma::start(runtime, persistent, request); });
+}
+
+rma_status_t rma_persistent_free(rma_persistent_t* persistent) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(persistent, "persistent"); !status.ok()) return status;
+    if (!runtime.persistents.end(rma::persistent_name(*persistent))) {
+      return rma::invalid_persistent(*persistent);
+    }
+    *persistent = nullptr;
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "messages/operation_pool.hpp"
+#include "rma/messages.h"
+
+namespace rma {
+
+/// The arguments of a send or receive that the program starts again and again.
+struct PersistentOperation {
+  explicit PersistentOperation(std::uint64_t own_name) : name(own_name) {}
+
+  enum class Kind : std::uint8_t { send, synchronous_send, receive };
+
+  const std::uint64_t name;
+  Kind kind = Kind::send;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  int rank = 0;
+  int tag = 0;
+  std::uint32_t context = 0;
+  rma_message_info_t* info = nullptr;
+};
+
+/// The persistent operations of the program. A handle is a name in the pool, so an invalid one finds nothing.
+using PersistentOperations = OperationPool<PersistentOperation>;
+
+}  // namespace rma

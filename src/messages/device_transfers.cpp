@@ -1,0 +1,66 @@
+#include "messages/device_transfers.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "core/network/keyed_transfers.hpp"
+
+namespace rma {
+
+rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, std::uintptr_t remote,
+                                    const RailKeys& keys, const MessageData& data, bool keep, Then then) {
+  if (network_ == nullptr) return RMA_ERR_UNSUPPORTED;
+  KeyedTransfers& transfers = network_->keyed_transfers();
+  if (!transfers.connected(rank)) {
+    const std::lock_guard guard(lock_);
+    unconnected_.push_back(rank);
+    any_unconnected_.store(true, std::memory_order_relaxed);
+    return RMA_ERR_STATE;
+  }
+  const auto memory = transfers.prepare(data.address, data.bytes, keep);
+  if (!memory.ok()) return memory.status().code();
+  const rma_request_t operation = pending_.open(rank);
+  if (operation == RMA_REQUEST_NULL) return RMA_ERR_NO_MEMORY;
+  const Status started =
+      transfers.start(direction, rank, remote, keys, data.address, data.bytes, memory.value(), operation);
+  if (started.ok()) {
+    pending_.detach(operation);
+  } else {
+    pending_.settle(operation, started.code(), rank);
+  }
+  const std::lock_guard guard(lock_);
+  under_way_.push_back({.operation = operation, .then = std::move(then)});
+  count_.store(under_way_.size(), std::memory_order_relaxed);
+  return RMA_SUCCESS;
+}
+
+void DeviceTransfers::connect_wanted(const Connect& connect) {
+  std::vector<int> ranks;
+  {
+    const std::lock_guard guard(lock_);
+    ranks.swap(unconnected_);
+    any_unconnected_.store(false, std::memory_order_relaxed);
+  }
+  for (const int rank : ranks) connect(rank);
+}
+
+bool DeviceTransfers::progress() {
+  if (count_.load(std::memory_order_relaxed) == 0) return false;
+  std::vector<UnderWay> ended;
+  {
+    const std::lock_guard guard(lock_);
+    const auto open = [&](const UnderWay& one) { return !pending_.complete(one.operation); };
+    const auto first = std::stable_partition(under_way_.begin(), under_way_.end(), open);
+    ended.assign(std::make_move_iterator(first), std::make_move_iterator(under_way_.end()));
+    under_way_.erase(first, under_way_.end());
+    count_.store(under_way_.size(), std::memory_order_relaxed);
+  }
+  for (const UnderWay& one : ended) {
+    const Status status = pending_.wait(one.operation);  // complete, so this only closes it
+    one.then(status.code());
+  }
+  return !ended.empty();
+}
+
+}  // namespace rma

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+
+#include "core/completion/pending_operations.hpp"
+#include "messages/operation_pool.hpp"
+#include "messages/operations.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// The sends and receives under way, and how they end. Thread-safe.
+class OperationEnds {
+ public:
+  explicit OperationEnds(PendingOperations& pending) : pending_(pending) {}
+
+  [[nodiscard]] OperationPool<ReceiveOperation>& receives() { return receives_; }
+  [[nodiscard]] OperationPool<SendOperation>& sends() { return sends_; }
+
+  /// Opens the request of a nonblocking call and stores it into `*request` and `*opened`. Does nothing if
+  /// `request` is null. RMA_ERR_NO_MEMORY if too many are open.
+  [[nodiscard]] Status open(rma_request_t* request, rma_request_t* opened);
+
+  /// Ends an operation: completes its request, or releases the thread that waits for it.
+  void end(ReceiveOperation& receive, rma_status_t status);
+  void end(SendOperation& send, rma_status_t status);
+  /// Ends the send with this name, if it is still open and goes to `peer`. Returns whether it was.
+  bool end_send(std::uint64_t name, int peer, rma_status_t status);
+  /// Takes the claim on the end of a send. Returns false if somebody else has it.
+  [[nodiscard]] bool claim_send(std::uint64_t name);
+
+  /// Returns the status with its text. `rank` is the rank that a failure is about.
+  [[nodiscard]] static Status outcome(rma_status_t status, int rank);
+  [[nodiscard]] static std::string explain(rma_status_t code, int rank);
+
+ private:
+  /// Returns whether the operation's slot is to be given back.
+  [[nodiscard]] bool finish(MessageEnd& end, rma_status_t status, int rank);
+
+  PendingOperations& pending_;
+  OperationPool<ReceiveOperation> receives_;
+  OperationPool<SendOperation> sends_;
+};
+
+}  // namespace rma

@@ -1,0 +1,40 @@
+#include "messages/operations.hpp"
+
+#include <cstring>
+
+#include "messages/take_head.hpp"
+
+namespace rma {
+
+std::optional<Announcement> Announcement::decode(std::span<const std::byte> body) {
+  const auto head = take_head<RendezvousHead>(body);
+  if (!head) return {};
+  Announcement one = {.head = *head};
+  switch (head->form) {
+    case RendezvousForm::plain:
+    case RendezvousForm::opaque:
+      if (!body.empty()) return {};
+      return one;
+    case RendezvousForm::inlined:
+      if (body.size() != head->bytes) return {};
+      one.start = body;
+      return one;
+    case RendezvousForm::piped:
+      if (body.size() > head->bytes) return {};
+      one.start = body;
+      return one;
+    case RendezvousForm::keyed:
+      if (body.size() != sizeof one.keys) return {};
+      std::memcpy(one.keys.data(), body.data(), sizeof one.keys);
+      return one;
+    case RendezvousForm::laid_out: {
+      auto layout = Layout::decode(body);
+      if (!layout || !body.empty() || layout->bytes != head->bytes) return {};
+      one.layout = std::make_shared<const Layout::Part>(std::move(*layout));
+      return one;
+    }
+  }
+  return {};
+}
+
+}  // namespace rma

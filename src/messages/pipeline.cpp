@@ -1,0 +1,160 @@
+#include "messages/pipeline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/network/keyed_transfers.hpp"
+#include "messages/take_head.hpp"
+
+namespace rma {
+
+Pipeline::Options Pipeline::Options::from(const Settings& settings) {
+  const auto piece = static_cast<std::size_t>(settings.pipeline_bytes);
+  const auto depth = static_cast<std::size_t>(settings.pipeline_depth);
+  switch (settings.rendezvous) {
+    case RendezvousSetting::register_each:
+      return {.keep = false, .counter = Counter::receive_register};
+    case RendezvousSetting::pipeline:
+      return {.piece = piece, .depth = depth, .keep = false, .counter = Counter::receive_pipeline};
+    case RendezvousSetting::caching_pipeline:
+      return {.piece = piece, .depth = depth, .keep = true, .counter = Counter::receive_caching_pipeline};
+    default:
+      return {};
+  }
+}
+
+void Pipeline::begin(ReceiveOperation& receive, std::uint64_t sender) {
+  count(options_.counter);
+  const auto pieces = std::make_shared<WrittenPieces>(receive, sender);
+  static_cast<void>(operations_.receives().with(receive.name, [&](ReceiveOperation& one) {
+    one.pieces = pieces;
+    return true;
+  }));
+  // The rank may have been lost before `pieces` was known. lose() or this thread then ends the receive.
+  const int rank = receive.peer;
+  advance(pieces);
+  if (outbox_.lost(rank)) lose(rank);
+}
+
+void Pipeline::advance(const std::shared_ptr<WrittenPieces>& pieces) {
+  {
+    const std::lock_guard guard(pieces->lock);
+    if (pieces->over) return;
+    const std::size_t wanted = pieces->receive.wanted();
+    while (!pieces->refused && pieces->next < wanted && pieces->pieces.size() < options_.depth) {
+      announce_next(*pieces);
+    }
+    if (!pieces->pieces.empty()) return;
+    pieces->over = true;
+  }
+  // This thread has set `over`, so it alone uses the receive now.
+  if (pieces->refused) {
+    count(Counter::receive_refused);
+    ends_.fragments(pieces->receive, pieces->sender, pieces->missing);
+  } else {
+    ends_.complete(pieces->receive, pieces->sender);
+  }
+}
+
+void Pipeline::announce_next(WrittenPieces& pieces) {
+  const ReceiveOperation& receive = pieces.receive;
+  std::byte* const address = receive.data.address + pieces.next;
+  std::size_t bytes = receive.wanted() - pieces.next;
+  if (bytes > options_.piece) {
+    // Pieces end at multiples of their size, so that the cache finds them again.
+    bytes = options_.piece - reinterpret_cast<std::uintptr_t>(address) % options_.piece;
+  }
+  auto memory = network_->keyed_transfers().prepare(address, bytes, options_.keep);
+  if (!memory.ok()) {
+    pieces.missing = pieces.refused ? std::min(pieces.missing, pieces.next) : pieces.next;
+    pieces.refused = true;
+    return;
+  }
+  const ReadyHead head = {.sender = pieces.sender,
+                          .receiver = receive.name,
+                          .offset = pieces.next,
+                          .bytes = bytes,
+                          .address = reinterpret_cast<std::uintptr_t>(address)};
+  std::array<std::byte, sizeof head + sizeof(RailKeys)> body = {};
+  std::memcpy(body.data(), &head, sizeof head);
+  std::memcpy(body.data() + sizeof head, memory.value().remote.data(), sizeof(RailKeys));
+  pieces.pieces.push_back({.offset = pieces.next, .bytes = bytes, .memory = std::move(memory).value()});
+  pieces.next += bytes;
+  outbox_.control(receive.peer, MessageType::ready, std::span<const std::byte>(body));
+}
+
+bool Pipeline::take_in_ready(const Arrival& arrival) {
+  std::span<const std::byte> body = arrival.body;
+  const auto ready = take_head<ReadyHead>(body);
+  const auto keys = take_head<RailKeys>(body);
+  if (!ready || !keys || !body.empty()) return false;
+  MessageData data;
+  const bool known = operations_.sends().with(ready->sender, [&](const SendOperation& one) {
+    if (!one.open || !one.piped || one.peer != arrival.source || ready->bytes == 0 ||
+        ready->bytes > one.data.bytes || ready->offset > one.data.bytes - ready->bytes) {
+      return false;
+    }
+    data = {.address = one.data.address + ready->offset, .bytes = static_cast<std::size_t>(ready->bytes)};
+    return true;
+  });
+  if (!known) return false;
+  const rma_status_t status = write(arrival.source, *ready, *keys, data);
+  if (status != RMA_SUCCESS) {
+    outbox_.control(arrival.source, MessageType::written,
+                    WrittenHead{.receiver = ready->receiver, .offset = ready->offset, .status = status});
+  }
+  return true;
+}
+
+rma_status_t Pipeline::write(int rank, const ReadyHead& ready, const RailKeys& keys,
+                             const MessageData& data) {
+  return transfers_.start(
+      transport::Direction::write, rank, static_cast<std::uintptr_t>(ready.address), keys, data,
+      options_.keep, [this, rank, receiver = ready.receiver, offset = ready.offset](rma_status_t status) {
+        outbox_.control(rank, MessageType::written,
+                        WrittenHead{.receiver = receiver, .offset = offset, .status = status});
+      });
+}
+
+bool Pipeline::take_in_written(const Arrival& arrival) {
+  std::span<const std::byte> body = arrival.body;
+  const auto written = take_head<WrittenHead>(body);
+  if (!written || !body.empty()) return false;
+  std::shared_ptr<WrittenPieces> pieces;
+  static_cast<void>(operations_.receives().with(written->receiver, [&](const ReceiveOperation& one) {
+    if (one.peer == arrival.source) pieces = one.pieces;
+    return true;
+  }));
+  if (pieces == nullptr) return false;
+  {
+    const std::lock_guard guard(pieces->lock);
+    const auto piece = std::ranges::find(pieces->pieces, written->offset, &WrittenPieces::Piece::offset);
+    if (piece == pieces->pieces.end()) return false;
+    if (written->status != RMA_SUCCESS) {
+      pieces->missing = pieces->refused ? std::min(pieces->missing, piece->offset) : piece->offset;
+      pieces->refused = true;
+    }
+    pieces->pieces.erase(piece);
+  }
+  advance(pieces);
+  return true;
+}
+
+void Pipeline::lose(int rank) {
+  std::vector<std::shared_ptr<WrittenPieces>> all;
+  static_cast<void>(operations_.receives().all([&](const ReceiveOperation& one) {
+    if (one.pieces != nullptr && one.peer == rank) all.push_back(one.pieces);
+    return false;
+  }));
+  for (const auto& pieces : all) {
+    {
+      const std::lock_guard guard(pieces->lock);
+      if (std::exchange(pieces->over, true)) continue;
+      pieces->pieces.clear();  // deregisters: nobody writes there any more
+    }
+    operations_.end(pieces->receive, RMA_ERR_PEER_LOST);
+  }
+}
+
+}  // namespace rma

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "core/job/job.hpp"
+#include "core/one_sided/remote_access.hpp"
+#include "messages/device_transfers.hpp"
+#include "messages/operation_ends.hpp"
+#include "messages/outbox.hpp"
+#include "messages/pipeline.hpp"
+
+namespace rma {
+
+/// How the data of an announced message get from the sender to the receiver. The receiver chooses among the
+/// protocols that the announcement allows: it copies from the sender's mapped heap, reads the sender's memory
+/// by the system or by RDMA, lets the sender write (Pipeline), or asks for the data in fragments. Thread-safe.
+class Rendezvous {
+ public:
+  /// Reads `into.size()` bytes at `address` of a rank of this host, whose memory this process may access.
+  using Reader = std::function<rma_status_t(int rank, std::uintptr_t address, std::span<std::byte> into)>;
+
+  /// The arguments outlive this.
+  Rendezvous(Job& job, RemoteAccess& remote_access, Reader reader, OperationEnds& operations, Outbox& outbox);
+
+  /// Fetches the data of an announced message into the receive that has matched it. The receive ends when they
+  /// are there.
+  void fetch(ReceiveOperation& receive, const Announcement& announced);
+
+  /// Takes a message of a rendezvous in that is no announcement. Returns false if no honest rank sends it.
+  [[nodiscard]] bool take_in(const Arrival& arrival);
+
+  /// Returns the transfers by RDMA, which progress has to be made with.
+  [[nodiscard]] DeviceTransfers& transfers() { return transfers_; }
+
+  /// Ends the receives that get their data from `rank`, because it is lost.
+  void lose(int rank);
+
+ private:
+  /// Copies or reads what this process can access itself. Returns whether it has ended the receive.
+  [[nodiscard]] bool read_host(ReceiveOperation& receive, const Announcement& announced);
+  /// Copies `into.size()` bytes at `address` of `rank`, which is this process or mapped.
+  [[nodiscard]] rma_status_t read_part(int rank, std::uintptr_t address, std::span<std::byte> into,
+                                       bool mapped);
+  [[nodiscard]] bool read_keyed(ReceiveOperation& receive, const Announcement& announced);
+  void ask_for_fragments(ReceiveOperation& receive, std::uint64_t sender, std::size_t begin);
+  /// Says to the sender that its buffer is free, and ends the receive.
+  void end(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status);
+
+  [[nodiscard]] bool take_in_clear(const Arrival& arrival);
+  [[nodiscard]] bool take_in_fragment(const Arrival& arrival);
+  [[nodiscard]] bool take_in_finished(const Arrival& arrival);
+
+  Job& job_;
+  RemoteAccess& remote_access_;
+  const Reader reader_;
+  OperationEnds& operations_;
+  Outbox& outbox_;
+  DeviceTransfers transfers_;
+  Pipeline pipeline_;
+};
+
+}  // namespace rma
