@@ -6,9 +6,9 @@
 
 #include "core/job/job.hpp"
 #include "core/network/network.hpp"
+#include "core/one_sided/layout.hpp"
 #include "core/one_sided/operation.hpp"
 #include "core/one_sided/remote_access.hpp"
-#include "core/one_sided/layout.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "strided/host_assisted.hpp"
 #include "strided/shape.hpp"

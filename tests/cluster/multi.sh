@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The tests of several ranks (tests/multi) between hosts, two ranks on each, so that one program has targets
-# on its own
+# The tests of several ranks (tests/multi) between hosts, two ranks on each, so that one program has targets on its own
 # host and on others. For cluster.sh --hosts 2; the argument is the folder with the programs.
 . "$(dirname "$0")/lib.sh"
 programs=$1
@@ -10,11 +9,29 @@ for suites in 'Memory.*:Contiguous.*:Order.*:Misuse.*' 'Strided.*:Vector.*:Reque
   'Accumulate.*:Atomic.*:Mutex.*:Thread.*' 'Team.*:Collective.*'; do
   step "$suites" multi "$suites"
 done
-# In one process, messages go over shared memory and over the rails: to ranks of its host, whose memory it may
-# not
+# In one process, messages go over shared memory and over the rails: to ranks of its host, whose memory it may not
 # access directly, and to those of the other host.
 step 'one channel, two transports' multi 'Contiguous.*:Accumulate.*:Atomic.*:Mixed.*' RMA_CMA=off \
   RMA_NONCONTIGUOUS=packed
+# Two-sided messages by each protocol between hosts. taken COUNTER OTHER COMMAND...: succeeds if the command does, the
+# first counter is above 0 and the other one is 0.
+taken() {
+  local counter=$1 other=$2 output status=0
+  shift 2
+  output=$("$@" 2>&1) || status=$?
+  printf '%s\n' "$output"
+  [ $status -eq 0 ] && grep -q "\"$counter\":[1-9]" <<< "$output" && ! grep -q "\"$other\":[1-9]" <<< "$output"
+}
+step 'messages' multi 'Message.*Probe*:Message.Layout*' RMA_PROMOTE=4
+RANKS=1
+for protocol in copy:fragments read:rdma register:register cache:cache pipeline:pipeline \
+  caching_pipeline:caching_pipeline; do
+  step "messages: ${protocol%:*}" taken "receive_${protocol#*:}" receive_refused multi 'Rendezvous.*' RMA_STATS=json \
+    RMA_RENDEZVOUS="${protocol%:*}" RMA_PIPELINE=16K RMA_EAGER=1000
+done
+step 'messages: memory that cannot be registered' taken receive_refused receive_cma multi 'RendezvousReadOnly.*' \
+  RMA_STATS=json RMA_RENDEZVOUS=pipeline RMA_EAGER=1000
+RANKS=2
 # MPI between hosts: one rank receives from another to which it never sends, and long messages are read by RDMA.
 step 'MPI point to point' cluster-run -n 2 --timeout 200 -- "$programs/mpi-point-to-point"
 step 'MPI collectives' cluster-run -n 2 --timeout 200 -- "$programs/mpi-collectives"
