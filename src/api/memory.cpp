@@ -55,7 +55,7 @@ rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
     rma::count(rma::Counter::allocate);
     *address = nullptr;
     if (bytes == 0) return {};
-    auto block = runtime.job->allocator().allocate(MemoryKind::local, bytes, alignment);
+    auto block = runtime.job->memory().allocator().allocate(MemoryKind::local, bytes, alignment);
     if (!block.ok()) return std::move(block).status();
     *address = block.value();
     return {};
@@ -64,20 +64,20 @@ rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
 
 rma_status_t rma_free_local(void* address) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    return address == nullptr ? Status() : runtime.job->allocator().free(MemoryKind::local, address);
+    return address == nullptr ? Status() : runtime.job->memory().allocator().free(MemoryKind::local, address);
   });
 }
 
 rma_status_t rma_register(void* address, size_t bytes) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
     if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
-    return runtime.job->user_regions().add(static_cast<std::byte*>(address), bytes);
+    return runtime.job->memory().user_regions().add(static_cast<std::byte*>(address), bytes);
   });
 }
 
 rma_status_t rma_unregister(void* address) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    return runtime.job->user_regions().remove(static_cast<std::byte*>(address));
+    return runtime.job->memory().user_regions().remove(static_cast<std::byte*>(address));
   });
 }
 

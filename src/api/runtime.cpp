@@ -28,8 +28,8 @@ std::unique_ptr<RemoteAccess> open_remote_access(const Settings& settings, Job& 
   if (job.has_network()) {
     auto network = std::make_unique<Network>(
         settings, remote_access->pending(), job.rails(), job.size(),
-        [&job](int rank) { return job.network_card(rank); },
-        [&job](const std::byte* address) { return job.own_registration(address); });
+        [&job](int rank) { return job.cards().network(rank); },
+        [&job](const std::byte* address) { return job.memory().own_registration(address); });
     remote_access->add_network(std::move(network));
   }
   return remote_access;
@@ -87,7 +87,7 @@ Status start_helper(Runtime& runtime) {
   const std::uint64_t spins = helper_spins(runtime.settings, job);
   Channel::Options options = Channel::Options::from(runtime.settings, job.size(), spins != 0);
   options.locals = job.local_ranks();
-  options.local_card = [&job](int rank) { return job.local_card(rank); };
+  options.local_card = [&job](int rank) { return job.cards().local(rank); };
   auto opened = Channel::create(rails, job.size(), options);
   if (!opened.ok()) {
     log(LogLevel::warn, fmt::format("operations that need another rank's helper will be refused: {}",

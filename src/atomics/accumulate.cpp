@@ -92,7 +92,7 @@ Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
                  "limit of locked memory (ulimit -l)",
                  rank_)};
   }
-  if (path.kind == Path::Kind::none) return Job::unreachable(dst, bytes, rank_);
+  if (path.kind == Path::Kind::none) return unreachable(dst, bytes, rank_);
   if (path.here != nullptr) {
     add_mapped(path.here, dst, src, bytes);
     return {};

@@ -28,7 +28,7 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
                  "limit of locked memory (ulimit -l)",
                  rank)};
   }
-  if (path.kind == Path::Kind::none) return Job::unreachable(target, sizeof(Word), rank);
+  if (path.kind == Path::Kind::none) return unreachable(target, sizeof(Word), rank);
   Word before = 0;
   {
     LockCursor cursor(accumulator.locks(rank), job.wait_policy());
@@ -84,7 +84,7 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
     // execute the operation.
     const auto address = reinterpret_cast<std::uintptr_t>(target);
     RemoteAtomics& remote = *accumulator.remote();
-    if (rank == accumulator.job().rank() && accumulator.job().given_out(address, sizeof *target)) {
+    if (rank == accumulator.job().rank() && accumulator.job().memory().given_out(address, sizeof *target)) {
       before = remote.beside_devices(op, address, operand, compare);
     } else {
       before = remote.atomic(op, sizeof *target, address, operand, compare, rank);

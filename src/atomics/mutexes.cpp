@@ -65,8 +65,8 @@ Result<void*> MutexSet::allocate(Job& job, RemoteMutexes* remote, std::size_t co
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(TicketMutex)) {
     return Status(RMA_ERR_SIZE, text("{} mutexes are more than memory can hold", count));
   }
-  auto block =
-      job.allocator().allocate(MemoryKind::internal, count * sizeof(TicketMutex), alignof(TicketMutex));
+  auto block = job.memory().allocator().allocate(MemoryKind::internal, count * sizeof(TicketMutex),
+                                                 alignof(TicketMutex));
   if (!block.ok()) return std::move(block).status().within(text("{} mutexes", count));
   auto* const mutexes = reinterpret_cast<TicketMutex*>(block.value());
   std::uninitialized_default_construct_n(mutexes, count);
@@ -79,7 +79,7 @@ Result<void*> MutexSet::allocate(Job& job, RemoteMutexes* remote, std::size_t co
 void MutexSet::release(Job& job, RemoteMutexes* remote, void* address) {
   if (remote != nullptr) remote->remove(static_cast<TicketMutex*>(address));
   // This cannot fail for an address that allocate() returned.
-  if (address != nullptr) static_cast<void>(job.allocator().free(MemoryKind::internal, address));
+  if (address != nullptr) static_cast<void>(job.memory().allocator().free(MemoryKind::internal, address));
 }
 
 MutexSet::MutexSet(const Job& job, RemoteMutexes* remote, std::span<const Member> members)

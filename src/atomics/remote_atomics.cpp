@@ -38,9 +38,9 @@ struct AccumulateRefusal {
   std::uint64_t address = 0;  ///< the first segment that is not accessible
 };
 
-Status unreachable(std::uintptr_t address, std::size_t bytes, int rank) {
-  return Job::unreachable(reinterpret_cast<const void*>(address), bytes,
-                          rank);  // NOLINT(performance-no-int-to-ptr)
+Status unreachable_address(std::uintptr_t address, std::size_t bytes, int rank) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process, for a text
+  return unreachable(reinterpret_cast<const void*>(address), bytes, rank);
 }
 
 template <typename Word>
@@ -77,14 +77,14 @@ Answer RemoteAtomics::serve_atomic(const Served& request) {
                      (wanted.width == 4 || wanted.width == 8) && wanted.target % wanted.width == 0;
   if (!valid) return {.status = RMA_ERR_ARGUMENT};
   Job& job = accumulator_.job();
-  if (!job.given_out(wanted.target, wanted.width)) return {.status = RMA_ERR_ADDRESS};
+  if (!job.memory().given_out(wanted.target, wanted.width)) return {.status = RMA_ERR_ADDRESS};
   auto before = Result<std::uint64_t>(0);
   if (wanted.width == 4) {
     before = update<std::uint32_t>(accumulator_, wanted);
   } else if (!job.atomics_by_device()) {
     before = update<std::uint64_t>(accumulator_, wanted);
   } else {
-    if (job.registration_of(wanted.target, wanted.width)) return {.status = RMA_ERR_UNSUPPORTED};
+    if (job.memory().registration_of(wanted.target, wanted.width)) return {.status = RMA_ERR_UNSUPPORTED};
     before = beside_devices(static_cast<rma_atomic_op_t>(wanted.op), wanted.target, wanted.operand,
                             wanted.compare);
   }
@@ -118,7 +118,8 @@ Answer RemoteAtomics::serve_accumulate(const Served& request) {
   part->visit([&](std::uintptr_t address, std::size_t bytes) {
     refusal.address = address;
     if (bytes % size != 0 || address % alignment != 0) status = RMA_ERR_ARGUMENT;
-    if (status == RMA_SUCCESS && !accumulator_.job().given_out(address, bytes)) status = RMA_ERR_ADDRESS;
+    if (status == RMA_SUCCESS && !accumulator_.job().memory().given_out(address, bytes))
+      status = RMA_ERR_ADDRESS;
     return status == RMA_SUCCESS;
   });
   if (status == RMA_ERR_ADDRESS && request.room.size() == sizeof refusal) {
@@ -163,7 +164,7 @@ Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t widt
        }});
   Status finished = pending_.finish(operation);
   if (!asked.ok()) return asked;
-  if (finished.code() == RMA_ERR_ADDRESS) return unreachable(target, width, rank);
+  if (finished.code() == RMA_ERR_ADDRESS) return unreachable_address(target, width, rank);
   if (!finished.ok()) return finished;
   return before;
 }
@@ -208,7 +209,7 @@ Status RemoteAtomics::accumulate(const std::shared_ptr<const Layout>& remote,
     named = {.address = address, .bytes = bytes};
     return false;
   });
-  return unreachable(named.address, named.bytes, rank);
+  return unreachable_address(named.address, named.bytes, rank);
 }
 
 }  // namespace rma

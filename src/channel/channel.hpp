@@ -65,8 +65,6 @@ class Channel {
   /// Registers a function that progress() calls after it has taken in what has arrived, to do work that had
   /// to wait for room. It returns whether it did any. Called before the first message arrives.
   void on_progress(std::function<bool()> handler) { advances_.push_back(std::move(handler)); }
-  /// Returns whether a kind has a handler.
-  [[nodiscard]] bool handles(std::uint16_t kind) const { return kind < kKinds && handlers_[kind]; }
 
   /// The maximum size of a message's body in bytes.
   [[nodiscard]] std::size_t max_body() const { return options_.message_bytes - sizeof(MessageHeader); }

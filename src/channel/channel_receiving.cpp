@@ -81,7 +81,7 @@ bool Channel::take_in(std::size_t rail, int peer, std::span<const std::byte> byt
 bool Channel::deliver(const Message& message) {
   if (message.kind == MessageHeader::kCredits) return true;
   if (!MessageHeader::ordinary(message.kind)) return rings_.take_in_control(message);
-  return handles(message.kind) && handlers_[message.kind](message);
+  return message.kind < kKinds && handlers_[message.kind] && handlers_[message.kind](message);
 }
 
 void Channel::give_back(std::size_t rail, int peer, bool wants_more) {

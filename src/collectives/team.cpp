@@ -153,11 +153,11 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
   // Makes the whole team before it meets the others. A member that has no memory for it tells them.
   Team* team = nullptr;
   auto memory = unless_exhausted([&]() -> Result<std::byte*> {
-    auto block = job_.allocator().allocate(MemoryKind::internal, PointToPointBlock::bytes_for(members),
-                                           kBlockAlignment);
+    auto block = job_.memory().allocator().allocate(MemoryKind::internal,
+                                                    PointToPointBlock::bytes_for(members), kBlockAlignment);
     if (!block.ok()) return block;
     Undo give_back(
-        [&] { static_cast<void>(job_.allocator().free(MemoryKind::internal, block.value()).ok()); });
+        [&] { static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, block.value()).ok()); });
     PointToPointBlock::make(block.value(), members);
     std::vector<int> list(ranks.begin(), ranks.end());
     auto p2p =
@@ -185,7 +185,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
                                           outcome.failure.rank, members));
   }
   if (!outcome.failure.ok()) {
-    static_cast<void>(job_.allocator().free(MemoryKind::internal, memory.value()).ok());
+    static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, memory.value()).ok());
     return Status(outcome.failure.code,
                   text("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
                        "RMA_HEAP_SIZE",
@@ -212,7 +212,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   TeamBlock* block = nullptr;
   if (first == job_.rank()) {
     auto memory = unless_exhausted(
-        [&] { return job_.allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment); });
+        [&] { return job_.memory().allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment); });
     if (memory.ok()) {
       block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id()));
     }
@@ -321,7 +321,7 @@ Status Teams::leave(Team& team) {
   if (team.p2p_ == nullptr) return leave_memory(team);
   // After a failure a member may still write into the block. So it stays.
   if (Status status = team.p2p_->p2p.part(); !status.ok()) return status;
-  return job_.allocator().free(MemoryKind::internal, team.p2p_->memory);
+  return job_.memory().allocator().free(MemoryKind::internal, team.p2p_->memory);
 }
 
 Status Teams::leave_memory(Team& team) {
@@ -343,7 +343,7 @@ Status Teams::leave_block(TeamBlock& block, const Roster& roster, int first) {
       [&] { return block.left.load(std::memory_order_acquire) == others; },
       [&] { return missing() != Roster::kNobody; });
   if (!all_left) return roster.lost(missing());
-  return job_.allocator().free(MemoryKind::internal, &block);
+  return job_.memory().allocator().free(MemoryKind::internal, &block);
 }
 
 Team* Teams::add(std::unique_ptr<Team> team) {

@@ -22,8 +22,8 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
     // that.
     all.resize(static_cast<std::size_t>(team.size()));
     if (bytes == 0) return {};
-    auto made =
-        job.allocator().allocate(MemoryKind::collective, bytes, alignment != 0 ? alignment : kUsualAlignment);
+    auto made = job.memory().allocator().allocate(MemoryKind::collective, bytes,
+                                                  alignment != 0 ? alignment : kUsualAlignment);
     if (!made.ok()) return std::move(made).status().within(text("rank {}", job.rank()));
     block = made.value();
     return {};
@@ -31,7 +31,8 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
   status = agree(team, std::move(status));
   // After another failure the block stays, because members that have not seen the failure may use it.
   if (status.code() == RMA_ERR_NO_MEMORY && block != nullptr) {
-    if (Status freed = job.allocator().free(MemoryKind::collective, block); !freed.ok()) return freed;
+    if (Status freed = job.memory().allocator().free(MemoryKind::collective, block); !freed.ok())
+      return freed;
   }
   if (!status.ok()) return status;
   if (Status told = allgather(team, std::span(all), static_cast<void*>(block)); !told.ok()) return told;
@@ -43,7 +44,7 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
 Status release(Job& job, Team& team, void* mine) {
   if (Status status = barrier(team); !status.ok()) return status;
   if (mine == nullptr) return {};
-  return job.allocator().free(MemoryKind::collective, mine);
+  return job.memory().allocator().free(MemoryKind::collective, mine);
 }
 
 }  // namespace rma

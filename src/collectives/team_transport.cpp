@@ -7,7 +7,7 @@ namespace rma {
 Result<std::uintptr_t> JobTeamTransport::block(int member) {
   std::uintptr_t& known = blocks_[static_cast<std::size_t>(member)];
   if (known == 0) {
-    auto service = job_.service_address(Service::teams, ranks_[static_cast<std::size_t>(member)]);
+    auto service = job_.cards().service_address(Service::teams, ranks_[static_cast<std::size_t>(member)]);
     if (!service.ok()) return service;
     known = service.value() + offset_;
   }

@@ -20,6 +20,42 @@ constexpr std::size_t fragment_of(const LineRingSizes& ring) {
   return ring.most_body() - sizeof(FragmentHead);
 }
 
+/// Returns how `rank`, which is on this host, gets the data. `most` is the longest body of a message.
+RendezvousForm form_on_host(const Job& job, int rank, const MessageData& data, std::size_t most) {
+  if (data.contiguous()) return RendezvousForm::plain;
+  const Layout& layout = *data.layout;
+  // The receiver copies single segments only from memory that it has mapped, or if they are long.
+  const bool mapped = rank == job.rank() || job.direct(reinterpret_cast<const void*>(layout.extent().low),
+                                                       layout.extent().bytes(), job.rank()) != nullptr;
+  const bool fits = layout.encoded_bytes(0, layout.bytes()) <= most - sizeof(RendezvousHead);
+  return fits && (mapped || layout.bytes() / layout.segments() >= kWorthACall) ? RendezvousForm::laid_out
+                                                                               : RendezvousForm::opaque;
+}
+
+/// Returns how another host gets the data of an operation, and registers them if that host is to read them.
+RendezvousForm form_between_hosts(Network& network, RendezvousSetting setting, SendOperation& operation) {
+  if (!operation.data.contiguous()) return RendezvousForm::opaque;
+  switch (setting) {
+    case RendezvousSetting::copy:
+      return RendezvousForm::opaque;
+    case RendezvousSetting::register_each:
+    case RendezvousSetting::cache:
+    case RendezvousSetting::pipeline:
+    case RendezvousSetting::caching_pipeline:
+      return RendezvousForm::piped;
+    case RendezvousSetting::automatic:
+    case RendezvousSetting::read:
+      break;
+  }
+  auto memory = network.keyed_transfers().prepare(operation.data.address, operation.data.bytes, true);
+  if (!memory.ok() || memory.value().remote == RailKeys{}) {
+    count(Counter::receive_refused);
+    return RendezvousForm::opaque;
+  }
+  operation.memory = std::move(memory).value();
+  return RendezvousForm::keyed;
+}
+
 Status lost_rank(int rank) {
   return {RMA_ERR_PEER_LOST, text("rank {} has ended or cannot be reached", rank)};
 }
@@ -35,7 +71,8 @@ Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const
       peers_(static_cast<std::size_t>(job.size())) {}
 
 Outbox::~Outbox() {
-  for (std::byte* const ring : rings_) static_cast<void>(job_.allocator().free(MemoryKind::internal, ring));
+  for (std::byte* const ring : rings_)
+    static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, ring));
 }
 
 Status Outbox::open(int rank, Peer& peer) {
@@ -55,7 +92,8 @@ Status Outbox::ready(int rank) {
 Status Outbox::open_ring(int rank, Peer& peer) {
   const std::lock_guard guard(peer.lock);
   if (peer.ring) return {};
-  auto memory = job_.allocator().allocate(MemoryKind::internal, limits_.ring.memory(), alignof(RingLine));
+  auto memory =
+      job_.memory().allocator().allocate(MemoryKind::internal, limits_.ring.memory(), alignof(RingLine));
   if (!memory.ok()) return std::move(memory).status().within("memory for messages");
   std::memset(memory.value(), 0, limits_.ring.memory());
   {
@@ -125,11 +163,11 @@ bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std:
   return status == RMA_SUCCESS;
 }
 
-std::span<const std::byte> Outbox::in_one_piece(Peer& peer, const MessageData& data, std::size_t from,
-                                                std::size_t count) {
+std::span<const std::byte> Outbox::Peer::in_one_piece(const MessageData& data, std::size_t from,
+                                                      std::size_t count) {
   if (data.contiguous()) return {data.address + from, count};
-  peer.staging.resize(std::max(peer.staging.size(), count));
-  const std::span<std::byte> staged(peer.staging.data(), count);
+  staging.resize(std::max(staging.size(), count));
+  const std::span<std::byte> staged(staging.data(), count);
   data.gather(from, staged);
   return staged;
 }
@@ -147,7 +185,7 @@ bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
       peer.staging.resize(std::max(peer.staging.size(), layout.encoded_bytes(0, layout.bytes())));
       data = std::span(peer.staging).first(layout.encode(0, layout.bytes(), peer.staging));
     } else {
-      data = in_one_piece(peer, operation.data, 0, waiting.start);
+      data = peer.in_one_piece(operation.data, 0, waiting.start);
     }
   }
   return put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data);
@@ -197,7 +235,10 @@ void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& w
   if (start == data.bytes && room) {
     head.form = RendezvousForm::inlined;
   } else {
-    head.form = by_ring(rank) ? form_on_host(rank, data) : form_between_hosts(rank, operation);
+    const bool network = network_ != nullptr && !by_ring(rank) && !channel_->local(rank);
+    head.form = by_ring(rank) ? form_on_host(job_, rank, data, limits_.ring.most_body())
+                : network     ? form_between_hosts(*network_, limits_.rendezvous, operation)
+                              : RendezvousForm::opaque;
   }
   operation.piped = head.form == RendezvousForm::piped;
   if (head.form == RendezvousForm::inlined || (operation.piped && room && start != 0)) {
@@ -207,43 +248,6 @@ void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& w
   waiting.form = head.form;
   waiting.head_bytes = sizeof head;
   std::memcpy(waiting.head.data(), &head, sizeof head);
-}
-
-RendezvousForm Outbox::form_on_host(int rank, const MessageData& data) const {
-  if (data.contiguous()) return RendezvousForm::plain;
-  const Layout& layout = *data.layout;
-  // The receiver copies single segments only from memory that it has mapped, or if they are long.
-  const bool mapped = rank == job_.rank() || job_.direct(reinterpret_cast<const void*>(layout.extent().low),
-                                                         layout.extent().bytes(), job_.rank()) != nullptr;
-  const bool fits =
-      layout.encoded_bytes(0, layout.bytes()) <= limits_.ring.most_body() - sizeof(RendezvousHead);
-  return fits && (mapped || layout.bytes() / layout.segments() >= kWorthACall) ? RendezvousForm::laid_out
-                                                                               : RendezvousForm::opaque;
-}
-
-RendezvousForm Outbox::form_between_hosts(int rank, SendOperation& operation) {
-  if (network_ == nullptr || channel_->local(rank) || !operation.data.contiguous()) {
-    return RendezvousForm::opaque;
-  }
-  switch (limits_.rendezvous) {
-    case RendezvousSetting::copy:
-      return RendezvousForm::opaque;
-    case RendezvousSetting::register_each:
-    case RendezvousSetting::cache:
-    case RendezvousSetting::pipeline:
-    case RendezvousSetting::caching_pipeline:
-      return RendezvousForm::piped;
-    case RendezvousSetting::automatic:
-    case RendezvousSetting::read:
-      break;
-  }
-  auto memory = network_->keyed_transfers().prepare(operation.data.address, operation.data.bytes, true);
-  if (!memory.ok() || memory.value().remote == RailKeys{}) {
-    count(Counter::receive_refused);
-    return RendezvousForm::opaque;
-  }
-  operation.memory = std::move(memory).value();
-  return RendezvousForm::keyed;
 }
 
 void Outbox::control(int rank, MessageType type, std::span<const std::byte> head) {
@@ -290,7 +294,7 @@ bool Outbox::pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended) {
     const std::size_t bytes = std::min(peer.fragment, operation.wanted - operation.given);
     const FragmentHead head = {.receiver = operation.receiver, .offset = operation.given};
     if (!put(rank, peer, MessageType::fragment, {}, std::as_bytes(std::span(&head, 1)),
-             in_one_piece(peer, operation.data, operation.given, bytes))) {
+             peer.in_one_piece(operation.data, operation.given, bytes))) {
       return found;
     }
     found = true;

@@ -147,6 +147,9 @@ class Outbox {
     std::atomic<std::uint64_t> given_back = 0;  ///< cost of the rank's messages that were matched here
     std::atomic<std::uint64_t> told = 0;        ///< how much of it the rank was told
 
+    /// Returns bytes [from, from + count) of the data in one piece: where they are, or gathered into `staging`.
+    [[nodiscard]] std::span<const std::byte> in_one_piece(const MessageData& data, std::size_t from,
+                                                          std::size_t count);
     [[nodiscard]] bool waits() const { return !backlog.empty(); }
     [[nodiscard]] bool has_room(std::uint64_t cost, std::uint64_t window) {
       if (eager_cost + cost - known_released <= window) return true;
@@ -167,11 +170,6 @@ class Outbox {
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
   /// Chooses how the receiver gets the data of an operation, and sets all that the announcement says.
   void announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting);
-  [[nodiscard]] RendezvousForm form_on_host(int rank, const MessageData& data) const;
-  [[nodiscard]] RendezvousForm form_between_hosts(int rank, SendOperation& operation);
-  /// Returns bytes [from, from + count) of the data in one piece: where they are, or gathered into `staging`.
-  [[nodiscard]] static std::span<const std::byte> in_one_piece(Peer& peer, const MessageData& data,
-                                                               std::size_t from, std::size_t count);
   void enqueue(Peer& peer, const Waiting& waiting);
   [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended);
   [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t name, int rank)>& ended);

@@ -32,9 +32,9 @@ Noncontiguous::Noncontiguous(const Job& job, PendingOperations& pending, Network
       pending_(pending),
       network_(network),
       client_(client),
-      host_assisted_(
-          [&job](std::uintptr_t address, std::size_t bytes) { return job.registration_of(address, bytes); },
-          pending, network, channel) {}
+      host_assisted_([&job](std::uintptr_t address,
+                            std::size_t bytes) { return job.memory().registration_of(address, bytes); },
+                     pending, network, channel) {}
 
 bool Noncontiguous::registered(const Transfer& transfer) {
   const Layout& remote = *transfer.remote;

@@ -15,7 +15,7 @@ RemoteCopy::RemoteCopy(const Job& job, PendingOperations& pending, RpcClient& cl
 
 bool RemoteCopy::given_out(const Layout::Part& part) const {
   return part.visit(
-      [this](std::uintptr_t address, std::size_t bytes) { return job_.given_out(address, bytes); });
+      [this](std::uintptr_t address, std::size_t bytes) { return job_.memory().given_out(address, bytes); });
 }
 
 Answer RemoteCopy::serve_put(const Served& request) const {

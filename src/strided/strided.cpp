@@ -56,7 +56,7 @@ Result<Path> find(const Job& job, const void* base, Side side, const StridedShap
     if (job.resolve(segment, shape.segment_bytes(), rank).kind == Path::Kind::none) missing = segment;
     return missing == nullptr;
   });
-  if (missing != nullptr) return Job::unreachable(missing, shape.segment_bytes(), rank);
+  if (missing != nullptr) return unreachable(missing, shape.segment_bytes(), rank);
   return whole;
 }
 

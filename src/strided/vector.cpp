@@ -245,7 +245,7 @@ Status acc_vector(Accumulator& accumulator, std::span<const rma_iov_t> iov, rma_
   // A rank of another host that no helper reaches is refused later, by the accumulation itself.
   auto found = survey(job, iov, Side::dst, rank, [&](const void* address, std::size_t bytes) -> Status {
     if (job.resolve(address, bytes, rank).kind != Path::Kind::none) return {};
-    return Job::unreachable(address, bytes, rank);
+    return unreachable(address, bytes, rank);
   });
   if (!found.ok()) return std::move(found).status();
   count(Counter::vector);

@@ -58,7 +58,7 @@ Base::Base()
   demand(created.ok(), "no accumulator");
   accumulator = std::move(created).value();
   demand(job->connect().ok(), "no connection to itself");
-  demand(job->user_regions().add(arena, kArenaBytes).ok(), "the arena cannot be given out");
+  demand(job->memory().user_regions().add(arena, kArenaBytes).ok(), "the arena cannot be given out");
   demand(always_readable >= 0, "no event fd");
 }
 

@@ -30,8 +30,8 @@ void expect(bool good, std::string_view call, const char* what, std::int64_t det
 
 /// The blocks and bytes of the heap that are in use.
 struct Held {
-  std::size_t bytes = rma::current_runtime.load()->job->allocator().bytes_in_use();
-  std::size_t blocks = rma::current_runtime.load()->job->allocator().blocks_in_use();
+  std::size_t bytes = rma::current_runtime.load()->job->memory().allocator().bytes_in_use();
+  std::size_t blocks = rma::current_runtime.load()->job->memory().allocator().blocks_in_use();
 };
 
 struct Call {

@@ -36,7 +36,7 @@ class JobOfOne : public testing::Test {
 
   /// Returns zeroed memory of the heap.
   [[nodiscard]] std::byte* heap(std::size_t bytes) const {
-    auto block = job->allocator().allocate(MemoryKind::local, bytes, 64);
+    auto block = job->memory().allocator().allocate(MemoryKind::local, bytes, 64);
     EXPECT_TRUE(block.ok()) << block.status().text();
     std::fill_n(block.value(), bytes, std::byte{0});
     return block.value();

@@ -2,24 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
+#include "core/job/heap_memory.hpp"
 #include "core/job/local_processes.hpp"
-#include "core/job/process_card.hpp"
-#include "core/job/user_regions.hpp"
-#include "core/network/network_card.hpp"
+#include "core/job/process_cards.hpp"
 #include "fabric/rails.hpp"
-#include "malloc/allocator.hpp"
-#include "malloc/backing.hpp"
-#include "malloc/region_table.hpp"
-#include "malloc/registered_backing.hpp"
-#include "malloc/window.hpp"
 #include "rma/direct.h"
 #include "util/process_identity.hpp"
 #include "util/settings.hpp"
@@ -40,6 +31,9 @@ struct Path {
   Kind kind = Kind::none;
   std::byte* here = nullptr;
 };
+
+/// Returns RMA_ERR_ADDRESS with a text, for memory to which Job::resolve() returned Path::Kind::none.
+[[nodiscard]] Status unreachable(const void* address, std::size_t bytes, int rank);
 
 /// The job as one process sees it: its ranks, their memory as it is mapped here, and the memory of this
 /// process.
@@ -70,14 +64,17 @@ class Job {
   [[nodiscard]] int size() const { return bootstrap_->size(); }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
-  [[nodiscard]] Allocator& allocator() { return *allocator_; }
-  [[nodiscard]] UserRegions& user_regions() { return *user_regions_; }
+  /// Returns this process's memory that other ranks may access.
+  [[nodiscard]] HeapMemory& memory() { return *memory_; }
+  [[nodiscard]] const HeapMemory& memory() const { return *memory_; }
+  /// Returns what the processes of the job say about themselves.
+  [[nodiscard]] ProcessCards& cards() { return cards_; }
   [[nodiscard]] Rails& rails() { return *rails_; }
   /// Returns whether network devices are open.
   [[nodiscard]] bool has_network() const { return rails_->count() != 0; }
   /// Returns whether the network's device executes all 8-byte atomics, also on memory that is mapped here,
   /// because its atomics are not atomic with respect to the processor's.
-  [[nodiscard]] bool atomics_by_device() const { return card_.head.atomics_by_device != 0; }
+  [[nodiscard]] bool atomics_by_device() const { return cards_.own().head.atomics_by_device != 0; }
   [[nodiscard]] const WaitPolicy& wait_policy() const { return wait_policy_; }
   /// Returns the world ranks of this host, ascending.
   [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }
@@ -97,28 +94,6 @@ class Job {
   /// none.
   [[nodiscard]] std::span<std::byte> service(Service service, int rank) const;
 
-  /// Returns the address, in `rank`'s address space, of the block that it provided for `service`.
-  /// RMA_ERR_LAUNCH if the launcher does not deliver the rank's card, RMA_ERR_STATE if the rank provided
-  /// none.
-  [[nodiscard]] Result<std::uintptr_t> service_address(Service service, int rank);
-
-  /// Returns the network's card of `rank`. RMA_ERR_LAUNCH, RMA_ERR_VERSION.
-  [[nodiscard]] Result<NetworkCard> network_card(int rank);
-  /// Returns the card of `rank`, which is on this host, for the transport within the host. RMA_ERR_LAUNCH.
-  [[nodiscard]] Result<std::vector<std::byte>> local_card(int rank);
-  /// Returns the registration of this process's heap that `address` lies in.
-  [[nodiscard]] std::optional<Registered> own_registration(const std::byte* address) const {
-    return registered_ != nullptr ? registered_->find(address) : std::nullopt;
-  }
-
-  /// Returns whether other ranks may access all of [address, address + bytes) by requests: it lies in memory
-  /// of the heap that is registered with the network, or the user has registered it and it is still mapped.
-  [[nodiscard]] bool given_out(std::uintptr_t address, std::size_t bytes) const;
-
-  /// Returns the registration, of this process's heap or the user's, that holds all of [address, address +
-  /// bytes).
-  [[nodiscard]] std::optional<Registered> registration_of(std::uintptr_t address, std::size_t bytes) const;
-
   /// Returns the doorbell that threads of `rank`, mapped here, sleep on.
   [[nodiscard]] Doorbell& doorbell(int rank) const {
     return *reinterpret_cast<Doorbell*>(service(Service::doorbell, rank).data());
@@ -136,12 +111,8 @@ class Job {
   /// Returns the path to `rank`'s [address, address + bytes).
   [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank) const;
 
-  /// Returns RMA_ERR_ADDRESS with a text, for memory to which resolve() returned Path::Kind::none.
-  [[nodiscard]] static Status unreachable(const void* address, std::size_t bytes, int rank);
-
   /// Returns the process of `rank`, which is mapped here, for a transport of this host.
   [[nodiscard]] ProcessIdentity process(int rank) const;
-  [[nodiscard]] static ProcessIdentity process(const ProcessCard& card);
 
  private:
   struct MappedProcess {
@@ -150,31 +121,21 @@ class Job {
     RegionView regions;
   };
 
-  Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, Window window);
+  Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, std::unique_ptr<HeapMemory> memory);
   [[nodiscard]] Status open_rails();
   [[nodiscard]] Status start();
-  [[nodiscard]] Status start_memory();
   [[nodiscard]] Status map_peer(int rank);
-  /// Returns the card of `rank`. Asks the launcher once for each rank.
-  [[nodiscard]] Result<ProcessCard> card_of(int rank);
 
   const Settings settings_;
   WaitPolicy wait_policy_;
   const std::unique_ptr<Bootstrap> bootstrap_;  // destroyed last, because it leaves the job
   std::unique_ptr<Rails> rails_;
-  Window window_;
-  std::unique_ptr<RegionTable> regions_;
-  std::unique_ptr<Backing> backing_;
-  RegisteredBacking* registered_ = nullptr;  // backing_ if there is a network, else null
-  std::unique_ptr<Allocator> allocator_;
-  std::unique_ptr<UserRegions> user_regions_;
-  ProcessCard card_;
+  ProcessCards cards_;
+  std::unique_ptr<HeapMemory> memory_;
   /// By rank; null for a rank that is not mapped.
   std::vector<std::unique_ptr<MappedProcess>> mapped_;
   std::vector<rma_direct_peer_t> direct_;
-  LocalProcesses processes_;          ///< the mapped processes except this one
-  std::mutex cards_lock_;             // guards cards_; one thread at a time asks the launcher
-  std::map<int, ProcessCard> cards_;  // cards of other hosts' ranks that were needed
+  LocalProcesses processes_;  ///< the mapped processes except this one
 };
 
 }  // namespace rma

@@ -17,7 +17,7 @@ Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* 
     case Path::Kind::none:
       break;
   }
-  return Job::unreachable(address, bytes, rank);
+  return unreachable(address, bytes, rank);
 }
 
 Operation::~Operation() {
@@ -60,7 +60,7 @@ Status Operation::move(transport::Direction direction, std::byte* remote, std::b
     put ? copy_bytes(path.here, local, bytes) : copy_bytes(local, path.here, bytes);
     return {};
   }
-  if (path.kind == Path::Kind::none) return Job::unreachable(remote, bytes, rank_);
+  if (path.kind == Path::Kind::none) return unreachable(remote, bytes, rank_);
   if (path.kind == Path::Kind::network) {
     Transfers& transfers = remote_access_.network()->transfers();
     return put ? transfers.put(batch(), remote, local, bytes) : transfers.get(batch(), local, remote, bytes);

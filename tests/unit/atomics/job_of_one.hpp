@@ -47,7 +47,8 @@ class JobOfOne : public testing::Test {
   /// Returns zeroed heap memory that begins at a stripe.
   template <typename T>
   T* heap(std::size_t count) {
-    auto block = job->allocator().allocate(MemoryKind::local, count * sizeof(T), StripeLocks::kStripeBytes);
+    auto block =
+        job->memory().allocator().allocate(MemoryKind::local, count * sizeof(T), StripeLocks::kStripeBytes);
     EXPECT_TRUE(block.ok()) << block.status().text();
     T* const memory = reinterpret_cast<T*>(block.value());
     std::fill_n(memory, count, T{});
@@ -56,7 +57,7 @@ class JobOfOne : public testing::Test {
 
   /// Registers memory outside the heap.
   void expose(void* address, std::size_t bytes) {
-    const Status added = job->user_regions().add(static_cast<std::byte*>(address), bytes);
+    const Status added = job->memory().user_regions().add(static_cast<std::byte*>(address), bytes);
     ASSERT_TRUE(added.ok()) << added.text();
   }
 

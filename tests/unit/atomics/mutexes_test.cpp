@@ -171,7 +171,7 @@ TEST_F(Mutexes, RefuseWhatIsNotThere) {
 }
 
 TEST_F(Mutexes, TakeMemoryForWhatIsAskedAndGiveItBack) {
-  const std::size_t blocks = job->allocator().blocks_in_use();
+  const std::size_t blocks = job->memory().allocator().blocks_in_use();
   auto none = MutexSet::allocate(*job, nullptr, 0);
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(none.value(), nullptr);
@@ -184,9 +184,9 @@ TEST_F(Mutexes, TakeMemoryForWhatIsAskedAndGiveItBack) {
 
   auto some = MutexSet::allocate(*job, nullptr, 10);
   ASSERT_TRUE(some.ok());
-  EXPECT_EQ(job->allocator().blocks_in_use(), blocks + 1);
+  EXPECT_EQ(job->memory().allocator().blocks_in_use(), blocks + 1);
   MutexSet::release(*job, nullptr, some.value());
-  EXPECT_EQ(job->allocator().blocks_in_use(), blocks);
+  EXPECT_EQ(job->memory().allocator().blocks_in_use(), blocks);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ class JobTest : public JobOfOne {
   [[nodiscard]] Path::Kind kind(const void* address, std::size_t bytes) const {
     return job->resolve(address, bytes, 0).kind;
   }
-  void register_own() { ASSERT_TRUE(job->user_regions().add(own.data(), own.size()).ok()); }
+  void register_own() { ASSERT_TRUE(job->memory().user_regions().add(own.data(), own.size()).ok()); }
   std::array<std::byte, 100> own = {};
 };
 
@@ -51,7 +51,7 @@ TEST_F(JobTest, ResolvesRegisteredMemoryWhileItIsRegistered) {
   EXPECT_EQ(kind(own.data(), own.size()), Path::Kind::foreign);
   EXPECT_EQ(job->resolve(own.data() + 3, 4, 0).here, own.data() + 3) << "one's own needs no device";
   EXPECT_EQ(kind(own.data() + 1, own.size()), Path::Kind::none) << "one byte past the end";
-  ASSERT_TRUE(job->user_regions().remove(own.data()).ok());
+  ASSERT_TRUE(job->memory().user_regions().remove(own.data()).ok());
   EXPECT_EQ(kind(own.data(), 1), Path::Kind::none);
 }
 

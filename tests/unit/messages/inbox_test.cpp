@@ -19,7 +19,8 @@ class InboxAddresses : public MessagesJob {
     block->calls.fetch_add(1);
   }
   [[nodiscard]] std::byte* ring() const {
-    auto memory = job->allocator().allocate(MemoryKind::internal, kSizes.memory(), alignof(RingLine));
+    auto memory =
+        job->memory().allocator().allocate(MemoryKind::internal, kSizes.memory(), alignof(RingLine));
     EXPECT_TRUE(memory.ok());
     std::fill_n(memory.value(), kSizes.memory(), std::byte{0});
     return memory.value();

@@ -87,7 +87,7 @@ TEST_F(Transfer, EverySegmentSizeAndDepthPutsAndGets) {
       ASSERT_TRUE(
           get_strided({*job, *remote_access, nullptr}, got.data(), remote, shape.value(), 0, {}).ok());
       ASSERT_EQ(got, expected);
-      ASSERT_TRUE(job->allocator().free(MemoryKind::local, remote).ok());
+      ASSERT_TRUE(job->memory().allocator().free(MemoryKind::local, remote).ok());
     }
   }
 }
@@ -138,8 +138,8 @@ TEST_F(Transfer, RegisteredMemoryInSeveralRegionsIsReachedPieceByPiece) {
   // Two regions with a gap: no single lookup covers the extent, but every segment lies in one of them.
   Bytes foreign(4096, std::byte{0});
   const auto base = reinterpret_cast<std::uintptr_t>(foreign.data());
-  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base), 64).ok());
-  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base + 2048), 64).ok());
+  ASSERT_TRUE(job->memory().user_regions().add(reinterpret_cast<std::byte*>(base), 64).ok());
+  ASSERT_TRUE(job->memory().user_regions().add(reinterpret_cast<std::byte*>(base + 2048), 64).ok());
   const Bytes source = noise(128, 5);
   const std::size_t counts[] = {64, 2};
   const std::ptrdiff_t apart[] = {2048};
@@ -265,7 +265,7 @@ TEST_F(Transfer, VectorsOfEveryPieceSizeScatteredAndJoined) {
       const rma_iov_t in = get.descriptor(piece);
       ASSERT_TRUE(get_vector({*job, *remote_access, nullptr}, {&in, 1}, 0, {}).ok());
       ASSERT_EQ(back, source);
-      ASSERT_TRUE(job->allocator().free(MemoryKind::local, remote).ok());
+      ASSERT_TRUE(job->memory().allocator().free(MemoryKind::local, remote).ok());
     }
   }
 }
@@ -273,8 +273,8 @@ TEST_F(Transfer, VectorsOfEveryPieceSizeScatteredAndJoined) {
 TEST_F(Transfer, VectorsCrossNeighbouringRegionsPieceByPiece) {
   Bytes foreign(256, std::byte{0});
   const auto base = reinterpret_cast<std::uintptr_t>(foreign.data());
-  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base), 64).ok());
-  ASSERT_TRUE(job->user_regions().add(reinterpret_cast<std::byte*>(base + 64), 64).ok());
+  ASSERT_TRUE(job->memory().user_regions().add(reinterpret_cast<std::byte*>(base), 64).ok());
+  ASSERT_TRUE(job->memory().user_regions().add(reinterpret_cast<std::byte*>(base + 64), 64).ok());
   const Bytes source = noise(128, 6);
   const Lists lists = {{&foreign[0], &foreign[64]}, {&source[0], &source[64]}};
   const rma_iov_t iov = lists.descriptor(64);

@@ -1,0 +1,106 @@
+#include "core/job/heap_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "malloc/window_backing.hpp"
+#include "util/memory_limit.hpp"
+
+namespace rma {
+namespace {
+
+/// Returns the heap size for RMA_HEAP_SIZE=0: half of the memory that the job may use here, divided by its
+/// local ranks.
+std::uint64_t automatic_heap_size(std::size_t local_ranks) {
+  constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
+  return std::max(kUnit, usable_memory() / 2 / local_ranks / kUnit * kUnit);
+}
+
+HugePages window_pages(HugePagesSetting setting) {
+  switch (setting) {
+    case HugePagesSetting::transparent:
+      return HugePages::transparent;
+    case HugePagesSetting::hugetlb:
+      return HugePages::hugetlb;
+    case HugePagesSetting::off:
+      break;
+  }
+  return HugePages::off;
+}
+
+/// Returns whether all of [address, address + bytes) of this process is mapped.
+bool is_mapped(std::uintptr_t address, std::size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t end = address + bytes;
+  std::array<unsigned char, 256> resident = {};
+  for (std::uintptr_t at = address / page * page; at < end; at += resident.size() * page) {
+    const std::size_t length = std::min<std::size_t>(end - at, resident.size() * page);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of this process, which may not be mapped
+    if (mincore(reinterpret_cast<void*>(at), length, resident.data()) != 0) return false;
+  }
+  return true;
+}
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HeapMemory>> HeapMemory::reserve(const Settings& settings, std::size_t locals) {
+  const WindowOptions options = {
+      .limit = settings.heap_size != 0 ? settings.heap_size : automatic_heap_size(locals),
+      .huge_pages = window_pages(settings.huge_pages)};
+  auto window = Window::create(options);
+  if (!window.ok()) return std::move(window).status();
+  return std::unique_ptr<HeapMemory>(new HeapMemory(std::move(window).value()));
+}
+
+Status HeapMemory::start(const Settings& settings, Rails& rails) {
+  // The directory lies in front of what the allocator manages, because the allocator lists the window in it.
+  directory_bytes_ = RegionTable::directory_bytes(settings.max_regions);
+  const std::size_t backed = round_up(directory_bytes_, window_.granule());
+  if (Status status = window_.back(0, backed); !status.ok())
+    return std::move(status).within("region directory");
+  regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory_bytes_));
+  const bool network = rails.count() != 0;
+  if (!network) {
+    backing_ = std::make_unique<WindowBacking>(window_, settings.heap_keep);
+  } else {
+    auto backing = std::make_unique<RegisteredBacking>(window_, *regions_, rails, settings.extent_bytes);
+    registered_ = backing.get();
+    registered_->adopt(0, backed);
+    backing_ = std::move(backing);
+  }
+  user_regions_ = std::make_unique<UserRegions>(*regions_, network ? &rails : nullptr);
+  auto allocator =
+      Allocator::create(window_, *backing_, *regions_, round_up(directory_bytes_, backing_->granule()));
+  if (!allocator.ok()) return std::move(allocator).status();
+  allocator_ = std::move(allocator).value();
+  return {};
+}
+
+std::optional<Registered> HeapMemory::registration_of(std::uintptr_t address, std::size_t bytes) const {
+  const auto* const there = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+  if (const auto own = own_registration(there)) {
+    if (bytes <= own->bytes - static_cast<std::size_t>(there - own->address)) return own;
+    return std::nullopt;
+  }
+  return user_regions_->find(there, bytes);
+}
+
+bool HeapMemory::given_out(std::uintptr_t address, std::size_t bytes) const {
+  const std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(window_.base());
+  const std::size_t heap = window_.address_bytes();
+  if (bytes <= heap && offset <= heap - bytes) {
+    return registered_ != nullptr && registered_->covers(address, bytes);
+  }
+  const RegionView listed(std::span<std::byte>(window_.base(), directory_bytes_));
+  return listed.find(address, bytes).has_value() && is_mapped(address, bytes);
+}
+
+}  // namespace rma

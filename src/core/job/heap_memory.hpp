@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/job/user_regions.hpp"
+#include "fabric/rails.hpp"
+#include "malloc/allocator.hpp"
+#include "malloc/backing.hpp"
+#include "malloc/region_table.hpp"
+#include "malloc/registered_backing.hpp"
+#include "malloc/window.hpp"
+#include "util/settings.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// The memory of this process that other ranks may access: its heap, and what the user has registered. The heap
+/// begins with the region directory, which lists all of it.
+class HeapMemory {
+ public:
+  /// Reserves the addresses of a heap for one of `locals` ranks of this host. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  [[nodiscard]] static Result<std::unique_ptr<HeapMemory>> reserve(const Settings& settings,
+                                                                   std::size_t locals);
+  /// Makes the allocator. With rails, the heap is registered as it grows. `rails` outlives this.
+  [[nodiscard]] Status start(const Settings& settings, Rails& rails);
+
+  [[nodiscard]] const Window& window() const { return window_; }
+  [[nodiscard]] std::size_t directory_bytes() const { return directory_bytes_; }
+  [[nodiscard]] Allocator& allocator() { return *allocator_; }
+  [[nodiscard]] UserRegions& user_regions() { return *user_regions_; }
+
+  /// Returns the registration of the heap that `address` lies in.
+  [[nodiscard]] std::optional<Registered> own_registration(const std::byte* address) const {
+    return registered_ != nullptr ? registered_->find(address) : std::nullopt;
+  }
+  /// Returns the registration, of the heap or the user's, that holds all of [address, address + bytes).
+  [[nodiscard]] std::optional<Registered> registration_of(std::uintptr_t address, std::size_t bytes) const;
+  /// Returns whether other ranks may access all of [address, address + bytes) by requests: it lies in memory
+  /// of the heap that is registered with the network, or the user has registered it and it is still mapped.
+  [[nodiscard]] bool given_out(std::uintptr_t address, std::size_t bytes) const;
+
+ private:
+  explicit HeapMemory(Window window) : window_(std::move(window)) {}
+
+  Window window_;
+  std::size_t directory_bytes_ = 0;
+  std::unique_ptr<RegionTable> regions_;
+  std::unique_ptr<Backing> backing_;
+  RegisteredBacking* registered_ = nullptr;  // backing_ if there is a network, else null
+  std::unique_ptr<Allocator> allocator_;
+  std::unique_ptr<UserRegions> user_regions_;
+};
+
+}  // namespace rma

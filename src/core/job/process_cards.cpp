@@ -1,0 +1,56 @@
+#include "core/job/process_cards.hpp"
+
+#include <utility>
+
+#include "util/text.hpp"
+
+namespace rma {
+
+Result<ProcessCard> ProcessCards::of(int rank) {
+  if (rank == bootstrap_.rank()) return own_;
+  const std::lock_guard guard(lock_);
+  if (const auto known = others_.find(rank); known != others_.end()) return known->second;
+  auto bytes = bootstrap_.card_of(rank);
+  if (!bytes.ok()) return std::move(bytes).status();
+  auto card = ProcessCard::decode(bytes.value(), rank);
+  if (card.ok()) others_.emplace(rank, card.value());
+  return card;
+}
+
+Result<NetworkCard> ProcessCards::network(int rank) {
+  auto card = of(rank);
+  if (!card.ok()) return std::move(card).status();
+  if (!own_.rails.empty() && !card->rails.empty() &&
+      card->head.atomics_by_device != own_.head.atomics_by_device) {
+    return Status(RMA_ERR_SETTING,
+                  text("rank {} has another RMA_ATOMIC_DOMAIN: set it alike on all ranks", rank));
+  }
+  NetworkCard network;
+  RailKeys keys = {};
+  for (std::size_t rail = 0; rail < card->rails.size(); ++rail) {
+    network.rails.push_back({.name = card->rails[rail].name, .card = card->rails[rail].card});
+    keys[rail] = card->rails[rail].directory_key;
+  }
+  const ServiceBlock& directory = card->head.services[static_cast<std::size_t>(Service::regions)];
+  network.directory = {.address = static_cast<std::uintptr_t>(card->head.base + directory.offset),
+                       .bytes = directory.bytes,
+                       .keys = keys};
+  return network;
+}
+
+Result<std::vector<std::byte>> ProcessCards::local(int rank) {
+  auto card = of(rank);
+  if (!card.ok()) return std::move(card).status();
+  return card->local;
+}
+
+Result<std::uintptr_t> ProcessCards::service_address(Service service, int rank) {
+  auto card = of(rank);
+  if (!card.ok()) return std::move(card).status();
+  const ServiceBlock& block = card->head.services[static_cast<std::size_t>(service)];
+  if (block.bytes != 0) return static_cast<std::uintptr_t>(card->head.base + block.offset);
+  return Status(RMA_ERR_STATE,
+                text("rank {} offers no block for service {}", rank, static_cast<int>(service)));
+}
+
+}  // namespace rma

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "core/job/process_card.hpp"
+#include "core/network/network_card.hpp"
+#include "util/process_identity.hpp"
+#include "util/status.hpp"
+
+namespace rma {
+
+/// What the processes of the job say about themselves: this one's card, and those of others, which the launcher
+/// delivers. Thread-safe.
+class ProcessCards {
+ public:
+  /// `bootstrap` outlives this.
+  explicit ProcessCards(Bootstrap& bootstrap) : bootstrap_(bootstrap) {}
+
+  /// Returns this process's card. It may be changed until it is published.
+  [[nodiscard]] ProcessCard& own() { return own_; }
+  [[nodiscard]] const ProcessCard& own() const { return own_; }
+
+  /// Returns the card of `rank`. Asks the launcher once for each rank. RMA_ERR_LAUNCH, RMA_ERR_VERSION.
+  [[nodiscard]] Result<ProcessCard> of(int rank);
+  /// Returns the network's part of it. Also RMA_ERR_SETTING if the rank's settings do not fit this process's.
+  [[nodiscard]] Result<NetworkCard> network(int rank);
+  /// Returns the part of `rank`, which is on this host, for the transport within the host.
+  [[nodiscard]] Result<std::vector<std::byte>> local(int rank);
+  /// Returns the address, in `rank`'s address space, of the block that it provided for `service`. Also
+  /// RMA_ERR_STATE if the rank provided none.
+  [[nodiscard]] Result<std::uintptr_t> service_address(Service service, int rank);
+
+  [[nodiscard]] static ProcessIdentity process(const ProcessCard& card) {
+    return {.process = static_cast<pid_t>(card.head.pid), .started = card.head.started};
+  }
+
+ private:
+  Bootstrap& bootstrap_;
+  ProcessCard own_;
+  std::mutex lock_;                    // guards others_; one thread at a time asks the launcher
+  std::map<int, ProcessCard> others_;  // cards of other ranks that were needed
+};
+
+}  // namespace rma
