@@ -57,6 +57,8 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
     channel->on_message(Outbox::kChannelKind, [&arrivals = messages->arrivals_](const Message& message) {
       return arrivals.take_in_channel(message);
     });
+    // The arrival alone wakes this process's threads, which then look at the rings.
+    channel->on_message(Outbox::kWakeKind, [](const Message& message) { return message.body.empty(); });
     channel->on_loss([self = messages.get()](int rank) { self->lose(rank); });
   }
   return messages;

@@ -191,6 +191,13 @@ bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
   return put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data);
 }
 
+void Outbox::call(int rank) {
+  std::size_t rail = 0;
+  if (channel_ == nullptr || !channel_->local(rank) || channel_->open(rank, &rail) != RMA_SUCCESS) return;
+  count(Counter::wake_message);
+  channel_->send(rank, rail, kWakeKind, {}, {});
+}
+
 void Outbox::enqueue(Peer& peer, const Waiting& waiting) {
   peer.backlog.push_back(waiting);
   waiting_.fetch_add(1, std::memory_order_release);

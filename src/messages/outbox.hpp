@@ -46,6 +46,8 @@ static_assert(sizeof(ChannelHead) == 16);
 class Outbox {
  public:
   static constexpr std::uint16_t kChannelKind = 24;  ///< of all messages that go by the channel
+  /// Of an empty message to a rank of this host whose threads sleep for events: there is something in its ring.
+  static constexpr std::uint16_t kWakeKind = 25;
 
   struct Limits {
     LineRingSizes ring;
@@ -119,7 +121,12 @@ class Outbox {
   /// Returns whether messages between this process and `rank` go by rings.
   [[nodiscard]] bool by_ring(int rank) const { return job_.mapped(rank); }
   /// Wakes the threads of `rank`, which is mapped, if they sleep.
-  void wake(int rank) const { job_.doorbell(rank).wake(); }
+  void wake(int rank) {
+    Doorbell& doorbell = job_.doorbell(rank);
+    doorbell.wake();
+    if (doorbell.must_call()) [[unlikely]]
+      call(rank);
+  }
 
  private:
   /// A message that waits for room: an eager one, an announcement, or a control message.
@@ -170,6 +177,8 @@ class Outbox {
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
   /// Chooses how the receiver gets the data of an operation, and sets all that the announcement says.
   void announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting);
+  /// Sends a wake message. Its rank's nap ends its sleep if that fails.
+  void call(int rank);
   void enqueue(Peer& peer, const Waiting& waiting);
   [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended);
   [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t name, int rank)>& ended);

@@ -80,6 +80,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"receive_caching_pipeline", "the same with registrations that were kept"},
     {"receive_fragments", "two-sided messages that were asked for in fragments"},
     {"receive_refused", "two-sided messages that went in fragments because memory could not be registered"},
+    {"wake_message", "messages that only woke a rank of this host, which slept for events of its devices"},
 }};
 
 /// The counts of threads whose place another running thread owns. Several threads add at a time.

@@ -74,6 +74,7 @@ enum class Counter : std::uint8_t {
   receive_caching_pipeline,
   receive_fragments,
   receive_refused,
+  wake_message,
   count_  // the number of counters
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);

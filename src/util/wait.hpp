@@ -48,9 +48,10 @@ constexpr std::int64_t nap_after(std::int64_t asleep) {
 struct alignas(64) Doorbell {
   std::atomic<std::uint32_t> wakeups = 0;
   std::atomic<std::uint32_t> sleepers = 0;
-  /// Threads of the owner that sleep for events of descriptors, and not here. wake() does not wake them; whoever
-  /// has made their condition true sends the owner a message, whose arrival wakes them.
+  /// Threads of the owner that sleep for events of descriptors, and not here. wake() does not wake them. A waker
+  /// that gets true from must_call() sends the owner a message, whose arrival wakes them.
   std::atomic<std::uint32_t> listeners = 0;
+  std::atomic<std::uint32_t> called = 0;  ///< a waker has called the listeners since the last listen()
 
   /// Wakes all threads that sleep here. The caller has made the condition true before, with any kind of
   /// store.
@@ -59,7 +60,20 @@ struct alignas(64) Doorbell {
     wake_ordered();
   }
 
-  /// Does the same for a caller that made the condition true by a sequentially consistent read-modify-write,
+  /// Counts the caller among the listeners. It then tests its condition once more before it sleeps.
+  void listen() {
+    // A waker that found `called` set has made its condition true before, and is seen after this exchange.
+    called.exchange(0, std::memory_order_acq_rel);
+    listeners.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
+  }
+  /// Called after wake(). Returns whether the caller has to send the owner a message, because threads listen and
+  /// nobody has sent one yet.
+  [[nodiscard]] bool must_call() {
+    return listeners.load(std::memory_order_relaxed) != 0 &&
+           called.exchange(1, std::memory_order_acq_rel) == 0;
+  }
+
+  /// Does the same as wake() for a caller that made the condition true by a sequentially consistent read-modify-write,
   /// which is the full barrier already.
   void wake_ordered() {
     if (sleepers.load(std::memory_order_relaxed) != 0) wake_sleepers();

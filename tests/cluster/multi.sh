@@ -29,6 +29,10 @@ for protocol in copy:fragments read:rdma register:register cache:cache pipeline:
   step "messages: ${protocol%:*}" taken "receive_${protocol#*:}" receive_refused multi 'Rendezvous.*' RMA_STATS=json \
     RMA_RENDEZVOUS="${protocol%:*}" RMA_PIPELINE=16K RMA_EAGER=1000
 done
+RANKS=2
+step 'messages: sleeping ranks of one host are called' taken wake_message messages_refused multi 'Rendezvous.*' \
+  RMA_STATS=json RMA_SPIN=0 RMA_YIELDS=0
+RANKS=1
 step 'messages: memory that cannot be registered' taken receive_refused receive_cma multi 'RendezvousReadOnly.*' \
   RMA_STATS=json RMA_RENDEZVOUS=pipeline RMA_EAGER=1000
 RANKS=2

@@ -62,8 +62,11 @@ ProgressEngine::Watch ProgressEngine::start_watch(int rank) const {
 
 std::uint32_t ProgressEngine::announce_sleep() {
   if (doorbell_ == nullptr) return 0;
-  std::atomic<std::uint32_t>& sleepers = events_.empty() ? doorbell_->sleepers : doorbell_->listeners;
-  sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence of those who wake
+  if (events_.empty()) {
+    doorbell_->sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence of those who wake
+  } else {
+    doorbell_->listen();
+  }
   return doorbell_->wakeups.load(std::memory_order_acquire);
 }
 
