@@ -158,7 +158,7 @@ TEST(Message, CancellingComesTooLateAfterTheMatch) {
   EXPECT_TRUE(refused(rma_cancel(0xdeadbeef), RMA_ERR_ARGUMENT, {"rma_cancel", "request"}));
 }
 
-TEST(Message, AmongPutsAndGets) {
+TEST(MessageMixed, AmongPutsAndGets) {
   constexpr std::size_t kEach = 40;
   constexpr std::size_t kBytes = 3000;
   Slices slices(Remote::registered, kEach * kBytes);
