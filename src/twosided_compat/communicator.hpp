@@ -61,9 +61,9 @@ class Communicator : public ErrorHandlerOwner {
   [[nodiscard]] std::uint32_t context() const { return context_; }
   [[nodiscard]] std::uint32_t collective_context() const { return context_ + 1; }
 
-  void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void add_reference() override { references_.fetch_add(1, std::memory_order_relaxed); }
   /// Deletes the communicator with its last reference.
-  void remove_reference() {
+  void remove_reference() override {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 

@@ -72,11 +72,13 @@ int invoke_handler(MPI_Errhandler handler, const ErrorHandlerOwner* owner, const
 }
 
 int raise_in(ErrorHandlerOwner* owner, const char* name, int code) {
-  if (blamed != nullptr) owner = std::exchange(blamed, nullptr);
+  ErrorHandlerOwner* const named = std::exchange(blamed, nullptr);
+  if (named != nullptr) owner = named;
   // Without MPI_COMM_SELF, before MPI_Init and after MPI_Finalize, errors are fatal.
   const MPI_Errhandler handler = owner != nullptr ? owner->errors.get() : MPI_ERRORS_ARE_FATAL;
   const int result = invoke_handler(handler, owner, name, code);
   if (ErrorHandler* const own = own_handler(handler)) own->remove_reference();
+  if (named != nullptr) named->remove_reference();
   return result;
 }
 
@@ -132,7 +134,8 @@ int failure(int code, std::string text) {
 }
 
 int failure_of(ErrorHandlerOwner& owner, int code) {
-  blamed = &owner;
+  owner.add_reference();
+  if (ErrorHandlerOwner* const before = std::exchange(blamed, &owner)) before->remove_reference();
   return code;
 }
 

@@ -53,6 +53,11 @@ class ErrorHandlerOwner : public Object {
   ErrorHandlerOwner(Kind kind, std::uintptr_t predefined, MPI_Errhandler handler)
       : Object(kind, predefined), errors(handler) {}
   ErrorHandlerOwner(Kind kind, const ErrorHandlerSlot& parent) : Object(kind), errors(parent) {}
+  virtual ~ErrorHandlerOwner() = default;
+
+  /// References keep an owner that the program may free at any time. Others do not count them.
+  virtual void add_reference() {}
+  virtual void remove_reference() {}
 
   ErrorHandlerSlot errors;
 };
@@ -81,7 +86,7 @@ template <class Handle>
 
 /// Returns `code`, and makes the failure of the present call invoke the handler of `owner` instead of that of
 /// the call's argument. A call that completes requests needs it, because the failed request has a communicator
-/// and the call has none. `owner` must exist until the call returns.
+/// and the call has none. The failure keeps a reference to `owner` until its handler has returned.
 [[nodiscard, gnu::cold]] int failure_of(ErrorHandlerOwner& owner, int code);
 
 /// Prints that the library does not have the function `name`.

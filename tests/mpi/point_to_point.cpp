@@ -232,6 +232,39 @@ void failures(const Ring& ring) {
 }
 
 /// Messages of one communicator are never received in another.
+int handled = 0;       // how often the handler below was called
+int handled_rank = 0;  // the calling process's rank in the communicator that it got
+
+void count_failure(MPI_Comm* comm, int* code, ...) {
+  int error_class = 0;
+  MPI_Error_class(*code, &error_class);
+  if (error_class == MPI_ERR_TRUNCATE) ++handled;
+  handled_rank = mpi_test::rank_in(*comm);
+}
+
+/// A communicator lives as long as requests on it, and so does its error handler, which the last of them calls.
+void failures_after_the_communicator_was_freed(const Ring& ring) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  SUCCEEDS(MPI_Comm_dup(ring.comm, &comm));
+  SUCCEEDS(MPI_Comm_create_errhandler(count_failure, &handler));
+  SUCCEEDS(MPI_Comm_set_errhandler(comm, handler));
+  SUCCEEDS(MPI_Errhandler_free(&handler));
+  const int long_one[4] = {1, 2, 3, 4};
+  int sink = 0;
+  MPI_Request requests[2];
+  handled = 0;
+  handled_rank = -1;
+  SUCCEEDS(MPI_Irecv(&sink, 1, MPI_INT, ring.rank, 1, comm, &requests[0]));
+  SUCCEEDS(MPI_Isend(long_one, 4, MPI_INT, ring.rank, 1, comm, &requests[1]));
+  SUCCEEDS(MPI_Comm_free(&comm));
+  SUCCEEDS(MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+  CHECK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE) != MPI_SUCCESS);
+  CHECK(handled == 1);
+  CHECK(handled_rank == ring.rank);
+  CHECK(sink == 1);
+}
+
 void communicators(const Ring& ring) {
   MPI_Comm copy = MPI_COMM_NULL;
   SUCCEEDS(MPI_Comm_dup(ring.comm, &copy));
@@ -275,6 +308,7 @@ int main(int argc, char** argv) {
   several(ring);
   exchanges(ring);
   failures(ring);
+  failures_after_the_communicator_was_freed(ring);
   communicators(ring);
   modes(Ring(MPI_COMM_SELF));
   const int code = mpi_test::result();
