@@ -145,7 +145,15 @@ int comm_dup(MPI_Comm handle, MPI_Comm* made) {
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
   std::vector<int> ranks(static_cast<std::size_t>(comm->size()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  return make_communicator(*comm, ranks, made);
+  MPI_Comm copy = MPI_COMM_NULL;
+  if (const int code = make_communicator(*comm, ranks, &copy); code != MPI_SUCCESS) return code;
+  auto* const duplicate = find<Communicator>(copy);
+  if (const int code = duplicate->attributes.copy_from(comm->attributes, handle); code != MPI_SUCCESS) {
+    duplicate->remove_reference();
+    return code;
+  }
+  *made = copy;
+  return MPI_SUCCESS;
 }
 
 int comm_split(MPI_Comm handle, int color, int key, MPI_Comm* made) {
@@ -180,6 +188,7 @@ int comm_free(MPI_Comm* handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(*handle, comm); code != MPI_SUCCESS) return code;
   if (comm->is_predefined()) return failure(MPI_ERR_COMM, "a predefined communicator cannot be freed");
+  if (const int code = comm->attributes.remove_all(*handle); code != MPI_SUCCESS) return code;
   *handle = MPI_COMM_NULL;
   comm->remove_reference();
   return MPI_SUCCESS;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "twosided_compat/attributes.hpp"
 #include "twosided_compat/errors.hpp"
 #include "twosided_compat/object.hpp"
 
@@ -68,6 +69,7 @@ class Communicator : public ErrorHandlerOwner {
   }
 
   std::string name;
+  Attributes attributes;
 
  private:
   const std::shared_ptr<const Members> members_;

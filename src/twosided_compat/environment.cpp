@@ -89,6 +89,10 @@ int init_thread(int* /*argc*/, char*** /*argv*/, int required, int* provided) {
 int finalize() {
   const std::lock_guard guard(life_lock);
   if (!is_running()) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
+  // The standard's hook for what a program wants to do at the end: these come before anything else.
+  if (auto* const self = find<Communicator>(MPI_COMM_SELF); self != nullptr) {
+    if (const int code = self->attributes.remove_all(MPI_COMM_SELF); code != MPI_SUCCESS) return code;
+  }
   if (const rma_status_t status = rma_barrier(rma_team_world()); status != RMA_SUCCESS)
     return runtime_failure(status);
   close_objects();
