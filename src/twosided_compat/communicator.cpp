@@ -33,8 +33,23 @@ struct Choice {
   int key = 0;
 };
 
-/// Makes the communicator of the members with these ranks in `parent`, in their order. Every one of them calls it. The
-/// first of them draws the context and tells the others.
+int split(const Communicator& parent, Choice own, MPI_Comm* made) {
+  std::vector<Choice> choices(static_cast<std::size_t>(parent.size()));
+  CollectiveTransfers transfers(parent, CollectiveTag::kSplit);
+  if (const int code = transfers.allgather(&own, sizeof own, choices.data()); code != MPI_SUCCESS)
+    return code;
+  *made = MPI_COMM_NULL;
+  if (own.color == MPI_UNDEFINED) return MPI_SUCCESS;
+  std::vector<int> ranks;
+  for (int rank = 0; rank < parent.size(); ++rank) {
+    if (choices[static_cast<std::size_t>(rank)].color == own.color) ranks.push_back(rank);
+  }
+  std::ranges::stable_sort(ranks, {}, [&](int rank) { return choices[static_cast<std::size_t>(rank)].key; });
+  return make_communicator(parent, ranks, made);
+}
+
+}  // namespace
+
 int make_communicator(const Communicator& parent, std::span<const int> ranks, MPI_Comm* made) {
   const auto here = std::ranges::find(ranks, parent.rank());
   std::uint32_t context = 0;
@@ -56,23 +71,6 @@ int make_communicator(const Communicator& parent, std::span<const int> ranks, MP
               ->handle<MPI_Comm>();
   return MPI_SUCCESS;
 }
-
-int split(const Communicator& parent, Choice own, MPI_Comm* made) {
-  std::vector<Choice> choices(static_cast<std::size_t>(parent.size()));
-  CollectiveTransfers transfers(parent, CollectiveTag::kSplit);
-  if (const int code = transfers.allgather(&own, sizeof own, choices.data()); code != MPI_SUCCESS)
-    return code;
-  *made = MPI_COMM_NULL;
-  if (own.color == MPI_UNDEFINED) return MPI_SUCCESS;
-  std::vector<int> ranks;
-  for (int rank = 0; rank < parent.size(); ++rank) {
-    if (choices[static_cast<std::size_t>(rank)].color == own.color) ranks.push_back(rank);
-  }
-  std::ranges::stable_sort(ranks, {}, [&](int rank) { return choices[static_cast<std::size_t>(rank)].key; });
-  return make_communicator(parent, ranks, made);
-}
-
-}  // namespace
 
 Members::Members(std::vector<int> world, int world_size)
     : world_(std::move(world)), ranks_(static_cast<std::size_t>(world_size), MPI_UNDEFINED) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +94,10 @@ class Group : public Object {
     return failure(MPI_ERR_COMM, "the communicator is null or was freed");
   return MPI_SUCCESS;
 }
+
+/// Makes the communicator of the members with these ranks in `parent`, in their order. Every one of them calls it. The
+/// first of them draws the context and tells the others.
+[[nodiscard]] int make_communicator(const Communicator& parent, std::span<const int> ranks, MPI_Comm* made);
 
 /// Makes MPI_COMM_WORLD, MPI_COMM_SELF and MPI_GROUP_EMPTY. Called by MPI_Init after rma_init.
 void make_predefined_communicators();
