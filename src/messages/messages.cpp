@@ -160,7 +160,7 @@ Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_mess
   }
   if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
-  } else if (awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source))) {
+  } else if (awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) {
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return {};
@@ -245,27 +245,23 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   return status;
 }
 
-bool Messages::withdraw(std::uint64_t name, rma_request_t request, int lost) {
-  return operations_.receives().with(name, [&](ReceiveOperation& one) {
+ReceiveOperation* Messages::withdraw(std::uint64_t name, rma_request_t request, int lost) {
+  ReceiveOperation* withdrawn = nullptr;
+  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
     if (one.end.request != request) return false;
     const std::lock_guard guard(one.context->lock);
     if (one.links[0].queue == nullptr) return false;
     one.context->matcher.withdraw(one);
     one.peer = lost;
+    withdrawn = &one;
     return true;
-  });
+  }));
+  return withdrawn;
 }
 
 void Messages::cancel(rma_request_t request) {
-  const std::uint64_t name = pending_.requests().note(request);
-  if (!withdraw(name, request, -1)) return;
-  // Nobody else ends a receive that is not in the matching.
-  ReceiveOperation* cancelled = nullptr;
-  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
-    cancelled = &one;
-    return true;
-  }));
-  operations_.end(*cancelled, RMA_ERR_CANCELED);
+  ReceiveOperation* const cancelled = withdraw(pending_.requests().note(request), request, -1);
+  if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
 }
 
 // ---- Progress -----------------------------------------------------------------------------------------------

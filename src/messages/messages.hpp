@@ -85,9 +85,9 @@ class Messages final : public ProgressSource {
   void wait_until(const Condition& condition);
   /// Waits for an operation without a request.
   [[nodiscard]] Status wait(const MessageEnd& end);
-  /// Takes a receive that no message has matched out of the matching. Returns false if one has, or if there is
-  /// none with this name and request.
-  [[nodiscard]] bool withdraw(std::uint64_t name, rma_request_t request, int lost);
+  /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it. Returns
+  /// null if one has, or if there is none with this name and request.
+  [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, rma_request_t request, int lost);
   /// Connects with ranks whose data could not be fetched without a connection.
   void connect_wanted();
 
