@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "api/forked.hpp"
+#include "messages/finishing_thread.hpp"
 #include "rma/direct.h"
 #include "util/flush_streams.hpp"
 #include "util/text.hpp"
@@ -53,9 +55,14 @@ Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
 /// even after a failure.
 Status stop(Runtime& runtime) {
   Status status = unless_exhausted([&] { return fence_all(runtime); });
-  if (Status met = unless_exhausted([&] { return runtime.teams->stop(); }); status.ok()) {
-    status = std::move(met);
-  }
+  runtime.messages->finish();
+  const auto meet = [&] {
+    // Ranks take in each other's last messages until all have sent theirs.
+    std::optional<FinishingThread> taking_in;
+    if (runtime.job->size() > 1) taking_in.emplace(*runtime.messages);
+    return runtime.teams->stop();
+  };
+  if (Status met = unless_exhausted(meet); status.ok()) status = std::move(met);
   runtime.report();
   current_runtime.store(nullptr, std::memory_order_release);
   rma_direct = {nullptr, 0, 0};

@@ -12,6 +12,9 @@
 namespace rma {
 namespace {
 
+/// A thread that drives operations naps this many nanoseconds between.
+constexpr std::int64_t kDrivingNap = 1'000'000;
+
 /// Returns the group of sleepers of a ticket.
 std::uint32_t group(std::uint32_t ticket) { return std::uint32_t{1} << (ticket % 32); }
 
@@ -23,6 +26,7 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
   // Only the next thread in line polls. All others wait for at least one more critical section.
   for (std::uint64_t i = 0; i < policy.spins && ticket - now == 1; ++i) {
     pause_processor();
+    if (i % kDriveAfterPolls == kDriveAfterPolls - 1) policy.drive();
     now = serving.load(std::memory_order_acquire);
   }
   for (std::uint64_t i = 0; i < policy.yields && ticket - now == 1; ++i) {
@@ -37,11 +41,13 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
     bool napped = false;  // the whole last nap passed, and `serving` was `before` then
     std::uint32_t before = 0;
     while (!given_up && (now = serving.load(std::memory_order_seq_cst)) != ticket) {
+      const bool drives = policy.drives();
+      policy.drive();
       // The process that has ended may have unlocked the mutex before it ended.
       given_up = napped && now == before && lost(holder.load(std::memory_order_relaxed)) &&
                  serving.load(std::memory_order_seq_cst) == now;
       before = now;
-      napped = !given_up && futex_nap(serving, now, kMortalNap, group(ticket));
+      napped = !given_up && futex_nap(serving, now, drives ? kDrivingNap : kMortalNap, group(ticket));
     }
     sleepers.fetch_sub(1, std::memory_order_relaxed);
     if (given_up) return false;

@@ -8,16 +8,15 @@
 
 namespace rma {
 
-Channel::Options Channel::Options::from(const Settings& settings, int ranks, bool polls) {
-  return {
-      .message_bytes = settings.message_bytes,
-      .lent = receive_count(ranks, settings.receive_factor, settings.receive_base),
-      .own = static_cast<std::uint32_t>(settings.peer_receives),
-      .ring = {.slots = settings.ring_slots,
-               .slot_bytes = round_up(settings.ring_slot_bytes, RingShape::kLineBytes)},
-      .polling = {
-          .most = polls ? std::min<std::size_t>(settings.polling_set, static_cast<std::size_t>(ranks)) : 0,
-          .promote_messages = static_cast<std::uint32_t>(settings.promote_messages)}};
+Channel::Options Channel::Options::from(const Settings& settings, int ranks, bool helper_polls) {
+  return {.message_bytes = settings.message_bytes,
+          .lent = receive_count(ranks, settings.receive_factor, settings.receive_base),
+          .own = static_cast<std::uint32_t>(settings.peer_receives),
+          .ring = {.slots = settings.ring_slots,
+                   .slot_bytes = round_up(settings.ring_slot_bytes, RingShape::kLineBytes)},
+          .polling = {.most = std::min<std::size_t>(settings.polling_set, static_cast<std::size_t>(ranks)),
+                      .promote_messages = static_cast<std::uint32_t>(settings.promote_messages)},
+          .helper_polls = helper_polls};
 }
 
 Channel::Channel(Rails& rails, int ranks, const Options& options)
@@ -25,9 +24,9 @@ Channel::Channel(Rails& rails, int ranks, const Options& options)
       options_(options),
       local_(static_cast<std::size_t>(ranks)),
       links_(ranks),
-      sender_(rails, links_, [this](int peer) { fail(peer); }),
+      sender_(rails, links_, sleep_, [this](int peer) { fail(peer); }),
       rings_(
-          rails, links_, options.ring, options.polling,
+          rails, links_, options.ring, options.polling, options.helper_polls,
           [this](std::size_t rail, int peer, std::span<const std::byte> message) {
             return take_in(rail, peer, message, MessagePath::ring);
           },
@@ -53,6 +52,7 @@ Status Channel::open() {
   for (const std::size_t rail : open_rails_) {
     if (Status status = open_buffers(rail); !status.ok()) return status;
   }
+  if (sleep_.open()) event_fds_.push_back(sleep_.fd());
   return {};
 }
 
@@ -79,8 +79,9 @@ Status Channel::connect_local(int peer) {
   return rails_[kLocalRail].connect(peer, card.value());
 }
 
-void Channel::on_message(std::uint16_t kind, MessageHandler handler) {
+void Channel::on_message(std::uint16_t kind, MessageHandler handler, MessageEvent event) {
   assert(MessageHeader::ordinary(kind) && kind < kKinds && !handlers_[kind]);
+  if (event == MessageEvent::unsolicited) sender_.leave_unsolicited(kind);
   handlers_[kind] = std::move(handler);
 }
 
@@ -142,23 +143,53 @@ bool Channel::progress(Turn turn) {
   found = sender_.pump() || found;
   for (const auto& advance : advances_) found = advance() || found;
   report_lost();
+  if (sleep_.depth() == HelperSleep::Depth::solicited && links_.unsent()) sleep_.stir();
   return found;
 }
 
+bool Channel::prepare_sleep(HelperSleep::Depth depth) {
+  rings_.prepare_sleep(depth);
+  static_cast<void>(sender_.pump());
+  sleep_.set(depth);
+  return rings_.may_sleep();
+}
+
+void Channel::arm_endpoints(HelperSleep::Depth depth) {
+  const auto events = depth == HelperSleep::Depth::all ? transport::MessageEndpoint::Events::all
+                                                       : transport::MessageEndpoint::Events::solicited;
+  for (const std::size_t rail : open_rails_) static_cast<void>(endpoint(rail).arm(events));
+}
+
 bool Channel::arm() {
+  const std::lock_guard turn(progress_lock_);
+  auto depth = HelperSleep::Depth::all;
   bool quiet = false;
-  {
-    const std::lock_guard turn(progress_lock_);
-    rings_.prepare_sleep();
-    static_cast<void>(sender_.pump());
-    quiet = rings_.may_sleep();
+  if (sleep_.fd() >= 0 && expecting_.load(std::memory_order_relaxed) == 0) {
+    depth = HelperSleep::Depth::solicited;
+    quiet = prepare_sleep(depth);
+    if (links_.unsent()) depth = HelperSleep::Depth::all;
   }
-  for (const std::size_t rail : open_rails_) static_cast<void>(endpoint(rail).arm());
+  if (depth == HelperSleep::Depth::all) quiet = prepare_sleep(depth);
+  arm_endpoints(depth);
   return quiet;
+}
+
+void Channel::expect_all() {
+  expecting_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard turn(progress_lock_);
+  if (sleep_.depth() != HelperSleep::Depth::solicited) return;  // the helper sees the count when it arms
+  if (prepare_sleep(HelperSleep::Depth::all)) {
+    arm_endpoints(HelperSleep::Depth::all);
+  } else {
+    // The helper makes progress until it may sleep.
+    sleep_.set(HelperSleep::Depth::solicited);
+    sleep_.stir();
+  }
 }
 
 void Channel::disarm() {
   const std::lock_guard turn(progress_lock_);
+  sleep_.end();
   rings_.resume();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -36,15 +37,14 @@ class Channel {
     std::uint32_t own = 0;          ///< buffers for each peer
     RingShape ring = {};            ///< of the rings for busy peers
     PollingSet::Policy polling = {.most = 0};
+    bool helper_polls = true;  ///< see EagerRings
     /// The ranks that are reached by the transport within this host, and its card of each. Used only if the
     /// rails have such a transport.
     std::vector<int> locals = {};
     std::function<Result<std::vector<std::byte>>(int peer)> local_card = {};
 
-    /// The options that the settings ask for, in a job of `ranks`. `polls`: a thread that takes in messages
-    /// polls before it sleeps. One that never polls would offer rings only to take them back before its next
-    /// sleep, so it offers none.
-    [[nodiscard]] static Options from(const Settings& settings, int ranks, bool polls);
+    /// The options that the settings ask for, in a job of `ranks`.
+    [[nodiscard]] static Options from(const Settings& settings, int ranks, bool helper_polls);
   };
 
   /// The transports of `rails` have message endpoints. `rails` outlives the channel. Called before any
@@ -57,8 +57,10 @@ class Channel {
   /// The numbers of kinds, which the folders above divide among themselves, are below this.
   static constexpr std::uint16_t kKinds = 64;
   /// Registers the handler of a kind. Called before the first message arrives, at most once for a kind, with
-  /// the same kinds in all processes. A peer that sends a message of another kind is given up.
-  void on_message(std::uint16_t kind, MessageHandler handler);
+  /// the same kinds in all processes. A peer that sends a message of another kind is given up. `event` says
+  /// whether messages of the kind wake a process that computes, and may go by the rings that only threads of
+  /// its program poll.
+  void on_message(std::uint16_t kind, MessageHandler handler, MessageEvent event = MessageEvent::solicited);
   /// Registers a function that is called once for each peer that is lost: nothing more comes from it or goes
   /// to it. Called before the first message arrives.
   void on_loss(std::function<void(int peer)> handler) { losses_.push_back(std::move(handler)); }
@@ -107,14 +109,20 @@ class Channel {
   enum class Turn : std::uint8_t { if_free, wait };
   /// Takes in completions, looks at the rings and sends what waits. Returns whether there was anything.
   bool progress(Turn turn);
-  /// Prepares a sleep: tells all peers that have a ring to stop using it, and arms the devices' events. The
-  /// caller then calls progress(Turn::wait) once more. If that finds nothing, event_fds() become readable at
-  /// the next arrival. Returns false while an outgoing message to a peer that has a ring waits for room; the
-  /// caller must not sleep then, but make progress and call again. Until disarm(), which says that the caller
-  /// polls again, no peer is offered a ring. The comment in eager_rings.cpp proves that no message stays
-  /// unseen.
+  /// Prepares a sleep of the helper thread: tells the peers that have a ring which the helper polls to stop
+  /// using it, and arms the devices' events. The caller then calls progress(Turn::wait) once more. If that
+  /// finds nothing, event_fds() become readable at the next solicited message, or at any if expect_all() asks
+  /// for that. Returns false while an outgoing message to a peer that has a ring waits for room; the caller
+  /// must not sleep then, but make progress and call again. The comment in eager_rings.cpp proves that no
+  /// message stays unseen.
   [[nodiscard]] bool arm();
+  /// Says that the helper thread polls again.
   void disarm();
+  /// Makes the helper thread sleep for all messages while the count is above zero, because threads of the
+  /// program sleep until it wakes them. The caller of the first function then calls progress(Turn::wait) once
+  /// more.
+  void expect_all();
+  void expect_solicited() { expecting_.fetch_sub(1, std::memory_order_relaxed); }
   [[nodiscard]] std::span<const int> event_fds() const { return event_fds_; }
 
  private:
@@ -130,6 +138,9 @@ class Channel {
   [[nodiscard]] bool take_in(std::size_t rail, int peer, std::span<const std::byte> bytes, MessagePath path);
   [[nodiscard]] bool deliver(const Message& message);
   void refuse(int peer);
+  /// Prepares a sleep of this depth, with the turn. Returns whether nothing waits for a peer that has a ring.
+  [[nodiscard]] bool prepare_sleep(HelperSleep::Depth depth);
+  void arm_endpoints(HelperSleep::Depth depth);
   void give_back(std::size_t rail, int peer, bool wants_more);
   void report_lost();
 
@@ -143,6 +154,8 @@ class Channel {
   std::array<std::unique_ptr<MessageBuffers>, kLocalRail + 1> buffers_;  ///< by rail
   std::vector<int> event_fds_;
   LinkTable links_;
+  HelperSleep sleep_;
+  std::atomic<int> expecting_ = 0;  ///< see expect_all()
   MessageSender sender_;
   std::mutex progress_lock_;  ///< the turn
   EagerRings rings_;          ///< used with the turn

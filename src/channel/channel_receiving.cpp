@@ -32,7 +32,7 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
   buffers_[rail]->repost(slot);
   if (!honest) return;
   give_back(rail, peer, header.wants_more != 0);
-  if (MessageHeader::ordinary(header.kind)) rings_.heard(peer);
+  if (MessageHeader::ordinary(header.kind)) rings_.heard(peer, sender_.event_of(header.kind));
 }
 
 void Channel::refuse(int peer) {

@@ -55,9 +55,10 @@
 namespace rma {
 
 EagerRings::EagerRings(Registrar& registrar, LinkTable& links, const RingShape& shape,
-                       const PollingSet::Policy& policy, TakeIn take_in, Refuse refuse)
+                       const PollingSet::Policy& policy, bool helper_polls, TakeIn take_in, Refuse refuse)
     : links_(links),
       shape_(shape),
+      helper_polls_(helper_polls),
       take_in_(std::move(take_in)),
       refuse_(std::move(refuse)),
       polling_(policy),
@@ -66,10 +67,11 @@ EagerRings::EagerRings(Registrar& registrar, LinkTable& links, const RingShape& 
       image_memory_(registrar, shape.bytes(), policy.most, BouncePool::Writers::self),
       message_(shape.slot_bytes) {}
 
-void EagerRings::heard(int peer) {
-  // A process that is about to sleep will not poll, so it promotes nobody. (Another thread may take in
-  // messages meanwhile.)
-  if (!polled_rings_.empty() && !armed_) polling_.heard(peer);
+void EagerRings::heard(int peer, MessageEvent event) {
+  // A process that is about to sleep for all messages will not poll, so it promotes nobody. (Another thread
+  // may take in messages meanwhile.)
+  if (polled_rings_.empty() || depth_ == HelperSleep::Depth::all) return;
+  if (event == MessageEvent::unsolicited || !offers_unsolicited()) polling_.heard(peer);
 }
 
 bool EagerRings::look() {
@@ -149,13 +151,15 @@ bool EagerRings::promote(const PollingSet::Decision& decision) {
   ring.memory = std::move(memory);
   ring.rail = *link.peer_rail();
   ring.accepted = false;
+  ring.unsolicited_only = offers_unsolicited();
   ring.slots.emplace(shape_, RingMemory::memory(ring.memory));
   link.promise_ring(static_cast<std::uint32_t>(shape_.slots));
   const Registered& registered = ring.memory->registered();
   const RingOffer offer = {.address = reinterpret_cast<std::uintptr_t>(registered.address),
                            .key = registered.remote_key(ring.rail),
                            .slots = static_cast<std::uint32_t>(shape_.slots),
-                           .slot_bytes = static_cast<std::uint32_t>(shape_.slot_bytes)};
+                           .slot_bytes = static_cast<std::uint32_t>(shape_.slot_bytes),
+                           .unsolicited_only = ring.unsolicited_only ? 1U : 0U};
   links_.queue_control(link, decision.peer, MessageHeader::kRingOffered, std::as_bytes(std::span(&offer, 1)));
   count(Counter::ring);
   return true;
@@ -242,9 +246,13 @@ void EagerRings::forget(int peer) {
   image_memory_.drop(link.ring.take_image());
 }
 
-void EagerRings::prepare_sleep() {
-  armed_ = true;
-  polling_.demote_all();
+void EagerRings::prepare_sleep(HelperSleep::Depth depth) {
+  depth_ = depth;
+  // Offers that were decided and not made yet are for the sort of ring that this sleep allows.
+  polling_.demote([&](std::size_t place) {
+    const PolledRing& ring = polled_rings_[place];
+    return depth == HelperSleep::Depth::all || (ring.slots && !ring.unsolicited_only);
+  });
   decide();
 }
 

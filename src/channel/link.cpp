@@ -11,8 +11,8 @@ void Link::open(std::size_t rail, std::uint32_t credits) {
   credits_ += credits;
 }
 
-std::optional<MessagePath> Link::path(std::uint16_t kind, std::size_t body) const {
-  if (MessageHeader::ordinary(kind) && ring.takes(body)) return MessagePath::ring;
+std::optional<MessagePath> Link::path(std::uint16_t kind, MessageEvent event, std::size_t body) const {
+  if (MessageHeader::ordinary(kind) && ring.takes(event, body)) return MessagePath::ring;
   const std::uint32_t reserved = kind == MessageHeader::kCredits && owes_buffers() ? 0 : 1;
   if (credits_ > reserved) return MessagePath::queue;
   return {};

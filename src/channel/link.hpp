@@ -55,7 +55,12 @@ class Link {
 
   /// Returns the path by which a message of this kind may go now, or nothing if it has to wait. The channel's
   /// own messages always go by the queue, because they must wake a peer that sleeps.
-  [[nodiscard]] std::optional<MessagePath> path(std::uint16_t kind, std::size_t body) const;
+  [[nodiscard]] std::optional<MessagePath> path(std::uint16_t kind, MessageEvent event,
+                                                std::size_t body) const;
+  /// Returns whether the next message by the queue takes the last credit but the reserved one. The peer's
+  /// helper thread is woken for it: the peer's program does not keep up, and what this process sends later,
+  /// such as a request, must not wait for that program.
+  [[nodiscard]] bool runs_out() const { return credits_ <= 2; }
   /// Returns the header of the next message. It changes nothing; the caller calls sent() once the message is
   /// posted.
   [[nodiscard]] MessageHeader next(std::uint16_t kind, std::size_t bytes) const;
@@ -63,7 +68,8 @@ class Link {
 
   SendingRing ring;  ///< the ring that the peer has offered to this process
 
-  /// Messages that wait for credits or room, oldest first.
+  /// Messages that wait for credits or room, oldest first. LinkTable::queue() and MessageSender change the
+  /// list.
   struct Waiting {
     std::uint16_t kind = 0;
     std::vector<std::byte> body;

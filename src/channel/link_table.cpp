@@ -32,15 +32,31 @@ std::vector<int> LinkTable::take_listed() {
 }
 
 void LinkTable::queue_control(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body) {
-  if (link.failed) return;
-  link.waiting.push_back({.kind = kind, .body = {body.begin(), body.end()}});
+  if (!link.failed) queue(link, peer, {.kind = kind, .body = {body.begin(), body.end()}});
+}
+
+bool LinkTable::unsent() {
+  if (waiting_.load(std::memory_order_seq_cst) != 0) return true;
+  const std::lock_guard guard(lists_lock_);
+  return !listed_.empty();
+}
+
+void LinkTable::queue(Link& link, int peer, Link::Waiting message) {
+  link.waiting.push_back(std::move(message));
+  waiting_.fetch_add(1, std::memory_order_seq_cst);  // before HelperSleep::stir() looks: see there
   list(link, peer);
+}
+
+void LinkTable::unqueue(Link& link) {
+  link.waiting.pop_front();
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool LinkTable::fail(int peer) {
   Link& link = to(peer);
   const std::lock_guard guard(link.lock);
   if (std::exchange(link.failed, true)) return false;
+  waiting_.fetch_sub(link.waiting.size(), std::memory_order_relaxed);
   link.waiting.clear();
   return true;
 }

@@ -27,6 +27,12 @@ class LinkTable {
   void list(Link& link, int peer);
   /// Takes out the peers that were listed since the last call.
   [[nodiscard]] std::vector<int> take_listed();
+  /// Returns whether a message waits, or a link is listed.
+  [[nodiscard]] bool unsent();
+  /// Adds a message to those that wait, and lists the link. Called with the link's lock held.
+  void queue(Link& link, int peer, Link::Waiting message);
+  /// Takes the first one out. Called with the link's lock held.
+  void unqueue(Link& link);
   /// Queues a message of the channel's own. Called with the link's lock held.
   void queue_control(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> body = {});
 
@@ -40,6 +46,7 @@ class LinkTable {
 
  private:
   std::vector<std::atomic<Link*>> links_;  ///< by peer; owned
+  std::atomic<std::size_t> waiting_ = 0;   ///< messages that wait, of all links
   std::mutex lists_lock_;                  ///< guards the members below; taken after a link's lock
   std::vector<int> listed_;
   std::vector<int> lost_;

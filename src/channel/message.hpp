@@ -40,8 +40,16 @@ struct RingOffer {
   std::uint64_t key = 0;
   std::uint32_t slots = 0;
   std::uint32_t slot_bytes = 0;
+  std::uint32_t unsolicited_only = 0;  ///< 1: the ring takes messages of unsolicited kinds only
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(RingOffer) == 24);
+static_assert(sizeof(RingOffer) == 32);
+
+/// Says whether the messages of a kind wake a receiver that computes.
+enum class MessageEvent : std::uint8_t {
+  solicited,    ///< the helper thread takes the message in
+  unsolicited,  ///< the message waits until a thread of the program is inside the library
+};
 
 /// The path of a message: `queue` is the shared receive queue, whose messages wake a sleeping receiver;
 /// `ring` is the ring that the receiver has offered to the sender, whose messages wake nobody.

@@ -14,8 +14,8 @@ constexpr std::size_t kSendSlots = 64;
 /// From this many waiting messages on, a peer is congested.
 constexpr std::size_t kCongested = 1024;
 /// A peer for which this many messages wait is given up. Whoever sends many is held back far earlier, and the
-/// answers that wait are bounded by kMostOpenRequests, so only a peer that takes no messages, and yet asks for
-/// more answers than it may, gets here.
+/// answers that wait are bounded by kMostOpenRequests, so only a peer that takes no messages, and yet asks
+/// for more answers than it may, gets here.
 constexpr std::size_t kMostWaiting = 65536;
 
 }  // namespace
@@ -39,8 +39,9 @@ rma_status_t MessageSender::open_link(Link& link, int peer, std::size_t rail) {
 rma_status_t MessageSender::post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
                                  std::span<const std::byte> tail) {
   if (const rma_status_t status = post_unwritten(link, peer); status != RMA_SUCCESS) return status;
-  const std::optional<MessagePath> path = link.path(kind, head.size() + tail.size());
+  const std::optional<MessagePath> path = link.path(kind, event_of(kind), head.size() + tail.size());
   if (!path) return RMA_ERR_STATE;
+  const bool solicited = event_of(kind) == MessageEvent::solicited || link.runs_out();
   const MessageHeader header = link.next(kind, head.size() + tail.size());
   if (*path == MessagePath::ring) {
     link.ring.put(header, head, tail);
@@ -70,8 +71,9 @@ rma_status_t MessageSender::post(Link& link, int peer, std::uint16_t kind, std::
   const transport::Local piece = {
       .address = memory, .bytes = bytes, .key = slot != nullptr ? slots_->key(rail) : 0};
   const rma_status_t status =
-      slot != nullptr ? to.post_message(peer, {&piece, 1}, slot->cookie(), {})
-                      : to.post_message(peer, {&piece, 1}, 0, {.inline_data = true, .unsignaled = true});
+      slot != nullptr ? to.post_message(peer, {&piece, 1}, slot->cookie(), {.solicited = solicited})
+                      : to.post_message(peer, {&piece, 1}, 0,
+                                        {.inline_data = true, .unsignaled = true, .solicited = solicited});
   if (status == RMA_SUCCESS) {
     link.sent(header, MessagePath::queue);
     // The device may read the image until it has sent this message.
@@ -117,15 +119,19 @@ void MessageSender::send(int peer, std::size_t rail, std::uint16_t kind, std::sp
     const std::lock_guard guard(link.lock);
     if (open_link(link, peer, rail) != RMA_SUCCESS) return;
     status = link.waiting.empty() ? post(link, peer, kind, head, tail) : RMA_ERR_STATE;
-    if (status == RMA_ERR_STATE && link.waiting.size() < kMostWaiting) {
+    if (status == RMA_ERR_STATE && link.waiting.size() >= kMostWaiting) {
+      status = RMA_ERR_PEER_LOST;
+    } else if (status == RMA_ERR_STATE) {
       Link::Waiting message = {.kind = kind, .body = {head.begin(), head.end()}};
       message.body.insert(message.body.end(), tail.begin(), tail.end());
-      link.waiting.push_back(std::move(message));
-      links_.list(link, peer);
-      return;
+      links_.queue(link, peer, std::move(message));
     }
   }
-  if (status != RMA_SUCCESS) fail_(peer);
+  if (status == RMA_ERR_STATE) {
+    sleep_.stir();
+  } else if (status != RMA_SUCCESS) {
+    fail_(peer);
+  }
 }
 
 bool MessageSender::congested(int peer) {
@@ -151,7 +157,7 @@ bool MessageSender::pump() {
         const Link::Waiting& first = link.waiting.front();
         status = post(link, peer, first.kind, first.body, {});
         if (status != RMA_SUCCESS) break;
-        link.waiting.pop_front();
+        links_.unqueue(link);
         moved = true;
       }
       if (status != RMA_ERR_PEER_LOST && link.owes()) {
@@ -160,10 +166,11 @@ bool MessageSender::pump() {
       }
       // A link that waits for credits is listed again when they arrive. A link that waits for the device is
       // listed at once.
-      const bool can =
-          link.ring.has_unwritten() ||
-          (!link.waiting.empty() && link.path(link.waiting.front().kind, link.waiting.front().body.size())) ||
-          (link.owes() && link.path(MessageHeader::kCredits, 0));
+      const auto can_go = [&](const Link::Waiting& message) {
+        return link.path(message.kind, event_of(message.kind), message.body.size()).has_value();
+      };
+      const bool can = link.ring.has_unwritten() || (!link.waiting.empty() && can_go(link.waiting.front())) ||
+                       (link.owes() && link.path(MessageHeader::kCredits, MessageEvent::unsolicited, 0));
       if (can && status != RMA_ERR_PEER_LOST) links_.list(link, peer);
     }
     if (status == RMA_ERR_PEER_LOST) fail_(peer);

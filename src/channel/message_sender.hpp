@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "channel/helper_sleep.hpp"
 #include "channel/link_table.hpp"
 #include "channel/send_slots.hpp"
 #include "fabric/rails.hpp"
@@ -14,13 +15,23 @@
 
 namespace rma {
 
-/// The sending side of a channel: posts messages to the peers' queues and rings, and keeps those for which there
-/// is no room yet. Thread-safe.
+/// The sending side of a channel: posts messages to the peers' queues and rings, and keeps those for which
+/// there is no room yet. Thread-safe.
 class MessageSender {
  public:
-  /// `fail` gives a peer up. `rails` and `links` outlive the sender.
-  MessageSender(Rails& rails, LinkTable& links, std::function<void(int peer)> fail)
-      : rails_(rails), links_(links), fail_(std::move(fail)) {}
+  /// `fail` gives a peer up. `rails`, `links` and `sleep` outlive the sender.
+  MessageSender(Rails& rails, LinkTable& links, HelperSleep& sleep, std::function<void(int peer)> fail)
+      : rails_(rails), links_(links), sleep_(sleep), fail_(std::move(fail)) {}
+
+  /// Declares a kind as unsolicited. Called before anything is sent.
+  void leave_unsolicited(std::uint16_t kind) { unsolicited_ |= std::uint64_t{1} << kind; }
+  /// Returns whether messages of a kind wake a receiver that computes. Those with credits do not: a receiver
+  /// that needs credits has something unsent, and does not sleep so deeply (HelperSleep).
+  [[nodiscard]] MessageEvent event_of(std::uint16_t kind) const {
+    if (kind == MessageHeader::kCredits) return MessageEvent::unsolicited;
+    const bool declared = MessageHeader::ordinary(kind) && (unsolicited_ >> kind & 1U) != 0;
+    return declared ? MessageEvent::unsolicited : MessageEvent::solicited;
+  }
 
   /// Makes the buffers for messages that a device does not copy when they are posted. Called once, before
   /// anything is sent. RMA_ERR_NO_MEMORY.
@@ -51,6 +62,8 @@ class MessageSender {
 
   Rails& rails_;
   LinkTable& links_;
+  HelperSleep& sleep_;
+  std::uint64_t unsolicited_ = 0;  ///< by kind
   const std::function<void(int)> fail_;
   std::unique_ptr<SendSlots> slots_;
 };

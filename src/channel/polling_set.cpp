@@ -56,8 +56,9 @@ void PollingSet::removed(int peer) {
   --size_;
 }
 
-void PollingSet::demote_all() {
+void PollingSet::demote(const std::function<bool(std::size_t)>& chosen) {
   for (std::size_t place = 0; place < members_.size(); ++place) {
+    if (members_[place].state == State::out || !chosen(place)) continue;
     if (members_[place].state == State::in) demote(place);
     if (members_[place].state != State::offered) continue;
     if (records_[place].undecided) {

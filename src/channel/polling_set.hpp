@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -76,9 +77,9 @@ class PollingSet {
   void accepted(int peer);
   /// Frees the peer's place, because it has stopped using its ring, has declined it, or is lost.
   void removed(int peer);
-  /// Demotes all members. Demotes a member that has not accepted yet as soon as it accepts. The counts of
-  /// peers outside start again at zero.
-  void demote_all();
+  /// Demotes all members for whose places `chosen` returns true. Demotes a member that has not accepted yet
+  /// as soon as it accepts. The counts of peers outside start again at zero.
+  void demote(const std::function<bool(std::size_t place)>& chosen);
 
   /// Returns all places, `most` of them. The owner polls a peer's ring from the decision to promote it until
   /// removed().

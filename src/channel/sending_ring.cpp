@@ -7,7 +7,8 @@ std::optional<RingShape> SendingRing::shape_of(const RingOffer& offer) {
   // A message returns at most UINT16_MAX slots.
   if (!shape.valid() || shape.slots > UINT16_MAX || shape.most() < sizeof(MessageHeader)) return {};
   if (offer.address == 0 || offer.address % RingShape::kLineBytes != 0) return {};
-  if (offer.address > UINT64_MAX - shape.bytes()) return {};
+  if (offer.address > UINT64_MAX - shape.bytes() || offer.unsolicited_only > 1 || offer.reserved != 0)
+    return {};
   return shape;
 }
 
@@ -15,6 +16,7 @@ void SendingRing::open(const RingOffer& offer, const RingShape& shape, RingMemor
   image_ = std::move(image);
   slots_.emplace(shape, RingMemory::memory(image_).first(shape.bytes()));
   there_ = {.address = offer.address, .key = offer.key};
+  unsolicited_only_ = offer.unsolicited_only != 0;
   open_ = true;
 }
 

@@ -29,9 +29,10 @@ class SendingRing {
   [[nodiscard]] bool in_use() const { return image_ != nullptr; }
   [[nodiscard]] RingMemory::Piece take_image() { return std::move(image_); }
 
-  /// Returns whether the ring has room now for a message with a body of this size.
-  [[nodiscard]] bool takes(std::size_t body) const {
-    return open_ && !slots_->full() && sizeof(MessageHeader) + body <= slots_->shape().most();
+  /// Returns whether the ring has room now for such a message, with a body of this size.
+  [[nodiscard]] bool takes(MessageEvent event, std::size_t body) const {
+    return open_ && (event == MessageEvent::unsolicited || !unsolicited_only_) && !slots_->full() &&
+           sizeof(MessageHeader) + body <= slots_->shape().most();
   }
   /// Puts a message into the image; takes() has returned true for it. The caller writes it to the peer before
   /// it puts the next.
@@ -54,6 +55,7 @@ class SendingRing {
 
  private:
   bool open_ = false;
+  bool unsolicited_only_ = false;
   std::optional<RingSender> slots_;
   RingMemory::Piece image_;
   transport::Remote there_;

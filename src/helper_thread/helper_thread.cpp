@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "util/exhausted.hpp"
 #include "util/wait.hpp"
@@ -53,9 +54,15 @@ void HelperThread::work() {
   }
 }
 
+void HelperThread::arm() {
+  channel_.expect_all();
+  armed_ = true;
+}
+
 // Running out of memory is fatal here: a message that is half taken in cannot be left there.
 bool HelperThread::progress() try {
-  return channel_.progress(Channel::Turn::if_free);
+  // The look after arm() must not be left to a thread that began to look before.
+  return channel_.progress(std::exchange(armed_, false) ? Channel::Turn::wait : Channel::Turn::if_free);
 } catch (const std::bad_alloc&) {
   end_exhausted("what takes in messages of other ranks");
 }

@@ -31,8 +31,9 @@ class HelperThread final : public ProgressSource {
   bool progress() override;
   void flush(int /*rank*/) override {}  // does nothing: every request is answered
   void give_up(int rank) override { channel_.fail(rank); }
-  /// Does nothing: while the program's threads sleep, the helper thread takes in messages and wakes them.
-  void arm() override {}
+  /// While the program's threads sleep, the helper thread takes in all messages and wakes them.
+  void arm() override;
+  void disarm() override { channel_.expect_solicited(); }
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
   /// Returns no text, because no operation belongs to this progress source alone.
   [[nodiscard]] std::string explain(rma_status_t /*code*/, int /*rank*/) const override { return {}; }
@@ -45,6 +46,7 @@ class HelperThread final : public ProgressSource {
   PendingOperations& pending_;
   transport::ServiceThread* const service_;
   const std::uint64_t most_spins_;
+  bool armed_ = false;       ///< arm() was called, and progress() not yet
   std::uint64_t spins_ = 0;  ///< length of the next polling; grows while messages follow each other closely
 };
 

@@ -54,9 +54,13 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
   std::unique_ptr<Messages> messages(
       new Messages(job, remote_access, channel, std::move(reader), *block.value()));
   if (channel != nullptr) {
-    channel->on_message(Outbox::kChannelKind, [&arrivals = messages->arrivals_](const Message& message) {
-      return arrivals.take_in_channel(message);
-    });
+    // The program's threads take messages in; nothing wakes a helper for them.
+    channel->on_message(
+        Outbox::kChannelKind,
+        [&arrivals = messages->arrivals_](const Message& message) {
+          return arrivals.take_in_channel(message);
+        },
+        MessageEvent::unsolicited);
     // The arrival alone wakes this process's threads, which then look at the rings.
     channel->on_message(Outbox::kWakeKind, [](const Message& message) { return message.body.empty(); });
     channel->on_loss([self = messages.get()](int rank) { self->lose(rank); });
@@ -67,6 +71,7 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
 void Messages::start() {
   pending_.engine().sleep_at(job_.doorbell(job_.rank()));
   pending_.engine().add(*this);
+  job_.drive_while_waiting(*this);
 }
 
 Messages::~Messages() {
@@ -86,6 +91,14 @@ void Messages::wait_until(const Condition& condition) {
     if (i % kPollsOfRings == kPollsOfRings - 1) pending_.engine().progress();
   }
   pending_.engine().wait_until(ProgressEngine::kNoRank, condition);
+}
+
+void Messages::finish() {
+  wait_until([this] { return !outbox_.waits(); });
+}
+
+void Messages::take_in_until(const std::atomic<bool>& over) {
+  wait_until([&over] { return over.load(std::memory_order_acquire); });
 }
 
 Status Messages::wait(const MessageEnd& end) {

@@ -31,7 +31,7 @@ namespace rma {
 /// - Arrivals: takes messages in and matches them, by ContextTable.
 /// - Rendezvous: how announced data get to their receiver; Pipeline and DeviceTransfers between hosts.
 /// - OperationEnds: the sends and receives under way.
-class Messages final : public ProgressSource {
+class Messages final : public ProgressSource, public WaitProgress {
  public:
   /// A receive or probe asks for this.
   struct Wanted {
@@ -56,7 +56,8 @@ class Messages final : public ProgressSource {
                                rma_request_t* request);
 
   /// Looks for a message without receiving it, and sets `found`. With `wait`, waits until there is one. If
-  /// `taken` is not null, takes the message out of the matching and stores its name there; 0 if there is none.
+  /// `taken` is not null, takes the message out of the matching and stores its name there; 0 if there is
+  /// none.
   [[nodiscard]] Status probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
                              rma_message_info_t* info);
   /// Receives the message that probe() has taken by this name, and makes the name 0. Returns RMA_ERR_ARGUMENT
@@ -66,6 +67,17 @@ class Messages final : public ProgressSource {
 
   /// Cancels the receive with this request, unless it has matched.
   void cancel(rma_request_t request);
+
+  /// Sends everything that still waits for room. Called when the program calls no more.
+  void finish();
+  /// Takes messages in until `over` is true. The thread that makes it true then calls wake().
+  void take_in_until(const std::atomic<bool>& over);
+  void wake() { pending_.engine().wake(); }
+
+  /// Returns whether another rank may need this one's progress while it waits for something else: a send or
+  /// receive is under way, or a message waits for room.
+  [[nodiscard]] bool pending() const override { return operations_.any() || outbox_.waits(); }
+  bool drive() override { return pending_.engine().progress(); }
 
   bool progress() override;
   void flush(int /*rank*/) override {}  // does nothing: messages are no part of a fence
@@ -85,8 +97,8 @@ class Messages final : public ProgressSource {
   void wait_until(const Condition& condition);
   /// Waits for an operation without a request.
   [[nodiscard]] Status wait(const MessageEnd& end);
-  /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it. Returns
-  /// null if one has, or if there is none with this name and request.
+  /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
+  /// Returns null if one has, or if there is none with this name and request.
   [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, rma_request_t request, int lost);
   /// Connects with ranks whose data could not be fetched without a connection.
   void connect_wanted();

@@ -16,6 +16,8 @@ class OperationEnds {
 
   [[nodiscard]] OperationPool<ReceiveOperation>& receives() { return receives_; }
   [[nodiscard]] OperationPool<SendOperation>& sends() { return sends_; }
+  /// Returns whether an operation is under way.
+  [[nodiscard]] bool any() const { return sends_.live() != 0 || receives_.live() != 0; }
 
   /// Opens the request of a nonblocking call and stores it into `*request` and `*opened`. Does nothing if
   /// `request` is null. RMA_ERR_NO_MEMORY if too many are open.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -11,13 +13,13 @@
 namespace rma {
 
 /// Operations under way, each with a *name* that this process can give to other processes. A name is a slot
-/// and a generation, so a name that comes back late, twice, or was never given out finds nothing. A slot keeps
-/// its address. Thread-safe.
+/// and a generation, so a name that comes back late, twice, or was never given out finds nothing. A slot
+/// keeps its address. Thread-safe.
 template <typename Operation>
 class OperationPool {
  public:
-  /// Takes a slot, gives it a new operation and calls `fill` with it. Nothing else happens in the pool meanwhile,
-  /// so all() never sees an operation that is half filled in. Throws std::bad_alloc.
+  /// Takes a slot, gives it a new operation and calls `fill` with it. Nothing else happens in the pool
+  /// meanwhile, so all() never sees an operation that is half filled in. Throws std::bad_alloc.
   template <typename Fill>
   Operation& make(const Fill& fill) {
     const std::lock_guard guard(lock_);
@@ -29,6 +31,7 @@ class OperationPool {
       slot->name = slots_.size() - 1;
     }
     slot->name += kGeneration;  // odd generations are in use
+    live_.store(live_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     Operation& made = slot->operation.emplace(slot->name);
     fill(made);
     return made;
@@ -52,6 +55,9 @@ class OperationPool {
     give_back(slots_[index]);
     return true;
   }
+
+  /// Returns the number of operations under way, as it was a moment ago.
+  [[nodiscard]] std::size_t live() const { return live_.load(std::memory_order_relaxed); }
 
   /// Calls `use` with the operation of this name. Nothing else happens in the pool meanwhile, so nobody ends
   /// the operation. Returns what `use` returns, or false if there is no such operation.
@@ -85,6 +91,7 @@ class OperationPool {
   /// The caller holds the lock.
   void give_back(Slot& slot) {
     slot.operation.reset();
+    live_.store(live_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     slot.name += kGeneration;
     slot.next_free = free_;
     free_ = &slot;
@@ -93,6 +100,7 @@ class OperationPool {
   SpinLock lock_;
   std::deque<Slot> slots_;
   Slot* free_ = nullptr;
+  std::atomic<std::size_t> live_ = 0;  ///< changed with the lock
 };
 
 }  // namespace rma

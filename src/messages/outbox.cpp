@@ -14,8 +14,8 @@
 namespace rma {
 namespace {
 
-/// The most data that one fragment takes through a ring. Small enough that two fragments fit: the sender fills
-/// one while the receiver empties the other.
+/// The most data that one fragment takes through a ring. Small enough that two fragments fit: the sender
+/// fills one while the receiver empties the other.
 constexpr std::size_t fragment_of(const LineRingSizes& ring) {
   return ring.most_body() - sizeof(FragmentHead);
 }
@@ -338,7 +338,7 @@ bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& e
 }
 
 void Outbox::ask_for_room() {
-  if (waiting_.load(std::memory_order_acquire) == 0) return;
+  if (!waits()) return;
   for (Peer& peer : peers_) {
     const std::lock_guard guard(peer.lock);
     if (peer.ring && !(peer.backlog.empty() && peer.fragmented.empty())) peer.ring->ask_for_room();

@@ -23,9 +23,10 @@ namespace rma {
 
 /// The room that a receiver gives one sender for eager messages that nobody has asked for yet. Each eager
 /// message has a cost, and so has an announcement that carries its data. The sender counts the costs of all
-/// that it has sent. The receiver counts the costs of those that have found a receive. While the difference has
-/// reached the window, the sender only announces messages, which takes no memory for data at the receiver. So a
-/// flood of messages is bounded, and a message that the receiver waits for is never stuck behind others.
+/// that it has sent. The receiver counts the costs of those that have found a receive. While the difference
+/// has reached the window, the sender only announces messages, which takes no memory for data at the
+/// receiver. So a flood of messages is bounded, and a message that the receiver waits for is never stuck
+/// behind others.
 struct UnexpectedWindow {
   static constexpr std::uint64_t kEach = 256;  ///< the cost of a message without data
   [[nodiscard]] static std::uint64_t cost(std::size_t bytes) { return kEach + bytes; }
@@ -41,12 +42,13 @@ struct ChannelHead {
 static_assert(sizeof(ChannelHead) == 16);
 
 /// Sends messages to all ranks: by a ring to ranks whose memory is mapped here, by the channel to others. The
-/// messages to one rank arrive in the order of sending. What finds no room waits in the *backlog* of its rank,
-/// and so does everything after it. Thread-safe: threads that send to different ranks do not meet.
+/// messages to one rank arrive in the order of sending. What finds no room waits in the *backlog* of its
+/// rank, and so does everything after it. Thread-safe: threads that send to different ranks do not meet.
 class Outbox {
  public:
   static constexpr std::uint16_t kChannelKind = 24;  ///< of all messages that go by the channel
-  /// Of an empty message to a rank of this host whose threads sleep for events: there is something in its ring.
+  /// Of an empty message to a rank of this host whose threads sleep for events: there is something in its
+  /// ring.
   static constexpr std::uint16_t kWakeKind = 25;
 
   struct Limits {
@@ -81,10 +83,10 @@ class Outbox {
 
   /// Finds or makes the path to a rank. The errors are those of try_eager().
   [[nodiscard]] Status ready(int rank);
-  /// Sends an operation, which has a slot in the pool of sends, as soon as possible: eagerly if the message is
-  /// short and the receiver has room for unexpected ones, unless it is synchronous; else as a rendezvous. The
-  /// announcement of a short message carries its data if the receiver has room for them. Returns true if the
-  /// operation is over already.
+  /// Sends an operation, which has a slot in the pool of sends, as soon as possible: eagerly if the message
+  /// is short and the receiver has room for unexpected ones, unless it is synchronous; else as a rendezvous.
+  /// The announcement of a short message carries its data if the receiver has room for them. Returns true if
+  /// the operation is over already.
   [[nodiscard]] bool send(SendOperation& operation, bool synchronous);
   /// Sends a short control message as soon as possible.
   void control(int rank, MessageType type, std::span<const std::byte> head);
@@ -96,11 +98,13 @@ class Outbox {
   /// when they are sent.
   void send_fragments(SendOperation& operation);
 
-  /// Sends what waits. Returns whether it has sent anything. Calls `ended` with the name and the receiver's rank
-  /// of each operation that is over: an eager one, or one all of whose fragments are sent.
+  /// Returns whether anything waits for room.
+  [[nodiscard]] bool waits() const { return waiting_.load(std::memory_order_acquire) != 0; }
+  /// Sends what waits. Returns whether it has sent anything. Calls `ended` with the name and the receiver's
+  /// rank of each operation that is over: an eager one, or one all of whose fragments are sent.
   template <typename Ended>
   bool progress(const Ended& ended) {
-    if (waiting_.load(std::memory_order_acquire) == 0) return false;
+    if (!waits()) return false;
     return pump_all(ended);
   }
 
@@ -154,7 +158,8 @@ class Outbox {
     std::atomic<std::uint64_t> given_back = 0;  ///< cost of the rank's messages that were matched here
     std::atomic<std::uint64_t> told = 0;        ///< how much of it the rank was told
 
-    /// Returns bytes [from, from + count) of the data in one piece: where they are, or gathered into `staging`.
+    /// Returns bytes [from, from + count) of the data in one piece: where they are, or gathered into
+    /// `staging`.
     [[nodiscard]] std::span<const std::byte> in_one_piece(const MessageData& data, std::size_t from,
                                                           std::size_t count);
     [[nodiscard]] bool waits() const { return !backlog.empty(); }

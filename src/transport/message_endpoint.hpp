@@ -57,10 +57,17 @@ class MessageEndpoint {
   /// Posts memory for one post_gather() of `peer`. Its completion carries the size.
   [[nodiscard]] virtual rma_status_t post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) = 0;
 
+  /// Says which completions raise the next event.
+  enum class Events : std::uint8_t {
+    all,
+    /// Those of messages that were sent as solicited and of gathers, and of transfers, gathers and scatters
+    /// that this process has posted. An endpoint may raise more events.
+    solicited,
+  };
   /// These three work as those of Transport do.
   [[nodiscard]] virtual std::size_t poll(std::span<Completion> completions) = 0;
   [[nodiscard]] virtual int event_fd() const = 0;
-  [[nodiscard]] virtual bool arm() = 0;
+  [[nodiscard]] virtual bool arm(Events events) = 0;
 };
 
 }  // namespace rma::transport

@@ -59,6 +59,9 @@ using Cookie = std::uint64_t;
 struct PostFlags {
   bool inline_data = false;  ///< copy the source now; at most Limits::max_inline bytes
   bool unsignaled = false;   ///< report no success; a failure is always reported
+  /// of a message: raise an event at a peer that has armed for solicited events only (verbs:
+  /// IBV_SEND_SOLICITED)
+  bool solicited = false;
 };
 
 enum class Direction : std::uint8_t { write, read };

@@ -24,16 +24,17 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-bool Doorbell::Sleeper::sleep(std::uint32_t seen) {
+bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives) {
   count(Counter::sleep);
-  if (waker_ == Waker::always) {
+  if (waker_ == Waker::always && !drives) {
     futex(doorbell_.wakeups, FUTEX_WAIT, seen, nullptr);
     return false;
   }
   const std::int64_t now = monotonic_nanoseconds();
+  if (first_ == 0) first_ = now;
   if (since_ == 0) since_ = now;
   const bool mortal = waker_ == Waker::mortal;
-  const timespec nap = {.tv_sec = 0, .tv_nsec = mortal ? kMortalNap : nap_after(now - since_)};
+  const timespec nap = {.tv_sec = 0, .tv_nsec = mortal && !drives ? kMortalNap : nap_after(now - first_)};
   futex(doorbell_.wakeups, FUTEX_WAIT, seen, &nap);
   if (!mortal) return false;
   // Measures time by the clock and not by the number of naps, because other threads may wake it all the time.

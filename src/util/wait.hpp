@@ -8,10 +8,32 @@
 
 namespace rma {
 
-/// The number of times that a waiting thread polls and yields before it sleeps.
+/// Operations that make progress only while some thread of their process drives them (MPI: progress). A
+/// thread that waits at a doorbell for something else drives them meanwhile, because other ranks may need
+/// them before they do what this thread waits for. Thread-safe.
+class WaitProgress {
+ public:
+  WaitProgress() = default;
+  WaitProgress(const WaitProgress&) = delete;
+  WaitProgress& operator=(const WaitProgress&) = delete;
+  virtual ~WaitProgress() = default;
+
+  /// Returns whether there are such operations. Cheap.
+  [[nodiscard]] virtual bool pending() const = 0;
+  /// Drives them once. Returns whether that moved anything.
+  virtual bool drive() = 0;
+};
+
+/// The number of times that a waiting thread polls and yields before it sleeps, and what it drives meanwhile.
 struct WaitPolicy {
   std::uint64_t spins = 0;
   std::uint64_t yields = 0;
+  WaitProgress* progress = nullptr;  ///< may be null
+
+  /// Returns whether there are operations to drive.
+  [[nodiscard]] bool drives() const { return progress != nullptr && progress->pending(); }
+  /// Drives them once, if there are any. Returns whether that moved anything.
+  bool drive() const { return drives() && progress->drive(); }
 };
 
 /// The writers that may make a sleeper's condition true. They decide how the sleeper has to sleep.
@@ -48,8 +70,8 @@ constexpr std::int64_t nap_after(std::int64_t asleep) {
 struct alignas(64) Doorbell {
   std::atomic<std::uint32_t> wakeups = 0;
   std::atomic<std::uint32_t> sleepers = 0;
-  /// Threads of the owner that sleep for events of descriptors, and not here. wake() does not wake them. A waker
-  /// that gets true from must_call() sends the owner a message, whose arrival wakes them.
+  /// Threads of the owner that sleep for events of descriptors, and not here. wake() does not wake them. A
+  /// waker that gets true from must_call() sends the owner a message, whose arrival wakes them.
   std::atomic<std::uint32_t> listeners = 0;
   std::atomic<std::uint32_t> called = 0;  ///< a waker has called the listeners since the last listen()
 
@@ -66,15 +88,15 @@ struct alignas(64) Doorbell {
     called.exchange(0, std::memory_order_acq_rel);
     listeners.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
   }
-  /// Called after wake(). Returns whether the caller has to send the owner a message, because threads listen and
-  /// nobody has sent one yet.
+  /// Called after wake(). Returns whether the caller has to send the owner a message, because threads listen
+  /// and nobody has sent one yet.
   [[nodiscard]] bool must_call() {
     return listeners.load(std::memory_order_relaxed) != 0 &&
            called.exchange(1, std::memory_order_acq_rel) == 0;
   }
 
-  /// Does the same as wake() for a caller that made the condition true by a sequentially consistent read-modify-write,
-  /// which is the full barrier already.
+  /// Does the same as wake() for a caller that made the condition true by a sequentially consistent
+  /// read-modify-write, which is the full barrier already.
   void wake_ordered() {
     if (sleepers.load(std::memory_order_relaxed) != 0) wake_sleepers();
   }
@@ -84,14 +106,19 @@ struct alignas(64) Doorbell {
    public:
     Sleeper(Doorbell& doorbell, Waker waker) : doorbell_(doorbell), waker_(waker) {}
     /// Sleeps until the thread is woken or its nap is over. Returns at once if `wakeups` is no longer `seen`.
-    /// Returns whether it is time to test if the process that the thread waits for has ended; only for
-    /// Waker::mortal.
-    bool sleep(std::uint32_t seen);
+    /// `drives`: the thread naps whatever its waker is, because there are operations that it drives between
+    /// its naps. Returns whether it is time to test if the process that the thread waits for has ended; only
+    /// for Waker::mortal.
+    bool sleep(std::uint32_t seen, bool drives = false);
+    /// Makes the next nap short again: what the thread drives is moving.
+    void nap_shortly() { first_ = 0; }
 
    private:
     Doorbell& doorbell_;
     const Waker waker_;
-    std::int64_t since_ = 0;  ///< monotonic time of the first sleep or the last test; 0: not slept yet
+    std::int64_t first_ = 0;  ///< monotonic time from which naps grow longer; 0: of the next sleep
+    std::int64_t since_ =
+        0;  ///< of the first sleep, or of the last test for an ended process; 0: not slept yet
   };
 
  private:
@@ -112,8 +139,13 @@ inline void pause_processor() {
 /// a short wait by its own duration. Later polls pause, which leaves the core to its other hardware thread.
 constexpr std::uint64_t kEagerPolls = 1024;
 
+/// A thread that polls for something else drives the operations of WaitPolicy::progress after this many
+/// polls.
+constexpr std::uint64_t kDriveAfterPolls = 64;
+
 /// Waits until `condition()` returns true. The thread first polls, then yields, then sleeps at `doorbell`.
-/// `waker` says which writers wake the sleepers. `condition` loads shared words with acquire order.
+/// `waker` says which writers wake the sleepers. `condition` loads shared words with acquire order. The
+/// thread drives the operations of `policy.progress` meanwhile.
 ///
 /// Returns true when the condition holds. Returns false if `lost()` returns true, which says that a process
 /// has ended without which the condition never comes true, and the condition does not hold. A thread with
@@ -124,9 +156,11 @@ template <typename Condition, typename Lost>
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return true;
     if (i >= kEagerPolls) pause_processor();
+    if (i % kDriveAfterPolls == kDriveAfterPolls - 1) policy.drive();
   }
   for (std::uint64_t i = 0; i < policy.yields; ++i) {
     if (condition()) return true;
+    policy.drive();
     sched_yield();
   }
   if (condition()) return true;
@@ -134,11 +168,13 @@ template <typename Condition, typename Lost>
   Doorbell::Sleeper sleeper(doorbell, waker);
   doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
   while (true) {
+    const bool drives = policy.drives();
+    if (drives && policy.drive()) sleeper.nap_shortly();
     const std::uint32_t seen = doorbell.wakeups.load(std::memory_order_acquire);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
     // The process that has ended may have made the condition true before it ended.
-    if (sleeper.sleep(seen) && lost()) {
+    if (sleeper.sleep(seen, drives) && lost()) {
       holds = condition();
       break;
     }

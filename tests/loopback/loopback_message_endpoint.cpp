@@ -70,9 +70,10 @@ rma_status_t LoopbackMessageEndpoint::admit(int peer, std::span<const Local> pie
 }
 
 void LoopbackMessageEndpoint::end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes,
-                                  bool silent) {
+                                  bool silent, bool solicited) {
   if (silent && status == RMA_SUCCESS) return;
-  due_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = bytes});
+  due_.push_back({.completion = {.cookie = cookie, .peer = peer, .status = status, .bytes = bytes},
+                  .solicited = solicited || status != RMA_SUCCESS});
 }
 
 rma_status_t LoopbackMessageEndpoint::send(int peer, std::span<const Local> pieces, std::optional<Remote> to,
@@ -90,6 +91,7 @@ rma_status_t LoopbackMessageEndpoint::send(int peer, std::span<const Local> piec
                .to = to,
                .cookie = cookie,
                .silent = flags.unsignaled,
+               .solicited = flags.solicited,
                .usable = flags.inline_data || owner_.usable(pieces)};
   for (const Local& piece : pieces) {
     sent.bytes.insert(sent.bytes.end(), piece.address, piece.address + piece.bytes);
@@ -123,10 +125,11 @@ void LoopbackMessageEndpoint::arrive(const Sent& sent) {
       there.buffers_.pop_front();
       if (sent.bytes.size() > buffer.bytes) status = RMA_ERR_SIZE;
       if (status == RMA_SUCCESS) std::ranges::copy(sent.bytes, buffer.address);
-      there.end(its_cookie, owner_.number(), status, static_cast<std::uint32_t>(sent.bytes.size()), false);
+      there.end(its_cookie, owner_.number(), status, static_cast<std::uint32_t>(sent.bytes.size()), false,
+                sent.solicited);
     }
   }
-  end(sent.cookie, sent.peer, status, 0, sent.silent);
+  end(sent.cookie, sent.peer, status, 0, sent.silent, false);
 }
 
 void LoopbackMessageEndpoint::deliver(std::size_t most) {
@@ -237,15 +240,22 @@ std::size_t LoopbackMessageEndpoint::poll(std::span<Completion> completions) {
   }
   std::size_t filled = 0;
   while (filled < completions.size() && !due_.empty()) {
-    completions[filled++] = due_.front();
+    completions[filled++] = due_.front().completion;
     due_.pop_front();
   }
   return filled;
 }
 
-bool LoopbackMessageEndpoint::arm() {
+bool LoopbackMessageEndpoint::arm(Events events) {
   const std::lock_guard guard(lock_);
+  events_ = events;
   return due_.empty();
+}
+
+bool LoopbackMessageEndpoint::has_event() const {
+  const std::lock_guard guard(lock_);
+  return std::ranges::any_of(due_,
+                             [this](const Due& due) { return events_ == Events::all || due.solicited; });
 }
 
 }  // namespace rma::transport

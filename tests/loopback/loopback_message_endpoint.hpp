@@ -53,7 +53,9 @@ class LoopbackMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] rma_status_t post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) override;
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return -1; }
-  [[nodiscard]] bool arm() override;
+  [[nodiscard]] bool arm(Events events) override;
+  /// Returns whether there is a completion that raises an event, by the last arm().
+  [[nodiscard]] bool has_event() const;
 
   /// Lets both ends set buffers aside for each other, once. Called without the lock.
   static void introduce(LoopbackMessageEndpoint& one, int its_name_of_other, LoopbackMessageEndpoint& other,
@@ -71,13 +73,16 @@ class LoopbackMessageEndpoint final : public MessageEndpoint {
     std::optional<Remote> to;  ///< of a write
     Cookie cookie;
     bool silent;
+    bool solicited;
     bool usable;  ///< its source was registered, or the data was inline
   };
   [[nodiscard]] rma_status_t send(int peer, std::span<const Local> pieces, std::optional<Remote> to,
                                   Cookie cookie, PostFlags flags);
   void arrive(const Sent& sent);
   [[nodiscard]] rma_status_t admit(int peer, std::span<const Local> pieces, LoopbackMessageEndpoint** there);
-  void end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent);
+  /// `solicited`: the completion raises an event whatever was armed for.
+  void end(Cookie cookie, int peer, rma_status_t status, std::uint32_t bytes, bool silent,
+           bool solicited = true);
 
   LoopbackTransport& owner_;
   std::mutex& lock_;
@@ -93,7 +98,12 @@ class LoopbackMessageEndpoint final : public MessageEndpoint {
   std::deque<std::pair<Local, Cookie>> buffers_;
   std::map<int, std::deque<Scatter>> scatters_;  ///< by peer
   std::deque<Sent> held_;
-  std::deque<Completion> due_;
+  struct Due {
+    Completion completion;
+    bool solicited = false;
+  };
+  std::deque<Due> due_;
+  Events events_ = Events::all;
 };
 
 }  // namespace rma::transport

@@ -1,10 +1,10 @@
 // Random mixes of sends, receives, probes and cancelled receives between all ranks, with wildcards.
 //
 // Which message of several sources arrives first is not determined, so no model foretells every match. The
-// messages of one source, however, arrive in the order of sending. So the rules of MPI hold if and only if there
-// are no two messages of one source and context, and two receives, that are matched crosswise although the
-// receive that was posted first fits the message that was sent first. The tests note each match and look for
-// such pairs. With one source this determines every match.
+// messages of one source, however, arrive in the order of sending. So the rules of MPI hold if and only if
+// there are no two messages of one source and context, and two receives, that are matched crosswise although
+// the receive that was posted first fits the message that was sent first. The tests note each match and look
+// for such pairs. With one source this determines every match.
 
 #include <array>
 #include <deque>
@@ -98,7 +98,6 @@ class MixOfMessages {
       if (one->request != RMA_REQUEST_NULL) cancel(*one);
     }
     check();
-    settle();
     barrier();
   }
 

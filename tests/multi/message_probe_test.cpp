@@ -192,7 +192,7 @@ TEST(MessageMixed, AmongPutsAndGets) {
     const auto expected = contents(i * kBytes / kEach * 7 % kBytes, i, left(), me());
     EXPECT_EQ(first_difference(expected, sinks[i]), expected.size()) << i;
   }
-  settle();
+  barrier();
   slices.check();
 }
 

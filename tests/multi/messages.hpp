@@ -49,21 +49,6 @@ inline long peak_memory() {
   return peak;
 }
 
-/// Exchanges a message with every rank. What this rank had to say to others before, such as that it has fetched
-/// their data, is sent when this returns. A barrier sends nothing of that.
-inline void settle() {
-  constexpr std::uint32_t kSettling = 3;
-  std::vector<std::byte> sinks(static_cast<std::size_t>(ranks()));
-  std::vector<rma_request_t> requests(2 * sinks.size());
-  const std::byte one{1};
-  for (int rank = 0; rank < ranks(); ++rank) {
-    const auto at = static_cast<std::size_t>(rank);
-    EXPECT_TRUE(ok(rma_recv_nb(&sinks[at], 1, rank, 0, kSettling, nullptr, &requests[2 * at])));
-    EXPECT_TRUE(ok(rma_send_nb(&one, 1, rank, 0, kSettling, &requests[2 * at + 1])));
-  }
-  EXPECT_TRUE(ok(rma_wait_all(requests.data(), requests.size())));
-}
-
 /// Checks what a receive says of its message.
 inline void expect_info(const rma_message_info_t& info, int source, int tag, std::size_t bytes) {
   EXPECT_EQ(info.source, source);

@@ -1,5 +1,5 @@
-// Announced messages at the sizes at which a protocol changes what it does, with every kind of buffer. The settings of
-// the job choose the protocol.
+// Announced messages at the sizes at which a protocol changes what it does, with every kind of buffer. The
+// settings of the job choose the protocol.
 
 #include <sys/mman.h>
 
@@ -84,7 +84,7 @@ void exchange_all(std::initializer_list<Kind> kinds, Pages& out, Pages& in, std:
     const auto expected = contents(all[i].bytes, round * 1000 + i + 1, from, me());
     EXPECT_EQ(first_difference(expected, {all[i].sink, all[i].bytes}), all[i].bytes) << "message " << i;
   }
-  settle();
+  barrier();
 }
 
 TEST(Rendezvous, EverySizeClassAndKindOfBuffer) {

@@ -46,13 +46,11 @@ bool ProgressEngine::progress_locked() {
   return found;
 }
 
-void ProgressEngine::progress() {
+bool ProgressEngine::progress() {
   const std::unique_lock guard(poll_lock_, std::try_to_lock);
-  if (guard.owns_lock()) {
-    progress_locked();
-  } else {
-    pause_processor();
-  }
+  if (guard.owns_lock()) return progress_locked();
+  pause_processor();
+  return false;
 }
 
 ProgressEngine::Watch ProgressEngine::start_watch(int rank) const {

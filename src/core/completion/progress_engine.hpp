@@ -37,6 +37,8 @@ class ProgressSource {
   /// Prepares a sleep. The caller calls progress() once more after this; then event_fds() become readable
   /// when there is a completion.
   virtual void arm() = 0;
+  /// Says that the thread that called arm() does not sleep any more.
+  virtual void disarm() {}
   [[nodiscard]] virtual std::span<const int> event_fds() const = 0;
   /// Returns a text for users about an operation to `rank` that ended with `code`.
   [[nodiscard]] virtual std::string explain(rma_status_t code, int rank) const = 0;
@@ -59,11 +61,11 @@ class ProgressEngine {
   /// Adds a progress source that waiting threads ask for progress.
   void add(ProgressSource& source);
   /// Says where a waiting thread sleeps if no progress source has event descriptors: other processes of the
-  /// host wake it there. With event descriptors, the thread counts itself in Doorbell::listeners. Called before
-  /// the first wait.
+  /// host wake it there. With event descriptors, the thread counts itself in Doorbell::listeners. Called
+  /// before the first wait.
   void sleep_at(Doorbell& doorbell) { doorbell_ = &doorbell; }
-  /// The rank of an operation that no silence of a rank ends, such as a receive: its source may compute for an
-  /// hour before it sends.
+  /// The rank of an operation that no silence of a rank ends, such as a receive: its source may compute for
+  /// an hour before it sends.
   static constexpr int kNoRank = -1;
 
   /// Waits until `condition()` returns true; progress of operations to `rank` makes it true. The thread
@@ -73,8 +75,8 @@ class ProgressEngine {
   /// rank, so that the condition comes true. With kNoRank, nobody is given up.
   template <typename Condition>
   void wait_until(int rank, const Condition& condition);
-  /// Polls for completions once.
-  void progress();
+  /// Polls for completions once. Returns whether there were any, as far as this thread knows.
+  bool progress();
   /// Calls ProgressSource::flush() of every source.
   void flush(int rank);
 
@@ -150,6 +152,7 @@ void ProgressEngine::wait_until(int rank, const Condition& condition) {
         asleep_.store(false, std::memory_order_relaxed);
       }
       end_sleep();
+      for (ProgressSource* const source : sources_) source->disarm();
       guard.unlock();
       news_.wake();  // one of the threads that sleep there takes over the polling
     } else {

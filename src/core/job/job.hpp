@@ -76,6 +76,9 @@ class Job {
   /// because its atomics are not atomic with respect to the processor's.
   [[nodiscard]] bool atomics_by_device() const { return cards_.own().head.atomics_by_device != 0; }
   [[nodiscard]] const WaitPolicy& wait_policy() const { return wait_policy_; }
+  /// Makes threads that wait for other ranks drive `progress` meanwhile. Called before the first such wait.
+  /// `progress` outlives all waits.
+  void drive_while_waiting(WaitProgress& progress) { wait_policy_.progress = &progress; }
   /// Returns the world ranks of this host, ascending.
   [[nodiscard]] const std::vector<int>& local_ranks() const { return bootstrap_->local_ranks(); }
 

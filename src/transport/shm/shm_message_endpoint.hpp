@@ -26,10 +26,11 @@ struct ShmOptions {
   std::size_t segment_bytes = std::size_t{1} << 30U;
 };
 
-/// The message endpoint between processes of one host. A process writes its messages into queues that lie in the
-/// receivers' segments, one for each pair. The thread that polls copies them from there into posted buffers,
-/// where a dishonest peer cannot change them any more. Transfers to and from a peer's segment are
-/// copies; those of other memory use cross memory attach. There are no scatters. A posted operation has ended when the call returns.
+/// The message endpoint between processes of one host. A process writes its messages into queues that lie in
+/// the receivers' segments, one for each pair. The thread that polls copies them from there into posted
+/// buffers, where a dishonest peer cannot change them any more. Transfers to and from a peer's segment are
+/// copies; those of other memory use cross memory attach. There are no scatters. A posted operation has ended
+/// when the call returns.
 ///
 /// A queue has as many slots as its sender may have credits: one for each buffer that was posted before the
 /// first connection, which may be lent to any peer, and one for each buffer that was set aside for this peer.
@@ -64,7 +65,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] rma_status_t post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) override;
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return wakeup_->event_fd(); }
-  [[nodiscard]] bool arm() override;
+  [[nodiscard]] bool arm(Events events) override;
 
  private:
   ShmMessageEndpoint(const ShmOptions& options, std::size_t seat, std::unique_ptr<Segment> segment,

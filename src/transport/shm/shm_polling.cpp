@@ -82,7 +82,7 @@ void ShmMessageEndpoint::look_for_ends() {
   }
 }
 
-bool ShmMessageEndpoint::arm() {
+bool ShmMessageEndpoint::arm(Events /*events*/) {
   const std::lock_guard guard(poll_lock_);
   // Takes the signals only here, and not in poll(): another thread that polls must leave them to the thread
   // that sleeps, because a sender signals only once for each sleep.

@@ -55,6 +55,7 @@ void SendQueue::prepare(ibv_send_wr& request, std::uint32_t number, Cookie cooki
     unsignaled_ = 0;
   }
   if (flags.inline_data) request.send_flags |= IBV_SEND_INLINE;
+  if (flags.solicited) request.send_flags |= IBV_SEND_SOLICITED;
 }
 
 rma_status_t SendQueue::submit(ibv_send_wr* first, std::uint32_t count, std::size_t* posted) {
@@ -177,7 +178,7 @@ SendQueue::Ended SendQueue::retire(std::uint32_t number, bool good) {
   retired_ = number + 1;
   credits_.give(over);
   // The poster does not wait for an unsignaled request that succeeded. It must learn of one that failed.
-  return {.cookie = slot.cookie, .report = slot.report || !good};
+  return {.cookie = slot.cookie, .report = slot.report || !good, .requests = over};
 }
 
 void SendQueue::fail() {

@@ -57,7 +57,8 @@ class SendQueue {
   /// A request that has ended.
   struct Ended {
     Cookie cookie = 0;
-    bool report = false;  ///< the poster waits for its completion
+    bool report = false;         ///< the poster waits for its completion
+    std::uint32_t requests = 0;  ///< this one and those before it that nobody has reported
   };
 
   /// Completions of this queue carry `number`.

@@ -48,11 +48,11 @@ Result<EventChannel> make_channel(ibv_context* context) {
   return channel;
 }
 
-void rearm(const EventChannel& channel, ibv_cq* queue) {
+void rearm(const EventChannel& channel, ibv_cq* queue, bool solicited_only) {
   ibv_cq* which = nullptr;
   void* context = nullptr;
   while (ibv_get_cq_event(channel.get(), &which, &context) == 0) ibv_ack_cq_events(which, 1);
-  static_cast<void>(ibv_req_notify_cq(queue, 0));
+  static_cast<void>(ibv_req_notify_cq(queue, solicited_only ? 1 : 0));
 }
 
 EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections, const std::string& name,
@@ -69,7 +69,9 @@ EndedRequest end_request(const VerbsMessageEndpoint::Connections& connections, c
   }
   const SendQueue::Ended over = queue.retire(id.number, good);
   return {.completion = {.cookie = over.cookie, .peer = peer, .status = status_of(work.status), .bytes = 0},
-          .report = over.report};
+          .report = over.report,
+          .queue = id.queue % Connection::kQueues,
+          .requests = over.requests};
 }
 
 Status VerbsMessageEndpoint::create(ibv_context* context, ibv_pd* domain, const ibv_device_attr& device,
@@ -168,25 +170,34 @@ std::uint32_t VerbsMessageEndpoint::gather_of(int peer) {
   return connection != nullptr ? connection->gather() : 0;
 }
 
+template <typename Post>
+rma_status_t VerbsMessageEndpoint::move(int peer, const Post& post) {
+  Connection* const connection = connections_(peer);
+  if (connection == nullptr) return RMA_ERR_PEER_LOST;
+  expect_event();
+  const rma_status_t status = post(connection->transfers());
+  if (status != RMA_SUCCESS) moving_.fetch_sub(1, std::memory_order_relaxed);
+  return status;
+}
+
 rma_status_t VerbsMessageEndpoint::post_transfer(int peer, const Work& work) {
   if (work.pieces.size() > transfer_options_.gather) return RMA_ERR_ARGUMENT;
-  Connection* const connection = connections_(peer);
-  std::size_t posted = 0;
-  return connection != nullptr ? connection->transfers().post({&work, 1}, &posted) : RMA_ERR_PEER_LOST;
+  return move(peer, [&](SendQueue& transfers) {
+    std::size_t posted = 0;
+    return transfers.post({&work, 1}, &posted);
+  });
 }
 
 rma_status_t VerbsMessageEndpoint::post_gather(int peer, std::span<const Local> pieces, Cookie cookie,
                                                PostFlags flags) {
   if (pieces.size() > transfer_options_.gather) return RMA_ERR_ARGUMENT;
-  Connection* const connection = connections_(peer);
-  return connection != nullptr ? connection->transfers().post_send(pieces, cookie, flags) : RMA_ERR_PEER_LOST;
+  flags.solicited = true;
+  return move(peer, [&](SendQueue& transfers) { return transfers.post_send(pieces, cookie, flags); });
 }
 
 rma_status_t VerbsMessageEndpoint::post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) {
   if (pieces.size() > transfer_options_.gather) return RMA_ERR_ARGUMENT;
-  Connection* const connection = connections_(peer);
-  return connection != nullptr ? connection->transfers().post_scatter(pieces, cookie | kReceive)
-                               : RMA_ERR_PEER_LOST;
+  return move(peer, [&](SendQueue& transfers) { return transfers.post_scatter(pieces, cookie | kReceive); });
 }
 
 int VerbsMessageEndpoint::owner(std::uint32_t queue_pair, bool* scatter) {
@@ -208,21 +219,45 @@ std::size_t VerbsMessageEndpoint::poll(std::span<Completion> completions) {
     if ((work.wr_id & kReceive) != 0) {
       bool scatter = false;
       const int peer = owner(work.qp_num, &scatter);
-      if (scatter) connections_(peer)->transfers().retire_scatter();
+      if (scatter) {
+        connections_(peer)->transfers().retire_scatter();
+        moving_.fetch_sub(1, std::memory_order_relaxed);
+      }
       completions[filled++] = {.cookie = work.wr_id & ~kReceive,
                                .peer = peer,
                                .status = status_of(work.status),
                                .bytes = work.byte_len};
-    } else if (const EndedRequest ended = end_request(connections_, name_, work); ended.report) {
-      completions[filled++] = ended.completion;
+      continue;
     }
+    const EndedRequest ended = end_request(connections_, name_, work);
+    if (ended.queue == Connection::kTransfers) {
+      moving_.fetch_sub(static_cast<std::int64_t>(ended.requests), std::memory_order_relaxed);
+    }
+    if (ended.report) completions[filled++] = ended.completion;
   }
   return filled;
 }
 
-bool VerbsMessageEndpoint::arm() {
-  rearm(channel_, completions_.get());
+// Local completions are never solicited, so while something of this process is under way that a sleeper waits
+// for, the queue is armed for all completions. Either arm() sees it in `moving_`, or its poster sees
+// `solicited_only_`, and arms before it posts: both store first and then load, sequentially consistent
+// (Dekker's algorithm).
+bool VerbsMessageEndpoint::arm(Events events) {
+  const std::lock_guard guard(arming_);
+  const bool wants_all = events == Events::all;
+  solicited_only_.store(!wants_all, std::memory_order_seq_cst);
+  const bool all = wants_all || moving_.load(std::memory_order_seq_cst) != 0;
+  if (all) solicited_only_.store(false, std::memory_order_relaxed);
+  rearm(channel_, completions_.get(), !all);
   return true;
+}
+
+void VerbsMessageEndpoint::expect_event() {
+  moving_.fetch_add(1, std::memory_order_seq_cst);
+  if (!solicited_only_.load(std::memory_order_seq_cst)) return;
+  const std::lock_guard guard(arming_);
+  if (!solicited_only_.exchange(false, std::memory_order_relaxed)) return;
+  static_cast<void>(ibv_req_notify_cq(completions_.get(), 0));
 }
 
 }  // namespace rma::transport

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,9 +55,14 @@ class VerbsMessageEndpoint final : public MessageEndpoint {
   [[nodiscard]] rma_status_t post_scatter(int peer, std::span<const Local> pieces, Cookie cookie) override;
   [[nodiscard]] std::size_t poll(std::span<Completion> completions) override;
   [[nodiscard]] int event_fd() const override { return channel_->fd; }
-  [[nodiscard]] bool arm() override;
+  [[nodiscard]] bool arm(Events events) override;
 
  private:
+  /// Says that this process posts something whose completion is to raise an event, whatever was armed for.
+  void expect_event();
+  /// Posts something to the queue `transfers` of a connection.
+  template <typename Post>
+  [[nodiscard]] rma_status_t move(int peer, const Post& post);
   /// Returns the peer whose queue pair has this number; -1 if there is none. Says whether a receive there is
   /// a scatter or a message buffer.
   [[nodiscard]] int owner(std::uint32_t queue_pair, bool* scatter);
@@ -70,6 +77,10 @@ class VerbsMessageEndpoint final : public MessageEndpoint {
   std::unique_ptr<Credits> credits_;
   SendQueue::Options message_options_;
   SendQueue::Options transfer_options_;
+  std::mutex arming_;  ///< held while the completion queue is armed
+  /// Transfers, gathers and scatters that are posted and not yet polled.
+  std::atomic<std::int64_t> moving_ = 0;
+  std::atomic<bool> solicited_only_ = false;  ///< armed for solicited events, and for no others
   std::mutex owners_lock_;
   std::map<std::uint32_t, std::uint32_t> owners_;  ///< a queue's number (see Connection::Queue), by the
                                                    ///< device's number of the queue pair
@@ -78,7 +89,9 @@ class VerbsMessageEndpoint final : public MessageEndpoint {
 /// The outcome of a request, after its queue has handled the completion.
 struct EndedRequest {
   Completion completion;
-  bool report = false;  ///< the poster waits for it
+  bool report = false;         ///< the poster waits for it
+  std::uint32_t queue = 0;     ///< Connection::Queue
+  std::uint32_t requests = 0;  ///< how many requests of that queue have ended with this completion
 };
 /// Handles the completion of a request of any of a connection's queues. If the request failed, the whole
 /// connection fails. `name` is the name of the device, for the log.
@@ -86,7 +99,7 @@ struct EndedRequest {
                                        const std::string& name, const ibv_wc& work);
 
 /// Removes all events from the channel and asks `queue` for the next one.
-void rearm(const EventChannel& channel, ibv_cq* queue);
+void rearm(const EventChannel& channel, ibv_cq* queue, bool solicited_only = false);
 [[nodiscard]] Result<EventChannel> make_channel(ibv_context* context);
 [[nodiscard]] rma_status_t status_of(ibv_wc_status status);
 

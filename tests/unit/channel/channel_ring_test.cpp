@@ -148,11 +148,11 @@ TEST_F(RingWorld, AMessageOnItsWayWhenItsRingIsLeftIsSeen) {
   progress(0);  // sends `stopped` behind the message
   send(0, 1, 1, 8);
   EXPECT_TRUE(got(1, 0).empty());
-  EXPECT_TRUE(messages(1).arm());
+  EXPECT_TRUE(messages(1).arm(transport::MessageEndpoint::Events::all));
   messages(0).deliver(1);
-  EXPECT_TRUE(messages(1).arm()) << "a message in a ring wakes nobody";
+  EXPECT_TRUE(messages(1).arm(transport::MessageEndpoint::Events::all)) << "a message in a ring wakes nobody";
   messages(0).deliver(1);
-  EXPECT_FALSE(messages(1).arm());
+  EXPECT_FALSE(messages(1).arm(transport::MessageEndpoint::Events::all));
   progress(1);
   EXPECT_EQ(got(1, 0).size(), 1U);
   messages(0).set_faults({});

@@ -23,6 +23,8 @@ inline Bytes bytes_of(std::span<const std::byte> bytes) { return {bytes.begin(),
 /// up. So if a test loses no peer, no sender sent more messages than it had credits for.
 class ChannelWorld : public testing::Test {
  protected:
+  static constexpr std::uint16_t kUnsolicited = 40;  ///< a kind whose messages are not solicited
+
   struct Process {
     /// The messages that arrived from each peer, oldest first: the kind and the body.
     std::vector<std::vector<std::pair<std::uint16_t, Bytes>>> got;
@@ -35,11 +37,14 @@ class ChannelWorld : public testing::Test {
 
     void listen() {
       for (std::uint16_t kind = 1; kind < Channel::kKinds; ++kind) {
-        channel->on_message(kind, [this](const Message& message) {
-          got[static_cast<std::size_t>(message.peer)].emplace_back(message.kind, bytes_of(message.body));
-          if (on_message) on_message(message);
-          return true;
-        });
+        channel->on_message(
+            kind,
+            [this](const Message& message) {
+              got[static_cast<std::size_t>(message.peer)].emplace_back(message.kind, bytes_of(message.body));
+              if (on_message) on_message(message);
+              return true;
+            },
+            kind == kUnsolicited ? MessageEvent::unsolicited : MessageEvent::solicited);
       }
       channel->on_loss([this](int peer) { lost_peers.push_back(peer); });
     }
@@ -60,8 +65,12 @@ class ChannelWorld : public testing::Test {
         transports.push_back(std::move(endpoint));
       }
       process->rails = std::make_unique<Rails>(std::move(transports));
-      const Channel::Options options = {
-          .message_bytes = kMessage, .lent = lent, .own = own, .ring = ring, .polling = polling};
+      const Channel::Options options = {.message_bytes = kMessage,
+                                        .lent = lent,
+                                        .own = own,
+                                        .ring = ring,
+                                        .polling = polling,
+                                        .helper_polls = helper_polls};
       auto channel = Channel::create(*process->rails, ranks, options);
       ASSERT_TRUE(channel.ok()) << channel.status().text();
       process->channel = std::move(channel).value();
@@ -138,6 +147,7 @@ class ChannelWorld : public testing::Test {
 
   RingShape ring = {};  ///< the shape of all rings
   PollingSet::Policy polling = {.most = 0};
+  bool helper_polls = true;
   std::vector<std::unique_ptr<transport::LoopbackFabric>> fabrics;
   std::vector<std::unique_ptr<Process>> processes;
 };

@@ -87,10 +87,10 @@ TEST_F(Links, NothingComesTwiceOrFromBeyondTheBuffers) {
 TEST_F(Links, CreditsOfABrokenMessageDoNotCount) {
   MessageHeader forged = {.sequence = Link::kFirstSequence + 100, .credits = 50};
   EXPECT_EQ(there.arrived(0, forged), Order::broken);
-  EXPECT_FALSE(there.path(1, 0));
+  EXPECT_FALSE(there.path(1, MessageEvent::solicited, 0));
   forged.sequence = Link::kFirstSequence;
   EXPECT_EQ(there.arrived(0, forged), Order::next);
-  EXPECT_TRUE(there.path(1, 0));
+  EXPECT_TRUE(there.path(1, MessageEvent::solicited, 0));
 }
 
 TEST_F(Links, APeerKeepsToOneRail) {
@@ -107,20 +107,20 @@ TEST_F(Links, APeerKeepsToOneRail) {
 
 TEST_F(Links, TheLastCreditIsForCredits) {
   for (std::uint32_t i = 0; i < kBuffers - 1; ++i) {
-    EXPECT_EQ(here.path(1, 0), MessagePath::queue);
+    EXPECT_EQ(here.path(1, MessageEvent::solicited, 0), MessagePath::queue);
     static_cast<void>(send());
   }
-  EXPECT_FALSE(here.path(1, 0));
-  EXPECT_FALSE(here.path(MessageHeader::kRingStop, 0));
-  EXPECT_FALSE(here.path(MessageHeader::kCredits, 0)) << "it owes nothing";
+  EXPECT_FALSE(here.path(1, MessageEvent::solicited, 0));
+  EXPECT_FALSE(here.path(MessageHeader::kRingStop, MessageEvent::solicited, 0));
+  EXPECT_FALSE(here.path(MessageHeader::kCredits, MessageEvent::solicited, 0)) << "it owes nothing";
   here.lend(3);
-  EXPECT_EQ(here.path(MessageHeader::kCredits, 0), MessagePath::queue);
+  EXPECT_EQ(here.path(MessageHeader::kCredits, MessageEvent::solicited, 0), MessagePath::queue);
   here.sent(here.next(MessageHeader::kCredits, 0), MessagePath::queue);
   here.lend(3);
-  EXPECT_FALSE(here.path(MessageHeader::kCredits, 0));
+  EXPECT_FALSE(here.path(MessageHeader::kCredits, MessageEvent::solicited, 0));
   EXPECT_EQ(here.arrived(0, {.sequence = Link::kFirstSequence, .credits = 1}), Order::next);
-  EXPECT_EQ(here.path(MessageHeader::kCredits, 0), MessagePath::queue);
-  EXPECT_FALSE(here.path(1, 0));
+  EXPECT_EQ(here.path(MessageHeader::kCredits, MessageEvent::solicited, 0), MessagePath::queue);
+  EXPECT_FALSE(here.path(1, MessageEvent::solicited, 0));
 }
 
 TEST_F(Links, CreditsTravelInTheNextMessageOnce) {

@@ -280,13 +280,13 @@ TEST(PollingSet, AllAreDemotedBeforeTheOwnerSleeps) {
   set.accepted(1);
   for (int i = 0; i < 7; ++i) set.heard(4);
   ASSERT_EQ(set.counted(), 1U);
-  set.demote_all();
+  set.demote([](std::size_t /*place*/) { return true; });
   EXPECT_EQ(set.counted(), 0U);
   EXPECT_EQ(set.state(3), State::out) << "which had not been told of the offer";
   EXPECT_EQ(set.next(), (PollingSet::Decision{.kind = Kind::demote, .place = 0, .peer = 1}));
   EXPECT_EQ(set.next(), std::nullopt);
   EXPECT_EQ(set.state(2), State::offered) << "its answer may be on its way";
-  set.demote_all();
+  set.demote([](std::size_t /*place*/) { return true; });
   EXPECT_EQ(set.next(), std::nullopt) << "asking twice asks for nothing more";
   set.accepted(2);
   EXPECT_EQ(set.next(), (PollingSet::Decision{.kind = Kind::demote, .place = 1, .peer = 2}));

@@ -38,7 +38,8 @@ class ShmFailure : public testing::Test {
     ASSERT_TRUE(status.ok()) << status.text();
     while (end->poll() != 0) {
     }
-    static_cast<void>(end->messages().arm());  // takes off the signals of connecting
+    static_cast<void>(
+        end->messages().arm(transport::MessageEndpoint::Events::all));  // takes off the signals of connecting
   }
   void go_on() { host->stage = kConnected; }
 
@@ -61,7 +62,8 @@ class ShmFailure : public testing::Test {
     EXPECT_EQ(end->send(1, 1U), RMA_ERR_PEER_LOST);
     EXPECT_EQ(end->messages().post_message_write(1, {host->cards[1].base + (1U << 20U), 0}, {}, 1, {}),
               RMA_ERR_PEER_LOST);
-    EXPECT_TRUE(end->messages().arm()) << "there is nothing more to say";
+    EXPECT_TRUE(end->messages().arm(transport::MessageEndpoint::Events::all))
+        << "there is nothing more to say";
     EXPECT_EQ(end->transport->connect(1, bytes_of(host->cards[1])).code(), RMA_ERR_PEER_LOST);
   }
 
@@ -72,7 +74,7 @@ class ShmFailure : public testing::Test {
 
 TEST_F(ShmFailure, ASleeperIsWokenByTheEndOfAPeer) {
   open([](ShmEnd& /*other_end*/, const MappedSegment& /*raw*/) {});
-  ASSERT_TRUE(end->messages().arm());
+  ASSERT_TRUE(end->messages().arm(transport::MessageEndpoint::Events::all));
   EXPECT_FALSE(end->has_event());
   other->end();
   expect_woken();
@@ -93,7 +95,7 @@ TEST_F(ShmFailure, WhatWasSentBeforeTheEndComesFirst) {
   });
   go_on();
   ASSERT_TRUE(other->ended_well());
-  EXPECT_FALSE(end->messages().arm());
+  EXPECT_FALSE(end->messages().arm(transport::MessageEndpoint::Events::all));
   ASSERT_TRUE(finds_the_loss());
   EXPECT_EQ(end->numbers(), (Numbers{0, 1, 2, 3, 4, 5}));
   expect_lost_once();
@@ -121,7 +123,7 @@ TEST_F(ShmFailure, WhoEndsBeforeItRingsHasSentItAllTheSame) {
     const Local piece = {bytes.data(), bytes.size(), 0};
     queue.put({&piece, 1}, bytes.size());
   });
-  ASSERT_TRUE(end->messages().arm());
+  ASSERT_TRUE(end->messages().arm(transport::MessageEndpoint::Events::all));
   go_on();
   expect_woken();  // by the end of the process
   ASSERT_TRUE(finds_the_loss());
@@ -204,8 +206,8 @@ TEST_F(ShmFailure, WhoLeavesIsLostAfterItsMessages) {
   ASSERT_TRUE(connect(*end, *leaving, 1).ok());
   while (end->poll() != 0) {
   }
-  static_cast<void>(end->messages().arm());
-  ASSERT_TRUE(end->messages().arm());
+  static_cast<void>(end->messages().arm(transport::MessageEndpoint::Events::all));
+  ASSERT_TRUE(end->messages().arm(transport::MessageEndpoint::Events::all));
   leaving.reset();
   EXPECT_TRUE(end->has_event());
   EXPECT_EQ(end->send(1, 4U), RMA_ERR_PEER_LOST) << "before anybody has looked";
@@ -222,7 +224,7 @@ TEST_F(ShmFailure, WhoIsGivenUpIsHeardNoMore) {
   for (int i = 0; i < 5000; ++i) end->poll();
   EXPECT_TRUE(end->arrived.empty());
   EXPECT_TRUE(end->ended.empty());
-  EXPECT_TRUE(end->messages().arm());
+  EXPECT_TRUE(end->messages().arm(transport::MessageEndpoint::Events::all));
   EXPECT_EQ(end->transport->connect(1, peer.transport->card()).code(), RMA_ERR_PEER_LOST);
 }
 

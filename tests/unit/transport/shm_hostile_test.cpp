@@ -148,7 +148,7 @@ TEST_F(ShmHostile, WildMessagesCostTheirSenderTheConnection) {
   at(5).poll();
   EXPECT_EQ(at(5).ended.size(), 1U);
   expect_others_go_on();
-  EXPECT_TRUE(at(5).messages().arm());
+  EXPECT_TRUE(at(5).messages().arm(transport::MessageEndpoint::Events::all));
 }
 
 TEST_F(ShmHostile, AReceiverThatTookWhatItCannotHaveIsLost) {
@@ -178,7 +178,7 @@ TEST_F(ShmHostile, RubbishAllOverTheSegmentIsSurvived) {
       static_cast<void>(at(9).send(5, std::vector<std::byte>(random() % ShmEnd::kMessage)));
       for (const int rank : {3, 5, 9}) {
         at(rank).poll();
-        static_cast<void>(at(rank).messages().arm());
+        static_cast<void>(at(rank).messages().arm(transport::MessageEndpoint::Events::all));
       }
     }
   }

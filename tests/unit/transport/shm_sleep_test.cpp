@@ -14,17 +14,18 @@ TEST_F(ShmEndpoints, ASleeperIsRungOnceByEachThatHasSomethingForIt) {
   while (sleeper.poll() != 0) {
   }
   ASSERT_EQ(at(3).send(5, 1), RMA_SUCCESS);
-  EXPECT_FALSE(sleeper.messages().arm()) << "there is a message";
+  EXPECT_FALSE(sleeper.messages().arm(transport::MessageEndpoint::Events::all)) << "there is a message";
   sleeper.poll();
-  static_cast<void>(sleeper.messages().arm());  // takes off the signals of connecting
-  ASSERT_TRUE(sleeper.messages().arm());
+  static_cast<void>(sleeper.messages().arm(
+      transport::MessageEndpoint::Events::all));  // takes off the signals of connecting
+  ASSERT_TRUE(sleeper.messages().arm(transport::MessageEndpoint::Events::all));
   EXPECT_FALSE(sleeper.has_event());
   ASSERT_EQ(at(3).send(5, 2), RMA_SUCCESS);
   EXPECT_TRUE(sleeper.has_event());
-  EXPECT_FALSE(sleeper.messages().arm());
+  EXPECT_FALSE(sleeper.messages().arm(transport::MessageEndpoint::Events::all));
   EXPECT_FALSE(sleeper.has_event()) << "arm() takes the signals off";
   sleeper.poll();
-  ASSERT_TRUE(sleeper.messages().arm());
+  ASSERT_TRUE(sleeper.messages().arm(transport::MessageEndpoint::Events::all));
   ASSERT_EQ(at(9).send(5, 3), RMA_SUCCESS);
   ASSERT_EQ(at(9).send(5, 4), RMA_SUCCESS);
   EXPECT_TRUE(sleeper.has_event());
@@ -39,8 +40,9 @@ TEST_F(ShmEndpoints, AThreadThatPollsLeavesTheRingToTheOneThatSleeps) {
   ShmEnd& sleeper = at(5);
   while (sleeper.poll() != 0) {
   }
-  static_cast<void>(sleeper.messages().arm());  // takes off the signals of connecting
-  ASSERT_TRUE(sleeper.messages().arm());
+  static_cast<void>(sleeper.messages().arm(
+      transport::MessageEndpoint::Events::all));  // takes off the signals of connecting
+  ASSERT_TRUE(sleeper.messages().arm(transport::MessageEndpoint::Events::all));
   ASSERT_EQ(at(3).send(5, 1), RMA_SUCCESS);
   ASSERT_TRUE(sleeper.has_event());
   for (int i = 0; i < 3000; ++i) sleeper.poll();  // often enough to look for the ends of peers as well
@@ -52,16 +54,17 @@ TEST_F(ShmEndpoints, EndsOfWhatWasPostedKeepFromSleeping) {
   open_connected();
   while (at(3).poll() != 0) {
   }
-  static_cast<void>(at(3).messages().arm());  // takes off the signals of connecting
-  ASSERT_TRUE(at(3).messages().arm());
+  static_cast<void>(
+      at(3).messages().arm(transport::MessageEndpoint::Events::all));  // takes off the signals of connecting
+  ASSERT_TRUE(at(3).messages().arm(transport::MessageEndpoint::Events::all));
   std::byte byte{};
   const Local piece = {&byte, 1, 0};
   EXPECT_FALSE(at(3).has_event());
   ASSERT_EQ(at(3).messages().post_message(5, {&piece, 1}, 4000, {}), RMA_SUCCESS);
   EXPECT_TRUE(at(3).has_event()) << "another thread may sleep, and is to take it in";
-  EXPECT_FALSE(at(3).messages().arm());
+  EXPECT_FALSE(at(3).messages().arm(transport::MessageEndpoint::Events::all));
   at(3).poll();
-  EXPECT_TRUE(at(3).messages().arm());
+  EXPECT_TRUE(at(3).messages().arm(transport::MessageEndpoint::Events::all));
 }
 
 TEST_F(ShmEndpoints, ASleepingThreadMissesNothing) {
@@ -76,7 +79,8 @@ TEST_F(ShmEndpoints, ASleepingThreadMissesNothing) {
   std::uint32_t next = 0;
   bool in_order = true;
   while (next < kCount) {
-    if (sleeper.poll() == 0 && sleeper.messages().arm() && sleeper.poll() == 0) {
+    if (sleeper.poll() == 0 && sleeper.messages().arm(transport::MessageEndpoint::Events::all) &&
+        sleeper.poll() == 0) {
       pollfd fd = {.fd = sleeper.messages().event_fd(), .events = POLLIN, .revents = 0};
       ASSERT_EQ(::poll(&fd, 1, 60'000), 1) << "asleep, and message " << next << " is there";
     }
@@ -112,7 +116,7 @@ TEST_F(ShmEndpoints, ThreadsSendAndPollAtOnce) {
           ++found;
         }
         if (count == 0) {
-          static_cast<void>(at(5).messages().arm());
+          static_cast<void>(at(5).messages().arm(transport::MessageEndpoint::Events::all));
           sched_yield();
         }
       }

@@ -1,0 +1,32 @@
+#include "channel/helper_sleep.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace rma {
+
+HelperSleep::~HelperSleep() {
+  if (fd_ >= 0) close(fd_);
+}
+
+bool HelperSleep::open() {
+  fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return fd_ >= 0;
+}
+
+void HelperSleep::end() {
+  set(Depth::awake);
+  if (fd_ < 0) return;
+  std::uint64_t stirred = 0;
+  [[maybe_unused]] const ssize_t taken = read(fd_, &stirred, sizeof stirred);
+}
+
+void HelperSleep::wake() {
+  // One of the threads that come here at once writes.
+  Depth expected = Depth::solicited;
+  if (!depth_.compare_exchange_strong(expected, Depth::awake, std::memory_order_seq_cst)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
+}
+
+}  // namespace rma
