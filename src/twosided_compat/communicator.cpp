@@ -116,7 +116,7 @@ void end_predefined_communicators() {
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     if (auto* const object = find<Communicator>(comm); object != nullptr) {
       withdraw_predefined(*object);
-      object->remove_reference();
+      delete object;
     }
   }
 }
@@ -168,7 +168,8 @@ int comm_split_type(MPI_Comm handle, int type, int key, MPI_Info /*info*/, MPI_C
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
   if (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED) {
-    // Processes that differ in no hardware that this library knows of: the standard allows a null communicator.
+    // Processes that differ in no hardware that this library knows of: the standard allows a null
+    // communicator.
     if (type == MPI_COMM_TYPE_HW_UNGUIDED || type == MPI_COMM_TYPE_HW_GUIDED ||
         type == MPI_COMM_TYPE_RESOURCE_GUIDED) {
       return split(*comm, {}, made);

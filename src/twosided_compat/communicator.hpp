@@ -34,8 +34,8 @@ class Members {
   std::vector<int> ranks_;  // by world rank
 };
 
-/// A communicator. Its two contexts (rma/messages.h) keep its messages apart from those of others: `context` is for
-/// the program's messages and `context` + 1 for those of collectives.
+/// A communicator. Its two contexts (rma/messages.h) keep its messages apart from those of others: `context`
+/// is for the program's messages and `context` + 1 for those of collectives.
 ///
 /// The program's handle and every pending request count as references.
 class Communicator : public ErrorHandlerOwner {
@@ -63,10 +63,13 @@ class Communicator : public ErrorHandlerOwner {
   [[nodiscard]] std::uint32_t context() const { return context_; }
   [[nodiscard]] std::uint32_t collective_context() const { return context_ + 1; }
 
-  void add_reference() override { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// The predefined communicators stay until MPI_Finalize, so nobody counts the references to them.
+  void add_reference() override {
+    if (!is_predefined()) references_.fetch_add(1, std::memory_order_relaxed);
+  }
   /// Deletes the communicator with its last reference.
   void remove_reference() override {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (!is_predefined() && references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
   std::string name;
@@ -95,8 +98,8 @@ class Group : public Object {
   return MPI_SUCCESS;
 }
 
-/// Makes the communicator of the members with these ranks in `parent`, in their order. Every one of them calls it. The
-/// first of them draws the context and tells the others.
+/// Makes the communicator of the members with these ranks in `parent`, in their order. Every one of them
+/// calls it. The first of them draws the context and tells the others.
 [[nodiscard]] int make_communicator(const Communicator& parent, std::span<const int> ranks, MPI_Comm* made);
 
 /// Makes MPI_COMM_WORLD, MPI_COMM_SELF and MPI_GROUP_EMPTY. Called by MPI_Init after rma_init.
@@ -104,8 +107,8 @@ void make_predefined_communicators();
 /// Undoes it. Called by MPI_Finalize.
 void end_predefined_communicators();
 
-/// Returns a context for a communicator whose first member is this process. It and the next number were never given to
-/// any other communicator of the job. Returns 0 if there is none left.
+/// Returns a context for a communicator whose first member is this process. It and the next number were never
+/// given to any other communicator of the job. Returns 0 if there is none left.
 [[nodiscard]] std::uint32_t new_context();
 
 }  // namespace rma::mpi

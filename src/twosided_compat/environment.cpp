@@ -33,11 +33,13 @@ void open_objects() {
   open_predefined_types();
   open_predefined_owners();
   make_predefined_communicators();
+  open_requests(*find<Communicator>(MPI_COMM_SELF));
 }
 
 /// Undoes open_objects() in the opposite order. The job still runs.
 void close_objects() {
   wait_for_freed_requests();
+  close_requests();
   end_predefined_communicators();
   close_predefined_owners();
 }

@@ -32,6 +32,13 @@ int blocking_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype 
       call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag, send.comm->context()));
 }
 
+/// Issues a nonblocking send to a process.
+int issue(Mode mode, const Send& send, int dest, int tag, rma_request_t& pending) {
+  const auto call = mode == Mode::kSynchronous ? rma_ssend_nb : rma_send_nb;
+  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
+                      send.comm->context(), &pending));
+}
+
 /// What a receive or probe looks for, in librma's terms.
 struct Wanted {
   Communicator* comm = nullptr;
@@ -63,10 +70,7 @@ int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest,
 int start_send(Mode mode, const Send& send, int dest, int tag, Request& request) {
   request.ended = dest == MPI_PROC_NULL;
   request.code = MPI_SUCCESS;
-  if (request.ended) return MPI_SUCCESS;
-  const auto call = mode == Mode::kSynchronous ? rma_ssend_nb : rma_send_nb;
-  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
-                      send.comm->context(), &request.pending));
+  return request.ended ? MPI_SUCCESS : issue(mode, send, dest, tag, request.pending);
 }
 
 int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
@@ -85,9 +89,23 @@ int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype typ
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
   if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
     return code;
-  auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
-  if (const int code = start_send(mode, send, dest, tag, *request); code != MPI_SUCCESS) return code;
-  *made = request.release()->handle<MPI_Request>();
+  rma_request_t pending = RMA_REQUEST_COMPLETE;
+  if (dest != MPI_PROC_NULL) {
+    if (const int code = issue(mode, send, dest, tag, pending); code != MPI_SUCCESS) return code;
+  }
+  if (pending == RMA_REQUEST_COMPLETE) {
+    *made = sent_request->handle<MPI_Request>();
+    return MPI_SUCCESS;
+  }
+  try {
+    auto* const request = new Request(Request::Type::kSend, *send.comm);
+    request->pending = pending;
+    *made = request->handle<MPI_Request>();
+  } catch (const std::bad_alloc&) {
+    // Nobody could wait for the send later, and the program may use the buffer after the failure.
+    static_cast<void>(rma_wait(&pending));
+    throw;
+  }
   return MPI_SUCCESS;
 }
 

@@ -2,8 +2,12 @@
 
 #include "twosided_compat/requests.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <mutex>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "twosided_compat/calls.hpp"
@@ -25,7 +29,59 @@ Freed& freed() {
   return *kFreed;
 }
 
+/// Memory of requests that were freed. It is never given back to the system. Thread-safe.
+class SpareRequests {
+ public:
+  [[nodiscard]] void* take(std::size_t bytes) {
+    Spare* spare = nullptr;
+    {
+      const Turn turn(held_);
+      spare = first_;
+      if (spare != nullptr) first_ = spare->next;
+    }
+    return spare != nullptr ? spare : ::operator new(bytes);
+  }
+  void give(void* memory) {
+    auto* const spare = new (memory) Spare;
+    const Turn turn(held_);
+    spare->next = first_;
+    first_ = spare;
+  }
+
+ private:
+  struct Spare {
+    Spare* next = nullptr;
+  };
+  /// The time in which a thread has the list for itself: a few instructions.
+  class Turn {
+   public:
+    explicit Turn(std::atomic<bool>& held) : held_(held) {
+      while (held_.exchange(true, std::memory_order_acquire)) sched_yield();
+    }
+    ~Turn() { held_.store(false, std::memory_order_release); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    std::atomic<bool>& held_;
+  };
+
+  std::atomic<bool> held_ = false;
+  Spare* first_ = nullptr;
+};
+constinit SpareRequests spare_requests;
+
 }  // namespace
+
+void* Request::operator new(std::size_t bytes) { return spare_requests.take(bytes); }
+void Request::operator delete(void* memory) noexcept { spare_requests.give(memory); }
+
+void open_requests(Communicator& self) {
+  sent_request = new Request(Request::Type::kSend, self);
+  sent_request->ended = true;
+}
+
+void close_requests() { delete std::exchange(sent_request, nullptr); }
 
 Request::Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(type), comm_(comm) {
   comm.add_reference();
@@ -104,7 +160,7 @@ int consume(MPI_Request& handle, Request& request, MPI_Status* status) {
   } else {
     handle = MPI_REQUEST_NULL;
     if (request.generalized != nullptr) free_generalized(request);
-    delete &request;
+    if (&request != sent_request) delete &request;
   }
   return code;
 }
@@ -160,6 +216,7 @@ int request_free(MPI_Request* handle) {
   Request* request = nullptr;
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
   *handle = MPI_REQUEST_NULL;
+  if (request == sent_request) return MPI_SUCCESS;
   std::unique_ptr<Request> owned(request);
   if (request->generalized != nullptr) free_generalized(*request);
   Freed& list = freed();

@@ -20,6 +20,9 @@ class Request : public Object {
 
   Request(Type type, Communicator& comm);
   ~Request();
+  /// Memory for requests comes from a list of those that were freed: a program makes and frees millions.
+  [[nodiscard]] static void* operator new(std::size_t bytes);
+  static void operator delete(void* memory) noexcept;
 
   [[nodiscard]] Type type() const { return type_; }
   [[nodiscard]] Communicator& comm() const { return comm_; }
@@ -58,6 +61,13 @@ class Request : public Object {
   const Type type_;
   Communicator& comm_;
 };
+
+/// The request of every send that was over when it was issued, while MPI is initialised. Many handles may
+/// name it, so nothing changes it or frees it.
+inline constinit Request* sent_request = nullptr;
+/// Make and end the objects above. Called by MPI_Init and MPI_Finalize.
+void open_requests(Communicator& self);
+void close_requests();
 
 /// Writes the status of a request that is null or not active (MPI 4.1, section 3.7.3).
 inline void describe_nothing(MPI_Status* status) { write_empty_status(status); }
