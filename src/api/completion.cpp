@@ -23,7 +23,9 @@ Status check_request(const Runtime& runtime, rma_request_t request) {
 Status wait(Runtime& runtime, rma_request_t& request) {
   if (Status status = check_request(runtime, request); !status.ok()) return status;
   const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
-  return over(mine) ? Status() : runtime.remote_access->pending().wait(mine);
+  if (over(mine)) return {};
+  runtime.messages->poll_for(mine);
+  return runtime.remote_access->pending().wait(mine);
 }
 
 Status check_requests(const Runtime& runtime, const rma_request_t* requests, std::size_t count) {

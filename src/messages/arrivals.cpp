@@ -1,5 +1,6 @@
 #include "messages/arrivals.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -32,13 +33,50 @@ bool Arrivals::poll_rings() {
   return found;
 }
 
+bool Arrivals::poll_rings_for(DirectReceive& receive) {
+  const std::span<Inbox::Ring* const> rings = inbox_.rings();
+  // Begins behind the ring that had the last message, so that no sender keeps the others from being heard.
+  std::size_t next = next_ring_.load(std::memory_order_relaxed);
+  for (std::size_t left = rings.size(); left > 0; --left) {
+    if (next >= rings.size()) next = 0;
+    Inbox::Ring& ring = *rings[next++];
+    if (!ring.receiver.waiting()) continue;
+    static_cast<void>(poll_ring(ring, &receive));
+    if (receive.from < 0) continue;
+    if (rings.size() > 1) next_ring_.store(next, std::memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
+bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head& head) {
+  if (head.type != MessageType::eager || !receive.wants(sender, head.envelope) ||
+      head.body.size() > receive.most) {
+    return false;
+  }
+  {
+    // Messages that arrived before, and receives that were posted before, come first.
+    const std::lock_guard guard(receive.context.lock);
+    const Matcher& matcher = receive.context.matcher;
+    if (matcher.find(receive.source, receive.tag) != nullptr ||
+        matcher.posted_for(sender, head.envelope.tag) != nullptr) {
+      return false;
+    }
+  }
+  receive.from = sender;
+  receive.its_tag = head.envelope.tag;
+  receive.bytes = head.body.size();
+  receive.data.scatter(0, head.body.first(std::min(receive.bytes, receive.data.bytes)));
+  return true;
+}
+
 void Arrivals::drain(int rank) {
   Inbox::Ring* const ring = inbox_.of(rank);
   if (ring == nullptr) return;
   while (ring->receiver.waiting()) static_cast<void>(poll_ring(*ring));
 }
 
-bool Arrivals::poll_ring(Inbox::Ring& ring) {
+bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct) {
   std::vector<Fetch> fetches;
   bool found = false;
   {
@@ -48,6 +86,11 @@ bool Arrivals::poll_ring(Inbox::Ring& ring) {
       LineReceiver::Head head;
       const LineReceiver::Found what = ring.receiver.peek(head);
       if (what == LineReceiver::Found::nothing) break;
+      if (direct != nullptr && what == LineReceiver::Found::message && take(*direct, ring.sender, head)) {
+        ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
+        found = true;
+        break;
+      }
       bool matched = false;
       const bool honest =
           what == LineReceiver::Found::message &&
@@ -131,6 +174,7 @@ void Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t
     std::memcpy(kept->data.get(), data.data(), data.size());
   }
   context.matcher.add(*kept);
+  context.kept.fetch_add(1, std::memory_order_relaxed);
   static_cast<void>(kept.release());  // the matcher has it now
 }
 

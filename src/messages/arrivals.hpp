@@ -1,16 +1,37 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 
 #include "channel/channel.hpp"
 #include "messages/contexts.hpp"
 #include "messages/inbox.hpp"
+#include "messages/matcher.hpp"
 #include "messages/operation_ends.hpp"
 #include "messages/outbox.hpp"
 #include "messages/rendezvous.hpp"
 
 namespace rma {
+
+/// A receive that is not posted: its thread looks for the message in the rings itself, and copies it from
+/// there into the buffer.
+struct DirectReceive {
+  MessageContext& context;
+  int source = 0;  ///< may be a wildcard, as the tag
+  int tag = 0;
+  const MessageData& data;
+  std::size_t most = 0;  ///< a longer message is left to a posted receive
+  // The message, once it has come:
+  int from = -1;
+  int its_tag = 0;
+  std::size_t bytes = 0;
+
+  [[nodiscard]] bool wants(int sender, const Envelope& envelope) const {
+    return envelope.context == context.number() && (source == sender || source == kAnySource) &&
+           (tag == envelope.tag || (tag == kAnyTag && envelope.tag >= 0));
+  }
+};
 
 /// Takes in the messages of other ranks, and finds the receive of each. Thread-safe.
 class Arrivals {
@@ -26,6 +47,9 @@ class Arrivals {
 
   /// Looks at all rings of this host once. Returns whether there was a message.
   bool poll_rings();
+  /// Does the same for the rings from which `receive` may get its message. Stops with the message that it
+  /// takes. Returns whether it has taken one.
+  [[nodiscard]] bool poll_rings_for(DirectReceive& receive);
   /// Takes in all that `rank` of this host has sent.
   void drain(int rank);
   /// Takes in a message of the channel. Returns false if no honest rank sends it.
@@ -41,9 +65,12 @@ class Arrivals {
     Announcement announced;
   };
 
-  [[nodiscard]] bool poll_ring(Inbox::Ring& ring);
-  /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether a message that came with
-  /// data found its receive. A receive whose data are to be fetched is added to `fetches`.
+  [[nodiscard]] bool poll_ring(Inbox::Ring& ring, DirectReceive* direct = nullptr);
+  /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
+  /// rules of matching.
+  [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);
+  /// Takes a message in. Returns false if no honest rank sends it. `matched`: whether a message that came
+  /// with data found its receive. A receive whose data are to be fetched is added to `fetches`.
   [[nodiscard]] bool take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_eager(const Arrival& arrival, bool* matched);
   [[nodiscard]] bool take_in_announcement(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
@@ -59,6 +86,7 @@ class Arrivals {
   Outbox& outbox_;
   OperationEnds& operations_;
   Rendezvous& rendezvous_;
+  std::atomic<std::size_t> next_ring_ = 0;  ///< where poll_rings_for() begins
 };
 
 }  // namespace rma

@@ -20,6 +20,9 @@ class MessageContext {
 
   SpinLock lock;
   Matcher matcher;
+  /// How many messages were kept so far. Changed with the lock. A thread that looks for a message without the
+  /// lock sees here that another thread has kept one.
+  std::atomic<std::uint32_t> kept = 0;
 
  private:
   friend class ContextTable;

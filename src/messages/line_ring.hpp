@@ -9,19 +9,20 @@
 #include <span>
 
 #include "messages/envelope.hpp"
+#include "util/wait.hpp"
 
 // Messages of one process to another through memory that both have mapped.
 //
 // A ring has *lines* of one cache line each, and *slots*, a second ring of bytes. A message takes one line: 8
 // bytes of control, 8 of envelope, and up to 48 bytes of body. A longer body lies in the slots, in one piece
-// that starts at a multiple of 64 bytes, and the line tells its size only: both sides compute its place in the
-// same way, so a receiver reads nothing outside the slots whatever the line says.
+// that starts at a multiple of 64 bytes, and the line tells its size only: both sides compute its place in
+// the same way, so a receiver reads nothing outside the slots whatever the line says.
 //
 // Publication: the sender writes the body and the envelope, and then stores the control word with release
 // order. The control word holds the low half of the message's number, counted from 1. The receiver loads it
 // with acquire order and takes the line if it holds the number that comes next. Every control word that was
-// ever stored in this line holds another number: the last one is smaller by the number of lines. So nobody has
-// to clear a line, and a message of up to 48 bytes moves one cache line from one processor to the other.
+// ever stored in this line holds another number: the last one is smaller by the number of lines. So nobody
+// has to clear a line, and a message of up to 48 bytes moves one cache line from one processor to the other.
 //
 // The receiver counts what it has taken in `LineFeedback`, which the sender reads only when it knows of no
 // free line.
@@ -40,15 +41,15 @@ static_assert(sizeof(RingLine) == 64);
 struct alignas(64) LineFeedback {
   std::atomic<std::uint64_t> taken = 0;        ///< lines
   std::atomic<std::uint64_t> taken_bytes = 0;  ///< of the slots
-  /// The receiver's part of UnexpectedWindow: the cost of messages that found a receive when they arrived, and
-  /// of those that found it later.
+  /// The receiver's part of UnexpectedWindow: the cost of messages that found a receive when they arrived,
+  /// and of those that found it later.
   std::atomic<std::uint64_t> delivered = 0;
   std::atomic<std::uint64_t> matched_later = 0;
 };
 static_assert(sizeof(LineFeedback) == 64);
 
-/// What the sender tells the receiver beside the messages. It sleeps, or is about to, until there is room. The
-/// receiver clears the flag when it wakes the sender.
+/// What the sender tells the receiver beside the messages. It sleeps, or is about to, until there is room.
+/// The receiver clears the flag when it wakes the sender.
 struct alignas(64) LineWish {
   std::atomic<std::uint32_t> room = 0;
 };
@@ -112,11 +113,15 @@ class Memory {
 /// The sending side. One thread at a time uses it.
 class LineSender : private line_ring_detail::Memory {
  public:
+  /// The sender asks for the line of the message after this many others. The receiver has read the line in
+  /// the last round, so the sender's next store there would wait until the other processor has given it up.
+  static constexpr std::uint64_t kPrefetched = 4;
+
   /// `memory` is zeroed, aligned to 64 bytes, and sizes.memory() bytes long.
   LineSender(std::byte* memory, const LineRingSizes& sizes) : Memory(memory, sizes) {}
 
-  /// Sends a message whose body is `head` and `tail`, together at most LineRingSizes::most_body() bytes. Returns
-  /// false if there is no room.
+  /// Sends a message whose body is `head` and `tail`, together at most LineRingSizes::most_body() bytes.
+  /// Returns false if there is no room.
   [[nodiscard]] bool send(MessageType type, Envelope envelope, std::span<const std::byte> head,
                           std::span<const std::byte> tail) {
     const std::uint64_t bytes = head.size() + tail.size();
@@ -141,6 +146,7 @@ class LineSender : private line_ring_detail::Memory {
     to.control.store((static_cast<std::uint64_t>(type) << line_ring_detail::kTypeShift) |
                          (bytes << line_ring_detail::kSizeShift) | static_cast<std::uint32_t>(sent_),
                      std::memory_order_release);
+    prefetch_to_write(&line(sent_ + kPrefetched));
     return true;
   }
 
@@ -219,8 +225,8 @@ class LineReceiver : private line_ring_detail::Memory {
            static_cast<std::uint32_t>(next + 1);
   }
 
-  /// Gives the place of the message that peek() found back to the sender. `delivered` is its cost, if it found
-  /// a receive.
+  /// Gives the place of the message that peek() found back to the sender. `delivered` is its cost, if it
+  /// found a receive.
   void pop(const Head& head, std::uint64_t delivered) {
     if (head.body.size() > RingLine::kBody) {
       position_ = end(place(position_, head.body.size()), head.body.size());

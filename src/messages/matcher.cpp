@@ -20,12 +20,17 @@ void Matcher::post(PostedReceive& receive) {
   }
 }
 
-PostedReceive* Matcher::match(int source, int tag) {
+PostedReceive* Matcher::posted_for(int source, int tag) const {
   PostedReceive* first = exact_.first(key(source, tag));
   for (PostedReceive* const other :
        {any_tag_.first(key(source)), any_source_.first(key(tag)), any_.first(0)}) {
     if (other != nullptr && (first == nullptr || other->stamp < first->stamp)) first = other;
   }
+  return first;
+}
+
+PostedReceive* Matcher::match(int source, int tag) {
+  PostedReceive* const first = posted_for(source, tag);
   if (first != nullptr) withdraw(*first);
   return first;
 }

@@ -28,13 +28,13 @@ struct UnexpectedMessage {
 };
 
 /// Finds the receive for a message and the message for a receive, in one context, by the rules of MPI (MPI
-/// 4.1, section 3.5): messages from one source match in the order in which they were sent, and receives in the
-/// order in which they were posted. Every operation takes a constant time.
+/// 4.1, section 3.5): messages from one source match in the order in which they were sent, and receives in
+/// the order in which they were posted. Every operation takes a constant time.
 ///
 /// Receives with wildcards are in queues of their own: by source, by tag, and one for those with two
 /// wildcards. An arriving message looks at the heads of the four queues that it fits, and takes the receive
-/// that was posted first. A message that no receive fits is in four queues, so that each kind of receive finds
-/// the message that arrived first.
+/// that was posted first. A message that no receive fits is in four queues, so that each kind of receive
+/// finds the message that arrived first.
 ///
 /// Not thread-safe.
 class Matcher {
@@ -44,10 +44,13 @@ class Matcher {
   /// Takes out the receive that a message from `source` with `tag` matches, and returns it. Returns null if
   /// there is none.
   [[nodiscard]] PostedReceive* match(int source, int tag);
+  /// Returns the receive that match() would take out, or null.
+  [[nodiscard]] PostedReceive* posted_for(int source, int tag) const;
   /// Takes a posted receive out.
   void withdraw(PostedReceive& receive);
 
-  /// Adds a message for which match() has found no receive. Throws std::bad_alloc before anything has changed.
+  /// Adds a message for which match() has found no receive. Throws std::bad_alloc before anything has
+  /// changed.
   void add(UnexpectedMessage& message);
   /// Returns the message that a receive matches, or null. `source` and `tag` may be wildcards.
   [[nodiscard]] UnexpectedMessage* find(int source, int tag) const;

@@ -65,6 +65,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] Status receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
                                      rma_request_t* request);
 
+  /// Polls for messages until the operation with this request has ended, or the time for polling is over.
+  /// Does nothing for operations of other kinds. The caller then waits for the request.
+  void poll_for(rma_request_t request);
   /// Cancels the receive with this request, unless it has matched.
   void cancel(rma_request_t request);
 
@@ -92,9 +95,16 @@ class Messages final : public ProgressSource, public WaitProgress {
   Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Rendezvous::Reader reader,
            InboxBlock& block);
 
+  /// Polls for messages until `condition()` is true or the time for polling is over. Returns whether it is
+  /// true.
+  template <typename Condition>
+  [[nodiscard]] bool poll_until(const Condition& condition);
   /// Waits until `condition()` is true. Polls for messages meanwhile.
   template <typename Condition>
   void wait_until(const Condition& condition);
+  /// Looks into the rings for the message of a receive, and then at most `polls` times more. Returns whether
+  /// it has come. If not, the receive is to be posted.
+  [[nodiscard]] bool receive_directly(DirectReceive& receive, std::uint64_t polls);
   /// Waits for an operation without a request.
   [[nodiscard]] Status wait(const MessageEnd& end);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
@@ -120,6 +130,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   Outbox outbox_;
   Rendezvous rendezvous_;
   Arrivals arrivals_;
+  bool all_by_ring_ = false;  ///< all ranks are reached by rings
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
   std::uint64_t polls_ = 0;               ///< counted by progress(), which one thread at a time calls

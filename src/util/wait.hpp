@@ -139,6 +139,15 @@ inline void pause_processor() {
 /// a short wait by its own duration. Later polls pause, which leaves the core to its other hardware thread.
 constexpr std::uint64_t kEagerPolls = 1024;
 
+/// Asks for a cache line that this thread will write to soon.
+inline void prefetch_to_write(const void* line) {
+#if defined(__x86_64__)
+  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 /// A thread that polls for something else drives the operations of WaitPolicy::progress after this many
 /// polls.
 constexpr std::uint64_t kDriveAfterPolls = 64;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <utility>
 
 #include "messages.hpp"
 
@@ -217,6 +218,81 @@ TEST(Message, ASynchronousSendEndsOnlyWhenItIsReceived) {
   barrier();
   EXPECT_TRUE(ok(rma_recv(sink.data(), 10, neighbour(ranks() - 1), 0, kContext, nullptr)));
   EXPECT_TRUE(ok(rma_wait(&request)));
+}
+
+// A receive that finds its message in the ring takes it without being posted. These two keep the order all
+// the same.
+
+TEST(Message, AReceiveThatWasPostedBeforeComesFirst) {
+  const int from = neighbour(ranks() - 1);
+  for (const auto& [source, tag] : {std::pair(from, 3), {RMA_ANY_SOURCE, 3}, {from, RMA_ANY_TAG}}) {
+    int first = 0;
+    int second = 0;
+    int third = 0;
+    rma_request_t posted = RMA_REQUEST_NULL;
+    rma_request_t late = RMA_REQUEST_NULL;
+    EXPECT_TRUE(ok(rma_recv_nb(&first, sizeof first, source, tag, kContext, nullptr, &posted)));
+    barrier();
+    const std::array<int, 3> values = {1, 2, 3};
+    std::array<rma_request_t, 3> sends = {};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_TRUE(ok(rma_send_nb(&values[i], sizeof(int), neighbour(1), 3, kContext, &sends[i])));
+    barrier();  // all three are in the ring
+    EXPECT_TRUE(ok(rma_recv(&second, sizeof second, from, 3, kContext, nullptr)));
+    EXPECT_TRUE(ok(rma_recv_nb(&third, sizeof third, from, 3, kContext, nullptr, &late)));
+    EXPECT_TRUE(ok(rma_wait(&late)));
+    EXPECT_TRUE(ok(rma_wait(&posted)));
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, 2);
+    EXPECT_EQ(third, 3);
+    EXPECT_TRUE(ok(rma_wait_all(sends.data(), sends.size())));
+  }
+}
+
+TEST(Message, AMessageThatWasKeptBeforeComesFirst) {
+  const int from = neighbour(ranks() - 1);
+  for (const int source : {from, RMA_ANY_SOURCE}) {
+    const std::array<int, 2> values = {1, 2};
+    std::array<rma_request_t, 2> sends = {};
+    EXPECT_TRUE(ok(rma_send_nb(&values[0], sizeof(int), neighbour(1), 3, kContext, &sends[0])));
+    int found = 0;
+    while (found == 0) EXPECT_TRUE(ok(rma_iprobe(from, 3, kContext, &found, nullptr)));  // keeps the message
+    barrier();
+    EXPECT_TRUE(ok(rma_send_nb(&values[1], sizeof(int), neighbour(1), 3, kContext, &sends[1])));
+    barrier();
+    for (const int expected : values) {
+      int value = 0;
+      rma_message_info_t info = {};
+      EXPECT_TRUE(ok(rma_recv(&value, sizeof value, source, RMA_ANY_TAG, kContext, &info)));
+      EXPECT_EQ(value, expected);
+      expect_info(info, from, 3, sizeof value);
+    }
+    EXPECT_TRUE(ok(rma_wait_all(sends.data(), sends.size())));
+  }
+  barrier();
+}
+
+TEST(Message, ALongMessageInTheRingIsCutByAShortReceive) {
+  const int from = neighbour(ranks() - 1);
+  const std::array<char, 9> data = {"12345678"};
+  for (const bool blocking : {true, false}) {
+    rma_request_t send = RMA_REQUEST_NULL;
+    EXPECT_TRUE(ok(rma_send_nb(data.data(), 8, neighbour(1), 3, kContext, &send)));
+    barrier();
+    std::array<char, 9> sink = {"........"};
+    rma_message_info_t info = {};
+    rma_request_t request = RMA_REQUEST_NULL;
+    if (blocking) {
+      EXPECT_EQ(rma_recv(sink.data(), 5, from, 3, kContext, &info), RMA_ERR_TRUNCATED);
+    } else {
+      EXPECT_TRUE(ok(rma_recv_nb(sink.data(), 5, from, 3, kContext, &info, &request)));
+      EXPECT_EQ(rma_wait(&request), RMA_ERR_TRUNCATED);
+    }
+    EXPECT_STREQ(sink.data(), "12345...");
+    expect_info(info, from, 3, 8);
+    EXPECT_TRUE(ok(rma_wait(&send)));
+    barrier();
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/completion/requests.hpp"
 
+#include <mutex>
+
 namespace rma {
 namespace {
 

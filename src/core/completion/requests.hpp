@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "util/spin_lock.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -90,7 +90,7 @@ class RequestTable {
 
   const std::uint32_t first_generation_;  ///< the first generation of every slot
   std::array<std::atomic<Chunk*>, kMaxChunks> chunks_ = {};
-  std::mutex lock_;  ///< guards the two members below
+  SpinLock lock_;  ///< guards the two members below
   std::vector<std::uint32_t> free_;
   std::size_t chunk_count_ = 0;
 };
