@@ -1,6 +1,6 @@
 /**
  * @file backend.hpp
- * The contract between the suites and the measured libraries: librma, MPI and OpenSHMEM.
+ * The contract between the suites and the measured libraries: librma, MPI, OpenSHMEM and ARMCI.
  *
  * A backend is a class; the suites are templates over it, so that a backend's operations are compiled into
  * the timed loops and an operation of ten nanoseconds is not measured through a virtual call. Every process
@@ -31,25 +31,41 @@ struct VectorShape {
 };
 
 /**
- * The functions that the harness itself needs: processes that share an arena. Local pointers point to any
- * memory of this process; `offset`s are bytes into `rank`'s arena.
+ * A process of a job.
  *
- *  - The constructor takes main's arguments and joins the job. leave(code) leaves it and returns the
- *    exit code; it does not return if the library's shutdown is not reliable. allocate is collective
- *    and called once.
- *  - put returns when the data is visible at the target.
+ *  - The constructor takes main's arguments, and also the options if it wants them, and joins the job.
+ *    leave(code) leaves it and returns the exit code; it does not return if the library's shutdown is not
+ *    reliable.
  *  - After sync, all ranks see everything that was issued before.
  */
 template <typename B>
-concept Member = requires(B& backend, std::size_t offset, const void* src, std::size_t bytes, int rank) {
+concept Process = requires(B& backend, int exit_code) {
   { B::name() } -> std::convertible_to<const char*>;
   { backend.rank() } -> std::same_as<int>;
   { backend.size() } -> std::same_as<int>;
+  { backend.leave(exit_code) } -> std::same_as<int>;
+  backend.sync();
+};
+
+/**
+ * A process of a job whose processes share an arena. Local pointers point to any memory of this process;
+ * `offset`s are bytes into `rank`'s arena.
+ *
+ *  - allocate is collective and called once.
+ *  - put returns when the data is visible at the target.
+ */
+template <typename B>
+concept Member = Process<B> &&
+    requires(B& backend, std::size_t offset, const void* src, std::size_t bytes, int rank) {
   { backend.local() } -> std::same_as<char*>;
   backend.allocate(bytes);
-  { backend.leave(rank) } -> std::same_as<int>;
-  backend.sync();
   backend.put(offset, src, bytes, rank);
+};
+
+/** A process without an arena: greatest(value) returns the greatest of the ranks' values, on all of them. */
+template <typename B>
+concept Messenger = Process<B> && requires(B& backend, double value) {
+  { backend.greatest(value) } -> std::same_as<double>;
 };
 
 /**

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Compares librma with MPI one-sided communication (Open MPI, MPICH) and OpenSHMEM on this machine, and its ARMCI with
-# ARMCI-MPI: builds the same measurements against each, runs them in turn, round by round, and prints one table of
-# ratios, with the time that a cache line takes between two processors beside it. docs/benchmarks.md says what the rows
-# and goals mean.
+# Compares librma with MPI one-sided communication (Open MPI, MPICH) and OpenSHMEM on this machine, its ARMCI with
+# ARMCI-MPI, and its MPI with Open MPI and MPICH: builds the same measurements against each, runs them in turn, round by
+# round, and prints one table of ratios, with the time that a cache line takes between two processors beside it.
+# docs/benchmarks.md says what the rows and goals mean.
 #
 # usage: bench/compare.sh [--rounds N] [--json FILE] [--picture FILE] [--build DIR] [--suite LIST]
 #   --rounds N    the number of rounds; the table has the medians over the rounds (default 5)
 #   --json FILE   write the table as JSON too
 #   --picture FILE  draw some rows of the table as an SVG picture, as the README has it
 #   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
-#   --suite LIST  only these suites, separated by commas: those of rma-bench --list, and `armci`, all of armci-bench
+#   --suite LIST  only these suites, separated by commas: those of rma-bench --list, and
+#                 `armci`, all of armci-bench, and `twosided`, all of twosided-bench
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +18,7 @@ rounds=5
 json=
 picture=
 build=build
-suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci
+suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci,twosided
 
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/compare.sh; }
 fail() {
@@ -49,7 +50,7 @@ done
 scripts/setup.sh build peers
 
 # ---- Build: ours with CMake, the peers with their own compilers, all with the same optimisation ----------------
-targets=(rma-bench armci-bench cache-line rmarun)
+targets=(rma-bench armci-bench twosided-bench cache-line rmarun)
 if [ "$build" = build ]; then
   scripts/build.sh release "${targets[@]}"
 else
@@ -75,6 +76,7 @@ build_peer openshmem oshcxx bench/backends/shmem.cpp
 # Debian's ARMCI-MPI is a static library for each MPI.
 for mpi in openmpi mpich; do
   build_peer armci-$mpi mpicxx.$mpi bench/armci/main.cpp "-DRMA_BENCH_ARMCI=\"armci-$mpi\"" -larmci-$mpi
+  build_peer twosided-$mpi mpicxx.$mpi bench/twosided/main.cpp "-DRMA_BENCH_MPI=\"$mpi\""
 done
 
 # ---- Run -------------------------------------------------------------------------------------------------------
@@ -89,33 +91,37 @@ mkdir -p "$results"
 # must not fail.
 run() {
   case $1 in
-    rma | armci) run_once "$@" ;;
+    rma | armci | twosided) run_once "$@" ;;
     *) attempt "compare: $1 with $2 ranks" run_once "$@" || true ;;
   esac
 }
 # run_once NAME RANKS SUITES OUTPUT [OPTION...]: runs it once. Fails if there are no results.
-# If every rank has a processor, ranks are bound. If not, they may move, and Open MPI's ranks yield.
+# If every rank has a processor, ranks are bound. If not, they may move, and Open MPI's ranks yield. Ranks of two threads
+# are never bound, and need two processors each.
 run_once() {
   local name=$1 ranks=$2 suite=$3 output=$4
   shift 4
-  local fits=0
-  [ "$ranks" -gt "$(nproc)" ] || fits=1
+  local threads=1 bind=none
+  [ "$suite" != threads ] || threads=2
   local launch ompi=(--oversubscribe)
-  if [ $fits = 1 ]; then
+  if [ $((ranks * threads)) -gt "$(nproc)" ]; then
+    ompi+=(--bind-to none --mca mpi_yield_when_idle 1)
+  elif [ $threads = 1 ]; then
+    bind=core
     ompi+=(--bind-to core:overload-allowed)
   else
-    ompi+=(--bind-to none --mca mpi_yield_when_idle 1)
+    ompi+=(--bind-to none)
   fi
   case $name in
-    rma | armci)
-      launch=("$build/bin/rmarun" -n "$ranks" --bind "$([ $fits = 1 ] && echo core || echo none)" "$build/bin/$name-bench")
+    rma | armci | twosided)
+      launch=("$build/bin/rmarun" -n "$ranks" --bind "$bind" "$build/bin/$name-bench")
       ;;
     openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" --mca osc sm "$peers/openmpi") ;;
     openshmem) launch=(oshrun -n "$ranks" "${ompi[@]}" "$peers/openshmem") ;;
-    armci-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
-    mpich | armci-mpich)
+    armci-openmpi | twosided-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
+    mpich | armci-mpich | twosided-mpich)
       launch=(mpirun.mpich -n "$ranks")
-      [ $fits = 0 ] || launch+=(-bind-to core)
+      [ $bind = none ] || launch+=(-bind-to core)
       launch+=("$peers/$name")
       ;;
   esac
@@ -123,7 +129,7 @@ run_once() {
   timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" > "$output.log" 2>&1 < /dev/null || code=$?
   [ $code != 0 ] || return 0
   # After wrong data (exit code 3) those rows are missing.
-  if [ $code = 3 ] && [ "$name" != armci ]; then
+  if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ]; then
     grep -h 'wrong data' "$output.log" >&2 || true
     return 0
   fi
@@ -147,11 +153,12 @@ pairs=$(chosen put get rate strided vector accumulate fetch-add barrier allreduc
 groups=$(chosen barrier allreduce)
 idle=$(chosen idle)
 armci=$(chosen armci)
+twosided=$(chosen twosided)
 transfers=put,get,accumulate,rmw,fence,client
 # If ranks share processors, a sample must be longer than the scheduler's time slices. Otherwise it measures one rank
 # at a time.
 shared=(--repetitions 5 --batch 10000)
-[ -n "$pairs$idle$armci" ] || fail "--suite $suites names no suite; see rma-bench --list"
+[ -n "$pairs$idle$armci$twosided" ] || fail "--suite $suites names no suite; see rma-bench --list"
 
 for ((round = 1; round <= rounds; ++round)); do
   echo "compare: round $round of $rounds"
@@ -166,6 +173,17 @@ for ((round = 1; round <= rounds; ++round)); do
       # MPICH's ranks never yield. If they share processors, an operation takes 20 ms.
       [ "$name" != armci-mpich ] || [ "$(nproc)" -ge 8 ] || continue
       run $name 8 "$transfers,lock,malloc" "$folder/$name-8" "${shared[@]}"
+    done
+  fi
+  if [ -n "$twosided" ]; then
+    for name in twosided twosided-openmpi twosided-mpich; do
+      run $name 2 latency,bandwidth,bidirectional,rate "$folder/$name-2"
+      run $name 2 threads "$folder/$name-threads"
+      # MPICH's ranks never yield. See above.
+      for more in 4:pairs 5:peers 16:exchange; do
+        [ "$name" != twosided-mpich ] || [ "$(nproc)" -ge "${more%:*}" ] || continue
+        run $name "${more%:*}" "${more#*:}" "$folder/$name-${more%:*}" "${shared[@]}"
+      done
     done
   fi
   for name in rma openmpi mpich openshmem; do

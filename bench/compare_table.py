@@ -5,6 +5,8 @@ usage: compare_table.py RESULTS [--json FILE]
 
 RESULTS is a folder; every *.json in it and below is one program's output (rma-bench --json). A figure is the median
 over the rounds of the programs' medians. If a program measured a row in several forms, its best form counts.
+Some rows have further goals, against the control or against another row of ours; each is an entry of its own behind the
+row's.
 If a program also measured the same work by plain loads and stores on the same pages (the row's control), the table has
 that figure too. A row above its goal is then "at limit" instead of "missed" if its control is as slow, and "bare
 missed" if the control is faster but also above the goal.
@@ -15,6 +17,7 @@ With --json the table is written as [{"row", "unit", "ours", "peers": {name: val
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import sys
 
@@ -47,7 +50,24 @@ GOALS_BY_START = {
     "armci ": (0.5, None),
     "CPU time waiting ": (1.0, "limit"),
 }
+# Messages by name of the row: of the better MPI.
+SHORT = r"(0|1|2|4|8|16|32|48) B"
+LARGE = r"((64|128|256|512) KiB|\d+ MiB)"
+GOALS_BY_PATTERN = [
+    (rf"twosided latency {SHORT}", (0.7, None)),
+    (rf"twosided (bandwidth|bidirectional|pairs) {LARGE}.*", (0.77, None)),
+    (r"twosided (rate|pairs) .*", (0.77, None)),
+    (r"twosided exchange .* 16 ranks", (0.33, None)),
+]
 DEFAULT_GOAL = (1.0, None)
+
+# The further goals of a row: its pattern, a text for the table, the goal, and the row that is the divisor: a
+# control, or a row of ours, as in re.sub.
+FURTHER_GOALS = [
+    (rf"twosided latency {SHORT}", "to a crossing", 1.4, CONTROL_ROW),
+    (r"(twosided \w+ .*) any source", "to plain", 1.2, r"\1"),
+    (r"(twosided latency .*) of \d+ peers", "to 1 peer", 1.2, r"\1 of 1 peer"),
+]
 
 
 def goal_of(row):
@@ -57,7 +77,33 @@ def goal_of(row):
     for start, goal in GOALS_BY_START.items():
         if row.startswith(start):
             return goal
+    for pattern, goal in GOALS_BY_PATTERN:
+        if re.fullmatch(pattern, row):
+            return goal
     return DEFAULT_GOAL
+
+
+def further_entries(entry, values):
+    """Returns an entry for each further goal of an entry's row whose divisor was measured."""
+    entries = []
+    for pattern, text, goal, divisor in FURTHER_GOALS:
+        if not re.fullmatch(pattern, entry["row"]):
+            continue
+        base_row = re.sub(pattern, divisor, entry["row"])
+        base = values.get(base_row, {}).get(CONTROL if base_row == CONTROL_ROW else OURS)
+        if base:
+            entries.append(
+                {
+                    "row": f"{entry['row']}, {text}",
+                    "unit": entry["unit"],
+                    "ours": entry["ours"],
+                    "peers": {base_row: base} if base_row == CONTROL_ROW else {},
+                    "ratio_to_best": entry["ours"] / base,
+                    "goal": goal,
+                    "bare": None,
+                }
+            )
+    return entries
 
 
 def collect(reports):
@@ -109,17 +155,16 @@ def compare(reports):
         goal, against = goal_of(row)
         peers = peers_of(row, values)
         base = peers.get(against) if against else min(peers.values(), default=None)
-        table.append(
-            {
-                "row": row,
-                "unit": units[row],
-                "ours": programs[OURS],
-                "peers": peers,
-                "ratio_to_best": programs[OURS] / base if base else None,
-                "goal": goal,
-                "bare": values.get(row + BARE, {}).get(OURS),
-            }
-        )
+        entry = {
+            "row": row,
+            "unit": units[row],
+            "ours": programs[OURS],
+            "peers": peers,
+            "ratio_to_best": programs[OURS] / base if base else None,
+            "goal": goal,
+            "bare": values.get(row + BARE, {}).get(OURS),
+        }
+        table += [entry, *further_entries(entry, values)]
     return table, values.get(CONTROL_ROW, {}).get(CONTROL)
 
 
@@ -156,7 +201,7 @@ def text(table, control):
         bare = entry["bare"]
         line = [entry["row"], figure(entry["ours"], unit)]
         line += [figure(entry["peers"][name], unit) if name in entry["peers"] else "-" for name in names]
-        line += ["-" if ratio is None else f"{ratio:.2f}", f"{entry['goal']:.1f}"]
+        line += ["-" if ratio is None else f"{ratio:.2f}", f"{entry['goal']:.2f}"]
         line += ["-", "-"] if bare is None else [figure(bare, unit), f"{entry['ours'] / bare:.2f}"]
         line += [said]
         lines.append(line)

@@ -32,8 +32,8 @@ struct Arena {
   static constexpr std::size_t kLargeBytes = std::size_t{16} << 20;  ///< put and get
 };
 
-template <Member B>
-class Measure {
+template <Process B>
+requires(Member<B> || Messenger<B>) class Measure {
  public:
   Measure(B& backend, const Options& options) : backend_(backend), options_(options) {
     report_.backend = B::name();
@@ -144,6 +144,15 @@ class Measure {
 
   /** Returns the largest of the ranks' values, on all ranks. Collective. */
   double slowest(double mine) {
+    if constexpr (Messenger<B>) {
+      return backend_.greatest(mine);
+    } else {
+      return slowest_by_puts(mine);
+    }
+  }
+
+ private:
+  double slowest_by_puts(double mine) {
     const auto bits = static_cast<std::uint64_t>(mine);
     const auto rank = static_cast<std::size_t>(backend_.rank());
     backend_.put(Arena::kGathered + rank * sizeof bits, &bits, sizeof bits, 0);
@@ -159,7 +168,6 @@ class Measure {
     return static_cast<double>(load(Arena::kAgreed));
   }
 
- private:
   static constexpr int kColdRepetitions = 11;
   static constexpr const char* kControlSuffix = " bare";  ///< compare_table.py knows it
 

@@ -18,7 +18,7 @@ Parsed parse_options(int argc, char** argv, const std::string& backend,
   for (const SuiteName& suite : suites) names.push_back(suite.name);
 
   CLI::App app{
-      "Measures one-sided communication between processes on one host (" + backend +
+      "Measures communication between processes on one host (" + backend +
       "). Start at least two of them with a launcher, for example: rmarun -n 2 --bind core rma-bench"};
   double batch_us = 400;
   double idle_seconds = 10;

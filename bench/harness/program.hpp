@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -14,18 +15,39 @@
 
 namespace rma::bench {
 
-template <Member B>
+template <Process B>
 struct Suite {
   SuiteName name;
   void (*run)(Measure<B>&);
-  std::size_t arena = Arena::kBytes;  ///< bytes that it needs of every rank's memory
+  std::size_t arena = Arena::kBytes;  ///< bytes that it needs of every rank's arena, if there are arenas
 };
 
 /** The exit code of a program that found wrong data. It did not measure those rows. */
 inline constexpr int kWrongData = 3;
 
-/** Reads the options before it joins the job, so that --help needs no launcher. */
+/** Joins the job. A backend that depends on the options gets them. */
+template <Process B>
+B join(int& argc, char**& argv, const Options& options) {
+  if constexpr (std::constructible_from<B, int&, char**&, const Options&>) {
+    return B(argc, argv, options);
+  } else {
+    return B(argc, argv);
+  }
+}
+
+/** Gives every rank an arena of zeros that is large enough for the selected suites. */
 template <Member B>
+void allocate_arena(B& backend, const std::vector<Suite<B>>& suites, const Options& options) {
+  std::size_t arena = Arena::kBytes;
+  for (const Suite<B>& suite : suites) {
+    if (options.wants(suite.name.name)) arena = std::max(arena, suite.arena);
+  }
+  backend.allocate(arena);
+  std::memset(backend.local(), 0, arena);
+}
+
+/** Reads the options before it joins the job, so that --help needs no launcher. */
+template <Process B>
 int run_program(int argc, char** argv, const std::vector<Suite<B>>& suites) {
   std::vector<SuiteName> names;
   names.reserve(suites.size());
@@ -38,7 +60,7 @@ int run_program(int argc, char** argv, const std::vector<Suite<B>>& suites) {
     return 0;
   }
 
-  B backend(argc, argv);
+  B backend = join<B>(argc, argv, options);
   const auto ranks = static_cast<std::size_t>(backend.size());
   if (ranks < 2 || ranks > Arena::kMaxRanks) {
     if (backend.rank() == 0) {
@@ -49,12 +71,7 @@ int run_program(int argc, char** argv, const std::vector<Suite<B>>& suites) {
     }
     return backend.leave(2);
   }
-  std::size_t arena = Arena::kBytes;
-  for (const Suite<B>& suite : suites) {
-    if (options.wants(suite.name.name)) arena = std::max(arena, suite.arena);
-  }
-  backend.allocate(arena);
-  std::memset(backend.local(), 0, arena);
+  if constexpr (Member<B>) allocate_arena(backend, suites, options);
   backend.sync();
 
   Measure<B> measure(backend, options);

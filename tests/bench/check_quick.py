@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs rma-bench or armci-bench --quick under rmarun and checks that its JSON has every row, each with sane numbers.
+"""Runs a measuring program with --quick under rmarun and checks that its JSON has every row, each with sane numbers.
 
 usage: check_quick.py --ranks N RMARUN PROGRAM
 """
@@ -56,6 +56,41 @@ def rma_rows(ranks):
     return rows
 
 
+def twosided_rows(ranks):
+    """Returns every row of twosided-bench, with the number of bytes that it moves."""
+    few = {"8 B": 8, "4 KiB": 4096, "64 KiB": 65536, "1 MiB": 1 << 20, "4 MiB": 4 << 20}
+    every = {f"{size} B": size for size in (0, 1, 2, 4, 8, 16, 32, 48, 64, 128, 256, 512)}
+    every.update({f"{1 << power} KiB": 1024 << power for power in range(10)})
+    every.update({f"{1 << power} MiB": (1 << 20) << power for power in range(3)})
+    rates = {"8 B": 8, "512 B": 512, "4 KiB": 4096}
+    group = {"8 B": 8, "4 KiB": 4096, "64 KiB": 65536}
+    rows = {}
+
+    def add(name, size, moved=1, controlled=False):
+        rows.update({name + form: moved * size for form in (BESIDE if controlled and size >= 65536 else BESIDE[:1])})
+
+    for what, hot, moved in (("latency", every, 1), ("bandwidth", every, 1), ("bidirectional", few, 2),
+                             ("rate", rates, 1)):
+        for variant in ("", " cold", " any source", " 1000 posted"):
+            sizes = hot if variant == "" else rates if what == "rate" else few
+            for text, size in sizes.items():
+                add(f"twosided {what} {text}{variant}", size, moved, controlled=what.startswith("b"))
+    for text, size in rates.items():
+        add(f"twosided rate {text} of 1 thread", size)
+        add(f"twosided rate {text} of 2 threads", size)
+    for text, size in group.items():
+        add(f"twosided exchange {text} {ranks} ranks", size)
+        if ranks >= 3:
+            add(f"twosided latency {text} of 1 peer", size)
+            add(f"twosided latency {text} of {ranks - 1} peers", size)
+        if ranks >= 4:
+            add(f"twosided pairs {text} {ranks // 2 * 2} ranks", size)
+    return rows
+
+
+PROGRAMS = {"rma-bench": rma_rows, "armci-bench": armci_rows, "twosided-bench": twosided_rows}
+
+
 def faults(report, ranks, expected):
     """Returns the errors of the report, as lines."""
     found = []
@@ -88,7 +123,7 @@ def main():
         file = pathlib.Path(folder) / "quick.json"
         command = [options.rmarun, "-n", str(options.ranks), str(options.program), "--quick", "--json", str(file)]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-        expected = (armci_rows if options.program.name == "armci-bench" else rma_rows)(options.ranks)
+        expected = PROGRAMS[options.program.name](options.ranks)
         found = faults(json.loads(file.read_text()), options.ranks, expected)
     for line in found:
         print(f"check_quick: {line}", file=sys.stderr)

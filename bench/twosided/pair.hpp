@@ -1,0 +1,159 @@
+/**
+ * @file pair.hpp
+ * The rows of two ranks: latency, bandwidth in one and in both directions, and message rate, with hot and cold
+ * buffers, a wildcard, and many receives that do not match. Ranks beyond the second only wait.
+ */
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "twosided/member.hpp"
+#include "twosided/traffic.hpp"
+
+namespace rma::bench {
+
+inline constexpr std::array<std::size_t, 5> kFewSizes = {8, 4096, 65536, 1048576, 4194304};
+inline constexpr std::array<std::size_t, 3> kRateSizes = {8, 512, 4096};
+/** Rows of at least this size have a control. */
+inline constexpr std::size_t kControlled = 65536;
+
+/** Returns 0 B to 4 MiB, and 48 B, which is the most that fits into a cache line beside an envelope. */
+inline std::vector<std::size_t> all_sizes() {
+  constexpr std::size_t kLargest = 4194304;
+  std::vector<std::size_t> sizes = {0, 1, 2, 4, 8, 16, 32, 48};
+  for (std::size_t bytes = 64; bytes <= kLargest; bytes *= 2) sizes.push_back(bytes);
+  return sizes;
+}
+
+/** What is special about a row. */
+enum class Variant { hot, cold, any_source, posted };
+inline constexpr std::array kOtherVariants = {Variant::cold, Variant::any_source, Variant::posted};
+
+inline const char* variant_text(Variant variant) {
+  switch (variant) {
+    case Variant::cold:
+      return " cold";
+    case Variant::any_source:
+      return " any source";
+    case Variant::posted:
+      return " 1000 posted";
+    default:
+      return "";
+  }
+}
+
+/** Receives that no message of a row matches. The destructor sends what they wait for. */
+class OtherReceives {
+ public:
+  explicit OtherReceives(const Link& link) : link_(link) {
+    if (!link_.takes_part()) return;
+    requests_.resize(kReceives);
+    for (std::size_t i = 0; i < kReceives; ++i)
+      MPI_Irecv(nullptr, 0, MPI_BYTE, link_.partner, tag(i), link_.comm, &requests_[i]);
+  }
+  OtherReceives(const OtherReceives&) = delete;
+  OtherReceives& operator=(const OtherReceives&) = delete;
+  ~OtherReceives() {
+    for (std::size_t i = 0; i < requests_.size(); ++i)
+      MPI_Send(nullptr, 0, MPI_BYTE, link_.partner, tag(i), link_.comm);
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+ private:
+  static constexpr std::size_t kReceives = 1000;
+  static int tag(std::size_t i) { return kAnswerTag + 1 + static_cast<int>(i); }
+
+  Link link_;
+  std::vector<MPI_Request> requests_;
+};
+
+/** Checks a pattern's data and measures it, large messages beside a control. */
+template <typename Pattern>
+void measure_pattern(MpiMeasure& measure, const RowName& name, Pattern pattern, bool controlled) {
+  if (!measure.agree(name, pattern.is_right(measure.backend().rank()))) return;
+  const auto op = [&](std::size_t) { pattern(); };
+  if (controlled && Pattern::has_control()) {
+    measure.together_beside(
+        name, op, [&](std::size_t) { pattern.control(); }, pattern.operations());
+  } else {
+    measure.together(name, op, pattern.operations());
+  }
+}
+
+/** Returns the link between ranks 0 and 1. */
+inline Link link_of_two(int rank, Variant variant) {
+  Link link;
+  if (rank > 1) return link;
+  link.partner = 1 - rank;
+  link.source = variant == Variant::any_source ? MPI_ANY_SOURCE : link.partner;
+  link.first = rank == 0;
+  return link;
+}
+
+/** Measures a row for each size. `make(messages, bytes)` returns the pattern, which moves `moved * bytes`
+ * bytes per operation. */
+template <typename Sizes, typename Make>
+void pair_rows(MpiMeasure& measure, const Memory& memory, const std::string& what, const Sizes& sizes,
+               Variant variant, std::size_t moved, Make&& make) {
+  const Link link = link_of_two(measure.backend().rank(), variant);
+  const bool cold = variant == Variant::cold;
+  for (const std::size_t bytes : sizes) {
+    const RowName name{what, "twosided " + what + " " + size_text(bytes) + variant_text(variant), "",
+                       moved * bytes};
+    const auto run = [&] {
+      const Messages messages(link, bytes, memory.sent(bytes, cold), memory.received(bytes, cold));
+      measure_pattern(measure, name, make(messages, bytes), bytes >= kControlled);
+    };
+    if (variant == Variant::posted) {
+      const OtherReceives others(link);
+      run();
+    } else {
+      run();
+    }
+  }
+}
+
+/** Returns the memory of the pair. The other ranks need none. */
+inline Memory memory_of_two(MpiMeasure& measure) {
+  return Memory(measure.backend().rank() < 2 ? cold_bytes(measure.options().quick) : 1);
+}
+
+inline void latency_suite(MpiMeasure& measure) {
+  const Memory memory = memory_of_two(measure);
+  const auto make = [](const Messages& messages, std::size_t) { return PingPong(messages); };
+  pair_rows(measure, memory, "latency", all_sizes(), Variant::hot, 1, make);
+  for (const Variant variant : kOtherVariants)
+    pair_rows(measure, memory, "latency", kFewSizes, variant, 1, make);
+}
+
+inline void bandwidth_suite(MpiMeasure& measure) {
+  const Memory memory = memory_of_two(measure);
+  const auto make = [](const Messages& messages, std::size_t bytes) {
+    return Stream(messages, window_of(bytes));
+  };
+  pair_rows(measure, memory, "bandwidth", all_sizes(), Variant::hot, 1, make);
+  for (const Variant variant : kOtherVariants)
+    pair_rows(measure, memory, "bandwidth", kFewSizes, variant, 1, make);
+}
+
+inline void bidirectional_suite(MpiMeasure& measure) {
+  const Memory memory = memory_of_two(measure);
+  const auto make = [](const Messages& messages, std::size_t bytes) {
+    return BothWays(messages, window_of(bytes));
+  };
+  pair_rows(measure, memory, "bidirectional", kFewSizes, Variant::hot, 2, make);
+  for (const Variant variant : kOtherVariants)
+    pair_rows(measure, memory, "bidirectional", kFewSizes, variant, 2, make);
+}
+
+inline void rate_suite(MpiMeasure& measure) {
+  const Memory memory = memory_of_two(measure);
+  const auto make = [](const Messages& messages, std::size_t) { return Stream(messages, kWindow); };
+  pair_rows(measure, memory, "rate", kRateSizes, Variant::hot, 1, make);
+  for (const Variant variant : kOtherVariants)
+    pair_rows(measure, memory, "rate", kRateSizes, variant, 1, make);
+}
+
+}  // namespace rma::bench
