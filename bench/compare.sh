@@ -47,10 +47,31 @@ while [ $# -gt 0 ]; do
 done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "--rounds wants a number of 1 or more, not '$rounds'"
 
+# chosen SUITE...: prints the selected ones of these suites, separated by commas.
+chosen() {
+  local suite list=()
+  for suite in "$@"; do
+    case ,$suites, in *,"$suite",*) list+=("$suite") ;; esac
+  done
+  (
+    IFS=,
+    echo "${list[*]-}"
+  )
+}
+pairs=$(chosen put get rate strided vector accumulate fetch-add barrier allreduce notify)
+groups=$(chosen barrier allreduce)
+idle=$(chosen idle)
+armci=$(chosen armci)
+twosided=$(chosen twosided)
+[ -n "$pairs$idle$armci$twosided" ] || fail "--suite $suites names no suite; see rma-bench --list"
+
 scripts/setup.sh build peers
 
 # ---- Build: ours with CMake, the peers with their own compilers, all with the same optimisation ----------------
-targets=(rma-bench armci-bench twosided-bench cache-line rmarun)
+targets=(cache-line rmarun)
+[ -z "$pairs$idle" ] || targets+=(rma-bench)
+[ -z "$armci" ] || targets+=(armci-bench)
+[ -z "$twosided" ] || targets+=(twosided-bench)
 if [ "$build" = build ]; then
   scripts/build.sh release "${targets[@]}"
 else
@@ -70,13 +91,16 @@ build_peer() {
   echo "compare: building $name"
   "$compiler" "${flags[@]}" "$source" "${harness[@]}" "$@" -o "$peers/$name"
 }
-build_peer openmpi mpicxx.openmpi bench/backends/mpi.cpp '-DRMA_BENCH_MPI="openmpi"'
-build_peer mpich mpicxx.mpich bench/backends/mpi.cpp '-DRMA_BENCH_MPI="mpich"'
-build_peer openshmem oshcxx bench/backends/shmem.cpp
-# Debian's ARMCI-MPI is a static library for each MPI.
+if [ -n "$pairs$idle" ]; then
+  build_peer openmpi mpicxx.openmpi bench/backends/mpi.cpp '-DRMA_BENCH_MPI="openmpi"'
+  build_peer mpich mpicxx.mpich bench/backends/mpi.cpp '-DRMA_BENCH_MPI="mpich"'
+  build_peer openshmem oshcxx bench/backends/shmem.cpp
+fi
 for mpi in openmpi mpich; do
-  build_peer armci-$mpi mpicxx.$mpi bench/armci/main.cpp "-DRMA_BENCH_ARMCI=\"armci-$mpi\"" -larmci-$mpi
-  build_peer twosided-$mpi mpicxx.$mpi bench/twosided/main.cpp "-DRMA_BENCH_MPI=\"$mpi\""
+  # Debian's ARMCI-MPI is a static library for each MPI.
+  [ -z "$armci" ] ||
+    build_peer armci-$mpi mpicxx.$mpi bench/armci/main.cpp "-DRMA_BENCH_ARMCI=\"armci-$mpi\"" -larmci-$mpi
+  [ -z "$twosided" ] || build_peer twosided-$mpi mpicxx.$mpi bench/twosided/main.cpp "-DRMA_BENCH_MPI=\"$mpi\""
 done
 
 # ---- Run -------------------------------------------------------------------------------------------------------
@@ -138,27 +162,10 @@ run_once() {
   return 1
 }
 
-# chosen SUITE...: prints the selected ones of these suites, separated by commas.
-chosen() {
-  local suite list=()
-  for suite in "$@"; do
-    case ,$suites, in *,"$suite",*) list+=("$suite") ;; esac
-  done
-  (
-    IFS=,
-    echo "${list[*]-}"
-  )
-}
-pairs=$(chosen put get rate strided vector accumulate fetch-add barrier allreduce notify)
-groups=$(chosen barrier allreduce)
-idle=$(chosen idle)
-armci=$(chosen armci)
-twosided=$(chosen twosided)
 transfers=put,get,accumulate,rmw,fence,client
 # If ranks share processors, a sample must be longer than the scheduler's time slices. Otherwise it measures one rank
 # at a time.
 shared=(--repetitions 5 --batch 10000)
-[ -n "$pairs$idle$armci$twosided" ] || fail "--suite $suites names no suite; see rma-bench --list"
 
 for ((round = 1; round <= rounds; ++round)); do
   echo "compare: round $round of $rounds"
@@ -178,11 +185,14 @@ for ((round = 1; round <= rounds; ++round)); do
   if [ -n "$twosided" ]; then
     for name in twosided twosided-openmpi twosided-mpich; do
       run $name 2 latency,bandwidth,bidirectional,rate "$folder/$name-2"
-      run $name 2 threads "$folder/$name-threads"
-      # MPICH's ranks never yield. See above.
-      for more in 4:pairs 5:peers 16:exchange; do
-        [ "$name" != twosided-mpich ] || [ "$(nproc)" -ge "${more%:*}" ] || continue
-        run $name "${more%:*}" "${more#*:}" "$folder/$name-${more%:*}" "${shared[@]}"
+    done
+    # These need as many processors as the first number says, or share them. The second one is the ranks.
+    for more in 4:2:threads 4:4:pairs 5:5:peers 16:16:exchange; do
+      IFS=: read -r processors ranks suite <<< "$more"
+      for name in twosided twosided-openmpi twosided-mpich; do
+        # See above.
+        [ "$name" != twosided-mpich ] || [ "$(nproc)" -ge "$processors" ] || continue
+        run $name "$ranks" "$suite" "$folder/$name-$suite" "${shared[@]}"
       done
     done
   fi
