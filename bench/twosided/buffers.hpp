@@ -58,6 +58,7 @@ class Rotation {
  private:
   static constexpr std::size_t kPage = 4096;
   static constexpr std::size_t kLine = 64;
+  static constexpr std::size_t kPeriod = 113;
 
   [[nodiscard]] char* at(std::size_t i) const { return memory_ + i * stride_; }
   [[nodiscard]] std::size_t used(std::size_t messages) const { return std::min(messages, count_); }
@@ -71,8 +72,6 @@ class Rotation {
   static std::size_t start(std::size_t message, int sender) {
     return (7 * message + 31 * static_cast<std::size_t>(sender)) % kPeriod;
   }
-
-  static constexpr std::size_t kPeriod = 113;
 
   char* memory_;
   std::size_t bytes_;

@@ -27,9 +27,8 @@ inline std::vector<std::size_t> all_sizes() {
   return sizes;
 }
 
-/** What is special about a row. */
+/** The special circumstances of a row. */
 enum class Variant { hot, cold, any_source, posted };
-inline constexpr std::array kOtherVariants = {Variant::cold, Variant::any_source, Variant::posted};
 
 inline const char* variant_text(Variant variant) {
   switch (variant) {
@@ -115,45 +114,36 @@ void pair_rows(MpiMeasure& measure, const Memory& memory, const std::string& wha
   }
 }
 
-/** Returns the memory of the pair. The other ranks need none. */
-inline Memory memory_of_two(MpiMeasure& measure) {
-  return Memory(measure.backend().rank() < 2 ? cold_bytes(measure.options().quick) : 1);
+/** Measures the rows of all variants. The plain ones have sizes of their own. */
+template <typename HotSizes, typename Sizes, typename Make>
+void pair_suite(MpiMeasure& measure, const std::string& what, const HotSizes& hot_sizes, const Sizes& sizes,
+                std::size_t moved, Make&& make) {
+  // The other ranks need no memory.
+  const Memory memory(measure.backend().rank() < 2 ? cold_bytes(measure.options().quick) : 1);
+  pair_rows(measure, memory, what, hot_sizes, Variant::hot, moved, make);
+  for (const Variant variant : {Variant::cold, Variant::any_source, Variant::posted})
+    pair_rows(measure, memory, what, sizes, variant, moved, make);
 }
 
 inline void latency_suite(MpiMeasure& measure) {
-  const Memory memory = memory_of_two(measure);
-  const auto make = [](const Messages& messages, std::size_t) { return PingPong(messages); };
-  pair_rows(measure, memory, "latency", all_sizes(), Variant::hot, 1, make);
-  for (const Variant variant : kOtherVariants)
-    pair_rows(measure, memory, "latency", kFewSizes, variant, 1, make);
+  pair_suite(measure, "latency", all_sizes(), kFewSizes, 1,
+             [](const Messages& messages, std::size_t) { return PingPong(messages); });
 }
 
 inline void bandwidth_suite(MpiMeasure& measure) {
-  const Memory memory = memory_of_two(measure);
-  const auto make = [](const Messages& messages, std::size_t bytes) {
-    return Stream(messages, window_of(bytes));
-  };
-  pair_rows(measure, memory, "bandwidth", all_sizes(), Variant::hot, 1, make);
-  for (const Variant variant : kOtherVariants)
-    pair_rows(measure, memory, "bandwidth", kFewSizes, variant, 1, make);
+  pair_suite(measure, "bandwidth", all_sizes(), kFewSizes, 1,
+             [](const Messages& messages, std::size_t bytes) { return Stream(messages, window_of(bytes)); });
 }
 
 inline void bidirectional_suite(MpiMeasure& measure) {
-  const Memory memory = memory_of_two(measure);
-  const auto make = [](const Messages& messages, std::size_t bytes) {
-    return BothWays(messages, window_of(bytes));
-  };
-  pair_rows(measure, memory, "bidirectional", kFewSizes, Variant::hot, 2, make);
-  for (const Variant variant : kOtherVariants)
-    pair_rows(measure, memory, "bidirectional", kFewSizes, variant, 2, make);
+  pair_suite(
+      measure, "bidirectional", kFewSizes, kFewSizes, 2,
+      [](const Messages& messages, std::size_t bytes) { return BothWays(messages, window_of(bytes)); });
 }
 
 inline void rate_suite(MpiMeasure& measure) {
-  const Memory memory = memory_of_two(measure);
-  const auto make = [](const Messages& messages, std::size_t) { return Stream(messages, kWindow); };
-  pair_rows(measure, memory, "rate", kRateSizes, Variant::hot, 1, make);
-  for (const Variant variant : kOtherVariants)
-    pair_rows(measure, memory, "rate", kRateSizes, variant, 1, make);
+  pair_suite(measure, "rate", kRateSizes, kRateSizes, 1,
+             [](const Messages& messages, std::size_t) { return Stream(messages, kWindow); });
 }
 
 }  // namespace rma::bench

@@ -111,8 +111,7 @@ class PingPong {
 /** Messages that the first rank sends at once, and an answer when all have come. */
 class Stream {
  public:
-  explicit Stream(Messages messages, std::size_t window)
-      : messages_(messages), window_(window), requests_(window) {}
+  Stream(Messages messages, std::size_t window) : messages_(messages), window_(window), requests_(window) {}
   [[nodiscard]] std::size_t operations() const { return window_; }
   [[nodiscard]] static bool has_control() { return true; }
 
@@ -150,7 +149,7 @@ class Stream {
 /** Messages that both ranks send to each other at once. */
 class BothWays {
  public:
-  explicit BothWays(Messages messages, std::size_t window)
+  BothWays(Messages messages, std::size_t window)
       : messages_(messages), window_(window), requests_(2 * window) {}
   [[nodiscard]] std::size_t operations() const { return window_; }
   [[nodiscard]] static bool has_control() { return true; }
