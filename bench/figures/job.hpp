@@ -69,6 +69,8 @@ void measure_strided(const Job& job);
 void measure_tolerance(const Job& job);
 /** Measures how much of a nonblocking transfer computation hides. */
 void measure_overlaps(const Job& job);
+/** Measures how much of a two-sided message computation of its receiver, rank 0, hides. */
+void measure_message_overlaps(const Job& job);
 /** Measures the latency of read-modify-write by the unit that RMA_ATOMIC_DOMAIN selects. */
 void measure_rmw(const Job& job);
 /** Measures the processor time of the library's threads while nothing happens. */

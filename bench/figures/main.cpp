@@ -23,6 +23,7 @@ constexpr Mode kModes[] = {
     {"strided", "bandwidth of strided transfers by the segment's size", measure_strided},
     {"cpu-tolerance", "both, with the target idle and computing; its own slowdown", measure_tolerance},
     {"overlap", "how much of a nonblocking transfer computation hides", measure_overlaps},
+    {"message-overlap", "how much of a message's receive computation hides", measure_message_overlaps},
     {"rmw", "latency of read-modify-write", measure_rmw},
     {"idle", "CPU time of the library's threads while nothing happens", measure_idle}};
 

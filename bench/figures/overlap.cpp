@@ -3,7 +3,12 @@
  * Overlap of nonblocking transfers with computation: contiguous ones, and two-dimensional ones with segments
  * of one size.
  */
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
 #include "figures/job.hpp"
+#include "rma/messages.h"
 
 namespace rma::bench {
 
@@ -35,6 +40,50 @@ void measure_overlaps(const Job& job) {
     }
     samples.give(job.report, job.options.form);
   }
+  job.world.barrier();
+}
+
+namespace {
+
+constexpr int kTag = 1;
+constexpr std::uint32_t kContext = 3;
+
+void require(rma_status_t status) {
+  if (status != RMA_SUCCESS) rma_abort(EXIT_FAILURE, rma_last_error());
+}
+
+}  // namespace
+
+// Rank 1 sends when rank 0 has posted its receive and says so by an empty message.
+void measure_message_overlaps(const Job& job) {
+  CacheScrubber scrubber;
+  Samples samples(job.options.cold ? "message overlap cold" : "message overlap");
+  const std::size_t most = *std::max_element(job.options.sizes.begin(), job.options.sizes.end());
+  std::vector<std::byte> buffer(most);
+  const auto serve = [&](std::size_t bytes) {
+    require(rma_recv(nullptr, 0, 0, kTag, kContext, nullptr));
+    require(rma_send(buffer.data(), bytes, 0, kTag, kContext));
+  };
+  for (std::size_t i = 0; i < job.options.repetitions * kOverlapsPerRepetition; ++i) {
+    for (const std::size_t bytes : job.options.sizes) {
+      const Case each = {
+          .put = false, .layout = "message", .bytes = bytes, .segment = bytes, .gap = 0, .named = bytes};
+      rma_request_t request = RMA_REQUEST_NULL;
+      if (job.world.rank() == 1) {
+        serve(bytes);  // alone
+        serve(bytes);  // beside computation
+      } else if (job.initiator()) {
+        measure_overlap(
+            each, samples, job.options.cold ? &scrubber : nullptr,
+            [&] {
+              require(rma_recv_nb(buffer.data(), bytes, 1, kTag, kContext, nullptr, &request));
+              require(rma_send(nullptr, 0, 1, kTag, kContext));
+            },
+            [&] { require(rma_wait(&request)); });
+      }
+    }
+  }
+  if (job.initiator()) samples.give(job.report, job.options.form);
   job.world.barrier();
 }
 

@@ -67,6 +67,8 @@ void measure_latency(const Job& job);
 void measure_bandwidth(const Job& job);
 /** Measures puts from buffers outside the heap, each of which is used several times. */
 void measure_reuse(const Job& job);
+/** Measures two-sided messages between ranks 0 and 1. */
+void measure_messages(const Job& job);
 /** Measures the memory of every rank: after the start, with one connection each, and with connections to all.
  * For one host only. */
 void measure_memory(const Job& job);

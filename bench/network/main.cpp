@@ -43,6 +43,7 @@ constexpr Mode kModes[] = {
     {"latency", "put, get and fetch-add of 8 bytes", measure_latency},
     {"bandwidth", "put and get by size, many at once, and how busy the hosts are", measure_bandwidth},
     {"reuse", "puts from a buffer outside the heap, by how often it is used", measure_reuse},
+    {"messages", "two-sided messages: latency, and bandwidth by size", measure_messages},
     {"memory", "memory of each rank by its connections (one host, RMA_SHM=off, --meet)", measure_memory}};
 
 int run(int argc, char** argv) {
@@ -63,7 +64,7 @@ int run(int argc, char** argv) {
   app.add_option("--megabytes", options.megabytes, "What a bandwidth moves")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  app.add_option("--sizes", options.sizes, "Bytes of a transfer, for bandwidth")
+  app.add_option("--sizes", options.sizes, "Bytes of a transfer, for bandwidth and messages")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();

@@ -2,43 +2,15 @@
  * @file reuse.cpp
  * Bandwidth by how often a buffer outside the heap is used. This shows the cost of its registration.
  */
-#include <sys/mman.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "harness/clock.hpp"
+#include "network/fresh_buffer.hpp"
 #include "network/job.hpp"
 #include "suites/buffers.hpp"
 
 namespace rma::bench {
-namespace {
-
-/** Memory that the library has never seen, whose pages exist. */
-class FreshBuffer {
- public:
-  explicit FreshBuffer(std::size_t bytes)
-      : bytes_(bytes),
-        data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    if (data_ == MAP_FAILED) {
-      std::perror("network-bench: mmap");
-      rma_abort(EXIT_FAILURE, "no memory");
-    }
-    std::memset(data_, 1, bytes);
-  }
-  ~FreshBuffer() { munmap(data_, bytes_); }
-  FreshBuffer(const FreshBuffer&) = delete;
-  FreshBuffer& operator=(const FreshBuffer&) = delete;
-  [[nodiscard]] const void* data() const { return data_; }
-
- private:
-  std::size_t bytes_;
-  void* data_;
-};
-
-}  // namespace
 
 void measure_reuse(const Job& job) {
   const std::size_t bytes = job.options.buffer;
