@@ -18,6 +18,11 @@ rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, st
     any_unconnected_.store(true, std::memory_order_relaxed);
     return RMA_ERR_STATE;
   }
+  if (transfers.wants_rails(rank, data.bytes)) {
+    const std::lock_guard guard(lock_);
+    unconnected_.push_back(rank);
+    any_unconnected_.store(true, std::memory_order_relaxed);
+  }
   const auto memory = transfers.prepare(data.address, data.bytes, keep);
   if (!memory.ok()) return memory.status().code();
   const rma_request_t operation = pending_.open(rank);
@@ -42,7 +47,11 @@ void DeviceTransfers::connect_wanted(const Connect& connect) {
     ranks.swap(unconnected_);
     any_unconnected_.store(false, std::memory_order_relaxed);
   }
-  for (const int rank : ranks) connect(rank);
+  for (const int rank : ranks) {
+    connect(rank);
+    KeyedTransfers& transfers = network_->keyed_transfers();
+    if (transfers.connected(rank)) transfers.connect_rails(rank);
+  }
 }
 
 bool DeviceTransfers::progress() {

@@ -33,8 +33,8 @@ class DeviceTransfers {
   [[nodiscard]] rma_status_t start(transport::Direction direction, int rank, std::uintptr_t remote,
                                    const RailKeys& keys, const MessageData& data, bool keep, Then then);
 
-  /// Connects with the ranks for which start() returned RMA_ERR_STATE. Called by the program's threads, never
-  /// by a handler.
+  /// Connects with the ranks for which start() returned RMA_ERR_STATE, and all rails with those whose
+  /// transfers they would have shared. Called by the program's threads, never by a handler.
   void connect_wanted(const Connect& connect);
   [[nodiscard]] bool any_wanted() const { return any_unconnected_.load(std::memory_order_relaxed); }
 
@@ -51,7 +51,7 @@ class DeviceTransfers {
   SpinLock lock_;
   std::vector<UnderWay> under_way_;     ///< guarded by lock_
   std::atomic<std::size_t> count_ = 0;  ///< of under_way_
-  std::vector<int> unconnected_;        ///< ranks for connect_wanted(), guarded by lock_
+  std::vector<int> unconnected_;        ///< ranks for connect_wanted(), some more than once, guarded by lock_
   std::atomic<bool> any_unconnected_ = false;
 };
 

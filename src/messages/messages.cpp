@@ -143,6 +143,7 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
   rma_request_t opened = RMA_REQUEST_NULL;
   if (Status status = operations_.open(request, &opened); !status.ok()) return status;
   SendOperation& operation = operations_.sends().make([&](SendOperation& one) {
+  connect_wanted();
     one.peer = rank;
     one.envelope = envelope;
     one.data = data;

@@ -40,6 +40,16 @@ for strategy in cache register pipeline bounce; do
   step "memory that changes under its address, $strategy" \
     cluster-run -n 1 --env RMA_LOCAL_BUFFERS=$strategy -- "$bin/rma-cluster-job" reuse_address
 done
+# Announced messages are read, or written piece by piece, over both rails by both ranks.
+both_rails() {
+  local counts
+  counts=$(cluster-run -n 1 --timeout 300 --env RMA_STATS=json --env RMA_RENDEZVOUS="$1" -- "$bin/rma-multi-tests" \
+    --gtest_filter='Rendezvous.*' 2>&1 | grep -o "\"$2\":[1-9][0-9]*\|\"rdma_bytes_rail[01]\":[1-9][0-9]*") || return
+  printf '%s\n' "$counts"
+  [ "$(cut -d: -f1 <<< "$counts" | sort | uniq -c | awk '$1 == 2' | wc -l)" = 3 ]
+}
+step 'announced messages are read over both rails' both_rails read receive_rdma
+step 'announced messages are written over both rails' both_rails pipeline receive_pipeline
 step 'an idle job connects to nobody' counted connect 0 cluster-run -n 2 -- "$bin/rma-cluster-job" idle
 step 'a limit of locked memory' copied limited 4000 "$bin/rma-cluster-job" memory_limit 8
 step 'SUMMA, 2 x 2' cluster-run -n 2 -- "$bin/summa" --m 256 --n 256 --k 256 --block 64 --verify

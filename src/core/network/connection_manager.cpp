@@ -145,10 +145,17 @@ std::size_t ConnectionManager::next_rail(Peer& peer) {
   return peer.primary_rail.load(std::memory_order_relaxed);
 }
 
-bool ConnectionManager::any_alive(const Peer& peer) {
-  bool any = false;
-  for (std::size_t rail = 0; rail < peer.cards.size(); ++rail) any = any || peer.alive(rail);
-  return any;
+std::size_t ConnectionManager::alive(const Peer& peer) {
+  std::size_t count = 0;
+  for (std::size_t rail = 0; rail < peer.cards.size(); ++rail)
+    count += static_cast<std::size_t>(peer.alive(rail));
+  return count;
+}
+
+bool ConnectionManager::all_tried(const Peer& peer) {
+  const std::uint32_t tried =
+      peer.connected.load(std::memory_order_relaxed) | peer.dead.load(std::memory_order_relaxed);
+  return (~tried & ((1U << peer.cards.size()) - 1)) == 0;
 }
 
 void ConnectionManager::rail_failed(Peer& peer, std::size_t rail) {

@@ -48,7 +48,11 @@ class ConnectionManager {
   [[nodiscard]] Status rail_for_atomics(Peer& peer, std::size_t* rail);
   /// Returns the rails that are alive in turn, for the fragments of a divided transfer.
   [[nodiscard]] static std::size_t next_rail(Peer& peer);
-  [[nodiscard]] static bool any_alive(const Peer& peer);
+  [[nodiscard]] static bool any_alive(const Peer& peer) { return alive(peer) != 0; }
+  /// Returns how many rails are alive.
+  [[nodiscard]] static std::size_t alive(const Peer& peer);
+  /// Returns whether connect_all() has nothing to do.
+  [[nodiscard]] static bool all_tried(const Peer& peer);
 
   /// Records that `rail` does not reach the rank any more.
   void rail_failed(Peer& peer, std::size_t rail);

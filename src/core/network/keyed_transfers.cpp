@@ -21,6 +21,12 @@ Result<DeviceMemory> KeyedTransfers::prepare(std::byte* address, std::size_t byt
   return memory;
 }
 
+bool KeyedTransfers::wants_rails(int rank, std::size_t bytes) {
+  if (bytes < settings_.stripe_bytes) return false;
+  const Peer& peer = connections_.peer(rank);
+  return !ConnectionManager::all_tried(peer);
+}
+
 Status KeyedTransfers::start(transport::Direction direction, int rank, std::uintptr_t remote,
                              const RailKeys& keys, std::byte* local, std::size_t bytes,
                              const DeviceMemory& memory, rma_request_t operation) {
@@ -33,8 +39,14 @@ Status KeyedTransfers::start(transport::Direction direction, int rank, std::uint
                .bytes = bytes,
                .remote_keys = peer->match.by_mine(keys),
                .local_keys = memory.local};
+  constexpr std::size_t kPage = 4096;
+  std::size_t most = settings_.piece_bytes;
+  if (bytes >= settings_.stripe_bytes) {
+    const std::size_t alive = std::max<std::size_t>(ConnectionManager::alive(*peer), 1);
+    most = std::min(most, (bytes / alive + kPage - 1) / kPage * kPage);
+  }
   while (span.bytes > 0) {
-    const Span part = span.split(std::min<std::size_t>(span.bytes, settings_.piece_bytes));
+    const Span part = span.split(std::min(span.bytes, most));
     Fragment& fragment = completions_.begin(*peer, part, operation);
     fragment.use = memory.use;
     fragment.movable = true;

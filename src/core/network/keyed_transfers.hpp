@@ -31,23 +31,30 @@ class KeyedTransfers {
         connections_(connections),
         completions_(completions) {}
 
-  /// Makes [address, address + bytes) of this process usable by the devices. If `keep`, the registration cache
-  /// is asked first, and keeps the registration afterwards; otherwise memory outside the heap is registered for
-  /// this use alone. RMA_ERR_UNSUPPORTED and RMA_ERR_NO_MEMORY if the memory cannot be registered, or
-  /// RMA_LOCAL_BUFFERS says that it is copied.
+  /// Makes [address, address + bytes) of this process usable by the devices. If `keep`, the registration
+  /// cache is asked first, and keeps the registration afterwards; otherwise memory outside the heap is
+  /// registered for this use alone. RMA_ERR_UNSUPPORTED and RMA_ERR_NO_MEMORY if the memory cannot be
+  /// registered, or RMA_LOCAL_BUFFERS says that it is copied.
   [[nodiscard]] Result<DeviceMemory> prepare(std::byte* address, std::size_t bytes, bool keep);
 
-  /// Returns whether start() works for `rank`: this process has connected with it. A handler of a message must
-  /// not connect. Two processes whose handlers connect with each other would wait for each other, because
-  /// neither takes in messages meanwhile.
+  /// Returns whether start() works for `rank`: this process has connected with it. A handler of a message
+  /// must not connect. Two processes whose handlers connect with each other would wait for each other,
+  /// because neither takes in messages meanwhile.
   [[nodiscard]] bool connected(int rank) {
     return connections_.peer(rank).ready.load(
         std::memory_order_acquire);  // pairs with the store in connect_first()
   }
 
+  /// Returns whether a transfer of `bytes` bytes would be divided among more rails if connect_rails() were
+  /// called. `rank` is connected().
+  [[nodiscard]] bool wants_rails(int rank, std::size_t bytes);
+  /// Connects all rails with `rank`, which is connected(). Waits, so no handler of a message calls it.
+  void connect_rails(int rank) { static_cast<void>(connections_.connect_all(connections_.peer(rank))); }
+
   /// Starts to read `bytes` bytes at `remote` of `rank` into `local`, or to write them there, as parts of
   /// `operation`. `keys` are the rank's remote keys in the order of its rails, and `memory` is what prepare()
-  /// returned for `local`. Large transfers are divided among the rails. Nobody may look at the data before the
+  /// returned for `local`. Transfers of RMA_STRIPE bytes and more are divided among the
+  /// rails that are connected. Nobody may look at the data before the
   /// operation is complete. The rank is connected(). RMA_ERR_PEER_LOST.
   [[nodiscard]] Status start(transport::Direction direction, int rank, std::uintptr_t remote,
                              const RailKeys& keys, std::byte* local, std::size_t bytes,

@@ -1,5 +1,6 @@
 // Failing rails, and the order of arrival.
 
+#include "core/network/keyed_transfers.hpp"
 #include "fabric/rail_match.hpp"
 #include "network_world.hpp"
 
@@ -44,6 +45,36 @@ TEST_F(NetworkRails, AGetSeesThePutsBefore) {
     ASSERT_TRUE(put(0, outside.data() + 1, bytes).ok());
     ASSERT_TRUE(get(own.data(), 0, kExtent).ok()) << "divided";
     EXPECT_TRUE(same(own.data(), outside.data() + 1, bytes));
+  }
+}
+
+// As messages between hosts use them. A handler of a message starts them, so it cannot connect the second
+// rail.
+TEST_F(NetworkRails, KeyedTransfersAreDividedWhenAllRailsAreConnected) {
+  open(2);
+  ASSERT_TRUE(put(0, own.data(), 8).ok());
+  KeyedTransfers& transfers = network->keyed_transfers();
+  ASSERT_TRUE(transfers.connected(1));
+  for (const bool both : {false, true}) {
+    EXPECT_EQ(transfers.wants_rails(1, kExtent), !both);
+    EXPECT_FALSE(transfers.wants_rails(1, settings.stripe_bytes - 1)) << "not worth dividing";
+    if (both) {
+      transfers.connect_rails(1);
+      EXPECT_FALSE(transfers.wants_rails(1, kExtent));
+    }
+    fill(theirs.data() + kUser, kExtent, both ? 5 : 6);
+    const auto memory = transfers.prepare(own.data(), kExtent, true);
+    ASSERT_TRUE(memory.ok());
+    const rma_request_t operation = pending.open(1);
+    ASSERT_TRUE(transfers
+                    .start(transport::Direction::read, 1,
+                           reinterpret_cast<std::uintptr_t>(theirs.data() + kUser), user.remote, own.data(),
+                           kExtent, memory.value(), operation)
+                    .ok());
+    pending.detach(operation);
+    ASSERT_TRUE(pending.wait(operation).ok());
+    EXPECT_TRUE(same(theirs.data() + kUser, own.data(), kExtent));
+    EXPECT_EQ(rails[1]->done() > 0, both);
   }
 }
 
