@@ -69,10 +69,13 @@ void open_requests(Runtime& runtime) {
 /// Opens two-sided messages, over the channel if there is one.
 Status open_messages(Runtime& runtime) {
   transport::CmaTransport& cma = *runtime.cma;
-  auto messages = Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
-                                   [&cma](int rank, std::uintptr_t address, std::span<std::byte> into) {
-                                     return cma.read(rank, address, into);
-                                   });
+  ProcessMemory memory = {
+      .read = [&cma](int rank, std::uintptr_t address,
+                     std::span<std::byte> into) { return cma.read(rank, address, into); },
+      .write = [&cma](int rank, std::uintptr_t address,
+                      std::span<const std::byte> from) { return cma.write(rank, address, from); }};
+  auto messages =
+      Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(), std::move(memory));
   if (!messages.ok()) return std::move(messages).status();
   runtime.messages = std::move(messages).value();
   return {};

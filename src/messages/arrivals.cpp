@@ -105,9 +105,18 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct) {
     }
     if (found && ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
   }
-  // Without the lock, because a long copy would keep other threads from this sender's next messages.
-  for (const Fetch& one : fetches) rendezvous_.fetch(*one.receive, one.announced);
+  copy(ring.sender, fetches);
   return found;
+}
+
+void Arrivals::copy(int source, const std::vector<Fetch>& fetches) {
+  for (const Fetch& one : fetches) {
+    if (one.receive != nullptr) {
+      rendezvous_.fetch(*one.receive, one.announced);
+    } else {
+      rendezvous_.help(source, one.share);
+    }
+  }
 }
 
 bool Arrivals::take_in_channel(const Message& message) {
@@ -122,7 +131,7 @@ bool Arrivals::take_in_channel(const Message& message) {
                            .body = body};
   if (!take_in(arrival, &matched, fetches)) return false;
   if (matched) outbox_.give_back(message.peer, UnexpectedWindow::cost(body.size()));
-  for (const Fetch& one : fetches) rendezvous_.fetch(*one.receive, one.announced);
+  copy(message.peer, fetches);
   return true;
 }
 
@@ -134,6 +143,8 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
       return take_in_announcement(arrival, matched, fetches);
     case MessageType::released:
       return take_in_released(arrival);
+    case MessageType::share:
+      return take_in_share(arrival, fetches);
     default:
       return rendezvous_.take_in(arrival);
   }
@@ -203,6 +214,14 @@ bool Arrivals::take_in_announcement(const Arrival& arrival, bool* matched, std::
   } else {
     fetches.push_back({.receive = &receive, .announced = std::move(*announced)});
   }
+  return true;
+}
+
+bool Arrivals::take_in_share(const Arrival& arrival, std::vector<Fetch>& fetches) {
+  std::span<const std::byte> body = arrival.body;
+  const auto head = take_head<ShareHead>(body);
+  if (!head || !head->valid() || !outbox_.by_ring(arrival.source)) return false;
+  fetches.push_back({.receive = nullptr, .announced = {}, .share = *head});
   return true;
 }
 

@@ -59,11 +59,15 @@ class Arrivals {
   void deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
 
  private:
-  /// A receive whose data are to be fetched.
+  /// Data that are to be copied when the ring is free again, because a long copy would keep other threads
+  /// from this sender's next messages: a receive whose data are to be fetched, or those of a send for which
+  /// its receiver asks.
   struct Fetch {
-    ReceiveOperation* receive = nullptr;
+    ReceiveOperation* receive = nullptr;  ///< null of a send
     Announcement announced;
+    ShareHead share = {};  ///< of a send
   };
+  void copy(int source, const std::vector<Fetch>& fetches);
 
   [[nodiscard]] bool poll_ring(Inbox::Ring& ring, DirectReceive* direct = nullptr);
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
@@ -75,6 +79,7 @@ class Arrivals {
   [[nodiscard]] bool take_in_eager(const Arrival& arrival, bool* matched);
   [[nodiscard]] bool take_in_announcement(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_released(const Arrival& arrival);
+  [[nodiscard]] bool take_in_share(const Arrival& arrival, std::vector<Fetch>& fetches);
   /// Keeps a message for which no receive is posted. The caller holds the context's lock.
   static void keep(MessageContext& context, const Arrival& arrival, std::size_t bytes,
                    std::unique_ptr<Announcement> announcement, std::span<const std::byte> data, bool costs);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace rma {
 
@@ -15,7 +17,9 @@ enum class MessageType : std::uint8_t {
   finished = 5,    ///< a FinishedHead follows: the sender may reuse its buffer
   released = 6,    ///< a ReleasedHead follows: the receiver has room for unexpected messages again
   ready = 7,       ///< a ReadyHead follows: the receiver has registered a piece of its buffer
-  written = 8      ///< a WrittenHead follows: the sender has written the piece, or cannot
+  written = 8,     ///< a WrittenHead follows: the sender has written the piece, or cannot
+  share = 9,   ///< a ShareHead follows: the receiver copies the data and lets the sender copy pieces of them
+  helped = 10  ///< a HelpedHead follows: the sender has copied pieces
 };
 
 /// The envelope of a message (MPI 4.1, section 3.2.3). The path that it came by adds the source.
@@ -69,6 +73,33 @@ struct ReadyHead {
   std::uint64_t offset = 0;  ///< of the piece in the message
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;  ///< of the piece in the receiver's address space
+};
+/// The receiver's half of a copy that both processes make (SharedCopy).
+struct ShareHead {
+  static constexpr std::size_t kPage = 4096;
+  std::uint64_t sender = 0;
+  std::uint64_t receiver = 0;
+  std::uint64_t address = 0;   ///< of the data in the receiver's address space
+  std::uint64_t bytes = 0;     ///< that the receiver wants
+  std::uint32_t transfer = 0;  ///< the number of the transfer in PieceClaims
+  std::uint32_t pages = 0;     ///< the size of a piece
+
+  [[nodiscard]] std::size_t piece_bytes() const { return pages * kPage; }
+  [[nodiscard]] std::uint32_t pieces() const {
+    return static_cast<std::uint32_t>(bytes / piece_bytes() + (bytes % piece_bytes() != 0 ? 1 : 0));
+  }
+  /// Returns where a piece begins and its size.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> piece(std::uint32_t number) const {
+    const std::size_t begin = number * piece_bytes();
+    return {begin, std::min(piece_bytes(), static_cast<std::size_t>(bytes) - begin)};
+  }
+  /// Returns whether an honest rank may send this.
+  [[nodiscard]] bool valid() const { return bytes != 0 && pages != 0 && bytes / piece_bytes() < UINT32_MAX; }
+};
+struct HelpedHead {
+  std::uint64_t receiver = 0;
+  std::uint64_t pieces = 0;  ///< how many the sender has copied
+  std::int64_t status = 0;   ///< an rma_status_t: whether all of them could be copied
 };
 struct WrittenHead {
   std::uint64_t receiver = 0;

@@ -36,6 +36,8 @@ class Inbox {
     const int sender;
     SpinLock lock;  ///< held by the thread that reads the ring
     LineReceiver receiver;
+    std::atomic<bool> sharing = false;  ///< a thread uses the receiver's claims and the next member
+    std::uint32_t transfers = 0;        ///< the number of the last transfer (PieceClaims)
   };
 
   /// Sets the block aside. Called before Job::connect().

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "messages/envelope.hpp"
+#include "messages/piece_claims.hpp"
 #include "util/wait.hpp"
 
 // Messages of one process to another through memory that both have mapped.
@@ -61,7 +62,7 @@ struct LineRingSizes {
   std::uint64_t bytes = 0;  ///< of the slots: a power of two, at least 4 * most_body
 
   [[nodiscard]] constexpr std::size_t memory() const {
-    return sizeof(LineFeedback) + sizeof(LineWish) +
+    return sizeof(LineFeedback) + sizeof(LineWish) + sizeof(PieceClaims) +
            static_cast<std::size_t>(lines * sizeof(RingLine) + bytes);
   }
   /// The longest body of a message. A quarter of the slots, so that a message never waits for more than three
@@ -76,13 +77,14 @@ constexpr unsigned kTypeShift = 60;
 constexpr std::uint64_t kSizeMask = (std::uint64_t{1} << (kTypeShift - kSizeShift)) - 1;
 constexpr std::uint64_t kSlotAlignment = 64;
 
-/// The memory of a ring: the feedback, the wish, the lines, the slots.
+/// The memory of a ring: the feedback, the wish, the claims, the lines, the slots.
 class Memory {
  public:
   Memory(std::byte* memory, const LineRingSizes& sizes)
       : feedback_(reinterpret_cast<LineFeedback*>(memory)),
         wish_(reinterpret_cast<LineWish*>(memory + sizeof(LineFeedback))),
-        lines_(reinterpret_cast<RingLine*>(memory + sizeof(LineFeedback) + sizeof(LineWish))),
+        claims_(reinterpret_cast<PieceClaims*>(memory + sizeof(LineFeedback) + sizeof(LineWish))),
+        lines_(reinterpret_cast<RingLine*>(claims_ + 1)),
         slots_(reinterpret_cast<std::byte*>(lines_ + sizes.lines)),
         sizes_(sizes) {}
 
@@ -103,6 +105,7 @@ class Memory {
 
   LineFeedback* feedback_;
   LineWish* wish_;
+  PieceClaims* claims_;
   RingLine* lines_;
   std::byte* slots_;
   LineRingSizes sizes_;
@@ -161,6 +164,8 @@ class LineSender : private line_ring_detail::Memory {
     wish_->room.store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one in wished_for_room()
   }
+  /// Returns the claims on the pieces of the message that both processes copy.
+  [[nodiscard]] PieceClaims& claims() { return *claims_; }
   /// Returns whether the receiver has claimed to have taken more than was sent. No honest receiver does.
   [[nodiscard]] bool broken() const { return broken_; }
 
@@ -249,6 +254,8 @@ class LineReceiver : private line_ring_detail::Memory {
     return true;
   }
 
+  /// Returns the claims on the pieces of the message that both processes copy.
+  [[nodiscard]] PieceClaims& claims() { return *claims_; }
   /// Says that a message of this cost, which was unexpected, has found its receive. Any thread may say so.
   void release(std::uint64_t cost) { feedback_->matched_later.fetch_add(cost, std::memory_order_relaxed); }
 

@@ -40,22 +40,22 @@ Outbox::Limits limits_of(const Settings& settings) {
 
 }  // namespace
 
-Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Rendezvous::Reader reader,
+Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, ProcessMemory memory,
                    InboxBlock& block)
     : job_(job),
       pending_(remote_access.pending()),
       operations_(pending_),
       inbox_(job, block, limits_of(job.settings()).ring),
       outbox_(job, channel, remote_access.network(), inbox_, limits_of(job.settings())),
-      rendezvous_(job, remote_access, std::move(reader), operations_, outbox_),
+      rendezvous_(job, remote_access, std::move(memory), operations_, inbox_, outbox_),
       arrivals_(contexts_, inbox_, outbox_, operations_, rendezvous_) {}
 
 Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remote_access, Channel* channel,
-                                                   Rendezvous::Reader reader) {
+                                                   ProcessMemory memory) {
   auto block = Inbox::provide(job);
   if (!block.ok()) return std::move(block).status();
   std::unique_ptr<Messages> messages(
-      new Messages(job, remote_access, channel, std::move(reader), *block.value()));
+      new Messages(job, remote_access, channel, std::move(memory), *block.value()));
   if (channel != nullptr) {
     // The program's threads take messages in; nothing wakes a helper for them.
     channel->on_message(
@@ -363,8 +363,9 @@ void Messages::lose(int rank) {
   int none = -1;
   first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);
-  for (SendOperation* const send : operations_.sends().all(
-           [&](SendOperation& one) { return one.peer == rank && std::exchange(one.open, false); })) {
+  for (SendOperation* const send : operations_.sends().all([&](SendOperation& one) {
+         return one.peer == rank && !one.sharing && std::exchange(one.open, false);
+       })) {
     operations_.end(*send, RMA_ERR_PEER_LOST);
   }
   rendezvous_.lose(rank);

@@ -43,6 +43,11 @@ struct ReceiveOperation : PostedReceive {
   std::size_t come = 0;   ///< the first bytes, which are in the buffer already
   /// The receive waits for fragments, and has a claim on its end: whoever clears the flag ends it.
   bool fragmented = false;
+  /// The sender copies pieces and has not said yet that it is done. Whoever clears the flag ends the receive.
+  bool shared = false;
+  std::uint32_t pieces_left = 0;  ///< of a copy that both processes make; nobody has said that they are there
+  rma_status_t shared_status = RMA_SUCCESS;         ///< of that copy
+  std::uint64_t sender = 0;                         ///< the sender's name for the operation, in such a copy
   std::shared_ptr<WrittenPieces> pieces = nullptr;  ///< of a receive into which the sender writes
 
   /// The bytes of the message that fit into the buffer.
@@ -62,6 +67,8 @@ struct SendOperation {
   /// The operation can be ended by the peer, or because the peer is lost: whoever clears the flag, under the
   /// pool's lock, ends it.
   bool open = true;
+  /// A thread copies pieces of the data to the receiver. Losing the peer does not end the send meanwhile.
+  bool sharing = false;
   bool piped = false;   ///< announced as RendezvousForm::piped
   DeviceMemory memory;  ///< keeps the data registered while another host may read them
   MessageEnd end;

@@ -153,7 +153,7 @@ bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std:
     if (!sent && peer.ring->broken()) peer.lost = true;
     return sent;
   }
-  std::array<std::byte, sizeof(ChannelHead) + sizeof(RendezvousHead)> start = {};
+  std::array<std::byte, sizeof(ChannelHead) + kMostHead> start = {};
   const ChannelHead channel_head = {.envelope = envelope, .type = static_cast<std::uint32_t>(type)};
   std::memcpy(start.data(), &channel_head, sizeof channel_head);
   if (!head.empty()) std::memcpy(start.data() + sizeof channel_head, head.data(), head.size());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +126,16 @@ class Outbox {
   }
   /// Returns whether messages between this process and `rank` go by rings.
   [[nodiscard]] bool by_ring(int rank) const { return job_.mapped(rank); }
+  /// Returns whether a thread of `rank`, which is mapped, sleeps or is about to.
+  [[nodiscard]] bool sleeps(int rank) const {
+    const Doorbell& doorbell = job_.doorbell(rank);
+    return doorbell.sleepers.load(std::memory_order_relaxed) != 0 ||
+           doorbell.listeners.load(std::memory_order_relaxed) != 0;
+  }
+  /// Returns the claims on pieces of messages to `rank`, to which messages were sent by a ring.
+  [[nodiscard]] PieceClaims* claims(int rank) {
+    return &peers_[static_cast<std::size_t>(rank)].ring->claims();
+  }
   /// Wakes the threads of `rank`, which is mapped, if they sleep.
   void wake(int rank) {
     Doorbell& doorbell = job_.doorbell(rank);
@@ -133,13 +145,15 @@ class Outbox {
   }
 
  private:
+  /// The longest head of a message.
+  static constexpr std::size_t kMostHead = std::max(sizeof(RendezvousHead), sizeof(ShareHead));
   /// A message that waits for room: an eager one, an announcement, or a control message.
   struct Waiting {
     MessageType type = MessageType::finished;
     RendezvousForm form = RendezvousForm::plain;  ///< of an announcement
     SendOperation* operation = nullptr;
     std::size_t start = 0;  ///< the bytes of data that go with it
-    std::array<std::byte, sizeof(RendezvousHead)> head = {};
+    std::array<std::byte, kMostHead> head = {};
     std::size_t head_bytes = 0;
   };
   struct Peer {

@@ -16,11 +16,11 @@ namespace {
 
 }  // namespace
 
-Rendezvous::Rendezvous(Job& job, RemoteAccess& remote_access, Reader reader, OperationEnds& operations,
-                       Outbox& outbox)
+Rendezvous::Rendezvous(Job& job, RemoteAccess& remote_access, ProcessMemory memory, OperationEnds& operations,
+                       Inbox& inbox, Outbox& outbox)
     : job_(job),
       remote_access_(remote_access),
-      reader_(std::move(reader)),
+      memory_(std::move(memory)),
       operations_(operations),
       outbox_(outbox),
       transfers_(remote_access.pending(), remote_access.network()),
@@ -29,7 +29,13 @@ Rendezvous::Rendezvous(Job& job, RemoteAccess& remote_access, Reader reader, Ope
                 {.fragments = [this](ReceiveOperation& receive, std::uint64_t sender,
                                      std::size_t begin) { ask_for_fragments(receive, sender, begin); },
                  .complete = [this](ReceiveOperation& receive,
-                                    std::uint64_t sender) { end(receive, sender, RMA_SUCCESS); }}) {}
+                                    std::uint64_t sender) { end(receive, sender, RMA_SUCCESS); }}),
+      shared_copy_({.least = static_cast<std::size_t>(job.settings().shared_copy_bytes),
+                    .polls = job.wait_policy().spins != 0},
+                   remote_access, memory_, operations, inbox, outbox,
+                   [this](ReceiveOperation& receive, std::uint64_t sender, rma_status_t status) {
+                     end(receive, sender, status);
+                   }) {}
 
 void Rendezvous::fetch(ReceiveOperation& receive, const Announcement& announced) {
   const RendezvousHead& head = announced.head;
@@ -72,6 +78,10 @@ bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announ
     const bool worth_it = parts == 1 || wanted / parts >= kWorthACall;
     if (!job_.mapped(rank) || !worth_it || !remote_access_.permitted(rank)) return false;
   }
+  if (!mapped && layout == nullptr && receive.data.contiguous() &&
+      shared_copy_.receive(receive, announced.head.sender, address)) {
+    return true;
+  }
   count(mapped ? Counter::receive_mapped : Counter::receive_cma);
   rma_status_t status = RMA_SUCCESS;
   std::size_t at = 0;
@@ -93,7 +103,7 @@ bool Rendezvous::read_host(ReceiveOperation& receive, const Announcement& announ
 }
 
 rma_status_t Rendezvous::read_part(int rank, std::uintptr_t address, std::span<std::byte> into, bool mapped) {
-  if (!mapped) return reader_(rank, address, into);
+  if (!mapped) return memory_.read(rank, address, into);
   const void* const remote = reinterpret_cast<const void*>(address);
   std::memcpy(into.data(), rank == job_.rank() ? remote : job_.direct(remote, into.size(), rank),
               into.size());
@@ -147,6 +157,8 @@ bool Rendezvous::take_in(const Arrival& arrival) {
       return pipeline_.take_in_ready(arrival);
     case MessageType::written:
       return pipeline_.take_in_written(arrival);
+    case MessageType::helped:
+      return shared_copy_.take_in_helped(arrival);
     default:
       return false;
   }
@@ -205,6 +217,7 @@ bool Rendezvous::take_in_finished(const Arrival& arrival) {
 
 void Rendezvous::lose(int rank) {
   pipeline_.lose(rank);
+  shared_copy_.lose(rank);
   for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
          return one.fragmented && one.peer == rank && std::exchange(one.fragmented, false);
        })) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "core/job/job.hpp"
@@ -11,26 +10,29 @@
 #include "messages/operation_ends.hpp"
 #include "messages/outbox.hpp"
 #include "messages/pipeline.hpp"
+#include "messages/shared_copy.hpp"
 
 namespace rma {
 
 /// How the data of an announced message get from the sender to the receiver. The receiver chooses among the
 /// protocols that the announcement allows: it copies from the sender's mapped heap, reads the sender's memory
-/// by the system or by RDMA, lets the sender write (Pipeline), or asks for the data in fragments. Thread-safe.
+/// by the system or by RDMA, lets the sender write (Pipeline), or asks for the data in fragments.
+/// Thread-safe.
 class Rendezvous {
  public:
-  /// Reads `into.size()` bytes at `address` of a rank of this host, whose memory this process may access.
-  using Reader = std::function<rma_status_t(int rank, std::uintptr_t address, std::span<std::byte> into)>;
-
   /// The arguments outlive this.
-  Rendezvous(Job& job, RemoteAccess& remote_access, Reader reader, OperationEnds& operations, Outbox& outbox);
+  Rendezvous(Job& job, RemoteAccess& remote_access, ProcessMemory memory, OperationEnds& operations,
+             Inbox& inbox, Outbox& outbox);
 
-  /// Fetches the data of an announced message into the receive that has matched it. The receive ends when they
-  /// are there.
+  /// Fetches the data of an announced message into the receive that has matched it. The receive ends when
+  /// they are there.
   void fetch(ReceiveOperation& receive, const Announcement& announced);
 
   /// Takes a message of a rendezvous in that is no announcement. Returns false if no honest rank sends it.
   [[nodiscard]] bool take_in(const Arrival& arrival);
+
+  /// Copies data for their receiver, `rank`, which has asked for it.
+  void help(int rank, const ShareHead& request) { shared_copy_.help(rank, request); }
 
   /// Returns the transfers by RDMA, which progress has to be made with.
   [[nodiscard]] DeviceTransfers& transfers() { return transfers_; }
@@ -55,11 +57,12 @@ class Rendezvous {
 
   Job& job_;
   RemoteAccess& remote_access_;
-  const Reader reader_;
+  const ProcessMemory memory_;
   OperationEnds& operations_;
   Outbox& outbox_;
   DeviceTransfers transfers_;
   Pipeline pipeline_;
+  SharedCopy shared_copy_;
 };
 
 }  // namespace rma

@@ -80,6 +80,7 @@ struct Settings {
   std::uint64_t eager_bytes = 0;
   std::uint64_t unexpected_bytes = 0;
   std::uint64_t host_ring_lines = 0;
+  std::uint64_t shared_copy_bytes = 0;
   std::uint64_t host_ring_bytes = 0;
   std::string log;
   std::string statistics_file;

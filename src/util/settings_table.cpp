@@ -181,6 +181,11 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HOST_RING", &Settings::host_ring_bytes, "256K", 4096, std::uint64_t{64} << 20, "bytes",
                   "The memory for messages of more than 48 bytes in such a ring. A message takes at most a "
                   "quarter of it. Rounded up to a power of two"},
+      SettingInfo{
+          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes",
+          "Messages between two ranks of a host of at least this size, whose memory is not mapped, are "
+          "copied "
+          "by both ranks at the same time, if the sender waits too and the ranks have a processor each"},
       SettingInfo{"RMA_LOG", &Settings::log, "warn", 0, 0, "",
                   "The least severe messages to print: trace, debug, info, warn, error or off"},
       SettingInfo{"RMA_STATS", choice<&Settings::statistics>(kStatistics), "off", 0, 0, "",

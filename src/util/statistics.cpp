@@ -73,6 +73,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"receive_unexpected", "two-sided messages that came before their receive was posted"},
     {"receive_mapped", "two-sided messages that were copied from the sender's mapped heap"},
     {"receive_cma", "two-sided messages that were read by process_vm_readv"},
+    {"receive_shared", "two-sided messages that sender and receiver copied together"},
     {"receive_rdma", "two-sided messages that were read from another host by RDMA"},
     {"receive_register", "two-sided messages that the sender wrote by RDMA; both registered whole buffers"},
     {"receive_cache", "two-sided messages that the sender wrote by RDMA; the registrations were kept"},

@@ -67,6 +67,7 @@ enum class Counter : std::uint8_t {
   receive_unexpected,
   receive_mapped,
   receive_cma,
+  receive_shared,
   receive_rdma,
   receive_register,
   receive_cache,

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "messages.hpp"
@@ -100,6 +101,36 @@ TEST(RendezvousReadOnly, EverySizeClass) {
   Pages out(1);
   Pages in(1);
   exchange_all({Kind::read_only}, out, in, 0);
+}
+
+// Sender and receiver wait at the same time, so they copy together. Both copy the last, shorter piece at some
+// time.
+TEST(RendezvousShared, LongMessagesBetweenRanksThatWait) {
+  constexpr std::size_t kMost = (std::size_t{1} << 20U) + 4097;
+  constexpr int kRounds = 40;
+  const bool first = me() % 2 == 0;
+  const int partner = first ? me() + 1 : me() - 1;
+  barrier();
+  for (int round = 0; partner < ranks() && round < kRounds; ++round) {
+    for (const std::size_t bytes : {std::size_t{65536}, std::size_t{65537}, std::size_t{300'001}, kMost}) {
+      const auto source = contents(bytes, static_cast<std::uint64_t>(round), me(), partner);
+      // The buffer is shorter than the message in some rounds.
+      const std::size_t room = round % 4 == 3 ? bytes - 5000 : bytes;
+      std::vector<std::byte> sink(bytes, std::byte{0x5a});
+      const auto send = [&] {
+        EXPECT_TRUE(ok(rma_ssend(source.data(), bytes, partner, round, kRendezvousContext)));
+      };
+      if (first) send();
+      EXPECT_EQ(rma_recv(sink.data(), room, partner, round, kRendezvousContext, nullptr),
+                room == bytes ? RMA_SUCCESS : RMA_ERR_TRUNCATED);
+      if (!first) send();
+      const auto expected = contents(bytes, static_cast<std::uint64_t>(round), partner, me());
+      EXPECT_EQ(first_difference(std::span(expected).first(room), std::span(sink).first(room)), room);
+      EXPECT_TRUE(std::all_of(sink.begin() + static_cast<std::ptrdiff_t>(room), sink.end(),
+                              [](std::byte each) { return each == std::byte{0x5a}; }));
+    }
+  }
+  barrier();
 }
 
 TEST(Rendezvous, TruncatedMessages) {

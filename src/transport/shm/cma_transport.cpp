@@ -176,14 +176,24 @@ rma_status_t CmaTransport::move(int peer, const Work& work) {
 }
 
 rma_status_t CmaTransport::read(int peer, std::uintptr_t address, std::span<std::byte> into) {
+  return move_all(peer, Direction::read, address, into);
+}
+
+rma_status_t CmaTransport::write(int peer, std::uintptr_t address, std::span<const std::byte> from) {
+  // The cast is safe: the kernel only reads the memory.
+  return move_all(peer, Direction::write, address, {const_cast<std::byte*>(from.data()), from.size()});
+}
+
+rma_status_t CmaTransport::move_all(int peer, Direction direction, std::uintptr_t address,
+                                    std::span<std::byte> local) {
   const Process& process = processes_[static_cast<std::size_t>(peer)];
-  while (!into.empty()) {
-    const std::size_t bytes = std::min<std::size_t>(into.size(), kMaxMessage);
-    const iovec here = {.iov_base = into.data(), .iov_len = bytes};
+  while (!local.empty()) {
+    const std::size_t bytes = std::min<std::size_t>(local.size(), kMaxMessage);
+    const iovec here = {.iov_base = local.data(), .iov_len = bytes};
     const iovec there = {.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
-    const rma_status_t status = transfer(process, Direction::read, {&here, 1}, there);
+    const rma_status_t status = transfer(process, direction, {&here, 1}, there);
     if (status != RMA_SUCCESS) return status;
-    into = into.subspan(bytes);
+    local = local.subspan(bytes);
     address += bytes;
   }
   return RMA_SUCCESS;

@@ -50,6 +50,8 @@ class CmaTransport final : public Transport {
   /// Reads `into.size()` bytes at `address` of a connected peer, and returns when they are there. The errors
   /// are those of a completion.
   [[nodiscard]] rma_status_t read(int peer, std::uintptr_t address, std::span<std::byte> into);
+  /// Writes the bytes `from` to `address` of a connected peer, and returns when they are there.
+  [[nodiscard]] rma_status_t write(int peer, std::uintptr_t address, std::span<const std::byte> from);
   [[nodiscard]] std::uint32_t outstanding(int /*peer*/) override { return 0; }
   [[nodiscard]] rma_status_t post_atomic(int peer, rma_atomic_op_t op, Remote target, std::uint64_t operand,
                                          std::uint64_t compare, Local old, Cookie cookie) override;
@@ -67,6 +69,9 @@ class CmaTransport final : public Transport {
   /// Returns whether this process may access the memory of `process`.
   [[nodiscard]] bool permitted(pid_t process) const;
   [[nodiscard]] rma_status_t move(int peer, const Work& work);
+  /// Moves memory between `local` and `address` of the peer.
+  [[nodiscard]] rma_status_t move_all(int peer, Direction direction, std::uintptr_t address,
+                                      std::span<std::byte> local);
   [[nodiscard]] static rma_status_t transfer(const Process& process, Direction direction,
                                              std::span<const iovec> local, const iovec& there);
   /// Returns whether the peer still runs, and so has kept its number until now.

@@ -45,7 +45,7 @@ class LineRingWorld {
 
  private:
   static constexpr std::size_t kGuard = 256;
-  static constexpr std::size_t kLines = sizeof(LineFeedback) + sizeof(LineWish);
+  static constexpr std::size_t kLines = sizeof(LineFeedback) + sizeof(LineWish) + sizeof(PieceClaims);
   static constexpr std::byte kGuardByte{0xa5};
   void fill() const {
     std::fill_n(memory_, sizes.memory() + 2 * kGuard, kGuardByte);

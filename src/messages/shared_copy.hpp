@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "core/one_sided/remote_access.hpp"
+#include "messages/inbox.hpp"
+#include "messages/operation_ends.hpp"
+#include "messages/outbox.hpp"
+
+namespace rma {
+
+/// Access to the memory of ranks of this host by system calls.
+struct ProcessMemory {
+  /// Read or write as many bytes as the span has at `address` of a rank that permits it.
+  std::function<rma_status_t(int rank, std::uintptr_t address, std::span<std::byte> into)> read;
+  std::function<rma_status_t(int rank, std::uintptr_t address, std::span<const std::byte> from)> write;
+};
+
+/// Copies of long messages that both processes make together. The receiver cuts the message into pieces and
+/// reads them; it also tells the sender (MessageType::share). If the sender is in the library, as it is when
+/// it waits for the send, it writes pieces at the same time. Each takes the next piece that nobody has
+/// (PieceClaims), so the receiver never waits for a sender that does not come: it then copies all.
+/// Thread-safe.
+class SharedCopy {
+ public:
+  struct Options {
+    std::size_t least = 0;  ///< shorter messages are copied by their receiver alone
+    bool polls = false;     ///< the ranks of this host have a processor each
+  };
+  /// Ends a receive whose pieces are all there, and lets the sender end.
+  using Complete = std::function<void(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status)>;
+
+  /// The arguments outlive this.
+  SharedCopy(const Options& options, RemoteAccess& remote_access, const ProcessMemory& memory,
+             OperationEnds& operations, Inbox& inbox, Outbox& outbox, Complete complete)
+      : options_(options),
+        remote_access_(remote_access),
+        memory_(memory),
+        operations_(operations),
+        inbox_(inbox),
+        outbox_(outbox),
+        complete_(std::move(complete)) {}
+
+  /// Receives contiguous data at `from` of a rank that permits it. Returns false, without having done
+  /// anything, if they are not worth it, or the sender sleeps, or another message of this sender is being
+  /// shared.
+  [[nodiscard]] bool receive(ReceiveOperation& receive, std::uint64_t sender, std::uintptr_t from);
+  /// Writes pieces of a message for its receiver, `rank`, which has asked for it.
+  void help(int rank, const ShareHead& request);
+  /// Takes in what a sender has written. Returns false if no honest rank sends it.
+  [[nodiscard]] bool take_in_helped(const Arrival& arrival);
+  /// Ends the receives that wait for pieces of `rank`, because it is lost.
+  void lose(int rank);
+
+ private:
+  /// Reads pieces until none is left. Returns how many it has read.
+  [[nodiscard]] std::uint32_t read_pieces(const ReceiveOperation& receive, const ShareHead& request,
+                                          std::uintptr_t from, PieceClaims& claims, rma_status_t* status);
+
+  const Options options_;
+  RemoteAccess& remote_access_;
+  const ProcessMemory& memory_;
+  OperationEnds& operations_;
+  Inbox& inbox_;
+  Outbox& outbox_;
+  const Complete complete_;
+};
+
+}  // namespace rma

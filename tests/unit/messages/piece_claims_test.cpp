@@ -1,0 +1,69 @@
+#include "messages/piece_claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "messages/envelope.hpp"
+
+namespace rma {
+namespace {
+
+TEST(PieceClaims, TwoThreadsTakeEveryPieceOnce) {
+  constexpr std::uint32_t kMany = 20'000;
+  PieceClaims claims;
+  std::vector<std::atomic<int>> taken(kMany);
+  claims.open(7);
+  const auto take_all = [&] {
+    while (const auto piece = claims.take(7, kMany)) taken[*piece].fetch_add(1, std::memory_order_relaxed);
+  };
+  std::thread other(take_all);
+  take_all();
+  other.join();
+  for (const std::atomic<int>& one : taken) EXPECT_EQ(one.load(), 1);
+  EXPECT_FALSE(claims.take(7, kMany));
+}
+
+TEST(PieceClaims, AProcessThatComesLateTakesNothing) {
+  PieceClaims claims;
+  claims.open(1);
+  EXPECT_EQ(claims.take(1, 4), 0U);
+  claims.open(2);
+  EXPECT_FALSE(claims.take(1, 4));
+  EXPECT_EQ(claims.take(2, 1), 0U);
+  EXPECT_FALSE(claims.take(2, 1));
+  claims.open(0xffffffff);
+  EXPECT_EQ(claims.take(0xffffffff, 2), 0U);
+  EXPECT_EQ(claims.take(0xffffffff, 2), 1U);
+  EXPECT_FALSE(claims.take(0xffffffff, 2));
+  EXPECT_FALSE(claims.take(0, 2)) << "the number of the next transfer, which nobody has opened";
+}
+
+TEST(ShareHead, PiecesCoverTheMessage) {
+  for (const std::uint64_t bytes : {1UL, 4096UL, 4097UL, 65536UL, 1000001UL}) {
+    for (const std::uint32_t pages : {1U, 4U, 1000U}) {
+      const ShareHead head = {.bytes = bytes, .pages = pages};
+      ASSERT_TRUE(head.valid());
+      std::size_t next = 0;
+      for (std::uint32_t i = 0; i < head.pieces(); ++i) {
+        const auto [begin, size] = head.piece(i);
+        EXPECT_EQ(begin, next);
+        EXPECT_GT(size, 0U);
+        next = begin + size;
+      }
+      EXPECT_EQ(next, bytes);
+    }
+  }
+}
+
+TEST(ShareHead, NonsenseIsRefused) {
+  EXPECT_FALSE((ShareHead{.bytes = 0, .pages = 1}.valid()));
+  EXPECT_FALSE((ShareHead{.bytes = 100, .pages = 0}.valid()));
+  EXPECT_FALSE((ShareHead{.bytes = UINT64_MAX, .pages = 1}.valid())) << "more pieces than can be counted";
+  EXPECT_FALSE((ShareHead{.bytes = UINT64_MAX - 5, .pages = UINT32_MAX}.pieces() == 0));
+}
+
+}  // namespace
+}  // namespace rma
