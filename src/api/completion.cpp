@@ -93,6 +93,7 @@ rma_status_t rma_wait_all(rma_request_t* requests, size_t count) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_requests(runtime, requests, count); !status.ok()) return status;
     Status first;
+    const rma::ProgressEngine::Attendance attendance(runtime.remote_access->pending().engine());
     for (std::size_t i = 0; i < count; ++i) {
       Status status = rma::wait(runtime, requests[i]);
       if (first.ok()) first = std::move(status);

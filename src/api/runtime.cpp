@@ -141,7 +141,10 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   for (int other = 0; other < runtime->job->size(); ++other) {
     if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
   }
-  runtime->messages->start();
+  if (Status status = runtime->messages->start(helper_spins(runtime->settings, *runtime->job));
+      !status.ok()) {
+    return status;
+  }
   if (Status status = runtime->teams->start(); !status.ok()) return status;
 
   if (!runtime->settings.trace.empty()) {

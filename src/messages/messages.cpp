@@ -44,7 +44,7 @@ Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Proc
                    InboxBlock& block)
     : job_(job),
       pending_(remote_access.pending()),
-      operations_(pending_),
+      operations_(pending_, job.settings().eager_bytes),
       inbox_(job, block, limits_of(job.settings()).ring),
       outbox_(job, channel, remote_access.network(), inbox_, limits_of(job.settings())),
       rendezvous_(job, remote_access, std::move(memory), operations_, inbox_, outbox_),
@@ -71,15 +71,23 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
   return messages;
 }
 
-void Messages::start() {
+Status Messages::start(std::uint64_t spins) {
   pending_.engine().sleep_at(job_.doorbell(job_.rank()));
   pending_.engine().add(*this);
   job_.drive_while_waiting(*this);
   all_by_ring_ = true;
   for (int rank = 0; rank < job_.size(); ++rank) all_by_ring_ = all_by_ring_ && outbox_.by_ring(rank);
+  if (job_.settings().progress == ProgressSetting::caller) return {};
+  progress_thread_ = std::make_unique<ProgressThread>(pending_.engine(), spins);
+  pending_.engine().stand_in(progress_thread_.get());
+  return progress_thread_->start();
 }
 
 Messages::~Messages() {
+  if (progress_thread_ != nullptr) {
+    progress_thread_.reset();  // the thread uses the engine's pointer until it ends
+    pending_.engine().stand_in(nullptr);
+  }
   contexts_.for_each([](MessageContext& context) {
     while (UnexpectedMessage* const kept = context.matcher.find(kAnySource, kAnyTag)) {
       context.matcher.take(*kept);
@@ -111,11 +119,18 @@ void Messages::poll_for(rma_request_t request) {
 }
 
 void Messages::finish() {
+  const ProgressEngine::Attendance attendance(pending_.engine());
   wait_until([this] { return !outbox_.waits(); });
 }
 
 void Messages::take_in_until(const std::atomic<bool>& over) {
+  const ProgressEngine::Attendance attendance(pending_.engine());
   wait_until([&over] { return over.load(std::memory_order_acquire); });
+}
+
+Status Messages::hand_over() {
+  if (progress_thread_ != nullptr) progress_thread_->hand_over();
+  return {};
 }
 
 Status Messages::wait(const MessageEnd& end) {
@@ -128,6 +143,7 @@ Status Messages::wait(const MessageEnd& end) {
 Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                       rma_request_t* request) {
   bool sent = false;
+  connect_wanted();
   if (synchronous || !data.contiguous()) {
     if (Status status = outbox_.ready(rank); !status.ok()) return status;
   } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
@@ -140,14 +156,15 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
     if (request != nullptr) *request = kCompleteRequest;
     return {};
   }
+  const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
   rma_request_t opened = RMA_REQUEST_NULL;
   if (Status status = operations_.open(request, &opened); !status.ok()) return status;
   SendOperation& operation = operations_.sends().make([&](SendOperation& one) {
-  connect_wanted();
     one.peer = rank;
     one.envelope = envelope;
     one.data = data;
     one.end.request = opened;
+    operations_.begin(data);
   });
   const std::uint64_t name = operation.name;
   if (outbox_.send(operation, synchronous)) {
@@ -156,7 +173,7 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
     // The rank was lost before the operation was known there, or meanwhile.
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
-  if (request != nullptr) return {};
+  if (request != nullptr) return hand_over();
   Status status = wait(operation.end);
   operations_.sends().end(operation);
   return status;
@@ -166,6 +183,7 @@ Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_mess
                          rma_request_t* request) {
   if (awaits_lost(wanted.source)) arrivals_.poll_rings();
   connect_wanted();
+  const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
   MessageContext& context = contexts_.of(wanted.context);
   DirectReceive direct = {.context = context,
                           .source = wanted.source,
@@ -186,6 +204,7 @@ Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_mess
     one.data = data;
     one.info = info;
     one.end.request = opened;
+    operations_.begin(data);
   });
   if (opened != RMA_REQUEST_NULL) pending_.requests().set_note(opened, operation.name);
   const std::uint64_t name = operation.name;
@@ -204,7 +223,7 @@ Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_mess
   } else if (awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) {
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
-  if (request != nullptr) return {};
+  if (request != nullptr) return hand_over();
   Status status = wait(operation.end);
   operations_.receives().end(operation);
   return status;
@@ -252,6 +271,7 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
   };
   if (!look()) {
     if (wait) {
+      const ProgressEngine::Attendance attendance(pending_.engine());
       wait_until([&] { return look() || awaits_lost(wanted.source); });
     } else {
       pending_.engine().progress();
@@ -285,6 +305,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
     return {RMA_ERR_ARGUMENT,
             text("{:#x} is no message that a matched probe has found, or was received already", *taken)};
   }
+  const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
   taken_.end(*found);
   *taken = 0;
   if (request != nullptr) *request = opened;
@@ -293,9 +314,10 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
     one.data = data;
     one.info = info;
     one.end.request = opened;
+    operations_.begin(data);
   });
   arrivals_.deliver(std::move(message), operation);
-  if (request != nullptr) return {};
+  if (request != nullptr) return hand_over();
   Status status = wait(operation.end);
   operations_.receives().end(operation);
   return status;

@@ -46,8 +46,9 @@ class Messages final : public ProgressSource, public WaitProgress {
                                                                 Channel* channel, ProcessMemory memory);
   ~Messages() override;
 
-  /// Lets threads wait for messages. Called after Job::connect().
-  void start();
+  /// Lets threads wait for messages. Called after Job::connect(). Starts the progress thread if the settings
+  /// ask for one; it polls `spins` times before it sleeps. RMA_ERR_SYSTEM.
+  [[nodiscard]] Status start(std::uint64_t spins);
 
   /// `synchronous`: the send ends only when a receive has matched. `request` is null for a blocking call.
   [[nodiscard]] Status send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
@@ -104,6 +105,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Looks into the rings for the message of a receive, and then at most `polls` times more. Returns whether
   /// it has come. If not, the receive is to be posted.
   [[nodiscard]] bool receive_directly(DirectReceive& receive, std::uint64_t polls);
+  /// Returns from a nonblocking call, whose operation the progress thread drives if there is one.
+  [[nodiscard]] Status hand_over();
   /// Waits for an operation without a request.
   [[nodiscard]] Status wait(const MessageEnd& end);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
@@ -134,6 +137,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   std::atomic<int> first_lost_ = -1;
   std::uint64_t polls_ = 0;               ///< counted by progress(), which one thread at a time calls
   std::atomic<std::int64_t> looked_ = 0;  ///< monotonic time of the last look_for_ended_ranks(), ms
+  std::unique_ptr<ProgressThread>
+      progress_thread_;  ///< null without RMA_PROGRESS=thread; the last, because it
+                         ///< uses the others
 };
 
 }  // namespace rma

@@ -14,7 +14,8 @@ Status OperationEnds::open(rma_request_t* request, rma_request_t* opened) {
   return {};
 }
 
-bool OperationEnds::finish(MessageEnd& end, rma_status_t status, int rank) {
+bool OperationEnds::finish(MessageEnd& end, const MessageData& data, rma_status_t status, int rank) {
+  if (ProgressThread* const thread = driver(data); thread != nullptr) thread->end();
   if (end.request != RMA_REQUEST_NULL) {
     pending_.settle(end.request, status, rank);
     return true;
@@ -27,11 +28,11 @@ bool OperationEnds::finish(MessageEnd& end, rma_status_t status, int rank) {
 }
 
 void OperationEnds::end(ReceiveOperation& receive, rma_status_t status) {
-  if (finish(receive.end, status, receive.peer)) receives_.end(receive);
+  if (finish(receive.end, receive.data, status, receive.peer)) receives_.end(receive);
 }
 
 void OperationEnds::end(SendOperation& send, rma_status_t status) {
-  if (finish(send.end, status, send.peer)) sends_.end(send);
+  if (finish(send.end, send.data, status, send.peer)) sends_.end(send);
 }
 
 bool OperationEnds::end_send(std::uint64_t name, int peer, rma_status_t status) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "core/completion/pending_operations.hpp"
@@ -12,7 +13,14 @@ namespace rma {
 /// The sends and receives under way, and how they end. Thread-safe.
 class OperationEnds {
  public:
-  explicit OperationEnds(PendingOperations& pending) : pending_(pending) {}
+  /// Operations of more than `eager` bytes may need progress long after their call, unlike messages that
+  /// arrive with their data. A progress thread is told of them.
+  OperationEnds(PendingOperations& pending, std::size_t eager) : pending_(pending), eager_(eager) {}
+
+  /// Says that an operation with these data begins, which end() ends.
+  void begin(const MessageData& data) {
+    if (ProgressThread* const thread = driver(data); thread != nullptr) thread->begin();
+  }
 
   [[nodiscard]] OperationPool<ReceiveOperation>& receives() { return receives_; }
   [[nodiscard]] OperationPool<SendOperation>& sends() { return sends_; }
@@ -36,10 +44,15 @@ class OperationEnds {
   [[nodiscard]] static std::string explain(rma_status_t code, int rank);
 
  private:
+  /// Returns the progress thread, if there is one and an operation with these data needs it.
+  [[nodiscard]] ProgressThread* driver(const MessageData& data) {
+    return data.bytes > eager_ ? pending_.engine().progress_thread() : nullptr;
+  }
   /// Returns whether the operation's slot is to be given back.
-  [[nodiscard]] bool finish(MessageEnd& end, rma_status_t status, int rank);
+  [[nodiscard]] bool finish(MessageEnd& end, const MessageData& data, rma_status_t status, int rank);
 
   PendingOperations& pending_;
+  const std::size_t eager_;
   OperationPool<ReceiveOperation> receives_;
   OperationPool<SendOperation> sends_;
 };

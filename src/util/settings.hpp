@@ -34,6 +34,7 @@ enum class RendezvousSetting : std::uint8_t {
   pipeline,
   caching_pipeline
 };
+enum class ProgressSetting : std::uint8_t { caller, thread };
 enum class StatisticsSetting : std::uint8_t { off, table, json };
 
 /// The value of RMA_GID_INDEX with which the library chooses.
@@ -79,8 +80,8 @@ struct Settings {
   std::uint64_t piece_bytes = 0;
   std::uint64_t eager_bytes = 0;
   std::uint64_t unexpected_bytes = 0;
-  std::uint64_t host_ring_lines = 0;
   std::uint64_t shared_copy_bytes = 0;
+  std::uint64_t host_ring_lines = 0;
   std::uint64_t host_ring_bytes = 0;
   std::string log;
   std::string statistics_file;
@@ -94,6 +95,7 @@ struct Settings {
   AtomicDomainSetting atomic_domain = AtomicDomainSetting::automatic;
   LocalBufferSetting local_buffers = LocalBufferSetting::cache;
   RendezvousSetting rendezvous = RendezvousSetting::automatic;
+  ProgressSetting progress = ProgressSetting::caller;
   StatisticsSetting statistics = StatisticsSetting::off;
 };
 

@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 5> kProtocol = {"auto", "packed", "pipeli
 constexpr std::array<std::string_view, 4> kLocalBuffers = {"cache", "register", "pipeline", "bounce"};
 constexpr std::array<std::string_view, 7> kRendezvous = {
     "auto", "copy", "read", "register", "cache", "pipeline", "caching_pipeline"};
+constexpr std::array<std::string_view, 2> kProgress = {"caller", "thread"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
 template <auto member>
@@ -172,20 +173,25 @@ std::span<const SettingInfo> setting_table() {
                   "writes: register registers whole buffers for each message; cache keeps the registrations; "
                   "pipeline registers a piece while others are under way; caching_pipeline also keeps the "
                   "pieces. auto is read. What cannot be registered goes in fragments, and is counted"},
+      SettingInfo{
+          "RMA_PROGRESS", choice<&Settings::progress>(kProgress), "caller", 0, 0, "",
+          "Who makes progress with sends and receives of more than RMA_EAGER bytes that are pending. With "
+          "caller only calls do. With thread a thread of the library does too, while no call waits. It "
+          "sleeps until something arrives"},
       SettingInfo{"RMA_UNEXPECTED", &Settings::unexpected_bytes, "16M", 4096, kTebi, "bytes",
                   "The maximum memory for messages of one rank to another that were sent at once and for "
                   "which no receive is posted. Further messages wait for their receive"},
+      SettingInfo{
+          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes",
+          "Messages between two ranks of a host of at least this size, whose memory is not mapped, are "
+          "copied "
+          "by both ranks at the same time, if the sender waits too and the ranks have a processor each"},
       SettingInfo{"RMA_HOST_RING_LINES", &Settings::host_ring_lines, "256", 16, 65536, "lines",
                   "The number of messages that fit into the ring from one rank of a host to another. Rounded "
                   "up to a power of two"},
       SettingInfo{"RMA_HOST_RING", &Settings::host_ring_bytes, "256K", 4096, std::uint64_t{64} << 20, "bytes",
                   "The memory for messages of more than 48 bytes in such a ring. A message takes at most a "
                   "quarter of it. Rounded up to a power of two"},
-      SettingInfo{
-          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes",
-          "Messages between two ranks of a host of at least this size, whose memory is not mapped, are "
-          "copied "
-          "by both ranks at the same time, if the sender waits too and the ranks have a processor each"},
       SettingInfo{"RMA_LOG", &Settings::log, "warn", 0, 0, "",
                   "The least severe messages to print: trace, debug, info, warn, error or off"},
       SettingInfo{"RMA_STATS", choice<&Settings::statistics>(kStatistics), "off", 0, 0, "",

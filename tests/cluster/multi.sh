@@ -29,6 +29,11 @@ for protocol in copy:fragments read:rdma register:register cache:cache pipeline:
   step "messages: ${protocol%:*}" taken "receive_${protocol#*:}" receive_refused multi 'Rendezvous.*' RMA_STATS=json \
     RMA_RENDEZVOUS="${protocol%:*}" RMA_PIPELINE=16K RMA_EAGER=1000
 done
+step 'messages: a rank that computes, read' taken receive_rdma receive_refused multi 'Progress.*' RMA_STATS=json \
+  RMA_PROGRESS=thread
+step 'messages: a rank that computes, pipeline' taken receive_pipeline receive_refused multi 'Progress.*' \
+  RMA_STATS=json RMA_PROGRESS=thread RMA_RENDEZVOUS=pipeline
+step 'messages: a rank that computes, copy' multi 'Progress.*' RMA_PROGRESS=thread RMA_RENDEZVOUS=copy
 RANKS=2
 step 'messages: sleeping ranks of one host are called' taken wake_message messages_refused multi 'Rendezvous.*' \
   RMA_STATS=json RMA_SPIN=0 RMA_YIELDS=0

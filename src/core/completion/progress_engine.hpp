@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/completion/progress_thread.hpp"
 #include "util/status.hpp"
 #include "util/wait.hpp"
 
@@ -64,6 +65,28 @@ class ProgressEngine {
   /// host wake it there. With event descriptors, the thread counts itself in Doorbell::listeners. Called
   /// before the first wait.
   void sleep_at(Doorbell& doorbell) { doorbell_ = &doorbell; }
+  /// Says which thread makes progress while no thread of the program waits. It is idle while an Attendance
+  /// lives. Called before the first wait, and with null when the thread has ended.
+  void stand_in(ProgressThread* thread) { progress_thread_ = thread; }
+  /// Returns that thread, or null.
+  [[nodiscard]] ProgressThread* progress_thread() const { return progress_thread_; }
+  /// A thread of the program is in a call that waits, if `waits`.
+  class Attendance {
+   public:
+    explicit Attendance(const ProgressEngine& engine, bool waits = true)
+        : thread_(waits ? engine.progress_thread_ : nullptr) {
+      if (thread_ != nullptr) thread_->enter();
+    }
+    ~Attendance() {
+      if (thread_ != nullptr) thread_->leave();
+    }
+    Attendance(const Attendance&) = delete;
+    Attendance& operator=(const Attendance&) = delete;
+
+   private:
+    ProgressThread* const thread_;
+  };
+
   /// The rank of an operation that no silence of a rank ends, such as a receive: its source may compute for
   /// an hour before it sends.
   static constexpr int kNoRank = -1;
@@ -74,7 +97,16 @@ class ProgressEngine {
   /// for `patience`, the rank is given up. A progress source must then end everything that was issued to the
   /// rank, so that the condition comes true. With kNoRank, nobody is given up.
   template <typename Condition>
-  void wait_until(int rank, const Condition& condition);
+  void wait_until(int rank, const Condition& condition) {
+    if (condition()) return;
+    const Attendance attendance(*this);
+    wait_as(policy_, rank, condition);
+  }
+  /// Does the same for the progress thread, with a policy of its own.
+  template <typename Condition>
+  void drive_until(const WaitPolicy& policy, const Condition& condition) {
+    wait_as(policy, kNoRank, condition);
+  }
   /// Polls for completions once. Returns whether there were any, as far as this thread knows.
   bool progress();
   /// Calls ProgressSource::flush() of every source.
@@ -101,6 +133,8 @@ class ProgressEngine {
     std::chrono::steady_clock::time_point since;
   };
 
+  template <typename Condition>
+  void wait_as(const WaitPolicy& policy, int rank, const Condition& condition);
   void wake_sleeper();
   bool progress_locked();
   [[nodiscard]] Watch start_watch(int rank) const;
@@ -114,7 +148,8 @@ class ProgressEngine {
   const WaitPolicy policy_;
   const std::chrono::milliseconds patience_;
   const SignsOfLife signs_;
-  Doorbell* doorbell_ = nullptr;  ///< see sleep_at()
+  Doorbell* doorbell_ = nullptr;               ///< see sleep_at()
+  ProgressThread* progress_thread_ = nullptr;  ///< see stand_in()
   std::vector<ProgressSource*> sources_;
   std::vector<pollfd> events_;  ///< empty if no progress source has any; the first is for wake_sleeper()
   /// A thread sleeps for events or is about to (Dekker's algorithm): the sleeper sets this before it tests
@@ -125,12 +160,12 @@ class ProgressEngine {
 };
 
 template <typename Condition>
-void ProgressEngine::wait_until(int rank, const Condition& condition) {
-  for (std::uint64_t i = 0; i < policy_.spins; ++i) {
+void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition& condition) {
+  for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return;
     progress();
   }
-  for (std::uint64_t i = 0; i < policy_.yields; ++i) {
+  for (std::uint64_t i = 0; i < policy.yields; ++i) {
     if (condition()) return;
     progress();
     sched_yield();
