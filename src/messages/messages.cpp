@@ -114,7 +114,8 @@ void Messages::wait_until(const Condition& condition) {
 }
 
 void Messages::poll_for(rma_request_t request) {
-  if (pending_.rank(request) != ProgressEngine::kNoRank) return;
+  if (pending_.rank(request) != ProgressEngine::kNoRank || pending_.complete(request)) return;
+  const ProgressEngine::Attendance attendance(pending_.engine());
   static_cast<void>(poll_until([&] { return pending_.complete(request); }));
 }
 
