@@ -11,7 +11,7 @@
  *
  * These conventions hold for every function here, besides those of rma.h:
  *  - `bytes` may be 0, with any pointer. Tags are 0 or greater. Contexts up to RMA_CONTEXT_LAST are the
- *    program's; interfaces over librma use the others.
+ *    program's; librma and interfaces over it use the others.
  *  - A rank may send to itself.
  *  - A send may return before the message is received, if it is short and the receiver has room. A program must
  *    not depend on that: a send to a rank that never receives may wait for ever.

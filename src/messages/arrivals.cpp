@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,10 +93,15 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct) {
         break;
       }
       bool matched = false;
-      const bool honest =
-          what == LineReceiver::Found::message &&
-          take_in({.source = ring.sender, .type = head.type, .envelope = head.envelope, .body = head.body},
-                  &matched, fetches);
+      bool honest = what == LineReceiver::Found::message;
+      try {
+        honest =
+            honest &&
+            take_in({.source = ring.sender, .type = head.type, .envelope = head.envelope, .body = head.body},
+                    &matched, fetches);
+      } catch (const std::bad_alloc&) {
+        break;  // the message stays in its ring until there is memory to keep it, or a receive for it
+      }
       if (!honest) {
         log(LogLevel::warn, fmt::format("rank {} sent a message that makes no sense", ring.sender));
         count(Counter::messages_refused);
@@ -145,6 +151,8 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
       return take_in_released(arrival);
     case MessageType::share:
       return take_in_share(arrival, fetches);
+    case MessageType::revoked:
+      return take_in_revoked(arrival);
     default:
       return rendezvous_.take_in(arrival);
   }
@@ -190,6 +198,7 @@ void Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t
 }
 
 bool Arrivals::take_in_announcement(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches) {
+  fetches.reserve(fetches.size() + 1);  // throws before anything has changed
   auto announced = Announcement::decode(arrival.body);
   if (!announced || arrival.envelope.tag < 0) return false;
   MessageContext& context = contexts_.of(arrival.envelope.context);
@@ -229,6 +238,35 @@ bool Arrivals::take_in_released(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<ReleasedHead>(body);
   return head && outbox_.released(arrival.source, head->cost);
+}
+
+bool Arrivals::take_in_revoked(const Arrival& arrival) {
+  std::span<const std::byte> body = arrival.body;
+  const auto head = take_head<RevokedHead>(body);
+  if (!head || head->context < kFirstOwnContext) return false;
+  MessageContext& context = contexts_.of(head->context);
+  {
+    const std::lock_guard guard(context.lock);
+    context.revoke(arrival.source);
+  }
+  // A send or receive that begins now finds the context revoked when it is in its pool.
+  for (SendOperation* const send : operations_.sends().all([&](SendOperation& one) {
+         return one.own == &context && one.peer == arrival.source && std::exchange(one.open, false);
+       })) {
+    outbox_.drop(*send);
+    operations_.end(*send, RMA_ERR_PEER_LOST);
+  }
+  for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
+         if (one.context != &context) return false;
+         const std::lock_guard guard(context.lock);
+         if (one.links[0].queue == nullptr) return false;
+         context.matcher.withdraw(one);
+         one.peer = arrival.source;
+         return true;
+       })) {
+    operations_.end(*receive, RMA_ERR_PEER_LOST);
+  }
+  return true;
 }
 
 void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive) {

@@ -80,6 +80,7 @@ class Arrivals {
   [[nodiscard]] bool take_in_announcement(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_released(const Arrival& arrival);
   [[nodiscard]] bool take_in_share(const Arrival& arrival, std::vector<Fetch>& fetches);
+  [[nodiscard]] bool take_in_revoked(const Arrival& arrival);
   /// Keeps a message for which no receive is posted. The caller holds the context's lock.
   static void keep(MessageContext& context, const Arrival& arrival, std::size_t bytes,
                    std::unique_ptr<Announcement> announcement, std::span<const std::byte> data, bool costs);

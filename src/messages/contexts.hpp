@@ -1,15 +1,21 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "messages/matcher.hpp"
 #include "util/spin_lock.hpp"
 
 namespace rma {
+
+/// The library's own messages are in the contexts from this one on. There a thread that waits for a rank gives
+/// the rank up if it does not answer, and a rank may revoke a context (Messages::revoke).
+inline constexpr std::uint32_t kFirstOwnContext = 0xc0000000;
 
 /// The receives and messages of one context that have not found each other yet. The lock guards the matcher.
 /// So threads that use different contexts do not wait for each other.
@@ -24,10 +30,31 @@ class MessageContext {
   /// lock sees here that another thread has kept one.
   std::atomic<std::uint32_t> kept = 0;
 
+  /// Notes that `rank` has revoked the context. The caller holds the lock.
+  void revoke(int rank) {
+    revokers_.push_back(rank);
+    revoked_.store(true, std::memory_order_release);  // pairs with the load in revoked()
+  }
+  /// Returns whether a rank has revoked the context.
+  [[nodiscard]] bool revoked() const { return revoked_.load(std::memory_order_acquire); }
+  /// Returns whether `rank` has revoked it.
+  [[nodiscard]] bool revoked_by(int rank) {
+    if (!revoked()) return false;
+    const std::lock_guard guard(lock);
+    return std::find(revokers_.begin(), revokers_.end(), rank) != revokers_.end();
+  }
+  /// Returns the rank that revoked it first. A rank has.
+  [[nodiscard]] int first_revoker() {
+    const std::lock_guard guard(lock);
+    return revokers_.front();
+  }
+
  private:
   friend class ContextTable;
   const std::uint32_t number_;
   MessageContext* next_ = nullptr;  ///< in its bucket
+  std::atomic<bool> revoked_ = false;
+  std::vector<int> revokers_;  ///< the lock guards it
 };
 
 /// All contexts that were used so far, by number. A context is made at its first use and stays until the job

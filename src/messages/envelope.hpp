@@ -18,8 +18,9 @@ enum class MessageType : std::uint8_t {
   released = 6,    ///< a ReleasedHead follows: the receiver has room for unexpected messages again
   ready = 7,       ///< a ReadyHead follows: the receiver has registered a piece of its buffer
   written = 8,     ///< a WrittenHead follows: the sender has written the piece, or cannot
-  share = 9,   ///< a ShareHead follows: the receiver copies the data and lets the sender copy pieces of them
-  helped = 10  ///< a HelpedHead follows: the sender has copied pieces
+  share = 9,    ///< a ShareHead follows: the receiver copies the data and lets the sender copy pieces of them
+  helped = 10,  ///< a HelpedHead follows: the sender has copied pieces
+  revoked = 11  ///< a RevokedHead follows: the sender uses a context no more
 };
 
 /// The envelope of a message (MPI 4.1, section 3.2.3). The path that it came by adds the source.
@@ -105,6 +106,12 @@ struct WrittenHead {
   std::uint64_t receiver = 0;
   std::uint64_t offset = 0;
   std::int64_t status = 0;  ///< an rma_status_t: whether all of the piece was written
+};
+
+/// Says that the sender will neither send in a context nor receive what is sent there (Messages::revoke).
+struct RevokedHead {
+  std::uint32_t context = 0;  ///< the receiver's number of the context
+  std::uint32_t reserved = 0;
 };
 
 /// A message as it arrives. The body is valid only while it is being handled.

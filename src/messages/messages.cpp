@@ -1,9 +1,12 @@
 #include "messages/messages.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "util/statistics.hpp"
@@ -43,6 +46,7 @@ Outbox::Limits limits_of(const Settings& settings) {
 Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, ProcessMemory memory,
                    InboxBlock& block)
     : job_(job),
+      remote_access_(remote_access),
       pending_(remote_access.pending()),
       operations_(pending_, job.settings().eager_bytes),
       inbox_(job, block, limits_of(job.settings()).ring),
@@ -134,15 +138,53 @@ Status Messages::hand_over() {
   return {};
 }
 
-Status Messages::wait(const MessageEnd& end) {
-  wait_until([&] { return end.done.load(std::memory_order_acquire); });
+Status Messages::wait(const MessageEnd& end, int awaited) {
+  // The system tells of ranks of this host that end.
+  const bool probes =
+      awaited != ProgressEngine::kNoRank && !job_.mapped(awaited) && remote_access_.network() != nullptr;
+  while (!end.done.load(std::memory_order_acquire)) {
+    try {
+      if (probes) {
+        wait_and_probe(end, awaited);
+      } else {
+        wait_until([&] { return end.done.load(std::memory_order_acquire); });
+      }
+    } catch (const std::bad_alloc&) {
+      sched_yield();  // Another message found no memory. The operation has the caller's buffer, so this call stays.
+    }
+  }
   return OperationEnds::outcome(end.status, end.failed_rank);
+}
+
+void Messages::wait_and_probe(const MessageEnd& end, int awaited) {
+  const std::chrono::milliseconds patience = std::chrono::seconds(job_.settings().peer_timeout) / 4;
+  const std::uint64_t soon = job_.wait_policy().spins + job_.wait_policy().yields;
+  while (!end.done.load(std::memory_order_acquire)) {
+    std::uint64_t looks = 0;
+    std::chrono::steady_clock::time_point since;
+    wait_until([&] {
+      if (end.done.load(std::memory_order_acquire)) return true;
+      if (looks++ < soon) return false;  // asks the clock only when this thread would sleep
+      const auto now = std::chrono::steady_clock::now();
+      if (looks == soon + 1) since = now;
+      return now - since >= patience;
+    });
+    if (end.done.load(std::memory_order_acquire)) return;
+    if (!remote_access_.network()->probe(awaited).ok()) lose(awaited);
+  }
 }
 
 // ---- Sending and receiving ----------------------------------------------------------------------------------
 
 Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                       rma_request_t* request) {
+  SendOperation* operation = nullptr;
+  Status status = start_send(data, rank, envelope, synchronous, nullptr, request, &operation);
+  return operation != nullptr ? finish_send(*operation) : std::move(status);
+}
+
+Status Messages::start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
+                            MessageContext* own, rma_request_t* request, SendOperation** started) {
   bool sent = false;
   connect_wanted();
   if (synchronous || !data.contiguous()) {
@@ -164,20 +206,35 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
     one.peer = rank;
     one.envelope = envelope;
     one.data = data;
+    one.own = own;
     one.end.request = opened;
     operations_.begin(data);
   });
   const std::uint64_t name = operation.name;
   if (outbox_.send(operation, synchronous)) {
     if (operations_.claim_send(name)) operations_.end(operation, RMA_SUCCESS);
-  } else if (outbox_.lost(rank) && operations_.claim_send(name)) {
-    // The rank was lost before the operation was known there, or meanwhile.
-    operations_.end(operation, RMA_ERR_PEER_LOST);
+  } else if (outbox_.lost(rank) || (own != nullptr && own->revoked_by(rank))) {
+    // That happened before the operation was known there, or meanwhile.
+    const bool claimed = operations_.claim_send(name);
+    if (own != nullptr)
+      outbox_.drop(operation);  // which may have got it only after another thread has ended it
+    if (claimed) operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return hand_over();
-  Status status = wait(operation.end);
+  *started = &operation;
+  return {};
+}
+
+Status Messages::finish_send(SendOperation& operation) {
+  const ProgressEngine::Attendance attendance(pending_.engine());
+  Status status = wait(operation.end, operation.own != nullptr ? operation.peer : ProgressEngine::kNoRank);
   operations_.sends().end(operation);
   return status;
+}
+
+void Messages::revoke(int rank, std::uint32_t number) {
+  // If this rank cannot tell it, the rank has ended, or others tell it.
+  if (outbox_.ready(rank).ok()) outbox_.control(rank, MessageType::revoked, RevokedHead{.context = number});
 }
 
 Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
@@ -221,11 +278,13 @@ Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_mess
   }
   if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
-  } else if (awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) {
+  } else if ((awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) ||
+             (context.revoked() && withdraw(name, opened, context.first_revoker()) != nullptr)) {
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return hand_over();
-  Status status = wait(operation.end);
+  Status status =
+      wait(operation.end, wanted.context >= kFirstOwnContext ? wanted.source : ProgressEngine::kNoRank);
   operations_.receives().end(operation);
   return status;
 }
@@ -319,7 +378,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   });
   arrivals_.deliver(std::move(message), operation);
   if (request != nullptr) return hand_over();
-  Status status = wait(operation.end);
+  Status status = wait(operation.end, ProgressEngine::kNoRank);
   operations_.receives().end(operation);
   return status;
 }

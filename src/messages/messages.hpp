@@ -56,6 +56,21 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] Status receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                                rma_request_t* request);
 
+  /// Returns the context with this number. Throws std::bad_alloc at the first use of a number.
+  [[nodiscard]] MessageContext& context(std::uint32_t number) { return contexts_.of(number); }
+  /// Starts a send of the library's own. `own` is this rank's context that `rank` may revoke. Stores the
+  /// operation, or null if the send is over; the caller passes it to finish_send().
+  [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, MessageContext& own,
+                                  SendOperation** operation) {
+    return start_send(data, rank, envelope, false, &own, nullptr, operation);
+  }
+  /// Waits for the end of the send. The caller may reuse the data then.
+  [[nodiscard]] Status finish_send(SendOperation& operation);
+  /// Tells `rank` that this rank uses a context no more. `number` is what `rank` calls it. All receives that are
+  /// posted there at `rank`, and its sends to this rank for which it is its own context, end with
+  /// RMA_ERR_PEER_LOST, and so do those that begin later. The caller has no receive from `rank` under way.
+  void revoke(int rank, std::uint32_t number);
+
   /// Looks for a message without receiving it, and sets `found`. With `wait`, waits until there is one. If
   /// `taken` is not null, takes the message out of the matching and stores its name there; 0 if there is
   /// none.
@@ -107,8 +122,13 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] bool receive_directly(DirectReceive& receive, std::uint64_t polls);
   /// Returns from a nonblocking call, whose operation the progress thread drives if there is one.
   [[nodiscard]] Status hand_over();
-  /// Waits for an operation without a request.
-  [[nodiscard]] Status wait(const MessageEnd& end);
+  /// The others of this name. At most one of `request` and `operation` is null.
+  [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
+                                  MessageContext* own, rma_request_t* request, SendOperation** operation);
+  /// Waits for an operation without a request. `awaited`: the rank that is given up if it does not answer, or
+  /// ProgressEngine::kNoRank.
+  [[nodiscard]] Status wait(const MessageEnd& end, int awaited);
+  void wait_and_probe(const MessageEnd& end, int awaited);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
   /// Returns null if one has, or if there is none with this name and request.
   [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, rma_request_t request, int lost);
@@ -124,6 +144,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   }
 
   Job& job_;
+  RemoteAccess& remote_access_;
   PendingOperations& pending_;
   ContextTable contexts_;
   OperationEnds operations_;

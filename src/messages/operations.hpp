@@ -64,6 +64,8 @@ struct SendOperation {
   int peer = -1;
   Envelope envelope;
   MessageData data;
+  /// This rank's own context if the receiver may revoke it; null for the program's messages.
+  MessageContext* own = nullptr;
   /// The operation can be ended by the peer, or because the peer is lost: whoever clears the flag, under the
   /// pool's lock, ends it.
   bool open = true;

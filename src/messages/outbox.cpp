@@ -139,10 +139,9 @@ Status Outbox::try_eager_slowly(int rank, Peer& peer, Envelope envelope, std::sp
     peer.lock.lock();
     if (!opened.ok()) return opened;
   }
-  const std::uint64_t cost = UnexpectedWindow::cost(data.size());
-  if (peer.waits() || data.size() > peer.eager || !peer.has_room(cost, limits_.window)) return {};
+  if (peer.waits() || !may_be_eager(peer, envelope, data.size())) return {};
   *sent = put(rank, peer, MessageType::eager, envelope, {}, data);
-  if (*sent) peer.eager_cost += cost;
+  if (*sent) peer.eager_cost += UnexpectedWindow::cost(data.size());
   return peer.lost ? lost_rank(rank) : Status();
 }
 
@@ -211,11 +210,10 @@ bool Outbox::send(SendOperation& operation, bool synchronous) {
     const std::lock_guard guard(peer.lock);
     Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation};
     const std::size_t bytes = operation.data.bytes;
-    const std::uint64_t cost = UnexpectedWindow::cost(bytes);
-    if (!synchronous && bytes <= peer.eager && peer.has_room(cost, limits_.window)) {
+    if (!synchronous && may_be_eager(peer, operation.envelope, bytes)) {
       waiting.type = MessageType::eager;
       waiting.start = bytes;
-      peer.eager_cost += cost;
+      peer.eager_cost += UnexpectedWindow::cost(bytes);
       count(Counter::send_eager);
     } else {
       count(Counter::send_rendezvous);
@@ -364,6 +362,15 @@ void Outbox::give_back(int rank, std::uint64_t cost) {
     return;
   }
   control(rank, MessageType::released, ReleasedHead{.cost = given_back});
+}
+
+void Outbox::drop(const SendOperation& operation) {
+  Peer& peer = peer_of(operation.peer);
+  const std::lock_guard guard(peer.lock);
+  const std::size_t dropped =
+      std::erase_if(peer.backlog, [&](const Waiting& one) { return one.operation == &operation; }) +
+      std::erase(peer.fragmented, &operation);
+  waiting_.fetch_sub(dropped, std::memory_order_relaxed);
 }
 
 void Outbox::lose(int rank) {

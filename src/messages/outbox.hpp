@@ -14,6 +14,7 @@
 #include "channel/channel.hpp"
 #include "core/job/job.hpp"
 #include "core/network/network.hpp"
+#include "messages/contexts.hpp"
 #include "messages/inbox.hpp"
 #include "messages/line_ring.hpp"
 #include "messages/operations.hpp"
@@ -100,6 +101,9 @@ class Outbox {
   /// when they are sent.
   void send_fragments(SendOperation& operation);
 
+  /// Forgets an operation to a rank that takes nothing more of it. Its owner then ends it.
+  void drop(const SendOperation& operation);
+
   /// Returns whether anything waits for room.
   [[nodiscard]] bool waits() const { return waiting_.load(std::memory_order_acquire) != 0; }
   /// Sends what waits. Returns whether it has sent anything. Calls `ended` with the name and the receiver's
@@ -184,6 +188,12 @@ class Outbox {
     }
   };
 
+  /// Returns whether a message can go eagerly. The library's own empty messages always can: only a few of them are
+  /// on their way at a time, and their senders do not wait for receivers that have failed.
+  [[nodiscard]] bool may_be_eager(Peer& peer, Envelope envelope, std::size_t bytes) const {
+    if (bytes == 0 && envelope.context >= kFirstOwnContext) return true;
+    return bytes <= peer.eager && peer.has_room(UnexpectedWindow::cost(bytes), limits_.window);
+  }
   [[nodiscard]] Status try_eager_slowly(int rank, Peer& peer, Envelope envelope,
                                         std::span<const std::byte> data, bool* sent);
   /// Finds or makes the path to the rank. Called without the lock.

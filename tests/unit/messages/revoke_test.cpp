@@ -1,0 +1,125 @@
+// Contexts of the library that a rank revokes.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/job/job.hpp"
+#include "messages/messages.hpp"
+#include "transport/shm/cma_transport.hpp"
+
+namespace rma {
+namespace {
+
+constexpr std::uint32_t kContext = kFirstOwnContext + 7;
+constexpr Envelope kEnvelope = {.context = kContext, .tag = 0};
+
+/// A job of one process, the test, which sends to itself.
+class Revoke : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto settings = read_settings(std::span<const std::string_view>{});
+    ASSERT_TRUE(settings.ok()) << settings.status().text();
+    settings.value().heap_size = std::uint64_t{16} << 20U;
+    settings.value().host_ring_lines = kLines;
+    auto opened = Job::open(settings.value(), 0);
+    ASSERT_TRUE(opened.ok()) << opened.status().text();
+    job_ = std::move(opened).value();
+    remote_access_ = std::make_unique<RemoteAccess>(
+        std::make_unique<transport::CmaTransport>(1, false), 1,
+        [](int) -> Result<std::vector<std::byte>> { return std::vector<std::byte>(); }, job_->wait_policy(),
+        std::chrono::seconds(10));
+    auto created = Messages::create(*job_, *remote_access_, nullptr,
+                                    [](int, std::uintptr_t, std::span<std::byte>) { return RMA_SUCCESS; });
+    ASSERT_TRUE(created.ok()) << created.status().text();
+    messages_ = std::move(created).value();
+    ASSERT_TRUE(job_->connect().ok());
+    messages_->start();
+  }
+
+  [[nodiscard]] SendOperation* start(std::size_t bytes) {
+    SendOperation* operation = nullptr;
+    const Status status = messages_->start_send({.address = data_.data(), .bytes = bytes}, 0, kEnvelope,
+                                                messages_->context(kContext), &operation);
+    EXPECT_TRUE(status.ok()) << status.text();
+    return operation;
+  }
+  [[nodiscard]] rma_status_t receive(std::uint32_t context) {
+    std::array<std::byte, 8> into = {};
+    const MessageData data = {.address = into.data(), .bytes = into.size()};
+    return messages_->receive(data, {.source = 0, .tag = kAnyTag, .context = context}, nullptr, nullptr)
+        .code();
+  }
+
+  static constexpr std::uint64_t kLines = 16;
+  static constexpr std::size_t kLong = 100'000;
+  std::unique_ptr<Job> job_;
+  std::unique_ptr<RemoteAccess> remote_access_;
+  std::unique_ptr<Messages> messages_;
+  std::vector<std::byte> data_ = std::vector<std::byte>(kLong);
+};
+
+TEST_F(Revoke, EndsWhatIsUnderWayAndWhatBeginsLater) {
+  SendOperation* const under_way = start(kLong);
+  ASSERT_NE(under_way, nullptr);
+  messages_->revoke(0, kContext);
+  EXPECT_EQ(messages_->finish_send(*under_way).code(), RMA_ERR_PEER_LOST);
+  SendOperation* const later = start(kLong);
+  ASSERT_NE(later, nullptr);
+  EXPECT_EQ(messages_->finish_send(*later).code(), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(messages_->context(kContext).first_revoker(), 0);
+}
+
+TEST_F(Revoke, EndsReceivesButNotOfWhatHasCome) {
+  EXPECT_EQ(start(8), nullptr) << "a short message needs no receive";
+  messages_->revoke(0, kContext);
+  EXPECT_EQ(receive(kContext), RMA_SUCCESS);
+  EXPECT_EQ(receive(kContext), RMA_ERR_PEER_LOST);
+}
+
+TEST_F(Revoke, EndsASendThatStillWaitsForRoom) {
+  std::vector<SendOperation*> waiting;
+  for (std::uint64_t i = 0; i < kLines + 4; ++i) waiting.push_back(start(kLong));
+  messages_->revoke(0, kContext);
+  for (SendOperation* const each : waiting) {
+    ASSERT_NE(each, nullptr);
+    EXPECT_EQ(messages_->finish_send(*each).code(), RMA_ERR_PEER_LOST);
+  }
+  messages_->finish();
+  EXPECT_FALSE(messages_->pending());
+}
+
+TEST_F(Revoke, LeavesOtherContextsAlone) {
+  messages_->revoke(0, kContext);
+  const Envelope other = {.context = kContext + 1, .tag = 3};
+  SendOperation* operation = nullptr;
+  ASSERT_TRUE(messages_
+                  ->start_send({.address = data_.data(), .bytes = 8}, 0, other,
+                               messages_->context(kContext + 1), &operation)
+                  .ok());
+  EXPECT_EQ(receive(kContext + 1), RMA_SUCCESS);
+  messages_->revoke(0, RMA_CONTEXT_LAST);  // a context of the program: refused
+  ASSERT_TRUE(messages_
+                  ->send({.address = data_.data(), .bytes = 8}, 0, {.context = RMA_CONTEXT_LAST, .tag = 3},
+                         false, nullptr)
+                  .ok());
+  EXPECT_EQ(receive(RMA_CONTEXT_LAST), RMA_SUCCESS);
+}
+
+TEST_F(Revoke, EmptyMessagesOfTheLibraryAlwaysHaveRoom) {
+  // More than the window holds: each costs at least 256 bytes there.
+  const std::uint64_t more = job_->settings().unexpected_bytes / UnexpectedWindow::cost(0) + 10;
+  for (std::uint64_t i = 0; i < more; ++i) {
+    SendOperation* const operation = start(0);
+    if (operation == nullptr) continue;
+    ASSERT_TRUE(messages_->finish_send(*operation).ok()) << "message " << i << " waited for its receive";
+  }
+}
+
+}  // namespace
+}  // namespace rma
