@@ -93,7 +93,8 @@ Status start_helper(Runtime& runtime) {
   options.local_card = [&job](int rank) { return job.cards().local(rank); };
   auto opened = Channel::create(rails, job.size(), options);
   if (!opened.ok()) {
-    log(LogLevel::warn, fmt::format("operations that need another rank's helper will be refused: {}",
+    log(LogLevel::warn, fmt::format("messages, teams between hosts and operations that need another rank's "
+                                    "helper will be refused: {}",
                                     opened.status().text()));
     if (Status status = open_messages(runtime); !status.ok()) return status;
     return rails.service()->start();
@@ -132,7 +133,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   auto accumulator = Accumulator::create(*runtime->job, *runtime->remote_access);
   if (!accumulator.ok()) return std::move(accumulator).status();
   runtime->accumulator = std::move(accumulator).value();
-  auto teams = Teams::create(*runtime->job, *runtime->remote_access);
+  auto teams = Teams::create(*runtime->job);
   if (!teams.ok()) return std::move(teams).status();
   runtime->teams = std::move(teams).value();
 
@@ -145,7 +146,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
       !status.ok()) {
     return status;
   }
-  if (Status status = runtime->teams->start(); !status.ok()) return status;
+  if (Status status = runtime->teams->start(*runtime->messages); !status.ok()) return status;
 
   if (!runtime->settings.trace.empty()) {
     auto trace = Trace::open(path_for_rank(runtime->settings.trace, rank), rank);

@@ -9,8 +9,9 @@
 namespace rma {
 
 /// The part of one member in the collectives of a team whose members are on several hosts, by PointToPoint.
-/// The arguments are those of collectives.hpp. Data longer than a message travels in pieces, and several
-/// pieces are on their way through the team at once.
+/// The arguments are those of collectives.hpp. Long data of broadcasts and reductions travel in pieces, and
+/// several pieces are on their way through the team at once. A piece that is too long for an eager message
+/// goes from the buffer of one member straight into that of the next.
 ///
 /// Broadcast and reduction use one binomial tree over the members' places relative to its top. The parent of
 /// place p > 0 is p without its lowest set bit, at a distance of a power of two. So the subtree of p consists
@@ -18,11 +19,20 @@ namespace rma {
 ///
 /// Why no member waits for ever: all members go through the same *turns*, one per piece and direction, in the
 /// same order. In a turn a member waits for messages of the same turn, sent by members that are deeper in the
-/// tree (or higher, when data goes down), and for the taking of messages of earlier turns. So of the members
-/// in the earliest turn, the one nearest to the source of the data can go on.
+/// tree (or higher, when data goes down), and then for its parent (or its children) to take its own message
+/// in the same turn. Its parent waits for members that are deeper before it takes that. So of the members in
+/// the earliest turn, the one nearest to the source of the data can go on.
 class PointToPointExchange {
  public:
-  explicit PointToPointExchange(PointToPoint& p2p) : p2p_(p2p) {}
+  /// The size of a piece of a reduction, which has to be kept while it is combined.
+  static constexpr std::size_t kReductionPiece = std::size_t{32} << 10U;
+  /// The size of a piece of a broadcast.
+  static constexpr std::size_t kBroadcastPiece = std::size_t{256} << 10U;
+  /// The memory that a member needs for reductions, aligned to 64 bytes.
+  static constexpr std::size_t kScratch = 2 * kReductionPiece;
+
+  /// `scratch` has kScratch bytes, and outlives the object.
+  PointToPointExchange(PointToPoint& p2p, std::byte* scratch) : p2p_(p2p), scratch_(scratch) {}
 
   [[nodiscard]] Status barrier() { return p2p_.meet(); }
   [[nodiscard]] Status broadcast(void* buffer, std::size_t bytes, int root);
@@ -34,22 +44,25 @@ class PointToPointExchange {
   [[nodiscard]] Status allgather(void* dst, const void* src, std::size_t bytes);
 
  private:
+  using Bytes = PointToPoint::Bytes;
+
   /// A value of `wanting` that means that all places want the result.
   static constexpr int kEveryone = -1;
 
   /// Returns n: the children of `place` are at the distances 2^k for k below n, and its parent, unless it is
   /// the top, at 2^n.
   [[nodiscard]] int children(int place) const;
-  /// Executes a piece's turn down the tree, to `wanting`. At the top, `data` holds the piece. At other places
-  /// the piece is copied to `data`, and only passed on if that is null.
-  [[nodiscard]] Status pass_down(int place, std::byte* data, std::size_t bytes, int wanting);
-  /// Executes a piece's turn up the tree. The top gets the result in `result`.
-  [[nodiscard]] Status pass_up(int place, std::byte* result, const std::byte* src, std::size_t bytes,
-                               const Reduction& reduction);
+  /// Executes a piece's turn down the tree, to `wanting`: receives it into `piece`, except at the top, and
+  /// passes it on.
+  [[nodiscard]] Status pass_down(int place, Bytes piece, int wanting);
+  /// Executes a piece's turn up the tree. Combines it into `sum`, which may be `src`. The top has the result
+  /// there.
+  [[nodiscard]] Status pass_up(int place, Bytes sum, const std::byte* src, const Reduction& reduction);
   [[nodiscard]] Status reduce_to(int wanting, std::byte* dst, const std::byte* src, std::size_t bytes,
                                  const Reduction& reduction);
 
   PointToPoint& p2p_;
+  std::byte* const scratch_;
 };
 
 }  // namespace rma

@@ -46,41 +46,29 @@ TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id) {
 constinit thread_local Teams::Known Teams::this_threads_known;
 constinit std::atomic<std::uint64_t> Teams::epoch = 1;
 
-Teams::Teams(Job& job, RemoteAccess& remote_access, TeamRegistry& registry)
-    : job_(job),
-      remote_access_(remote_access),
-      registry_(registry),
-      agreement_transport_(job, remote_access, all_ranks(job), kBehindRegistry),
-      agreement_(world_meets_in_memory(job)
-                     ? std::span<Agreement::Slot>()
-                     : std::span(std::launder(reinterpret_cast<Agreement::Slot*>(&registry + 1)),
-                                 static_cast<std::size_t>(job.size())),
-                 job.rank(), agreement_transport_) {}
-
 // Destroys all remaining teams, so the copies in this_threads_known become invalid.
 Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
 
-Result<std::unique_ptr<Teams>> Teams::create(Job& job, RemoteAccess& remote_access) {
+Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
   const auto size = static_cast<std::uint32_t>(job.size());
   const bool in_memory = world_meets_in_memory(job);
-  std::size_t bytes = world_p2p_at(job) + PointToPointBlock::bytes_for(job.size());
+  std::size_t bytes = kBehindRegistry + PointToPointExchange::kScratch;
   if (in_memory) bytes = kBehindRegistry + (job.rank() == 0 ? TeamBlock::bytes_for(size) : 0);
   auto memory = job.provide(Service::teams, bytes);
   if (!memory.ok()) return std::move(memory).status();
   auto* const registry = new (memory.value()) TeamRegistry;
-  std::byte* const behind = memory.value() + kBehindRegistry;
-  if (!in_memory) {
-    std::uninitialized_value_construct_n(reinterpret_cast<Agreement::Slot*>(behind), size);
-    PointToPointBlock::make(memory.value() + world_p2p_at(job), job.size());
-  } else if (job.rank() == 0) {
-    TeamBlock::make(behind, shape_for(job, size, 0));
+  if (in_memory && job.rank() == 0) {
+    TeamBlock::make(memory.value() + kBehindRegistry, shape_for(job, size, 0));
   }
-  return std::unique_ptr<Teams>(new Teams(job, remote_access, *registry));
+  return std::unique_ptr<Teams>(new Teams(job, *registry));
 }
 
-Status Teams::start() {
+Status Teams::start(Messages& messages) {
   std::vector<int> ranks = all_ranks(job_);
   const int me = job_.rank();
+  messages_ = &messages;
+  agreement_transport_.emplace(job_, messages, ranks, JobTeamTransport::kAgreementContext);
+  agreement_.emplace(me, *agreement_transport_);
   if (world_meets_in_memory(job_)) {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
@@ -88,9 +76,9 @@ Status Teams::start() {
     world_handle_ = world_->handle();
     return {};
   }
-  const std::size_t offset = world_p2p_at(job_);
-  std::byte* const memory = job_.service(Service::teams, me).data() + offset;
-  auto p2p = std::make_unique<Team::PointToPointState>(job_, remote_access_, ranks, offset, memory, me);
+  std::byte* const scratch = job_.service(Service::teams, me).data() + kBehindRegistry;
+  auto p2p = std::make_unique<Team::PointToPointState>(job_, messages, ranks, me,
+                                                       JobTeamTransport::kWorldContext, scratch);
   world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, 0, std::move(p2p)));
   world_handle_ = world_->handle();
   return {};
@@ -153,47 +141,57 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
   // Makes the whole team before it meets the others. A member that has no memory for it tells them.
   Team* team = nullptr;
   auto memory = unless_exhausted([&]() -> Result<std::byte*> {
-    auto block = job_.memory().allocator().allocate(MemoryKind::internal,
-                                                    PointToPointBlock::bytes_for(members), kBlockAlignment);
+    const std::uint32_t context = draw_context();
+    Undo give_back([&] { give_back_context(context); });
+    auto block = job_.memory().allocator().allocate(MemoryKind::internal, PointToPointExchange::kScratch,
+                                                    kBlockAlignment);
     if (!block.ok()) return block;
-    Undo give_back(
+    Undo free_block(
         [&] { static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, block.value()).ok()); });
-    PointToPointBlock::make(block.value(), members);
     std::vector<int> list(ranks.begin(), ranks.end());
     auto p2p =
-        std::make_unique<Team::PointToPointState>(job_, remote_access_, list, 0, block.value(), member);
+        std::make_unique<Team::PointToPointState>(job_, *messages_, list, member, context, block.value());
     team = add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, 0, std::move(p2p))));
+    free_block.dismiss();
     give_back.dismiss();
     return block;
   });
   Agreement::Card card;
   if (memory.ok()) {
-    card.block = reinterpret_cast<std::uintptr_t>(memory.value());
+    card.context = team->p2p_->transport.context();
   } else {
     card.failure = FailureWord{.code = memory.status().code(), .rank = job_.rank()}.word();
   }
   if (member == 0) card.id = next_id();
-  const Agreement::Outcome outcome = agreement_.reach(key, ranks, member, card);
+  const Agreement::Outcome outcome = agreement_->reach(key, ranks, member, card);
   if (!memory.ok()) {
-    return std::move(memory).status().within(
-        text("the point-to-point buffers of a team of {} ranks", members));
+    return std::move(memory).status().within(text("the memory of a team of {} ranks", members));
   }
-  if (!outcome.failure.ok()) remove(team);
-  if (outcome.failure.code == RMA_ERR_PEER_LOST) {
-    // Others may use the team, and this block, until they notice. So the block stays.
-    return Status(RMA_ERR_PEER_LOST, text("rank {} lost a rank of the team of {} that was to be made",
-                                          outcome.failure.rank, members));
+  JobTeamTransport& transport = team->p2p_->transport;
+  for (const auto& [partner, context] : outcome.contexts) transport.place(partner, context);
+  if (outcome.failure.ok()) {
+    team->id_ = outcome.id;
+    return team;
   }
-  if (!outcome.failure.ok()) {
-    static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, memory.value()).ok());
-    return Status(outcome.failure.code,
-                  text("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
-                       "RMA_HEAP_SIZE",
-                       outcome.failure.rank, PointToPointBlock::bytes_for(members), members));
+  if (outcome.failure.code == RMA_ERR_NO_MEMORY) {
+    give_back_context(transport.context());
+  } else {
+    // Members that have finished without a failure may use the team. They are told, and may have sent to this
+    // member until then, so its context is not used again.
+    for (const auto& [partner, context] : outcome.contexts) {
+      if (context != 0) transport.revoke(partner);
+    }
   }
-  for (const auto& [partner, block] : outcome.blocks) team->p2p_->transport.place(partner, block);
-  team->id_ = outcome.id;
-  return team;
+  static_cast<void>(job_.memory().allocator().free(MemoryKind::internal, memory.value()).ok());
+  remove(team);
+  if (outcome.failure.code != RMA_ERR_NO_MEMORY) {
+    return Status(outcome.failure.code, text("rank {} lost a rank of the team of {} that was to be made",
+                                             outcome.failure.rank, members));
+  }
+  return Status(RMA_ERR_NO_MEMORY,
+                text("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
+                     "RMA_HEAP_SIZE",
+                     outcome.failure.rank, PointToPointExchange::kScratch, members));
 }
 
 std::uint64_t Teams::next_id() {
@@ -202,6 +200,23 @@ std::uint64_t Teams::next_id() {
   constexpr unsigned kNumberBits = 40;
   const std::uint64_t number = made_.fetch_add(1, std::memory_order_relaxed) + 1;
   return static_cast<std::uint64_t>(job_.rank()) << kNumberBits | number;
+}
+
+std::uint32_t Teams::draw_context() {
+  const std::unique_lock guard(mutex_);
+  if (free_contexts_.empty()) {
+    // Makes room for all numbers that may come back, so that none needs memory then.
+    free_contexts_.reserve(next_context_ + 1 - JobTeamTransport::kFirstDrawn);
+    return next_context_++;
+  }
+  const std::uint32_t context = free_contexts_.back();
+  free_contexts_.pop_back();
+  return context;
+}
+
+void Teams::give_back_context(std::uint32_t context) {
+  const std::unique_lock guard(mutex_);
+  free_contexts_.push_back(context);
 }
 
 Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ranks, int member) {
@@ -319,9 +334,11 @@ Status Teams::free(Team* team) {
 
 Status Teams::leave(Team& team) {
   if (team.p2p_ == nullptr) return leave_memory(team);
-  // After a failure a member may still write into the block. So it stays.
-  if (Status status = team.p2p_->p2p.part(); !status.ok()) return status;
-  return job_.memory().allocator().free(MemoryKind::internal, team.p2p_->memory);
+  Status parted = team.p2p_->p2p.part();
+  // After a failure a member may still send to this one. So the context is not used again.
+  if (parted.ok()) give_back_context(team.p2p_->transport.context());
+  Status freed = job_.memory().allocator().free(MemoryKind::internal, team.p2p_->scratch);
+  return parted.ok() ? std::move(freed) : std::move(parted);
 }
 
 Status Teams::leave_memory(Team& team) {

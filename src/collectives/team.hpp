@@ -19,7 +19,7 @@
 #include "collectives/team_transport.hpp"
 #include "collectives/turns.hpp"
 #include "core/job/job.hpp"
-#include "core/one_sided/remote_access.hpp"
+#include "messages/messages.hpp"
 #include "util/handle.hpp"
 #include "util/status.hpp"
 
@@ -58,15 +58,16 @@ class Team {
 
   /// The state of this process for a team whose members send point-to-point messages.
   struct PointToPointState {
-    PointToPointState(Job& job, RemoteAccess& remote_access, const std::vector<int>& ranks,
-                      std::size_t offset, std::byte* block, int member)
-        : transport(job, remote_access, ranks, offset),
-          memory(block),
-          p2p(block, member, static_cast<int>(ranks.size()), job.rank(), transport) {}
+    PointToPointState(const Job& job, Messages& messages, const std::vector<int>& ranks, int member,
+                      std::uint32_t context, std::byte* memory)
+        : transport(job, messages, ranks, context),
+          p2p(member, static_cast<int>(ranks.size()), job.rank(), transport),
+          scratch(memory),
+          exchange(p2p, memory) {}
     JobTeamTransport transport;
-    std::byte* memory;  ///< the PointToPointBlock
     PointToPoint p2p;
-    PointToPointExchange exchange{p2p};
+    std::byte* scratch;
+    PointToPointExchange exchange;
   };
 
   Team(const Job& job, std::vector<int> ranks, int rank, TeamBlock& block)
@@ -111,10 +112,11 @@ class Teams {
  public:
   /// Provides the registry and this process's memory for the world team. Called before Job::connect.
   /// RMA_ERR_NO_MEMORY.
-  [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job, RemoteAccess& remote_access);
+  [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job);
 
-  /// Makes the world team. Local; called after Job::connect.
-  [[nodiscard]] Status start();
+  /// Makes the world team. Local; called after Job::connect. `messages`, which carries what the members of
+  /// teams on several hosts send each other, outlives all teams.
+  [[nodiscard]] Status start(Messages& messages);
 
   /// Returns when every process of the job has called it. From then on no process accesses another's memory
   /// through a team. (A barrier does not guarantee that: some processes may still access memory in it when
@@ -166,15 +168,11 @@ class Teams {
   /// in find() pair with the releasing increments in add(), remove() and ~Teams().
   static constinit std::atomic<std::uint64_t> epoch;
 
-  /// The layout of the block of Service::teams. In a job on one host it holds a TeamRegistry and, on rank 0,
-  /// the world team's TeamBlock. Otherwise it holds a TeamRegistry, the slots of the Agreement and the world
-  /// team's PointToPointBlock.
+  /// The layout of the block of Service::teams: a TeamRegistry and, on rank 0 of a job on one host, the world
+  /// team's TeamBlock. In a job on several hosts the scratch of the world team follows.
   static constexpr std::size_t kBehindRegistry = sizeof(TeamRegistry);
-  [[nodiscard]] static std::size_t world_p2p_at(const Job& job) {
-    return kBehindRegistry + static_cast<std::size_t>(job.size()) * sizeof(Agreement::Slot);
-  }
 
-  Teams(Job& job, RemoteAccess& remote_access, TeamRegistry& registry);
+  Teams(Job& job, TeamRegistry& registry) : job_(job), registry_(registry) {}
   [[nodiscard]] Team* look_up(rma_team_t handle) const;
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// Returns whether the members meet in memory that all of them have mapped.
@@ -186,6 +184,10 @@ class Teams {
   [[nodiscard]] Result<Team*> settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made);
   /// Returns an id for a team whose first member is this process.
   [[nodiscard]] std::uint64_t next_id();
+  /// Returns a number for the context of a team at this process. The second function takes it back, when no
+  /// other process sends there any more.
+  [[nodiscard]] std::uint32_t draw_context();
+  void give_back_context(std::uint32_t context);
   [[nodiscard]] TeamRegistry& registry_of(int rank) const;
   /// Frees this process's memory for the team, when no other member uses it any more. Collective.
   [[nodiscard]] Status leave(Team& team);
@@ -195,15 +197,17 @@ class Teams {
   void remove(Team* team);
 
   Job& job_;
-  RemoteAccess& remote_access_;
   TeamRegistry& registry_;
-  JobTeamTransport agreement_transport_;  ///< used by agreement_
-  Agreement agreement_;
+  Messages* messages_ = nullptr;                         ///< set by start(), as the next two are
+  std::optional<JobTeamTransport> agreement_transport_;  ///< used by agreement_
+  std::optional<Agreement> agreement_;
   std::unique_ptr<Team> world_;
   rma_team_t world_handle_ = nullptr;  ///< a copy of world_'s handle, for find()
   Turns turns_;
   std::atomic<std::uint64_t> made_ = 0;  ///< number of teams whose first member this process was
-  mutable std::shared_mutex mutex_;      ///< guards teams_
+  mutable std::shared_mutex mutex_;      ///< guards the members below
+  std::uint32_t next_context_ = JobTeamTransport::kFirstDrawn;
+  std::vector<std::uint32_t> free_contexts_;
   std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< all teams except the world team
 };
 

@@ -1,38 +1,44 @@
 #include "collectives/team_transport.hpp"
 
-#include "atomics/notify.hpp"
+#include <span>
+#include <utility>
 
 namespace rma {
 
-Result<std::uintptr_t> JobTeamTransport::block(int member) {
-  std::uintptr_t& known = blocks_[static_cast<std::size_t>(member)];
-  if (known == 0) {
-    auto service = job_.cards().service_address(Service::teams, ranks_[static_cast<std::size_t>(member)]);
-    if (!service.ok()) return service;
-    known = service.value() + offset_;
-  }
-  return known;
+Status JobTeamTransport::start(int member, int tag, const void* data, std::size_t bytes, Sending& sending) {
+  sending = {.member = member};
+  const Envelope envelope = {.context = contexts_[static_cast<std::size_t>(member)], .tag = tag};
+  const auto whole = MessageData::of({static_cast<const std::byte*>(data), bytes});
+  Status status = unless_exhausted(
+      [&] { return messages_.start_send(whole, rank_of(member), envelope, own_, &sending.operation); });
+  return explained(std::move(status), member);
 }
 
-Status JobTeamTransport::put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
-                             std::uintptr_t flag, std::uint64_t value) {
-  auto* const there = reinterpret_cast<void*>(to);            // NOLINT(performance-no-int-to-ptr)
-  auto* const word = reinterpret_cast<std::uint64_t*>(flag);  // NOLINT(performance-no-int-to-ptr)
-  return put_notify(job_, remote_access_, there, from, bytes, word, value,
-                    ranks_[static_cast<std::size_t>(member)]);
+Status JobTeamTransport::finish(Sending& sending) {
+  if (sending.operation == nullptr) return {};
+  return explained(messages_.finish_send(*std::exchange(sending.operation, nullptr)), sending.member);
 }
 
-std::chrono::milliseconds JobTeamTransport::patience(int member) const {
-  // A check of a process of this host costs only a system call.
-  if (job_.mapped(ranks_[static_cast<std::size_t>(member)]))
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(kMortalNap));
-  return std::chrono::seconds(job_.settings().peer_timeout) / 4;
+Status JobTeamTransport::receive(int member, int& tag, void* data, std::size_t bytes) {
+  const MessageData whole = {.address = static_cast<std::byte*>(data), .bytes = bytes};
+  const Messages::Wanted wanted = {.source = rank_of(member), .tag = tag, .context = own_.number()};
+  rma_message_info_t info = {.source = wanted.source, .tag = tag, .bytes = 0};
+  Status status = unless_exhausted([&] { return messages_.receive(whole, wanted, &info, nullptr); });
+  tag = info.tag;
+  return explained(std::move(status), member);
 }
 
-Status JobTeamTransport::check(int member) {
-  const int rank = ranks_[static_cast<std::size_t>(member)];
-  if (!job_.mapped(rank)) return remote_access_.network()->probe(rank);
-  return job_.ended(rank) ? job_.lost(rank) : Status();
+void JobTeamTransport::revoke(int member) {
+  // Without memory to tell it, the member waits until its other partners tell it.
+  static_cast<void>(unless_exhausted([&]() -> Status {
+                      messages_.revoke(rank_of(member), contexts_[static_cast<std::size_t>(member)]);
+                      return {};
+                    }).ok());
+}
+
+Status JobTeamTransport::explained(Status status, int member) const {
+  const int rank = rank_of(member);
+  return status.code() == RMA_ERR_PEER_LOST && job_.ended(rank) ? job_.lost(rank) : std::move(status);
 }
 
 }  // namespace rma

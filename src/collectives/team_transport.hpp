@@ -1,77 +1,90 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/job/job.hpp"
-#include "core/one_sided/remote_access.hpp"
+#include "messages/messages.hpp"
 #include "util/status.hpp"
-#include "util/wait.hpp"
 
 namespace rma {
 
-/// Carries data into a block of memory that each member of a group has for the purpose, and lets a process
-/// wait for writes into its own block. The members are numbered from 0. Only the transport knows the places
-/// of their blocks and their hosts. Thread-safe except for block().
+/// Carries messages between the members of a group, which are numbered from 0. Messages from one member to
+/// another with the same tag are received in the order of sending. Thread-safe.
 class TeamTransport {
  public:
+  /// A send that may still be under way.
+  struct Sending {
+    int member = 0;
+    SendOperation* operation = nullptr;  ///< null: it is over
+  };
+
   TeamTransport() = default;
   TeamTransport(const TeamTransport&) = delete;
   TeamTransport& operator=(const TeamTransport&) = delete;
   virtual ~TeamTransport() = default;
 
-  /// Returns the address of `member`'s block, as that member would use it.
-  [[nodiscard]] virtual Result<std::uintptr_t> block(int member) = 0;
+  /// Starts to send `bytes` bytes to another member. The caller then calls finish(), even after a failure.
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY.
+  [[nodiscard]] virtual Status start(int member, int tag, const void* data, std::size_t bytes,
+                                     Sending& sending) = 0;
+  /// Waits until the data may be reused: the member has them, or wants them no more.
+  [[nodiscard]] virtual Status finish(Sending& sending) = 0;
+  /// Receives the next message of `member` with this tag or, for kAnyTag, with any; stores its tag. It has
+  /// `bytes` bytes. Returns RMA_ERR_PEER_LOST if the member has ended or does not answer, or if a member has
+  /// revoked the group here.
+  [[nodiscard]] virtual Status receive(int member, int& tag, void* data, std::size_t bytes) = 0;
 
-  /// Writes `bytes` bytes to `to` and then `value` to the aligned word `flag`; both are addresses of
-  /// `member`. A thread that sees the value also sees the bytes. With 0 bytes, writes the flag only. Returns
-  /// when `from` may be used again. RMA_ERR_PEER_LOST.
-  [[nodiscard]] virtual Status put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
-                                   std::uintptr_t flag, std::uint64_t value) = 0;
-
-  /// Probes whether `member` still exists. Returns RMA_ERR_PEER_LOST if it does not answer any more; that may
-  /// take some seconds.
-  [[nodiscard]] virtual Status check(int member) = 0;
-  /// Returns how long `member` may be silent before it is probed.
-  [[nodiscard]] virtual std::chrono::milliseconds patience(int member) const = 0;
-
-  /// Returns the doorbell at which this process sleeps. Members of this host wake it there.
-  [[nodiscard]] virtual Doorbell& doorbell() = 0;
-  [[nodiscard]] virtual const WaitPolicy& wait_policy() const = 0;
+  /// Tells `member` that this one takes part no more: its receives from any member, and its sends to this
+  /// one, end with RMA_ERR_PEER_LOST. This member has no receive under way.
+  virtual void revoke(int member) = 0;
+  /// Returns the world rank of the member that was the first to revoke the group here, or kNobody.
+  [[nodiscard]] virtual int revoker() = 0;
+  static constexpr int kNobody = -1;
 };
 
-/// The transport between processes of a job.
+/// The transport between processes of a job, by two-sided messages. Each member has a *context* of its own
+/// (rma/messages.h) for the messages that the other members send to it.
 class JobTeamTransport final : public TeamTransport {
  public:
-  /// Carries to blocks that lie `offset` bytes into the memory that each process provided for Service::teams.
-  /// The addresses are looked up when they are first needed.
+  /// The contexts of all processes for agreements on new teams, and for the world team. Every process draws
+  /// the contexts for other teams from kFirstDrawn on.
+  static constexpr std::uint32_t kAgreementContext = kFirstOwnContext;
+  static constexpr std::uint32_t kWorldContext = kFirstOwnContext + 1;
+  static constexpr std::uint32_t kFirstDrawn = kFirstOwnContext + 2;
+
+  /// All members use the number `context`, until place() says otherwise. Throws std::bad_alloc.
   /// @param ranks  world ranks by member
-  JobTeamTransport(Job& job, RemoteAccess& remote_access, std::vector<int> ranks, std::size_t offset)
+  JobTeamTransport(const Job& job, Messages& messages, std::vector<int> ranks, std::uint32_t context)
       : job_(job),
-        remote_access_(remote_access),
+        messages_(messages),
+        own_(messages.context(context)),
         ranks_(std::move(ranks)),
-        blocks_(ranks_.size()),
-        offset_(offset) {}
+        contexts_(ranks_.size(), context) {}
 
-  /// Sets the address of `member`'s block, if it lies elsewhere.
-  void place(int member, std::uintptr_t block) { blocks_[static_cast<std::size_t>(member)] = block; }
+  /// Sets the context of `member`.
+  void place(int member, std::uint32_t context) { contexts_[static_cast<std::size_t>(member)] = context; }
+  /// Returns this member's context.
+  [[nodiscard]] std::uint32_t context() const { return own_.number(); }
 
-  [[nodiscard]] Result<std::uintptr_t> block(int member) override;
-  [[nodiscard]] Status put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
-                           std::uintptr_t flag, std::uint64_t value) override;
-  [[nodiscard]] Status check(int member) override;
-  [[nodiscard]] std::chrono::milliseconds patience(int member) const override;
-  [[nodiscard]] Doorbell& doorbell() override { return job_.doorbell(job_.rank()); }
-  [[nodiscard]] const WaitPolicy& wait_policy() const override { return job_.wait_policy(); }
+  [[nodiscard]] Status start(int member, int tag, const void* data, std::size_t bytes,
+                             Sending& sending) override;
+  [[nodiscard]] Status finish(Sending& sending) override;
+  [[nodiscard]] Status receive(int member, int& tag, void* data, std::size_t bytes) override;
+  void revoke(int member) override;
+  [[nodiscard]] int revoker() override { return own_.revoked() ? own_.first_revoker() : kNobody; }
 
  private:
-  Job& job_;
-  RemoteAccess& remote_access_;
+  [[nodiscard]] int rank_of(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  /// Returns `status`, with what the system knows of a process of this host that has ended.
+  [[nodiscard]] Status explained(Status status, int member) const;
+
+  const Job& job_;
+  Messages& messages_;
+  MessageContext& own_;
   const std::vector<int> ranks_;
-  std::vector<std::uintptr_t> blocks_;  ///< by member; 0 until it is known
-  const std::size_t offset_;
+  std::vector<std::uint32_t> contexts_;  ///< by member
 };
 
 }  // namespace rma

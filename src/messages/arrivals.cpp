@@ -74,10 +74,10 @@ bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head
 void Arrivals::drain(int rank) {
   Inbox::Ring* const ring = inbox_.of(rank);
   if (ring == nullptr) return;
-  while (ring->receiver.waiting()) static_cast<void>(poll_ring(*ring));
+  while (ring->receiver.waiting()) static_cast<void>(poll_ring(*ring, nullptr, true));
 }
 
-bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct) {
+bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
   std::vector<Fetch> fetches;
   bool found = false;
   {
@@ -100,7 +100,7 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct) {
             take_in({.source = ring.sender, .type = head.type, .envelope = head.envelope, .body = head.body},
                     &matched, fetches);
       } catch (const std::bad_alloc&) {
-        break;  // the message stays in its ring until there is memory to keep it, or a receive for it
+        if (!ended) break;  // the message stays there until there is memory to keep it, or a receive for it
       }
       if (!honest) {
         log(LogLevel::warn, fmt::format("rank {} sent a message that makes no sense", ring.sender));

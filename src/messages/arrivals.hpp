@@ -69,7 +69,8 @@ class Arrivals {
   };
   void copy(int source, const std::vector<Fetch>& fetches);
 
-  [[nodiscard]] bool poll_ring(Inbox::Ring& ring, DirectReceive* direct = nullptr);
+  /// `ended`: the sender has. Messages for which there is no memory stay in the ring of other senders.
+  [[nodiscard]] bool poll_ring(Inbox::Ring& ring, DirectReceive* direct = nullptr, bool ended = false);
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
   /// rules of matching.
   [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);

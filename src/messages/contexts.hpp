@@ -13,8 +13,8 @@
 
 namespace rma {
 
-/// The library's own messages are in the contexts from this one on. There a thread that waits for a rank gives
-/// the rank up if it does not answer, and a rank may revoke a context (Messages::revoke).
+/// The library's own messages are in the contexts from this one on. There a thread that waits for a rank
+/// gives the rank up if it does not answer, and a rank may revoke a context (Messages::revoke).
 inline constexpr std::uint32_t kFirstOwnContext = 0xc0000000;
 
 /// The receives and messages of one context that have not found each other yet. The lock guards the matcher.

@@ -24,15 +24,6 @@ constexpr std::uint64_t kDirectPolls = 1024;
 /// A thread that polls asks the clock after this many polls whether it is time to look for ended ranks.
 constexpr std::uint64_t kLookAfterPolls = 256;
 
-/// A thread looks at most this often, in ms, whether a rank of this host has ended.
-constexpr std::int64_t kLookEvery = 50;
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 Outbox::Limits limits_of(const Settings& settings) {
   return {.ring = {.lines = std::bit_ceil(settings.host_ring_lines),
                    .bytes = std::bit_ceil(settings.host_ring_bytes)},
@@ -232,11 +223,6 @@ Status Messages::finish_send(SendOperation& operation) {
   return status;
 }
 
-void Messages::revoke(int rank, std::uint32_t number) {
-  // If this rank cannot tell it, the rank has ended, or others tell it.
-  if (outbox_.ready(rank).ok()) outbox_.control(rank, MessageType::revoked, RevokedHead{.context = number});
-}
-
 Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                          rma_request_t* request) {
   if (awaits_lost(wanted.source)) arrivals_.poll_rings();
@@ -425,43 +411,6 @@ bool Messages::awaits_lost(int source) const {
   if (!any_lost_.load(std::memory_order_acquire)) [[likely]]
     return false;
   return source == kAnySource || outbox_.lost(source);
-}
-
-void Messages::look_for_ended_ranks() {
-  const std::int64_t now = now_ms();
-  std::int64_t before = looked_.load(std::memory_order_relaxed);
-  if (now - before < kLookEvery || !looked_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {
-    return;
-  }
-  for (const int rank : job_.local_ranks()) {
-    if (rank == job_.rank() || outbox_.lost(rank) || !job_.mapped(rank) || !job_.ended(rank)) continue;
-    arrivals_.drain(rank);  // all that the rank sent before it ended
-    lose(rank);
-  }
-}
-
-void Messages::lose(int rank) {
-  outbox_.lose(rank);
-  int none = -1;
-  first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
-  any_lost_.store(true, std::memory_order_release);
-  for (SendOperation* const send : operations_.sends().all([&](SendOperation& one) {
-         return one.peer == rank && !one.sharing && std::exchange(one.open, false);
-       })) {
-    operations_.end(*send, RMA_ERR_PEER_LOST);
-  }
-  rendezvous_.lose(rank);
-  for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
-         if (one.context == nullptr || (one.source != kAnySource && one.source != rank)) return false;
-         const std::lock_guard guard(one.context->lock);
-         if (one.links[0].queue == nullptr) return false;
-         one.context->matcher.withdraw(one);
-         one.peer = rank;
-         return true;
-       })) {
-    operations_.end(*receive, RMA_ERR_PEER_LOST);
-  }
-  pending_.engine().wake();
 }
 
 }  // namespace rma

@@ -66,8 +66,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   }
   /// Waits for the end of the send. The caller may reuse the data then.
   [[nodiscard]] Status finish_send(SendOperation& operation);
-  /// Tells `rank` that this rank uses a context no more. `number` is what `rank` calls it. All receives that are
-  /// posted there at `rank`, and its sends to this rank for which it is its own context, end with
+  /// Tells `rank` that this rank uses a context no more. `number` is what `rank` calls it. All receives that
+  /// are posted there at `rank`, and its sends to this rank for which it is its own context, end with
   /// RMA_ERR_PEER_LOST, and so do those that begin later. The caller has no receive from `rank` under way.
   void revoke(int rank, std::uint32_t number);
 

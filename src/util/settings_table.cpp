@@ -68,7 +68,7 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{
           "RMA_COLL_ALGORITHM", choice<&Settings::collective_algorithm>(kCollective), "auto", 0, 0, "",
           "How the members of a team communicate: auto uses shared memory if all members share a host, else "
-          "p2p, which sends point-to-point messages (puts with notification); p2p always does so. The value "
+          "p2p, which sends two-sided messages; p2p always does so. The value "
           "must be the same on all ranks"},
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "",
                   "Map the memory of other ranks of the same host. off sends everything through the network"},

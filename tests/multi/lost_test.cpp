@@ -210,6 +210,36 @@ TEST_P(Lost, InTheMiddleOfCollectives) {
   });
 }
 
+TEST_P(Lost, InTheMiddleOfLongMessages) {
+  // Each collective has a team of its own, because a team that has failed stays so. Other members wait for
+  // the lost one, for members that have given up, or for one of these to take what they send.
+  static constexpr std::size_t kLongs = std::size_t{1} << 17;
+  run([this](int rank, const auto& meet) {
+    std::array<rma_team_t, 4> teams = {};
+    for (rma_team_t& team : teams) team = team_of(all());
+    std::vector<long> mine(kLongs, rank);
+    std::vector<long> theirs(kLongs * kMostRanks);
+    meet();
+    if (rank == victim_) end();
+    for (std::size_t what = 0; what < teams.size(); ++what) {
+      rma_team_t team = teams[what];
+      rma_status_t status = RMA_SUCCESS;
+      if (what == 0) status = rma_broadcast(team, mine.data(), kLongs * sizeof(long), ranks_ / 2);
+      if (what == 1)
+        status = rma_reduce(team, theirs.data(), mine.data(), kLongs, RMA_LONG, RMA_SUM, ranks_ / 2);
+      if (what == 2) status = rma_allreduce(team, theirs.data(), mine.data(), kLongs, RMA_LONG, RMA_SUM);
+      if (what == 3) status = rma_allgather(team, theirs.data(), mine.data(), kLongs * sizeof(long));
+      // A member that needs nothing of the lost one may succeed.
+      if (status == RMA_SUCCESS) status = rma_barrier(team);
+      EXPECT_EQ(status, RMA_ERR_PEER_LOST) << what << ": " << rma_last_error();
+      EXPECT_LOST(rma_team_free(&team));
+    }
+    rma_team_t left = team_of(survivors());
+    EXPECT_GOOD(rma_barrier(left));
+    EXPECT_GOOD(rma_team_free(&left));
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, Lost,
                          testing::Combine(testing::Range(std::size_t{0}, algorithms().size()),
                                           testing::Bool()),

@@ -44,13 +44,4 @@ Result<std::vector<std::byte>> ProcessCards::local(int rank) {
   return card->local;
 }
 
-Result<std::uintptr_t> ProcessCards::service_address(Service service, int rank) {
-  auto card = of(rank);
-  if (!card.ok()) return std::move(card).status();
-  const ServiceBlock& block = card->head.services[static_cast<std::size_t>(service)];
-  if (block.bytes != 0) return static_cast<std::uintptr_t>(card->head.base + block.offset);
-  return Status(RMA_ERR_STATE,
-                text("rank {} offers no block for service {}", rank, static_cast<int>(service)));
-}
-
 }  // namespace rma

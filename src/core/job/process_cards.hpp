@@ -31,9 +31,6 @@ class ProcessCards {
   [[nodiscard]] Result<NetworkCard> network(int rank);
   /// Returns the part of `rank`, which is on this host, for the transport within the host.
   [[nodiscard]] Result<std::vector<std::byte>> local(int rank);
-  /// Returns the address, in `rank`'s address space, of the block that it provided for `service`. Also
-  /// RMA_ERR_STATE if the rank provided none.
-  [[nodiscard]] Result<std::uintptr_t> service_address(Service service, int rank);
 
   [[nodiscard]] static ProcessIdentity process(const ProcessCard& card) {
     return {.process = static_cast<pid_t>(card.head.pid), .started = card.head.started};

@@ -22,11 +22,7 @@ class AgreementTest : public testing::TestWithParam<int> {
 
   /// The objects of one process.
   struct Process {
-    Process(AgreementTest& test, int rank)
-        : transport(test.network_, rank, {.spins = 0, .yields = rank % 2 == 0 ? 8U : 0U}),
-          agreement({reinterpret_cast<Agreement::Slot*>(test.network_.block(rank)),
-                     static_cast<std::size_t>(test.ranks_)},
-                    rank, transport) {}
+    Process(AgreementTest& test, int rank) : transport(test.network_, rank), agreement(rank, transport) {}
     ThreadTeamTransport transport;
     Agreement agreement;
   };
@@ -38,22 +34,20 @@ class AgreementTest : public testing::TestWithParam<int> {
   }
 
   const int ranks_ = GetParam();
-  Network network_{ranks_, static_cast<std::size_t>(ranks_) * sizeof(Agreement::Slot),
-                   testing_threads::seed()};
+  Network network_{ranks_};
 };
 
-/// Meets, and checks the values that this member learned. Blocks are made-up numbers that identify the member
-/// and
-/// the team.
+/// Meets, and checks the values that this member learned. Contexts are made-up numbers that identify the
+/// member and the team.
 void meet(Agreement& agreement, const TeamKey& key, const std::vector<int>& ranks, int rank,
           std::uint64_t team) {
   const auto members = static_cast<int>(ranks.size());
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
-  const auto block_of = [&](int whose) {
+  const auto context_of = [&](int whose) {
     return team * 1000 + static_cast<std::uint64_t>(ranks[static_cast<std::size_t>(whose)]) + 1;
   };
   const Agreement::Outcome outcome = agreement.reach(
-      key, ranks, member, {.block = block_of(member), .failure = 0, .id = member == 0 ? team + 1 : 0});
+      key, ranks, member, {.context = context_of(member), .failure = 0, .id = member == 0 ? team + 1 : 0});
   EXPECT_TRUE(outcome.failure.ok());
   EXPECT_EQ(outcome.id, team + 1);
   std::vector<int> expected;
@@ -61,10 +55,10 @@ void meet(Agreement& agreement, const TeamKey& key, const std::vector<int>& rank
     expected.push_back((member + distance) % members);
     expected.push_back((member - distance + members) % members);
   }
-  ASSERT_EQ(outcome.blocks.size(), expected.size());
+  ASSERT_EQ(outcome.contexts.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(outcome.blocks[i].first, expected[i]);
-    EXPECT_EQ(outcome.blocks[i].second, block_of(expected[i])) << "team " << team << " at rank " << rank;
+    EXPECT_EQ(outcome.contexts[i].first, expected[i]);
+    EXPECT_EQ(outcome.contexts[i].second, context_of(expected[i])) << "team " << team << " at rank " << rank;
   }
 }
 
@@ -78,8 +72,7 @@ TEST_P(AgreementTest, TheSameTeamAgainAndAgain) {
 
 TEST_P(AgreementTest, ThreadsMakeTheirTeamsInAnyOrder) {
   // Each process makes some teams, each in a thread of its own. Some have the same members in the same order,
-  // and
-  // differ only in their numbers.
+  // and differ only in their numbers.
   constexpr int kTeams = 12;
   run_members(ranks_, [&](int rank) {
     Process process(*this, rank);
@@ -101,7 +94,7 @@ TEST_P(AgreementTest, AMemberWithoutMemoryIsHeardOfByAllAndNextTimeIsANewOne) {
     const FailureWord mine =
         rank == poor ? FailureWord{.code = RMA_ERR_NO_MEMORY, .rank = rank} : FailureWord{};
     const Agreement::Outcome outcome = process.agreement.reach(
-        TeamKey::of(ranks), ranks, rank, {.block = 64, .failure = mine.word(), .id = 0});
+        TeamKey::of(ranks), ranks, rank, {.context = 64, .failure = mine.word(), .id = 0});
     EXPECT_EQ(outcome.failure.code, RMA_ERR_NO_MEMORY) << "rank " << rank;
     EXPECT_EQ(outcome.failure.rank, poor);
     meet(process.agreement, TeamKey::of(ranks), ranks, rank, 5);
@@ -118,7 +111,7 @@ TEST_P(AgreementTest, ALostMemberKeepsNobodyWaiting) {
       return;
     }
     const Agreement::Outcome outcome =
-        process.agreement.reach(TeamKey::of(ranks), ranks, rank, {.block = 64, .failure = 0, .id = 0});
+        process.agreement.reach(TeamKey::of(ranks), ranks, rank, {.context = 64, .failure = 0, .id = 0});
     EXPECT_EQ(outcome.failure.code, RMA_ERR_PEER_LOST) << "rank " << rank;
   });
 }

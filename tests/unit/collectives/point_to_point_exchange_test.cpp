@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
 
 #include "thread_team_transport.hpp"
 #include "threads.hpp"
@@ -20,11 +23,11 @@ constexpr std::array<std::size_t, 11> kSizes = {0,
                                                 8,
                                                 64,
                                                 1000,
-                                                PointToPointBlock::kPieceBytes,
-                                                PointToPointBlock::kPieceBytes + 8,
-                                                5 * PointToPointBlock::kPieceBytes,
-                                                40'000,
-                                                100'000,
+                                                4000,
+                                                PointToPointExchange::kReductionPiece,
+                                                PointToPointExchange::kReductionPiece + 8,
+                                                5 * PointToPointExchange::kReductionPiece,
+                                                PointToPointExchange::kBroadcastPiece + 1,
                                                 8};
 
 std::byte byte_of(std::uint64_t step, int member, std::size_t i) {
@@ -46,9 +49,10 @@ double sum_of(std::uint64_t step, int first, int width, int members, std::size_t
 class Player {
  public:
   Player(Network& network, int me, int members, std::uint64_t seed)
-      : transport_(network, me, {.spins = 0, .yields = me % 2 == 0 ? 8U : 0U}),
-        p2p_(network.block(me), me, members, me, transport_),
-        exchange_(p2p_),
+      : transport_(network, me),
+        p2p_(me, members, me, transport_),
+        scratch_(PointToPointExchange::kScratch),
+        exchange_(p2p_, scratch_.data()),
         shared_(seed),
         own_(seed + static_cast<std::uint64_t>(me) + 1) {}
 
@@ -144,6 +148,7 @@ class Player {
 
   ThreadTeamTransport transport_;
   PointToPoint p2p_;
+  std::vector<std::byte> scratch_;
   PointToPointExchange exchange_;
   std::mt19937_64 shared_;
   std::mt19937_64 own_;
@@ -159,43 +164,49 @@ class PointToPointExchangeTest : public testing::TestWithParam<int> {
 TEST_P(PointToPointExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
   const int members = GetParam();
   const std::uint64_t seed = testing_threads::seed();
-  Network network(members, PointToPointBlock::bytes_for(members), seed);
+  Network network(members);
   run_members(members, [&](int me) {
     Player(network, me, members, seed).play(60);
-    if (!testing::Test::HasFatalFailure()) network.close(me);
+    EXPECT_EQ(network.left(me), 0);
   });
 }
 
 TEST_P(PointToPointExchangeTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle) {
   const int members = GetParam();
   if (members == 1) GTEST_SKIP() << "nobody to lose";
-  for (int what = 0; what < 4; ++what) {
-    Network network(members, PointToPointBlock::bytes_for(members), testing_threads::seed());
-    const int gone = members - 1;
+  std::mt19937_64 random(testing_threads::seed());
+  constexpr int kCollectives = 5;
+  for (int round = 0; round < 5 * kCollectives; ++round) {
+    const int what = round % kCollectives;
+    const int life = round < kCollectives ? 0 : static_cast<int>(random() % 8);
+    const int gone = static_cast<int>(random() % static_cast<std::uint64_t>(members));
+    const int root = static_cast<int>(random() % static_cast<std::uint64_t>(members));
+    Network network(members);
     run_members(members, [&](int me) {
-      ThreadTeamTransport transport(network, me, {.spins = 0, .yields = 4});
-      PointToPoint p2p(network.block(me), me, members, me, transport);
-      PointToPointExchange exchange(p2p);
-      // This is more than the slots on any path hold, so no member can be done without the lost one.
-      constexpr std::size_t kCount = std::size_t{64} * PointToPointBlock::kPieceBytes / sizeof(double);
+      ThreadTeamTransport transport(network, me, me == gone ? life : ThreadTeamTransport::kForEver);
+      PointToPoint p2p(me, members, me, transport);
+      std::vector<std::byte> scratch(PointToPointExchange::kScratch);
+      PointToPointExchange exchange(p2p, scratch.data());
+      constexpr std::size_t kCount = 2 * PointToPointExchange::kBroadcastPiece / sizeof(double);
       std::vector<double> src(kCount);
       std::vector<double> dst(what == 3 ? kCount * static_cast<std::size_t>(members) : kCount);
+      Status status;
+      const Reduction sum = Reduction::of(RMA_DOUBLE, RMA_SUM);
+      if (what == 0) status = exchange.broadcast(src.data(), kCount * sizeof(double), root);
+      if (what == 1) status = exchange.reduce(dst.data(), src.data(), kCount, sum, root);
+      if (what == 2) status = exchange.allreduce(dst.data(), src.data(), kCount, sum);
+      if (what == 3) status = exchange.allgather(dst.data(), src.data(), kCount * sizeof(double));
+      if (what == 4) status = exchange.barrier();
       if (me == gone) {
-        const double first = 0;
-        static_cast<void>(p2p.send(0, Direction::up, &first, 1).ok());
         network.lose(me);
         return;
       }
-      Status status;
-      const Reduction sum = Reduction::of(RMA_DOUBLE, RMA_SUM);
-      if (what == 0) status = exchange.broadcast(src.data(), kCount * sizeof(double), 0);
-      if (what == 1) status = exchange.reduce(dst.data(), src.data(), kCount, sum, 0);
-      if (what == 2) status = exchange.allreduce(dst.data(), src.data(), kCount, sum);
-      if (what == 3) status = exchange.allgather(dst.data(), src.data(), kCount * sizeof(double));
-      // A part of a tree that needs no data of the lost member may succeed. The next call fails.
+      // A member that needs nothing of the lost one may succeed. The next call fails.
       if (status.ok()) status = exchange.barrier();
-      EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST) << "collective " << what << ", member " << me;
+      EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST) << "collective " << what << ", member " << me << " of "
+                                                  << members << " without " << gone << " after " << life;
       EXPECT_EQ(exchange.barrier().code(), RMA_ERR_PEER_LOST);
+      EXPECT_EQ(p2p.part().code(), RMA_ERR_PEER_LOST);
     });
   }
 }

@@ -1,154 +1,174 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
+#include <cstddef>
 #include <cstring>
-#include <memory>
+#include <deque>
+#include <map>
 #include <mutex>
-#include <new>
-#include <random>
-#include <thread>
+#include <set>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collectives/team_transport.hpp"
 
-// A network between threads that take the place of a team's processes. Its writes arrive late and
-// in any order.
+// Messages between threads that take the place of a team's processes.
 
 namespace rma::testing_threads {
 
-/// The blocks of all members, and the writes on their way to them.
+/// The messages of all members on their way. Short ones are copied when they are sent, and long ones when
+/// they are received, from the sender's buffer.
 class Network {
  public:
-  Network(int members, std::size_t block_bytes, std::uint64_t seed)
-      : block_bytes_(block_bytes), ends_(static_cast<std::size_t>(members)), random_(seed) {
-    for (End& end : ends_) {
-      end.memory.reset(static_cast<std::byte*>(::operator new(block_bytes, kAlignment)));
-      std::fill_n(end.memory.get(), block_bytes, std::byte{0});
-    }
-    delivery_ = std::thread([this] {
-      while (!ended_.load(std::memory_order_acquire)) {
-        if (!deliver_one()) std::this_thread::yield();
-      }
-    });
-  }
-  ~Network() {
-    ended_.store(true, std::memory_order_release);
-    delivery_.join();
-  }
+  static constexpr std::size_t kEager = 64;
+
+  explicit Network(int members) : revokers_(static_cast<std::size_t>(members), TeamTransport::kNobody) {}
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  [[nodiscard]] std::byte* block(int member) const { return end(member).memory.get(); }
-  [[nodiscard]] Doorbell& doorbell(int member) { return end(member).doorbell; }
-
-  /// Closes a member: it no longer sends or receives.
+  /// A member ends: it no longer sends or receives.
   void lose(int member) {
-    end(member).lost.store(true, std::memory_order_release);
-    for (End& each : ends_) each.doorbell.wake();
-  }
-  [[nodiscard]] bool lost(int member) const { return end(member).lost.load(std::memory_order_acquire); }
-
-  /// From here on, a write to the member's block is a test failure.
-  void close(int member) {
     const std::lock_guard guard(lock_);
-    end(member).closed = true;
-    std::fill_n(block(member), block_bytes_, std::byte{0xdd});
+    lost_.insert(member);
+    for (auto& [way, queue] : queues_) {
+      if (way.first == member) std::erase_if(queue, [](const auto& one) { return one.data != nullptr; });
+    }
+    changed_.notify_all();
   }
 
-  void post(int member, std::uintptr_t to, const void* from, std::size_t bytes, std::uintptr_t flag,
-            std::uint64_t value) {
-    const auto* const data = static_cast<const std::byte*>(from);
+  /// Returns the number of messages and of revocations that nobody has received.
+  [[nodiscard]] std::size_t left(int member) {
     const std::lock_guard guard(lock_);
-    on_the_way_.push_back({member, to, {data, data + bytes}, flag, value});
+    std::size_t count = revokers_[static_cast<std::size_t>(member)] == TeamTransport::kNobody ? 0 : 1;
+    for (const auto& [way, queue] : queues_) count += way.second == member ? queue.size() : 0;
+    return count;
   }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
-  struct Delete {
-    void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
-  };
-  struct End {
-    std::unique_ptr<std::byte, Delete> memory;
-    Doorbell doorbell;
-    std::atomic<bool> lost = false;
-    bool closed = false;
-  };
-  struct Write {
-    int member;
-    std::uintptr_t to;
-    std::vector<std::byte> data;
-    std::uintptr_t flag;
-    std::uint64_t value;
-  };
+  friend class ThreadTeamTransport;
 
-  [[nodiscard]] const End& end(int member) const { return ends_[static_cast<std::size_t>(member)]; }
-  [[nodiscard]] End& end(int member) { return ends_[static_cast<std::size_t>(member)]; }
-
-  bool deliver_one() {
-    const std::lock_guard guard(lock_);
-    if (on_the_way_.empty()) return false;
-    std::swap(on_the_way_[random_() % on_the_way_.size()], on_the_way_.back());
-    const Write write = std::move(on_the_way_.back());
-    on_the_way_.pop_back();
-    if (end(write.member).closed) {
-      ADD_FAILURE() << "a write into the block of member " << write.member << ", which has left";
-      return true;
-    }
-    if (lost(write.member)) return true;
-    const std::uintptr_t base = reinterpret_cast<std::uintptr_t>(block(write.member));
-    const bool inside =
-        write.flag >= base && write.flag + sizeof write.value <= base + block_bytes_ &&
-        (write.data.empty() || (write.to >= base && write.to + write.data.size() <= base + block_bytes_));
-    EXPECT_TRUE(inside) << "a write beside the block of member " << write.member;
-    if (!inside) return true;
-    if (!write.data.empty()) {
-      std::memcpy(reinterpret_cast<void*>(write.to), write.data.data(), write.data.size());
-    }
-    std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(write.flag))
-        .store(write.value, std::memory_order_release);
-    doorbell(write.member).wake();
-    return true;
+  struct Message {
+    int tag = 0;
+    std::vector<std::byte> copy;
+    const void* data = nullptr;  ///< null: `copy` holds the data
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;
+  };
+  [[nodiscard]] static Status lost_member(int member) {
+    return {RMA_ERR_PEER_LOST, "member " + std::to_string(member) + " was lost by the test"};
   }
 
-  const std::size_t block_bytes_;
-  std::vector<End> ends_;
-  std::mutex lock_;  // guards the three members below, and `closed`
-  std::vector<Write> on_the_way_;
-  std::mt19937_64 random_;
-  std::atomic<bool> ended_ = false;
-  std::thread delivery_;
+  std::mutex lock_;  // guards the members below
+  std::condition_variable changed_;
+  std::map<std::pair<int, int>, std::deque<Message>> queues_;  ///< by sender and receiver
+  std::set<int> lost_;
+  std::vector<int> revokers_;              ///< by member: the first that has revoked the group there
+  std::set<std::pair<int, int>> revoked_;  ///< by revoker and member
+  std::uint64_t sent_ = 0;
+  std::set<std::uint64_t> under_way_;  ///< numbers of long messages that were not received
 };
 
 /// One member's end of the network.
 class ThreadTeamTransport final : public TeamTransport {
  public:
-  ThreadTeamTransport(Network& network, int me, const WaitPolicy& policy)
-      : network_(network), me_(me), policy_(policy) {}
+  static constexpr int kForEver = -1;
 
-  [[nodiscard]] Result<std::uintptr_t> block(int member) override {
-    return reinterpret_cast<std::uintptr_t>(network_.block(member));
-  }
-  [[nodiscard]] Status put(int member, std::uintptr_t to, const void* from, std::size_t bytes,
-                           std::uintptr_t flag, std::uint64_t value) override {
-    if (Status status = check(member); !status.ok()) return status;
-    network_.post(member, to, from, bytes, flag, value);
+  /// The member ends instead of its message number `life`, counted from 0.
+  ThreadTeamTransport(Network& network, int me, int life = kForEver)
+      : network_(network), me_(me), life_(life) {}
+
+  [[nodiscard]] Status start(int member, int tag, const void* data, std::size_t bytes,
+                             Sending& sending) override {
+    sending = {.member = member, .operation = nullptr};
+    if (!lives_on()) return Network::lost_member(me_);
+    const std::lock_guard guard(network_.lock_);
+    if (network_.lost_.contains(member)) return Network::lost_member(member);
+    if (network_.revoked_.contains({member, me_})) return revoked_here(member);
+    Network::Message message = {
+        .tag = tag, .copy = {}, .data = nullptr, .bytes = bytes, .number = ++network_.sent_};
+    if (bytes <= Network::kEager) {
+      const auto* const from = static_cast<const std::byte*>(data);
+      message.copy.assign(from, from + bytes);
+    } else {
+      message.data = data;
+      network_.under_way_.insert(message.number);
+      sending.operation = reinterpret_cast<SendOperation*>(message.number);  // only a number here
+    }
+    network_.queues_[{me_, member}].push_back(std::move(message));
+    network_.changed_.notify_all();
     return {};
   }
-  [[nodiscard]] Status check(int member) override {
-    if (network_.lost(member) || network_.lost(me_)) return {RMA_ERR_PEER_LOST, "lost by the test"};
+
+  [[nodiscard]] Status finish(Sending& sending) override {
+    if (sending.operation == nullptr) return {};
+    const auto number = reinterpret_cast<std::uint64_t>(std::exchange(sending.operation, nullptr));
+    const int to = sending.member;
+    std::unique_lock guard(network_.lock_);
+    const auto over = [&] { return !network_.under_way_.contains(number); };
+    const auto given_up = [&] {
+      return network_.lost_.contains(to) || network_.lost_.contains(me_) ||
+             network_.revoked_.contains({to, me_});
+    };
+    network_.changed_.wait(guard, [&] { return over() || given_up(); });
+    if (over()) return {};
+    network_.under_way_.erase(number);
+    std::erase_if(network_.queues_[{me_, to}], [&](const auto& one) { return one.number == number; });
+    return network_.lost_.contains(to) ? Network::lost_member(to) : revoked_here(to);
+  }
+
+  [[nodiscard]] Status receive(int member, int& tag, void* data, std::size_t bytes) override {
+    if (!lives_on()) return Network::lost_member(me_);
+    std::unique_lock guard(network_.lock_);
+    auto& queue = network_.queues_[{member, me_}];
+    auto found = queue.end();
+    const auto here = [&] {
+      found = std::find_if(queue.begin(), queue.end(),
+                           [&](const auto& one) { return tag == kAnyTag || one.tag == tag; });
+      return found != queue.end();
+    };
+    const auto revoked = [&] { return network_.revokers_[static_cast<std::size_t>(me_)] != kNobody; };
+    network_.changed_.wait(guard, [&] { return here() || network_.lost_.contains(member) || revoked(); });
+    if (!here()) return network_.lost_.contains(member) ? Network::lost_member(member) : revoked_here(member);
+    if (found->bytes != bytes) return {RMA_ERR_TRUNCATED, "a message of another size"};
+    if (bytes != 0) std::memcpy(data, found->data != nullptr ? found->data : found->copy.data(), bytes);
+    tag = found->tag;
+    network_.under_way_.erase(found->number);
+    queue.erase(found);
+    network_.changed_.notify_all();
     return {};
   }
-  [[nodiscard]] std::chrono::milliseconds patience(int /*member*/) const override { return {}; }
-  [[nodiscard]] Doorbell& doorbell() override { return network_.doorbell(me_); }
-  [[nodiscard]] const WaitPolicy& wait_policy() const override { return policy_; }
+
+  void revoke(int member) override {
+    const std::lock_guard guard(network_.lock_);
+    if (network_.lost_.contains(me_)) return;
+    network_.revoked_.insert({me_, member});
+    int& first = network_.revokers_[static_cast<std::size_t>(member)];
+    if (first == kNobody) first = me_;
+    network_.changed_.notify_all();
+  }
+  [[nodiscard]] int revoker() override {
+    const std::lock_guard guard(network_.lock_);
+    return network_.revokers_[static_cast<std::size_t>(me_)];
+  }
 
  private:
+  [[nodiscard]] bool lives_on() {
+    if (life_ == 0) {
+      network_.lose(me_);
+      return false;
+    }
+    if (life_ > 0) --life_;
+    return true;
+  }
+  [[nodiscard]] static Status revoked_here(int member) {
+    return {RMA_ERR_PEER_LOST, "given up, as member " + std::to_string(member) + " knows"};
+  }
+
   Network& network_;
   const int me_;
-  const WaitPolicy policy_;
+  int life_;
 };
 
 }  // namespace rma::testing_threads
