@@ -12,18 +12,19 @@ namespace rma {
 namespace {
 
 TEST(PieceClaims, TwoThreadsTakeEveryPieceOnce) {
-  constexpr std::uint32_t kMany = 20'000;
+  constexpr std::uint32_t kPieceCount = 20'000;
   PieceClaims claims;
-  std::vector<std::atomic<int>> taken(kMany);
+  std::vector<std::atomic<int>> taken(kPieceCount);
   claims.open(7);
   const auto take_all = [&] {
-    while (const auto piece = claims.take(7, kMany)) taken[*piece].fetch_add(1, std::memory_order_relaxed);
+    while (const auto piece = claims.take(7, kPieceCount))
+      taken[*piece].fetch_add(1, std::memory_order_relaxed);
   };
   std::thread other(take_all);
   take_all();
   other.join();
   for (const std::atomic<int>& one : taken) EXPECT_EQ(one.load(), 1);
-  EXPECT_FALSE(claims.take(7, kMany));
+  EXPECT_FALSE(claims.take(7, kPieceCount));
 }
 
 TEST(PieceClaims, AProcessThatComesLateTakesNothing) {
