@@ -18,12 +18,22 @@ namespace rma::mpi {
   return MPI_SUCCESS;
 }
 
+/// Checks that the buffers of a call are two: MPI_IN_PLACE is for programs that want one. MPI_ERR_BUFFER.
+[[nodiscard]] inline int check_distinct(const void* out, const void* in, std::size_t bytes) {
+  if (out == in && bytes != 0) [[unlikely]]
+    return failure(MPI_ERR_BUFFER, "sendbuf and recvbuf are one buffer, which MPI_IN_PLACE is for");
+  return MPI_SUCCESS;
+}
+
 /// A block of the buffer of a call such as MPI_Gatherv: `counts` elements at a displacement, for each member.
 class Blocks {
  public:
   /// Member r has counts[r] elements at displacement displs[r].
   [[nodiscard]] static int find(void* address, Counts counts, Displacements displacements, MPI_Datatype type,
                                 int members, Blocks& blocks);
+  /// Member r has counts[r] elements of types[r] at displacement displs[r], in bytes.
+  [[nodiscard]] static int find(void* address, Counts counts, Displacements displacements,
+                                const MPI_Datatype types[], int members, Blocks& blocks);
   /// Each member has `count` elements, one behind the other.
   [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, int members,
                                 Blocks& blocks);

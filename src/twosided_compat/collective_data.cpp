@@ -57,9 +57,11 @@ int allgather_blocks(const Communicator& comm, const Blocks& all) {
 
 /// In step k each member sends to the one k behind it and receives from the one k before it.
 int alltoall_blocks(const Communicator& comm, const Blocks& out, const Blocks& in) {
-  CollectiveTransfers transfers(comm, CollectiveTag::kAlltoall);
   const int size = comm.size();
   const int rank = comm.rank();
+  if (const int code = check_distinct(out.data(rank), in.data(rank), out.bytes(rank)); code != MPI_SUCCESS)
+    return code;
+  CollectiveTransfers transfers(comm, CollectiveTag::kAlltoall);
   copy_block(in.data(rank), out.data(rank), std::min(out.bytes(rank), in.bytes(rank)));
   for (int step = 1; step < size; ++step) {
     const int to = (rank + step) % size;
@@ -73,7 +75,8 @@ int alltoall_blocks(const Communicator& comm, const Blocks& out, const Blocks& i
 int alltoall_in_place(const Communicator& comm, const Blocks& blocks) {
   CollectiveTransfers transfers(comm, CollectiveTag::kAlltoall);
   std::vector<std::byte> copy_of_block;
-  // Each pair exchanges its blocks; all members go through the pairs in one order, so nobody waits in a circle.
+  // Each pair exchanges its blocks; all members go through the pairs in one order, so nobody waits in a
+  // circle.
   for (int low = 0; low < comm.size(); ++low) {
     for (int high = low + 1; high < comm.size(); ++high) {
       if (comm.rank() != low && comm.rank() != high) continue;
@@ -131,6 +134,10 @@ int gather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, int
   if (at_root) {
     if (const int code = find_blocks(comm->size(), all); code != MPI_SUCCESS) return code;
   }
+  if (at_root && !stays) {
+    if (const int code = check_distinct(mine.data, all.data(root), mine.bytes); code != MPI_SUCCESS)
+      return code;
+  }
   return gather_blocks(*comm, stays ? nullptr : &mine, all, root);
 }
 
@@ -150,6 +157,10 @@ int scatter_with(void* in, MPI_Count in_count, MPI_Datatype in_type, int root, M
   if (at_root) {
     if (const int code = find_blocks(comm->size(), all); code != MPI_SUCCESS) return code;
   }
+  if (at_root && !stays) {
+    if (const int code = check_distinct(all.data(root), mine.data, mine.bytes); code != MPI_SUCCESS)
+      return code;
+  }
   return scatter_blocks(*comm, all, stays ? nullptr : &mine, root);
 }
 
@@ -163,6 +174,8 @@ int allgather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, 
   if (const int code = find_blocks(comm->size(), all); code != MPI_SUCCESS) return code;
   if (!in_place(out)) {
     if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
+    if (const int code = check_distinct(mine.data, all.data(comm->rank()), mine.bytes); code != MPI_SUCCESS)
+      return code;
     copy_block(all.data(comm->rank()), mine.data, std::min(mine.bytes, all.bytes(comm->rank())));
   }
   return allgather_blocks(*comm, all);
@@ -242,6 +255,26 @@ int alltoallv(const void* out, Counts out_counts, Displacements out_displacement
   if (in_place(out)) return alltoall_in_place(*comm, from);
   if (const int code =
           Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_type, comm->size(), to);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  return alltoall_blocks(*comm, to, from);
+}
+
+int alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
+              const MPI_Datatype out_types[], void* in, Counts in_counts, Displacements in_displacements,
+              const MPI_Datatype in_types[], MPI_Comm handle) {
+  Communicator* comm = nullptr;
+  Blocks to;
+  Blocks from;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (const int code = Blocks::find(in, in_counts, in_displacements, in_types, comm->size(), from);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  if (in_place(out)) return alltoall_in_place(*comm, from);
+  if (const int code =
+          Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_types, comm->size(), to);
       code != MPI_SUCCESS) {
     return code;
   }

@@ -18,9 +18,10 @@ struct Combination {
   std::size_t bytes = 0;
 };
 
-/// Combines the members' `mine` in the order of ranks, and leaves the result in `mine` of member 0. A binomial tree:
-/// member r collects the members from r to r + 2^k - 1, and hands the result to r - 2^k. So neighbours in the order are
-/// always combined, which is right for operations that do not commute, and the bits do not depend on timing.
+/// Combines the members' `mine` in the order of ranks, and leaves the result in `mine` of member 0. A
+/// binomial tree: member r collects the members from r to r + 2^k - 1, and hands the result to r - 2^k. So
+/// neighbours in the order are always combined, which is right for operations that do not commute, and the
+/// bits do not depend on timing.
 int reduce_to_first(const Combination& reduction, std::vector<std::byte>& mine) {
   CollectiveTransfers transfers(reduction.comm, CollectiveTag::kReduce);
   std::vector<std::byte> other(reduction.bytes);
@@ -68,6 +69,9 @@ int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op
   Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
     return code;
+  if (comm->rank() == root) {
+    if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
+  }
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
   CollectiveTransfers transfers(*comm, CollectiveTag::kReduce);
@@ -85,6 +89,7 @@ int allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
     return code;
+  if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
   if (comm->rank() == 0) store(in, result);
@@ -106,6 +111,7 @@ int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, 
   Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, total, type, op, *comm, reduction); code != MPI_SUCCESS)
     return code;
+  if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
   const std::size_t extent = total == 0 ? 0 : reduction.bytes / static_cast<std::size_t>(total);
@@ -132,8 +138,8 @@ int reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatyp
 
 namespace {
 
-/// A chain: each member gets the result of those before it, adds its own part, and hands it on. `exclusive`: a member's
-/// own part is not in its result.
+/// A chain: each member gets the result of those before it, adds its own part, and hands it on. `exclusive`:
+/// a member's own part is not in its result.
 int scan_with(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm handle,
               bool exclusive) {
   Communicator* comm = nullptr;
@@ -142,6 +148,7 @@ int scan_with(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   Combination reduction = {.comm = *comm, .operation = {}};
   if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
     return code;
+  if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
   std::vector<std::byte> result = copy_of(mine, reduction.bytes);
   CollectiveTransfers transfers(*comm, CollectiveTag::kScan);
   std::vector<std::byte> before(reduction.bytes);

@@ -14,6 +14,7 @@
 
 #include "rma/messages.h"
 #include "rma/rma.h"
+#include "twosided_compat/buffered_sends.hpp"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collective.hpp"
 
@@ -188,6 +189,7 @@ int comm_free(MPI_Comm* handle) {
   if (const int code = find_communicator(*handle, comm); code != MPI_SUCCESS) return code;
   if (comm->is_predefined()) return failure(MPI_ERR_COMM, "a predefined communicator cannot be freed");
   if (const int code = comm->attributes.remove_all(*handle); code != MPI_SUCCESS) return code;
+  detach_buffer_of(*comm);
   *handle = MPI_COMM_NULL;
   comm->remove_reference();
   return MPI_SUCCESS;

@@ -19,9 +19,12 @@ namespace rma::mpi {
 [[nodiscard]] bool poll(Request& request);
 /// Waits until the operation has ended or is not active.
 [[nodiscard]] int wait_for(Request& request);
-/// Ends the use of a request for which poll() has returned true: writes the status, frees it or makes it inactive, and
-/// returns the operation's own error code.
+/// Ends the use of a request for which poll() has returned true: writes the status, frees it or makes it
+/// inactive, and returns the operation's own error code.
 [[nodiscard]] int consume(MPI_Request& handle, Request& request, MPI_Status* status);
+
+/// Writes the status of an active request that has ended. Returns the error of a generalized request's query.
+[[nodiscard]] int describe_ended(const Request& request, MPI_Status* status);
 
 /// Makes progress of messages once, and lets other threads run.
 void make_progress();

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "rma/rma.h"
+#include "twosided_compat/buffered_sends.hpp"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/datatypes.hpp"
@@ -95,6 +96,7 @@ int finalize() {
   if (auto* const self = find<Communicator>(MPI_COMM_SELF); self != nullptr) {
     if (const int code = self->attributes.remove_all(MPI_COMM_SELF); code != MPI_SUCCESS) return code;
   }
+  detach_all_buffers();
   if (const rma_status_t status = rma_barrier(rma_team_world()); status != RMA_SUCCESS)
     return runtime_failure(status);
   close_objects();

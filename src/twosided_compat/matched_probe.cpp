@@ -102,7 +102,7 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   Communicator* const comm = message != nullptr ? &message->comm() : find<Communicator>(MPI_COMM_SELF);
   if (comm == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
-  request->datatype = type;
+  request->set_datatype(type);
   request->proc_null = request->ended = message == nullptr;
   if (message != nullptr) {
     const int code = checked(

@@ -46,7 +46,7 @@ int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
-  request->datatype = type;
+  request->set_datatype(type);
   request->active = false;
   request->start = [buffer, source, tag](Request& self) {
     return start_receive(buffer, source, tag, self.comm(), self);

@@ -118,7 +118,7 @@ int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source,
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
-  request->datatype = type;
+  request->set_datatype(type);
   if (const int code = start_receive(buffer, source, tag, *comm, *request); code != MPI_SUCCESS) return code;
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

@@ -87,13 +87,25 @@ Request::Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(
   comm.add_reference();
 }
 
-Request::~Request() { comm_.remove_reference(); }
+Request::~Request() {
+  if (kept_type_ != nullptr) kept_type_->remove_reference();
+  comm_.remove_reference();
+}
 
-void Request::end(rma_status_t status) {
-  pending = RMA_REQUEST_NULL;
-  ended = true;
-  cancelled = status == RMA_ERR_CANCELED;
-  code = cancelled ? MPI_SUCCESS : checked(status);
+void Request::set_datatype(MPI_Datatype type) {
+  datatype_ = type;
+  if (mpi::is_predefined(type)) return;
+  kept_type_ = find<Datatype>(type);
+  if (kept_type_ != nullptr) kept_type_->add_reference();
+}
+
+void Request::end(rma_request_t& part, rma_status_t status) {
+  part = RMA_REQUEST_NULL;
+  const bool canceled = status == RMA_ERR_CANCELED;
+  const int result = canceled ? MPI_SUCCESS : checked(status);
+  if (code == MPI_SUCCESS) code = result;
+  if (&part == &pending) cancelled = canceled;
+  ended = awaited() == RMA_REQUEST_NULL;
 }
 
 void Request::describe(MPI_Status* status) const {
@@ -101,7 +113,7 @@ void Request::describe(MPI_Status* status) const {
   if (proc_null) {
     describe_proc_null(status);
   } else if (type_ == Type::kReceive && !cancelled) {
-    describe_message(status, comm_, info, datatype);
+    describe_message(status, comm_, info, datatype_);
   } else {
     write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     set_cancelled(*status, cancelled);
@@ -124,21 +136,37 @@ bool poll(Request& request) {
     request.ended = request.generalized->complete.load(std::memory_order_acquire);
     return request.ended;
   }
-  int done = 0;
-  const rma_status_t status = rma_test(&request.pending, &done);
-  if (done != 0) request.end(status);
-  return done != 0;
+  if (request.has_ended) {
+    request.ended = request.has_ended();
+    return request.ended;
+  }
+  while (!request.ended) {
+    rma_request_t& part = request.awaited();
+    int done = 0;
+    const rma_status_t status = rma_test(&part, &done);
+    if (done == 0) return false;
+    request.end(part, status);
+  }
+  return true;
 }
 
 int wait_for(Request& request) {
   if (request.ended || !request.active) return MPI_SUCCESS;
-  if (request.generalized != nullptr) {
-    // The thread that completes it wakes nobody; progress of messages yields and naps.
-    while (!request.generalized->complete.load(std::memory_order_acquire)) make_progress();
-    request.ended = true;
+  if (request.is_polled()) {
+    // Nobody wakes this thread when the operation has ended, so it makes progress and yields.
+    while (!poll(request)) make_progress();
     return MPI_SUCCESS;
   }
-  request.end(rma_wait(&request.pending));
+  while (!request.ended) {
+    rma_request_t& part = request.awaited();
+    request.end(part, rma_wait(&part));
+  }
+  return MPI_SUCCESS;
+}
+
+int describe_ended(const Request& request, MPI_Status* status) {
+  if (request.generalized != nullptr) return query_generalized(request, status);
+  request.describe(status);
   return MPI_SUCCESS;
 }
 
@@ -201,13 +229,8 @@ int request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
   *flag = poll(*request) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
-  if (!request->active) {
-    describe_nothing(status);
-  } else if (request->generalized != nullptr) {
-    return query_generalized(*request, status);
-  } else {
-    request->describe(status);
-  }
+  if (request->active) return describe_ended(*request, status);
+  describe_nothing(status);
   return MPI_SUCCESS;
 }
 
@@ -238,7 +261,9 @@ int cancel(MPI_Request* handle) {
   Request* request = nullptr;
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
   if (request->generalized != nullptr) return cancel_generalized(*request);
-  if (request->type() != Request::Type::kReceive || request->ended || !request->active) return MPI_SUCCESS;
+  // Sends cannot be cancelled, and neither can an exchange, half of which is one.
+  const bool is_receive = request->type() == Request::Type::kReceive && request->exchange == nullptr;
+  if (!is_receive || request->ended || !request->active) return MPI_SUCCESS;
   return checked(rma_cancel(request->pending));
 }
 

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "mpi.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
 #include "twosided_compat/communicator.hpp"
+#include "twosided_compat/datatypes.hpp"
 #include "twosided_compat/object.hpp"
 #include "twosided_compat/status.hpp"
 
@@ -16,7 +18,7 @@ namespace rma::mpi {
 /// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
 class Request : public Object {
  public:
-  enum class Type : std::uint8_t { kSend, kReceive, kGeneralized };
+  enum class Type : std::uint8_t { kSend, kReceive, kGeneralized, kFlush };
 
   Request(Type type, Communicator& comm);
   ~Request();
@@ -30,7 +32,9 @@ class Request : public Object {
   /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
   rma_request_t pending = RMA_REQUEST_NULL;
   rma_message_info_t info = {};  ///< of a receive, once it has ended
-  MPI_Datatype datatype = MPI_BYTE;
+
+  /// Notes the datatype of a receive. The request keeps a type of the program, which may be freed meanwhile.
+  void set_datatype(MPI_Datatype type);
 
   /// Starts a persistent request; empty if the request is not persistent.
   std::function<int(Request&)> start;
@@ -52,14 +56,33 @@ class Request : public Object {
   };
   std::unique_ptr<Generalized> generalized;
 
-  /// Records the end of the operation: the status that rma_wait or rma_test has returned.
-  void end(rma_status_t status);
+  /// Tells whether an operation without a librma request has ended: that of MPI_Buffer_iflush.
+  std::function<bool()> has_ended;
+  /// Returns whether only polling tells that the operation has ended, because librma has no request of it.
+  [[nodiscard]] bool is_polled() const { return generalized != nullptr || has_ended != nullptr; }
+
+  /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
+  struct Exchange {
+    rma_request_t send = RMA_REQUEST_NULL;  ///< RMA_REQUEST_NULL if the send has ended
+    std::vector<std::byte> copy;            ///< of MPI_Isendrecv_replace: what is sent
+  };
+  std::unique_ptr<Exchange> exchange;
+
+  /// Returns librma's request that must end before this one can: the send of an exchange comes first.
+  [[nodiscard]] rma_request_t& awaited() {
+    return exchange != nullptr && exchange->send != RMA_REQUEST_NULL ? exchange->send : pending;
+  }
+  /// Records that rma_wait or rma_test has returned `status` for `part`, which was awaited(). The operation
+  /// has ended when nothing else is awaited.
+  void end(rma_request_t& part, rma_status_t status);
   /// Writes the status of an operation that has ended. MPI_ERROR is not touched.
   void describe(MPI_Status* status) const;
 
  private:
   const Type type_;
   Communicator& comm_;
+  MPI_Datatype datatype_ = MPI_BYTE;
+  Datatype* kept_type_ = nullptr;  // the type that `datatype_` names, if the program made it
 };
 
 /// The request of every send that was over when it was issued, while MPI is initialised. Many handles may

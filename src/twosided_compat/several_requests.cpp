@@ -32,8 +32,8 @@ MPI_Status* at(MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + index;
 }
 
-/// Consumes the request at `index` of a call that returns several statuses. Notes its code in its status, and in
-/// `result` that there was a failure.
+/// Consumes the request at `index` of a call that returns several statuses. Notes its code in its status, and
+/// in `result` that there was a failure.
 void consume_one(MPI_Request* handles, int index, MPI_Status* status, int& result) {
   Request* const request = handles[index] == MPI_REQUEST_NULL ? nullptr : find<Request>(handles[index]);
   if (request == nullptr) {
@@ -44,6 +44,28 @@ void consume_one(MPI_Request* handles, int index, MPI_Status* status, int& resul
   const int code = consume(handles[index], *request, status);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
   if (code != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;  // consume() has said whose failure it is
+}
+
+/// Writes the status of a request that has ended, or of one that is null or not active, without consuming it.
+/// Notes the operation's error there.
+void describe_one(const Request* request, MPI_Status& status) {
+  if (request == nullptr) {
+    describe_nothing(&status);
+    return;
+  }
+  status.MPI_ERROR = MPI_SUCCESS;
+  const int code = describe_ended(*request, &status);
+  status.MPI_ERROR = code != MPI_SUCCESS ? code : request->code;
+}
+
+/// Polls all active requests, and returns whether all have ended.
+bool all_ended(int count, const MPI_Request* handles) {
+  bool all = true;
+  for (int i = 0; i < count; ++i) {
+    Request* const request = active(handles[i]);
+    if (request != nullptr && !poll(*request)) all = false;
+  }
+  return all;
 }
 
 /// Returns the index of a request that has ended, or -1. Sets `any` to whether there is an active one.
@@ -64,20 +86,22 @@ int wait_for_any(int count, const MPI_Request* handles) {
     bool any = false;
     if (const int index = find_ended(count, handles, any); index >= 0 || !any) return index;
     std::vector<rma_request_t> pending(static_cast<std::size_t>(count), RMA_REQUEST_NULL);
-    bool generalized = false;
+    bool polled = false;
     for (int i = 0; i < count; ++i) {
       Request* const request = active(handles[i]);
       if (request == nullptr) continue;
-      generalized = generalized || request->generalized != nullptr;
-      pending[static_cast<std::size_t>(i)] = request->pending;
+      polled = polled || request->is_polled();
+      pending[static_cast<std::size_t>(i)] = request->awaited();
     }
-    if (generalized) {
+    if (polled) {
       make_progress();  // librma does not know when such a request ends
       continue;
     }
     std::size_t index = 0;
     const rma_status_t status = rma_wait_any(pending.data(), pending.size(), &index);
-    if (index < pending.size()) active(handles[index])->end(status);
+    if (index >= pending.size()) continue;
+    Request& request = *active(handles[index]);
+    request.end(request.awaited(), status);
   }
 }
 
@@ -95,14 +119,19 @@ int waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   return result;
 }
 
+int request_get_status_all(int count, const MPI_Request* handles, int* flag, MPI_Status* statuses) {
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  *flag = all_ended(count, handles) ? 1 : 0;
+  if (*flag == 0 || statuses == MPI_STATUSES_IGNORE) return MPI_SUCCESS;
+  for (int i = 0; i < count; ++i) describe_one(active(handles[i]), statuses[i]);
+  return MPI_SUCCESS;
+}
+
 int testall(int count, MPI_Request* handles, int* flag, MPI_Status* statuses) {
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
   if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
-  *flag = 1;
-  for (int i = 0; i < count; ++i) {
-    Request* const request = active(handles[i]);
-    if (request != nullptr && !poll(*request)) *flag = 0;
-  }
+  *flag = all_ended(count, handles) ? 1 : 0;
   int result = MPI_SUCCESS;
   if (*flag == 0) return result;
   for (int i = 0; i < count; ++i) consume_one(handles, i, at(statuses, i), result);
@@ -129,6 +158,18 @@ int testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Status* 
   *flag = *index >= 0 || !any ? 1 : 0;
   if (*index >= 0) return consume(handles[*index], *active(handles[*index]), status);
   *index = MPI_UNDEFINED;
+  if (*flag != 0) describe_nothing(status);
+  return MPI_SUCCESS;
+}
+
+int request_get_status_any(int count, const MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
+  if (index == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "index or flag is null");
+  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  bool any = false;
+  const int found = find_ended(count, handles, any);
+  *index = found >= 0 ? found : MPI_UNDEFINED;
+  *flag = found >= 0 || !any ? 1 : 0;
+  if (found >= 0) return describe_ended(*active(handles[found]), status);
   if (*flag != 0) describe_nothing(status);
   return MPI_SUCCESS;
 }
@@ -175,6 +216,25 @@ int testsome(int count, MPI_Request* handles, int* found, int* indices, MPI_Stat
     return MPI_SUCCESS;
   }
   return consume_ended(count, handles, 0, found, indices, statuses);
+}
+
+int request_get_status_some(int count, const MPI_Request* handles, int* found, int* indices,
+                            MPI_Status* statuses) {
+  if (found == nullptr || (count > 0 && indices == nullptr)) {
+    return failure(MPI_ERR_ARG, "outcount or array_of_indices is null");
+  }
+  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  bool any = false;
+  *found = 0;
+  for (int i = 0; i < count; ++i) {
+    Request* const request = active(handles[i]);
+    any = any || request != nullptr;
+    if (request == nullptr || !poll(*request)) continue;
+    if (statuses != MPI_STATUSES_IGNORE) describe_one(request, statuses[*found]);
+    indices[(*found)++] = i;
+  }
+  if (!any) *found = MPI_UNDEFINED;
+  return MPI_SUCCESS;
 }
 
 }  // namespace rma::mpi
