@@ -30,6 +30,21 @@ inline void check(bool holds, const char* text, const char* file, int line) {
   return size;
 }
 
+/// Returns the seed of all draws, the same on every rank: LIBRMA_TEST_SEED, or a fixed number. Rank 0 prints
+/// it.
+[[nodiscard]] inline unsigned test_seed() {
+  constexpr unsigned kUsual = 20261124;
+  unsigned seed = kUsual;
+  if (rank_in(MPI_COMM_WORLD) == 0) {
+    const char* const given = std::getenv("LIBRMA_TEST_SEED");
+    if (given != nullptr) seed = static_cast<unsigned>(std::strtoul(given, nullptr, 10));
+    std::printf("LIBRMA_TEST_SEED=%u\n", seed);
+    std::fflush(stdout);
+  }
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  return seed;
+}
+
 /// Returns the exit code of the program: 1 on all ranks if a check has failed on any.
 [[nodiscard]] inline int result() {
   int sum = 0;

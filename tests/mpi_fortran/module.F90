@@ -6,3 +6,6 @@
 #include "operators.inc"
 #include "objects.inc"
 #include "callbacks.inc"
+#include "buffered.inc"
+#include "groups.inc"
+#include "errors.inc"

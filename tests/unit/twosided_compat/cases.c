@@ -10,6 +10,27 @@ int MPI_Initialized(int* flag) {
   return PMPI_Initialized(flag);
 }
 
+/* A mistake in a call, by name. Errors are fatal, so the call does not return. */
+static void make_mistake(const char* name) {
+  int numbers[2] = {0, 0};
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (strcmp(name, "rank") == 0) MPI_Send(numbers, 1, MPI_INT, 1000, 0, MPI_COMM_WORLD);
+  if (strcmp(name, "tag") == 0) MPI_Irecv(numbers, 1, MPI_INT, 0, -7, MPI_COMM_WORLD, &request);
+  if (strcmp(name, "comm") == 0) MPI_Barrier(MPI_COMM_NULL);
+  if (strcmp(name, "count") == 0) MPI_Send(numbers, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  if (strcmp(name, "type") == 0) MPI_Send(numbers, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD);
+  if (strcmp(name, "op") == 0) MPI_Allreduce(MPI_IN_PLACE, numbers, 1, MPI_CHAR, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(name, "root") == 0) MPI_Bcast(numbers, 1, MPI_INT, -1, MPI_COMM_WORLD);
+  if (strcmp(name, "request") == 0) MPI_Start(&request);
+  if (strcmp(name, "buffer") == 0) MPI_Bsend(numbers, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  if (strcmp(name, "alias") == 0) MPI_Scan(numbers, numbers, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(name, "truncate") == 0) {
+    MPI_Irecv(numbers, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    MPI_Send(numbers, 2, MPI_INT, 0, 0, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "";
   MPI_Win win = MPI_WIN_NULL;
@@ -30,6 +51,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 42);
   if (strcmp(name, "abort-0") == 0) MPI_Abort(MPI_COMM_WORLD, 256);
   if (strcmp(name, "fatal") == 0) MPI_Type_size(MPI_DATATYPE_NULL, &number);
+  make_mistake(name);
   if (strcmp(name, "missing") == 0) MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   if (strcmp(name, "missing-returns") == 0) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

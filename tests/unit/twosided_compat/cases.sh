@@ -6,19 +6,28 @@ set -euo pipefail
 rmarun=$1
 program=$2
 
+# run LAUNCHER CASE EXIT_CODE TEXT
+run() {
+  local launcher=$1 case=$2 expected=$3 text=$4 status=0 out
+  # shellcheck disable=SC2086  # the words of the launcher
+  out=$($launcher "$program" "$case" 2>&1 < /dev/null) || status=$?
+  if [ "$status" -ne "$expected" ] || [[ $out != *"$text"* ]] || [[ $out == *"taken over"* ]]; then
+    echo "$case ($launcher): exit code $status, expected $expected and '$text': $out" >&2
+    exit 1
+  fi
+}
+
 # ends CASE EXIT_CODE TEXT: runs the case by itself and under the launcher.
 ends() {
-  local case=$1 expected=$2 text=$3 status out
-  for run in "" "$rmarun -n 2 --timeout 60"; do
-    status=0
-    # shellcheck disable=SC2086  # the words of the launcher
-    out=$($run "$program" "$case" 2>&1 < /dev/null) || status=$?
-    if [ "$status" -ne "$expected" ] || [[ $out != *"$text"* ]] || [[ $out == *"taken over"* ]]; then
-      echo "$case ($run): exit code $status, expected $expected and '$text': $out" >&2
-      exit 1
-    fi
-  done
-  echo "$case: right"
+  run "" "$@"
+  run "$rmarun -n 2 --timeout 60" "$@"
+  echo "$1: right"
+}
+
+# fails CASE EXIT_CODE TEXT: runs a mistake in a call under the launcher.
+fails() {
+  run "$rmarun -n 2 --timeout 60" "$@"
+  echo "$1: right"
 }
 
 ends none 0 ''
@@ -31,5 +40,17 @@ ends twice 16 'MPI_Init: rank '
 ends abort 42 'MPI_Abort was called by rank '
 ends abort-0 1 'with error code 256'
 ends fatal 3 'MPI_Type_size: rank '
+fails rank 6 'MPI_Send: rank '
+fails rank 6 'MPI_ERR_RANK'
+fails tag 4 'MPI_ERR_TAG'
+fails comm 5 'MPI_ERR_COMM'
+fails count 2 'MPI_ERR_COUNT'
+fails type 3 'MPI_ERR_TYPE'
+fails op 10 'MPI_ERR_OP'
+fails root 8 'MPI_ERR_ROOT'
+fails request 7 'MPI_ERR_REQUEST'
+fails buffer 1 'no buffer is attached'
+fails alias 1 'MPI_IN_PLACE'
+fails truncate 15 'MPI_ERR_TRUNCATE'
 ends missing 55 "MPI_Win_create_dynamic: librma's MPI does not have this function"
 ends missing-returns 0 'class 55'
