@@ -30,6 +30,10 @@ constexpr unsigned kHugePageLog = 21;
 constexpr unsigned kHugeShift = MAP_HUGE_SHIFT;  // memfd_create encodes page sizes like mmap
 static_assert(kHugePage == std::size_t{1} << kHugePageLog);
 
+/// A peer that has mapped the window would get SIGBUS beyond the end of a file that was shortened. So no
+/// process can change the size of the file, whose holes its owner may still punch.
+constexpr unsigned kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 Status no_huge_pages(std::size_t asked, int error_number) {
@@ -117,13 +121,15 @@ Result<Window> Window::create(const WindowOptions& options) {
   const std::size_t bytes = 2 * round_up(window.limit_, kHugePage) + kSpareAddresses;
 
   if (Status status = check_file_size_limit(bytes); !status.ok()) return status;
-  const unsigned flags = MFD_CLOEXEC | (huge ? MFD_HUGETLB | (kHugePageLog << kHugeShift) : 0U);
+  const unsigned flags =
+      MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB | (kHugePageLog << kHugeShift) : 0U);
   window.fd_ = ::memfd_create("rma-heap", flags);
   if (window.fd_ < 0) {
     if (huge) return no_huge_pages(options.limit, errno);
     return system_failure(RMA_ERR_SYSTEM, "cannot create the heap window (memfd_create)", errno);
   }
-  if (::ftruncate(window.fd_, static_cast<off_t>(bytes)) != 0) {
+  if (::ftruncate(window.fd_, static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(window.fd_, F_ADD_SEALS, kSeals) != 0) {
     return system_failure(RMA_ERR_SYSTEM, text("cannot size the heap window to {} bytes", bytes), errno);
   }
   auto range = AddressRange::reserve(bytes);
@@ -233,10 +239,12 @@ Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes)
              pid, path),
         errno);
   }
-  // Pages beyond the end of a file cannot be touched. So a wrong size must be found here.
+  // Pages beyond the end of a file cannot be touched. So the size must be right, and must be sealed.
   struct stat about {};
+  const int seals = ::fcntl(file, F_GET_SEALS);
   if (::fstat(file, &about) != 0 || about.st_size < 0 ||
-      static_cast<std::size_t>(about.st_size) < address_bytes) {
+      static_cast<std::size_t>(about.st_size) < address_bytes || seals < 0 ||
+      (static_cast<unsigned>(seals) & kSeals) != kSeals) {
     ::close(file);
     return Status(RMA_ERR_SYSTEM, text("{} is not a heap window of {} addresses", path, address_bytes));
   }

@@ -103,7 +103,7 @@ class PeerWindow {
   PeerWindow() noexcept = default;
 
   /// Maps the window of process `pid`. `fd` and `address_bytes` are those of its Window. RMA_ERR_SYSTEM if
-  /// /proc/<pid>/fd/<fd> cannot be opened, or is smaller than `address_bytes`.
+  /// /proc/<pid>/fd/<fd> cannot be opened, is smaller than `address_bytes`, or could become smaller.
   static Result<PeerWindow> map(pid_t pid, int fd, std::size_t address_bytes);
 
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }

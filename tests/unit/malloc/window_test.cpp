@@ -221,5 +221,28 @@ TEST(PeerWindowTest, RefusesWhatIsNoWindow) {
   EXPECT_EQ(too_small.status().code(), RMA_ERR_SYSTEM);
 }
 
+TEST(PeerWindowTest, NobodyShortensAWindow) {
+  Window window = make_window(kMiB);
+  ASSERT_TRUE(window.back(0, window.granule()).ok());
+  const int again = open(fmt::format("/proc/self/fd/{}", window.fd()).c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(again, 0);
+  for (const int fd : {window.fd(), again}) {
+    EXPECT_EQ(ftruncate(fd, 0), -1);
+    EXPECT_EQ(errno, EPERM);
+  }
+  close(again);
+  EXPECT_EQ(window.base()[0], std::byte{0});
+}
+
+TEST(PeerWindowTest, RefusesAWindowThatCouldBeShortened) {
+  const int file = memfd_create("no-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(ftruncate(file, 2 * kMiB), 0);
+  EXPECT_EQ(PeerWindow::map(getpid(), file, kMiB).status().code(), RMA_ERR_SYSTEM);
+  ASSERT_EQ(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+  EXPECT_TRUE(PeerWindow::map(getpid(), file, kMiB).ok());
+  close(file);
+}
+
 }  // namespace
 }  // namespace rma
