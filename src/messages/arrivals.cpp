@@ -24,12 +24,29 @@ void describe(ReceiveOperation& receive, int source, int tag, std::size_t bytes)
   if (receive.info != nullptr) *receive.info = {.source = source, .tag = tag, .bytes = bytes};
 }
 
+/// Returns whether an honest rank announces data in this form: one of this host, whose memory this process
+/// may read, or one whose messages come by the channel.
+bool honest_form(RendezvousForm form, bool by_ring) {
+  switch (form) {
+    case RendezvousForm::inlined:
+    case RendezvousForm::opaque:
+      return true;
+    case RendezvousForm::plain:
+    case RendezvousForm::laid_out:
+      return by_ring;
+    case RendezvousForm::keyed:
+    case RendezvousForm::piped:
+      return !by_ring;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Arrivals::poll_rings() {
   bool found = false;
   for (Inbox::Ring* const ring : inbox_.rings()) {
-    if (ring->receiver.waiting()) found = poll_ring(*ring) || found;
+    if (ring->waiting()) found = poll_ring(*ring) || found;
   }
   return found;
 }
@@ -41,7 +58,7 @@ bool Arrivals::poll_rings_for(DirectReceive& receive) {
   for (std::size_t left = rings.size(); left > 0; --left) {
     if (next >= rings.size()) next = 0;
     Inbox::Ring& ring = *rings[next++];
-    if (!ring.receiver.waiting()) continue;
+    if (!ring.waiting()) continue;
     static_cast<void>(poll_ring(ring, &receive));
     if (receive.from < 0) continue;
     if (rings.size() > 1) next_ring_.store(next, std::memory_order_relaxed);
@@ -74,15 +91,18 @@ bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head
 void Arrivals::drain(int rank) {
   Inbox::Ring* const ring = inbox_.of(rank);
   if (ring == nullptr) return;
-  while (ring->receiver.waiting()) static_cast<void>(poll_ring(*ring, nullptr, true));
+  while (ring->waiting()) static_cast<void>(poll_ring(*ring, nullptr, true));
 }
 
 bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
   std::vector<Fetch> fetches;
   bool found = false;
+  bool honest = true;
   {
     const std::unique_lock guard(ring.lock, std::try_to_lock);
     if (!guard.owns_lock()) return false;
+    if (outbox_.lost(ring.sender)) ring.closed.store(true, std::memory_order_relaxed);
+    if (ring.closed.load(std::memory_order_relaxed)) return false;
     for (int i = 0; i < kAtOnce; ++i) {
       LineReceiver::Head head;
       const LineReceiver::Found what = ring.receiver.peek(head);
@@ -93,7 +113,7 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
         break;
       }
       bool matched = false;
-      bool honest = what == LineReceiver::Found::message;
+      honest = what == LineReceiver::Found::message;
       try {
         honest =
             honest &&
@@ -103,16 +123,23 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
         if (!ended) break;  // the message stays there until there is memory to keep it, or a receive for it
       }
       if (!honest) {
-        log(LogLevel::warn, fmt::format("rank {} sent a message that makes no sense", ring.sender));
-        count(Counter::messages_refused);
+        ring.closed.store(true, std::memory_order_relaxed);
+        break;
       }
       ring.receiver.pop(head, matched ? UnexpectedWindow::cost(head.body.size()) : 0);
       found = true;
     }
     if (found && ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
   }
+  // Without the lock, because a long copy would keep other threads from this sender's next messages.
   copy(ring.sender, fetches);
-  return found;
+  if (!honest) {
+    log(LogLevel::warn,
+        fmt::format("rank {} sent a message that makes no sense: it is given up", ring.sender));
+    count(Counter::messages_refused);
+    give_up_(ring.sender);
+  }
+  return found || !honest;
 }
 
 void Arrivals::copy(int source, const std::vector<Fetch>& fetches) {
@@ -128,7 +155,10 @@ void Arrivals::copy(int source, const std::vector<Fetch>& fetches) {
 bool Arrivals::take_in_channel(const Message& message) {
   std::span<const std::byte> body = message.body;
   const auto head = take_head<ChannelHead>(body);
-  if (!head || outbox_.by_ring(message.peer)) return false;
+  if (!head || outbox_.by_ring(message.peer) || head->type > static_cast<std::uint32_t>(kLastType) ||
+      head->reserved != 0) {
+    return false;
+  }
   bool matched = false;
   std::vector<Fetch> fetches;
   const Arrival arrival = {.source = message.peer,
@@ -166,9 +196,8 @@ bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
   {
     const std::lock_guard guard(context.lock);
     posted = context.matcher.match(arrival.source, tag);
-    if (posted == nullptr) keep(context, arrival, arrival.body.size(), nullptr, arrival.body, true);
+    if (posted == nullptr) return keep(context, arrival, arrival.body.size(), nullptr, arrival.body, true);
   }
-  if (posted == nullptr) return true;
   auto& receive = *static_cast<ReceiveOperation*>(posted);
   describe(receive, arrival.source, tag, arrival.body.size());
   receive.data.scatter(0, arrival.body.first(receive.wanted()));
@@ -177,8 +206,14 @@ bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
   return true;
 }
 
-void Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t bytes,
+bool Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t bytes,
                     std::unique_ptr<Announcement> announcement, std::span<const std::byte> data, bool costs) {
+  std::atomic<std::uint64_t>& already = kept_[static_cast<std::size_t>(arrival.source)];
+  const std::uint64_t cost = UnexpectedWindow::cost(arrival.body.size());
+  if (costs) {
+    // One thread at a time takes in the messages of a source.
+    if (already.load(std::memory_order_relaxed) + cost > outbox_.window()) return false;
+  }
   count(Counter::receive_unexpected);
   auto kept = std::make_unique<KeptMessage>();
   kept->source = arrival.source;
@@ -194,13 +229,18 @@ void Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t
   }
   context.matcher.add(*kept);
   context.kept.fetch_add(1, std::memory_order_relaxed);
+  if (costs) already.fetch_add(cost, std::memory_order_relaxed);
   static_cast<void>(kept.release());  // the matcher has it now
+  return true;
 }
 
 bool Arrivals::take_in_announcement(const Arrival& arrival, bool* matched, std::vector<Fetch>& fetches) {
   fetches.reserve(fetches.size() + 1);  // throws before anything has changed
   auto announced = Announcement::decode(arrival.body);
-  if (!announced || arrival.envelope.tag < 0) return false;
+  if (!announced || arrival.envelope.tag < 0 ||
+      !honest_form(announced->head.form, outbox_.by_ring(arrival.source))) {
+    return false;
+  }
   MessageContext& context = contexts_.of(arrival.envelope.context);
   PostedReceive* posted = nullptr;
   {
@@ -209,11 +249,10 @@ bool Arrivals::take_in_announcement(const Arrival& arrival, bool* matched, std::
     if (posted == nullptr) {
       auto kept = std::make_unique<Announcement>(*announced);
       kept->start = {};
-      keep(context, arrival, static_cast<std::size_t>(announced->head.bytes), std::move(kept),
-           announced->start, announced->costs());
+      return keep(context, arrival, static_cast<std::size_t>(announced->head.bytes), std::move(kept),
+                  announced->start, announced->costs());
     }
   }
-  if (posted == nullptr) return true;
   auto& receive = *static_cast<ReceiveOperation*>(posted);
   describe(receive, arrival.source, arrival.envelope.tag, static_cast<std::size_t>(announced->head.bytes));
   *matched = announced->costs();
@@ -237,7 +276,7 @@ bool Arrivals::take_in_share(const Arrival& arrival, std::vector<Fetch>& fetches
 bool Arrivals::take_in_released(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<ReleasedHead>(body);
-  return head && outbox_.released(arrival.source, head->cost);
+  return head && body.empty() && outbox_.released(arrival.source, head->cost);
 }
 
 bool Arrivals::take_in_revoked(const Arrival& arrival) {
@@ -275,7 +314,10 @@ void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& r
   const std::span<const std::byte> start = message->start();
   const bool announced = message->announcement != nullptr;
   if (message->costs) {
-    give_back(source, UnexpectedWindow::cost(start.size() + (announced ? sizeof(RendezvousHead) : 0)));
+    const std::uint64_t cost =
+        UnexpectedWindow::cost(start.size() + (announced ? sizeof(RendezvousHead) : 0));
+    kept_[static_cast<std::size_t>(source)].fetch_sub(cost, std::memory_order_relaxed);
+    give_back(source, cost);  // after the line above: the source may fill the room at once
   }
   if (announced) {
     message->announcement->start = start;

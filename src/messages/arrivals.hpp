@@ -1,8 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "channel/channel.hpp"
 #include "messages/contexts.hpp"
@@ -36,14 +39,20 @@ struct DirectReceive {
 /// Takes in the messages of other ranks, and finds the receive of each. Thread-safe.
 class Arrivals {
  public:
-  /// The arguments outlive this.
-  Arrivals(ContextTable& contexts, Inbox& inbox, Outbox& outbox, OperationEnds& operations,
-           Rendezvous& rendezvous)
+  /// Gives a rank of this host up that has sent a message that no honest rank sends. The channel does the
+  /// same with ranks whose messages it carries.
+  using GiveUp = std::function<void(int rank)>;
+
+  /// The references outlive this.
+  Arrivals(int ranks, ContextTable& contexts, Inbox& inbox, Outbox& outbox, OperationEnds& operations,
+           Rendezvous& rendezvous, GiveUp give_up)
       : contexts_(contexts),
         inbox_(inbox),
         outbox_(outbox),
         operations_(operations),
-        rendezvous_(rendezvous) {}
+        rendezvous_(rendezvous),
+        give_up_(std::move(give_up)),
+        kept_(static_cast<std::size_t>(ranks)) {}
 
   /// Looks at all rings of this host once. Returns whether there was a message.
   bool poll_rings();
@@ -82,9 +91,11 @@ class Arrivals {
   [[nodiscard]] bool take_in_released(const Arrival& arrival);
   [[nodiscard]] bool take_in_share(const Arrival& arrival, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_revoked(const Arrival& arrival);
-  /// Keeps a message for which no receive is posted. The caller holds the context's lock.
-  static void keep(MessageContext& context, const Arrival& arrival, std::size_t bytes,
-                   std::unique_ptr<Announcement> announcement, std::span<const std::byte> data, bool costs);
+  /// Keeps a message for which no receive is posted. The caller holds the context's lock. Returns false if
+  /// the source has sent more than the window allows.
+  [[nodiscard]] bool keep(MessageContext& context, const Arrival& arrival, std::size_t bytes,
+                          std::unique_ptr<Announcement> announcement, std::span<const std::byte> data,
+                          bool costs);
   /// Says to `source` that a message of this cost, which was kept, has found its receive.
   void give_back(int source, std::uint64_t cost);
 
@@ -94,6 +105,9 @@ class Arrivals {
   OperationEnds& operations_;
   Rendezvous& rendezvous_;
   std::atomic<std::size_t> next_ring_ = 0;  ///< where poll_rings_for() begins
+  const GiveUp give_up_;
+  std::vector<std::atomic<std::uint64_t>>
+      kept_;  ///< by rank: cost of its messages that have found no receive yet
 };
 
 }  // namespace rma

@@ -34,10 +34,24 @@ rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, st
   } else {
     pending_.settle(operation, started.code(), rank);
   }
+  watch(operation, std::move(then));
+  return RMA_SUCCESS;
+}
+
+bool DeviceTransfers::probe(int rank, Then then) {
+  if (network_ == nullptr || !network_->keyed_transfers().connected(rank)) return false;
+  const rma_request_t operation = pending_.open(rank);
+  if (operation == RMA_REQUEST_NULL) return false;
+  network_->keyed_transfers().probe(rank, operation);
+  pending_.detach(operation);
+  watch(operation, std::move(then));
+  return true;
+}
+
+void DeviceTransfers::watch(rma_request_t operation, Then then) {
   const std::lock_guard guard(lock_);
   under_way_.push_back({.operation = operation, .then = std::move(then)});
   count_.store(under_way_.size(), std::memory_order_relaxed);
-  return RMA_SUCCESS;
 }
 
 void DeviceTransfers::connect_wanted(const Connect& connect) {

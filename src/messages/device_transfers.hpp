@@ -33,6 +33,12 @@ class DeviceTransfers {
   [[nodiscard]] rma_status_t start(transport::Direction direction, int rank, std::uintptr_t remote,
                                    const RailKeys& keys, const MessageData& data, bool keep, Then then);
 
+  [[nodiscard]] bool available() const { return network_ != nullptr; }
+
+  /// Asks the device of `rank` for a sign of life. `then` gets RMA_ERR_PEER_LOST if the rank's process is
+  /// gone. Returns false if that is impossible now; then `then` is never called.
+  [[nodiscard]] bool probe(int rank, Then then);
+
   /// Connects with the ranks for which start() returned RMA_ERR_STATE, and all rails with those whose
   /// transfers they would have shared. Called by the program's threads, never by a handler.
   void connect_wanted(const Connect& connect);
@@ -46,6 +52,9 @@ class DeviceTransfers {
     rma_request_t operation = RMA_REQUEST_NULL;
     Then then;
   };
+  /// Calls `then` when the operation, all of whose parts are started, is complete.
+  void watch(rma_request_t operation, Then then);
+
   PendingOperations& pending_;
   Network* const network_;
   SpinLock lock_;

@@ -22,6 +22,7 @@ enum class MessageType : std::uint8_t {
   helped = 10,  ///< a HelpedHead follows: the sender has copied pieces
   revoked = 11  ///< a RevokedHead follows: the sender uses a context no more
 };
+inline constexpr auto kLastType = MessageType::revoked;
 
 /// The envelope of a message (MPI 4.1, section 3.2.3). The path that it came by adds the source.
 struct Envelope {

@@ -50,7 +50,7 @@ void Inbox::find_new() {
 }
 
 bool Inbox::waiting() {
-  return std::ranges::any_of(rings(), [](const Ring* ring) { return ring->receiver.waiting(); });
+  return std::ranges::any_of(rings(), [](const Ring* ring) { return ring->waiting(); });
 }
 
 Inbox::Ring* Inbox::of(int sender) {

@@ -38,6 +38,13 @@ class Inbox {
     LineReceiver receiver;
     std::atomic<bool> sharing = false;  ///< a thread uses the receiver's claims and the next member
     std::uint32_t transfers = 0;        ///< the number of the last transfer (PieceClaims)
+    /// The sender is lost: what it writes is not read any more.
+    std::atomic<bool> closed = false;
+
+    /// Returns whether there is a message. Any thread may ask; the answer may be old.
+    [[nodiscard]] bool waiting() const {
+      return receiver.waiting() && !closed.load(std::memory_order_relaxed);
+    }
   };
 
   /// Sets the block aside. Called before Job::connect().

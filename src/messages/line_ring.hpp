@@ -156,7 +156,7 @@ class LineSender : private line_ring_detail::Memory {
   /// Returns the cost of the messages that the receiver has matched (UnexpectedWindow).
   [[nodiscard]] std::uint64_t released() const {
     return feedback_->delivered.load(std::memory_order_relaxed) +
-           feedback_->matched_later.load(std::memory_order_relaxed);
+           feedback_->matched_later.load(std::memory_order_acquire);  // pairs with release()
   }
   /// Asks the receiver to wake this process when it has made room. The caller then tries once more to send,
   /// before it sleeps: at least one of the two sees what the other has done (Dekker's algorithm).
@@ -220,6 +220,8 @@ class LineReceiver : private line_ring_detail::Memory {
     head = {.type = static_cast<MessageType>(control >> line_ring_detail::kTypeShift),
             .envelope = from.envelope,
             .body = {body, bytes}};
+    // The sender may change the line at any time. This keeps the compiler from reading it again.
+    std::atomic_signal_fence(std::memory_order_acq_rel);
     return Found::message;
   }
 
@@ -257,7 +259,11 @@ class LineReceiver : private line_ring_detail::Memory {
   /// Returns the claims on the pieces of the message that both processes copy.
   [[nodiscard]] PieceClaims& claims() { return *claims_; }
   /// Says that a message of this cost, which was unexpected, has found its receive. Any thread may say so.
-  void release(std::uint64_t cost) { feedback_->matched_later.fetch_add(cost, std::memory_order_relaxed); }
+  void release(std::uint64_t cost) {
+    // Release: the receiver has forgotten the message before the sender fills its room. Pairs with
+    // released().
+    feedback_->matched_later.fetch_add(cost, std::memory_order_release);
+  }
 
  private:
   std::uint64_t taken_ = 0;  ///< lines

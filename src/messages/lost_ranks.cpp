@@ -3,6 +3,7 @@
 #include <chrono>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "messages/messages.hpp"
 
@@ -12,16 +13,20 @@ namespace {
 /// A thread looks at most this often, in ms, whether a rank of this host has ended.
 constexpr std::int64_t kLookEvery = 50;
 
-std::int64_t now_ms() {
+/// A thread that waits asks ranks of other hosts for a sign of life after a quarter of RMA_PEER_TIMEOUT: this
+/// many ms for each second of it.
+constexpr std::int64_t kProbesEvery = 250;
+
+}  // namespace
+
+std::int64_t Messages::monotonic_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-}  // namespace
-
 void Messages::look_for_ended_ranks() {
-  const std::int64_t now = now_ms();
+  const std::int64_t now = monotonic_ms();
   std::int64_t before = looked_.load(std::memory_order_relaxed);
   if (now - before < kLookEvery || !looked_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {
     return;
@@ -29,7 +34,50 @@ void Messages::look_for_ended_ranks() {
   for (const int rank : job_.local_ranks()) {
     if (rank == job_.rank() || outbox_.lost(rank) || !job_.mapped(rank) || !job_.ended(rank)) continue;
     arrivals_.drain(rank);  // all that the rank sent before it ended
-    lose(rank);
+    if (!outbox_.lost(rank)) lose(rank);
+  }
+}
+
+std::vector<bool> Messages::awaited_ranks() {
+  std::vector<bool> awaited(static_cast<std::size_t>(job_.size()),
+                            probes_.load(std::memory_order_relaxed) != 0);
+  static_cast<void>(operations_.sends().all([&](const SendOperation& one) {
+    if (one.open) awaited[static_cast<std::size_t>(one.peer)] = true;
+    return false;
+  }));
+  static_cast<void>(operations_.receives().all([&](const ReceiveOperation& one) {
+    // `peer` may be just being set. A receive from any source awaits its peer as well.
+    if (one.source == kAnySource) {
+      awaited.assign(awaited.size(), true);
+    } else {
+      awaited[static_cast<std::size_t>(one.source)] = true;
+    }
+    return false;
+  }));
+  return awaited;
+}
+
+void Messages::probe_awaited_ranks() {
+  if (channel_ == nullptr || !rendezvous_.transfers().available()) return;
+  const std::int64_t now = monotonic_ms();
+  std::int64_t before = probed_.load(std::memory_order_relaxed);
+  const auto every = static_cast<std::int64_t>(job_.settings().peer_timeout) * kProbesEvery;
+  if (now - before < every || !probed_.compare_exchange_strong(before, now, std::memory_order_relaxed))
+    return;
+  const std::vector<bool> awaited = awaited_ranks();
+  for (int rank = 0; rank < job_.size(); ++rank) {
+    std::atomic<bool>& probing = probing_[static_cast<std::size_t>(rank)];
+    if (!awaited[static_cast<std::size_t>(rank)] || job_.mapped(rank) || outbox_.lost(rank) ||
+        probing.exchange(true, std::memory_order_relaxed)) {
+      continue;
+    }
+    const bool started = rendezvous_.transfers().probe(rank, [this, rank, &probing](rma_status_t status) {
+      probing.store(false, std::memory_order_relaxed);
+      if (status != RMA_ERR_PEER_LOST) return;
+      channel_->fail(rank);
+      lose(rank);
+    });
+    if (!started) probing.store(false, std::memory_order_relaxed);
   }
 }
 

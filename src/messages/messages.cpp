@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "util/statistics.hpp"
@@ -39,11 +39,14 @@ Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Proc
     : job_(job),
       remote_access_(remote_access),
       pending_(remote_access.pending()),
+      channel_(channel),
       operations_(pending_, job.settings().eager_bytes),
       inbox_(job, block, limits_of(job.settings()).ring),
       outbox_(job, channel, remote_access.network(), inbox_, limits_of(job.settings())),
       rendezvous_(job, remote_access, std::move(memory), operations_, inbox_, outbox_),
-      arrivals_(contexts_, inbox_, outbox_, operations_, rendezvous_) {}
+      arrivals_(job.size(), contexts_, inbox_, outbox_, operations_, rendezvous_,
+                [this](int rank) { lose(rank); }),
+      probing_(static_cast<std::size_t>(job.size())) {}
 
 Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remote_access, Channel* channel,
                                                    ProcessMemory memory) {
@@ -61,12 +64,16 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
         MessageEvent::unsolicited);
     // The arrival alone wakes this process's threads, which then look at the rings.
     channel->on_message(Outbox::kWakeKind, [](const Message& message) { return message.body.empty(); });
-    channel->on_loss([self = messages.get()](int rank) { self->lose(rank); });
+    channel->on_loss([self = messages.get()](int rank) {
+      self->arrivals_.drain(rank);  // a rank of this host may have ended behind messages in its ring
+      self->lose(rank);
+    });
   }
   return messages;
 }
 
 Status Messages::start(std::uint64_t spins) {
+  probed_.store(monotonic_ms(), std::memory_order_relaxed);
   pending_.engine().sleep_at(job_.doorbell(job_.rank()));
   pending_.engine().add(*this);
   job_.drive_while_waiting(*this);
@@ -202,7 +209,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
     operations_.begin(data);
   });
   const std::uint64_t name = operation.name;
-  if (outbox_.send(operation, synchronous)) {
+  if (outbox_.send(rank, operation, synchronous)) {
     if (operations_.claim_send(name)) operations_.end(operation, RMA_SUCCESS);
   } else if (outbox_.lost(rank) || (own != nullptr && own->revoked_by(rank))) {
     // That happened before the operation was known there, or meanwhile.
@@ -318,7 +325,9 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
   if (!look()) {
     if (wait) {
       const ProgressEngine::Attendance attendance(pending_.engine());
+      probes_.fetch_add(1, std::memory_order_relaxed);
       wait_until([&] { return look() || awaits_lost(wanted.source); });
+      probes_.fetch_sub(1, std::memory_order_relaxed);
     } else {
       pending_.engine().progress();
       arrivals_.poll_rings();
@@ -356,6 +365,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   *taken = 0;
   if (request != nullptr) *request = opened;
   ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
+    one.source = message->source;
     one.context = message->context;
     one.data = data;
     one.info = info;
@@ -392,16 +402,24 @@ void Messages::cancel(rma_request_t request) {
 
 bool Messages::progress() {
   // A program that only tests never sleeps, and so never calls arm().
-  if (++polls_ % kLookAfterPolls == 0) look_for_ended_ranks();
+  if (++polls_ % kLookAfterPolls == 0) {
+    look_for_ended_ranks();
+    probe_awaited_ranks();
+  }
   bool found = arrivals_.poll_rings();
   found = outbox_.progress([this](std::uint64_t name, int rank) {
     static_cast<void>(operations_.end_send(name, rank, RMA_SUCCESS));
   }) || found;
+  while (const std::optional<int> broken = outbox_.take_broken()) {
+    lose(*broken);
+    found = true;
+  }
   return rendezvous_.transfers().progress() || found;
 }
 
 void Messages::arm() {
   look_for_ended_ranks();
+  probe_awaited_ranks();
   outbox_.ask_for_room();
 }
 

@@ -135,7 +135,14 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Connects with ranks whose data could not be fetched without a connection.
   void connect_wanted();
 
+  // These are in messages_lost.cpp.
+  [[nodiscard]] static std::int64_t monotonic_ms();
   void look_for_ended_ranks();
+  /// Looks whether the ranks of other hosts that calls wait for are still there. A rank that ends there says
+  /// nothing, and a process that only receives sends it nothing that could fail.
+  void probe_awaited_ranks();
+  /// Returns for each rank whether a send, a receive or a probe waits for it.
+  [[nodiscard]] std::vector<bool> awaited_ranks();
   void lose(int rank);
   [[nodiscard]] bool awaits_lost(int source) const;
   /// Returns the rank that is lost, for a text about a receive from `source`, which may be a wildcard.
@@ -146,6 +153,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   Job& job_;
   RemoteAccess& remote_access_;
   PendingOperations& pending_;
+  Channel* const channel_;  ///< may be null
   ContextTable contexts_;
   OperationEnds operations_;
   OperationPool<TakenMessage> taken_;
@@ -156,8 +164,11 @@ class Messages final : public ProgressSource, public WaitProgress {
   bool all_by_ring_ = false;  ///< all ranks are reached by rings
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
-  std::uint64_t polls_ = 0;               ///< counted by progress(), which one thread at a time calls
-  std::atomic<std::int64_t> looked_ = 0;  ///< monotonic time of the last look_for_ended_ranks(), ms
+  std::uint64_t polls_ = 0;                 ///< counted by progress(), which one thread at a time calls
+  std::atomic<std::int64_t> looked_ = 0;    ///< monotonic time of the last look_for_ended_ranks(), ms
+  std::atomic<std::int64_t> probed_ = 0;    ///< and of the last probe_awaited_ranks()
+  std::vector<std::atomic<bool>> probing_;  ///< by rank: its device has not answered yet
+  std::atomic<int> probes_ = 0;             ///< calls of probe() that wait
   std::unique_ptr<ProgressThread>
       progress_thread_;  ///< null without RMA_PROGRESS=thread; the last, because it
                          ///< uses the others

@@ -1,6 +1,7 @@
 #include "messages/operations.hpp"
 
 #include <cstring>
+#include <vector>
 
 #include "messages/take_head.hpp"
 
@@ -28,8 +29,11 @@ std::optional<Announcement> Announcement::decode(std::span<const std::byte> body
       std::memcpy(one.keys.data(), body.data(), sizeof one.keys);
       return one;
     case RendezvousForm::laid_out: {
-      auto layout = Layout::decode(body);
-      if (!layout || !body.empty() || layout->bytes != head->bytes) return {};
+      // A copy, because the sender may change a body in a ring while it is decoded.
+      const std::vector<std::byte> copy(body.begin(), body.end());
+      std::span<const std::byte> encoded(copy);
+      auto layout = Layout::decode(encoded);
+      if (!layout || !encoded.empty() || layout->bytes != head->bytes) return {};
       one.layout = std::make_shared<const Layout::Part>(std::move(*layout));
       return one;
     }

@@ -71,8 +71,21 @@ struct SendOperation {
   bool open = true;
   /// A thread copies pieces of the data to the receiver. Losing the peer does not end the send meanwhile.
   bool sharing = false;
-  bool piped = false;   ///< announced as RendezvousForm::piped
-  DeviceMemory memory;  ///< keeps the data registered while another host may read them
+  /// Says who has the turn. The outbox alone uses the operation while it holds it, so an answer of the
+  /// receiver that comes then, by a guessed name, must not end it. The outbox writes this under its peer's
+  /// lock.
+  enum class Stage : std::uint8_t {
+    held,        ///< the outbox has not sent the message or its announcement yet
+    announced,   ///< the receiver may answer
+    fragmenting  ///< the outbox sends the data in fragments, and then ends the operation
+  };
+  std::atomic<Stage> stage = Stage::held;
+
+  // Of an operation whose data the sender writes to the receiver, under the pool's lock:
+  bool piped = false;       ///< announced as RendezvousForm::piped
+  std::size_t asked = 0;    ///< the receiver has asked for pieces up to this byte
+  std::size_t writing = 0;  ///< pieces that a device reads now
+  DeviceMemory memory;      ///< keeps the data registered while another host may read them
   MessageEnd end;
 
   // After the receiver has asked for fragments:

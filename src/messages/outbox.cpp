@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 #include "core/network/request_order.hpp"
 #include "util/bytes_of.hpp"
@@ -18,42 +20,6 @@ namespace {
 /// fills one while the receiver empties the other.
 constexpr std::size_t fragment_of(const LineRingSizes& ring) {
   return ring.most_body() - sizeof(FragmentHead);
-}
-
-/// Returns how `rank`, which is on this host, gets the data. `most` is the longest body of a message.
-RendezvousForm form_on_host(const Job& job, int rank, const MessageData& data, std::size_t most) {
-  if (data.contiguous()) return RendezvousForm::plain;
-  const Layout& layout = *data.layout;
-  // The receiver copies single segments only from memory that it has mapped, or if they are long.
-  const bool mapped = rank == job.rank() || job.direct(reinterpret_cast<const void*>(layout.extent().low),
-                                                       layout.extent().bytes(), job.rank()) != nullptr;
-  const bool fits = layout.encoded_bytes(0, layout.bytes()) <= most - sizeof(RendezvousHead);
-  return fits && (mapped || layout.bytes() / layout.segments() >= kWorthACall) ? RendezvousForm::laid_out
-                                                                               : RendezvousForm::opaque;
-}
-
-/// Returns how another host gets the data of an operation, and registers them if that host is to read them.
-RendezvousForm form_between_hosts(Network& network, RendezvousSetting setting, SendOperation& operation) {
-  if (!operation.data.contiguous()) return RendezvousForm::opaque;
-  switch (setting) {
-    case RendezvousSetting::copy:
-      return RendezvousForm::opaque;
-    case RendezvousSetting::register_each:
-    case RendezvousSetting::cache:
-    case RendezvousSetting::pipeline:
-    case RendezvousSetting::caching_pipeline:
-      return RendezvousForm::piped;
-    case RendezvousSetting::automatic:
-    case RendezvousSetting::read:
-      break;
-  }
-  auto memory = network.keyed_transfers().prepare(operation.data.address, operation.data.bytes, true);
-  if (!memory.ok() || memory.value().remote == RailKeys{}) {
-    count(Counter::receive_refused);
-    return RendezvousForm::opaque;
-  }
-  operation.memory = std::move(memory).value();
-  return RendezvousForm::keyed;
 }
 
 Status lost_rank(int rank) {
@@ -147,9 +113,14 @@ Status Outbox::try_eager_slowly(int rank, Peer& peer, Envelope envelope, std::sp
 
 bool Outbox::put(int rank, Peer& peer, MessageType type, Envelope envelope, std::span<const std::byte> head,
                  std::span<const std::byte> tail) {
+  if (peer.lost) return false;
   if (peer.ring) {
     const bool sent = peer.ring->send(type, envelope, head, tail);
-    if (!sent && peer.ring->broken()) peer.lost = true;
+    if (!sent && peer.ring->broken()) {
+      peer.broken = true;
+      peer.lost = true;
+      any_broken_.store(true, std::memory_order_release);  // pairs with the exchange in take_broken()
+    }
     return sent;
   }
   std::array<std::byte, sizeof(ChannelHead) + kMostHead> start = {};
@@ -187,7 +158,23 @@ bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
       data = peer.in_one_piece(operation.data, 0, waiting.start);
     }
   }
-  return put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data);
+  if (!put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data)) return false;
+  if (waiting.type == MessageType::rendezvous) {
+    waiting.operation->stage.store(SendOperation::Stage::announced, std::memory_order_release);
+  }
+  return true;
+}
+
+bool Outbox::awaits_answer(const SendOperation& operation, int rank) {
+  if (!operation.open || operation.peer != rank) return false;
+  const auto announced = [&operation] {
+    return operation.stage.load(std::memory_order_acquire) == SendOperation::Stage::announced;
+  };
+  if (announced()) return true;
+  // An honest answer may come before the thread that has just sent the announcement has noted that. It still
+  // holds the lock then.
+  const std::lock_guard guard(peer_of(rank).lock);
+  return announced();
 }
 
 void Outbox::call(int rank) {
@@ -198,16 +185,17 @@ void Outbox::call(int rank) {
 }
 
 void Outbox::enqueue(Peer& peer, const Waiting& waiting) {
+  if (peer.lost) return;  // the caller ends the operation
   peer.backlog.push_back(waiting);
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-bool Outbox::send(SendOperation& operation, bool synchronous) {
-  const int rank = operation.peer;
+bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
   Peer& peer = peer_of(rank);
   bool over = false;
   {
     const std::lock_guard guard(peer.lock);
+    if (peer.lost) return false;
     Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation};
     const std::size_t bytes = operation.data.bytes;
     if (!synchronous && may_be_eager(peer, operation.envelope, bytes)) {
@@ -229,32 +217,6 @@ bool Outbox::send(SendOperation& operation, bool synchronous) {
   return over;
 }
 
-void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting) {
-  const MessageData& data = operation.data;
-  RendezvousHead head = {.bytes = data.bytes,
-                         .address = reinterpret_cast<std::uintptr_t>(data.address),
-                         .sender = operation.name};
-  const std::size_t start = std::min(data.bytes, peer.eager);
-  const std::uint64_t cost = UnexpectedWindow::cost(sizeof head + start);
-  const bool room = peer.has_room(cost, limits_.window);
-  if (start == data.bytes && room) {
-    head.form = RendezvousForm::inlined;
-  } else {
-    const bool network = network_ != nullptr && !by_ring(rank) && !channel_->local(rank);
-    head.form = by_ring(rank) ? form_on_host(job_, rank, data, limits_.ring.most_body())
-                : network     ? form_between_hosts(*network_, limits_.rendezvous, operation)
-                              : RendezvousForm::opaque;
-  }
-  operation.piped = head.form == RendezvousForm::piped;
-  if (head.form == RendezvousForm::inlined || (operation.piped && room && start != 0)) {
-    waiting.start = start;
-    peer.eager_cost += cost;
-  }
-  waiting.form = head.form;
-  waiting.head_bytes = sizeof head;
-  std::memcpy(waiting.head.data(), &head, sizeof head);
-}
-
 void Outbox::control(int rank, MessageType type, std::span<const std::byte> head) {
   Peer& peer = peer_of(rank);
   if (!by_ring(rank)) {
@@ -270,6 +232,7 @@ void Outbox::control(int rank, MessageType type, std::span<const std::byte> head
   {
     const std::lock_guard guard(peer.lock);
     Waiting waiting = {.type = type, .head_bytes = head.size()};
+    assert(head.size() <= waiting.head.size());  // `ready`, which is longer, goes between hosts only
     std::memcpy(waiting.head.data(), head.data(), head.size());
     // Without memory for the ring, the message waits: pump() tries to make the ring again.
     if (!opened || peer.waits() || !put(rank, peer, waiting)) enqueue(peer, waiting);
@@ -280,6 +243,8 @@ void Outbox::control(int rank, MessageType type, std::span<const std::byte> head
 void Outbox::send_fragments(SendOperation& operation) {
   Peer& peer = peer_of(operation.peer);
   const std::lock_guard guard(peer.lock);
+  if (peer.lost) return;  // lose() or its caller ends the operation
+  operation.stage.store(SendOperation::Stage::fragmenting, std::memory_order_relaxed);
   peer.fragmented.push_back(&operation);
   waiting_.fetch_add(1, std::memory_order_release);
 }
@@ -371,6 +336,20 @@ void Outbox::drop(const SendOperation& operation) {
       std::erase_if(peer.backlog, [&](const Waiting& one) { return one.operation == &operation; }) +
       std::erase(peer.fragmented, &operation);
   waiting_.fetch_sub(dropped, std::memory_order_relaxed);
+}
+
+std::optional<int> Outbox::take_broken() {
+  if (!any_broken_.load(std::memory_order_relaxed)) [[likely]]
+    return {};
+  any_broken_.store(false, std::memory_order_relaxed);
+  for (int rank = 0; rank < job_.size(); ++rank) {
+    Peer& peer = peer_of(rank);
+    const std::lock_guard guard(peer.lock);
+    if (!std::exchange(peer.broken, false)) continue;
+    any_broken_.store(true, std::memory_order_relaxed);  // there may be another
+    return rank;
+  }
+  return {};
 }
 
 void Outbox::lose(int rank) {

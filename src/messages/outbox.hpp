@@ -86,11 +86,12 @@ class Outbox {
 
   /// Finds or makes the path to a rank. The errors are those of try_eager().
   [[nodiscard]] Status ready(int rank);
-  /// Sends an operation, which has a slot in the pool of sends, as soon as possible: eagerly if the message
-  /// is short and the receiver has room for unexpected ones, unless it is synchronous; else as a rendezvous.
-  /// The announcement of a short message carries its data if the receiver has room for them. Returns true if
-  /// the operation is over already.
-  [[nodiscard]] bool send(SendOperation& operation, bool synchronous);
+  /// Sends an operation, which has a slot in the pool of sends, to `rank` as soon as possible: eagerly if the
+  /// message is short and the receiver has room for unexpected ones, unless it is synchronous; else as a
+  /// rendezvous. The announcement of a short message carries its data if the receiver has room for them.
+  /// Returns true if the operation is over already. Does not touch the operation if the rank is lost(),
+  /// because it may be over then.
+  [[nodiscard]] bool send(int rank, SendOperation& operation, bool synchronous);
   /// Sends a short control message as soon as possible.
   void control(int rank, MessageType type, std::span<const std::byte> head);
   template <typename Head>
@@ -98,8 +99,12 @@ class Outbox {
     control(rank, type, std::as_bytes(std::span(&head, 1)));
   }
   /// Sends the bytes [given, wanted) of an operation in fragments, as fast as there is room. progress() says
-  /// when they are sent.
+  /// when they are sent. The caller holds the lock of the pool of sends, so nobody ends the operation
+  /// meanwhile.
   void send_fragments(SendOperation& operation);
+  /// Returns whether `rank` may answer the announcement of this operation now. The caller holds the lock of
+  /// the pool.
+  [[nodiscard]] bool awaits_answer(const SendOperation& operation, int rank);
 
   /// Forgets an operation to a rank that takes nothing more of it. Its owner then ends it.
   void drop(const SendOperation& operation);
@@ -128,6 +133,11 @@ class Outbox {
   [[nodiscard]] bool lost(int rank) const {
     return peers_[static_cast<std::size_t>(rank)].lost.load(std::memory_order_acquire);
   }
+  /// Returns a rank whose ring this process cannot use any more, because the receiver has claimed to have
+  /// taken more than was sent; no honest one does. Such a rank is lost() already, and the caller calls
+  /// lose(). Returns no value if there is none.
+  [[nodiscard]] std::optional<int> take_broken();
+  [[nodiscard]] std::uint64_t window() const { return limits_.window; }
   /// Returns whether messages between this process and `rank` go by rings.
   [[nodiscard]] bool by_ring(int rank) const { return job_.mapped(rank); }
   /// Returns whether a thread of `rank`, which is mapped, sleeps or is about to.
@@ -164,6 +174,7 @@ class Outbox {
     SpinLock lock;  ///< guards all members but `lost` and the two about giving back
     std::optional<LineSender> ring;
     bool by_channel = false;  ///< the channel is open
+    bool broken = false;      ///< see take_broken()
     std::size_t rail = 0;
     std::size_t eager = 0;                  ///< longest eager message in bytes
     std::size_t fragment = 0;               ///< most data of one fragment
@@ -203,6 +214,7 @@ class Outbox {
   /// Sends one message if there is room.
   [[nodiscard]] bool put(int rank, Peer& peer, MessageType type, Envelope envelope,
                          std::span<const std::byte> head, std::span<const std::byte> tail);
+  /// Sends a message, and an operation's stage changes if that was its announcement.
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
   /// Chooses how the receiver gets the data of an operation, and sets all that the announcement says.
   void announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting);
@@ -222,6 +234,7 @@ class Outbox {
   std::vector<std::byte*> rings_;
   SpinLock rings_lock_;
   std::atomic<std::size_t> waiting_ = 0;  ///< entries of all backlogs and lists of fragments
+  std::atomic<bool> any_broken_ = false;
 };
 
 }  // namespace rma

@@ -26,13 +26,13 @@ Pipeline::Options Pipeline::Options::from(const Settings& settings) {
 
 void Pipeline::begin(ReceiveOperation& receive, std::uint64_t sender) {
   count(options_.counter);
+  const int rank = receive.peer;
   const auto pieces = std::make_shared<WrittenPieces>(receive, sender);
   static_cast<void>(operations_.receives().with(receive.name, [&](ReceiveOperation& one) {
     one.pieces = pieces;
     return true;
   }));
   // The rank may have been lost before `pieces` was known. lose() or this thread then ends the receive.
-  const int rank = receive.peer;
   advance(pieces);
   if (outbox_.lost(rank)) lose(rank);
 }
@@ -90,31 +90,39 @@ bool Pipeline::take_in_ready(const Arrival& arrival) {
   const auto keys = take_head<RailKeys>(body);
   if (!ready || !keys || !body.empty()) return false;
   MessageData data;
-  const bool known = operations_.sends().with(ready->sender, [&](const SendOperation& one) {
-    if (!one.open || !one.piped || one.peer != arrival.source || ready->bytes == 0 ||
-        ready->bytes > one.data.bytes || ready->offset > one.data.bytes - ready->bytes) {
+  const bool known = operations_.sends().with(ready->sender, [&](SendOperation& one) {
+    // An honest receiver asks for the pieces in order, and for each once.
+    if (!outbox_.awaits_answer(one, arrival.source) || !one.piped || ready->bytes == 0 ||
+        ready->bytes > one.data.bytes || ready->offset > one.data.bytes - ready->bytes ||
+        ready->offset < one.asked) {
       return false;
     }
+    one.asked = static_cast<std::size_t>(ready->offset + ready->bytes);
+    ++one.writing;
     data = {.address = one.data.address + ready->offset, .bytes = static_cast<std::size_t>(ready->bytes)};
     return true;
   });
   if (!known) return false;
   const rma_status_t status = write(arrival.source, *ready, *keys, data);
-  if (status != RMA_SUCCESS) {
-    outbox_.control(arrival.source, MessageType::written,
-                    WrittenHead{.receiver = ready->receiver, .offset = ready->offset, .status = status});
-  }
+  if (status != RMA_SUCCESS) say_written(arrival.source, *ready, status);
   return true;
+}
+
+void Pipeline::say_written(int rank, const ReadyHead& ready, rma_status_t status) {
+  // Before the receiver is told, because it may then end the operation.
+  static_cast<void>(operations_.sends().with(ready.sender, [](SendOperation& one) {
+    --one.writing;
+    return true;
+  }));
+  outbox_.control(rank, MessageType::written,
+                  WrittenHead{.receiver = ready.receiver, .offset = ready.offset, .status = status});
 }
 
 rma_status_t Pipeline::write(int rank, const ReadyHead& ready, const RailKeys& keys,
                              const MessageData& data) {
-  return transfers_.start(
-      transport::Direction::write, rank, static_cast<std::uintptr_t>(ready.address), keys, data,
-      options_.keep, [this, rank, receiver = ready.receiver, offset = ready.offset](rma_status_t status) {
-        outbox_.control(rank, MessageType::written,
-                        WrittenHead{.receiver = receiver, .offset = offset, .status = status});
-      });
+  return transfers_.start(transport::Direction::write, rank, static_cast<std::uintptr_t>(ready.address), keys,
+                          data, options_.keep,
+                          [this, rank, ready](rma_status_t status) { say_written(rank, ready, status); });
 }
 
 bool Pipeline::take_in_written(const Arrival& arrival) {

@@ -85,6 +85,8 @@ class Pipeline {
   /// Starts to write one piece. Returns a failure if that is impossible.
   [[nodiscard]] rma_status_t write(int rank, const ReadyHead& ready, const RailKeys& keys,
                                    const MessageData& data);
+  /// Tells the receiver that the piece was written, or was not.
+  void say_written(int rank, const ReadyHead& ready, rma_status_t status);
 
   const Options options_;
   Network* const network_;

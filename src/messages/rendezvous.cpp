@@ -167,23 +167,17 @@ bool Rendezvous::take_in(const Arrival& arrival) {
 bool Rendezvous::take_in_clear(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<ClearHead>(body);
-  if (!head) return false;
-  SendOperation* cleared = nullptr;
-  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& one) {
-    // `wanted` is 0 until the first request.
-    if (!one.open || one.peer != arrival.source || one.wanted != 0 || head->begin >= head->end ||
-        head->end > one.data.bytes) {
+  if (!head || !body.empty()) return false;
+  return operations_.sends().with(head->sender, [&](SendOperation& one) {
+    if (!awaits_end(one, arrival.source) || head->begin >= head->end || head->end > one.data.bytes) {
       return false;
     }
     one.receiver = head->receiver;
-    one.given = head->begin;
-    one.wanted = head->end;
-    cleared = &one;
+    one.given = static_cast<std::size_t>(head->begin);
+    one.wanted = static_cast<std::size_t>(head->end);
+    outbox_.send_fragments(one);
     return true;
-  }));
-  if (cleared == nullptr) return false;
-  outbox_.send_fragments(*cleared);
-  return true;
+  });
 }
 
 bool Rendezvous::take_in_fragment(const Arrival& arrival) {
@@ -192,7 +186,7 @@ bool Rendezvous::take_in_fragment(const Arrival& arrival) {
   if (!head) return false;
   ReceiveOperation* complete = nullptr;
   const bool honest = operations_.receives().with(head->receiver, [&](ReceiveOperation& one) {
-    if (!one.fragmented || one.peer != arrival.source || head->offset != one.come ||
+    if (!one.fragmented || one.peer != arrival.source || head->offset != one.come || data.empty() ||
         data.size() > one.wanted() - one.come) {
       return false;
     }
@@ -211,8 +205,16 @@ bool Rendezvous::take_in_fragment(const Arrival& arrival) {
 bool Rendezvous::take_in_finished(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<FinishedHead>(body);
-  if (!head || head->status < RMA_SUCCESS || head->status > RMA_ERR_CANCELED) return false;
-  return operations_.end_send(head->sender, arrival.source, static_cast<rma_status_t>(head->status));
+  if (!head || !body.empty() || head->status < RMA_SUCCESS || head->status > RMA_ERR_CANCELED) return false;
+  SendOperation* ended = nullptr;
+  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& one) {
+    if (!awaits_end(one, arrival.source)) return false;
+    one.open = false;
+    ended = &one;
+    return true;
+  }));
+  if (ended != nullptr) operations_.end(*ended, static_cast<rma_status_t>(head->status));
+  return ended != nullptr;
 }
 
 void Rendezvous::lose(int rank) {

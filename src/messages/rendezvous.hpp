@@ -51,6 +51,12 @@ class Rendezvous {
   /// Says to the sender that its buffer is free, and ends the receive.
   void end(ReceiveOperation& receive, std::uint64_t sender, rma_status_t status);
 
+  /// Returns whether the receiver, `rank`, may end the operation or ask for fragments now. The caller holds
+  /// the lock of the pool.
+  [[nodiscard]] bool awaits_end(const SendOperation& send, int rank) {
+    // A device still reads the data of a receiver that has not waited for its pieces.
+    return send.writing == 0 && outbox_.awaits_answer(send, rank);
+  }
   [[nodiscard]] bool take_in_clear(const Arrival& arrival);
   [[nodiscard]] bool take_in_fragment(const Arrival& arrival);
   [[nodiscard]] bool take_in_finished(const Arrival& arrival);

@@ -95,9 +95,10 @@ void SharedCopy::help(int rank, const ShareHead& request) {
   if (!remote_access_.permitted(rank)) return;
   const std::byte* data = nullptr;
   static_cast<void>(operations_.sends().with(request.sender, [&](SendOperation& one) {
-    if (!one.open || one.sharing || one.peer != rank || !one.data.contiguous() ||
-        request.bytes > one.data.bytes)
+    if (!outbox_.awaits_answer(one, rank) || one.sharing || !one.data.contiguous() ||
+        request.bytes > one.data.bytes) {
       return false;
+    }
     one.sharing = true;  // so lose() leaves it to this thread
     data = one.data.address;
     return true;

@@ -178,9 +178,11 @@ std::span<const SettingInfo> setting_table() {
           "Who makes progress with sends and receives of more than RMA_EAGER bytes that are pending. With "
           "caller only calls do. With thread a thread of the library does too, while no call waits. It "
           "sleeps until something arrives"},
-      SettingInfo{"RMA_UNEXPECTED", &Settings::unexpected_bytes, "16M", 4096, kTebi, "bytes",
-                  "The maximum memory for messages of one rank to another that were sent at once and for "
-                  "which no receive is posted. Further messages wait for their receive"},
+      SettingInfo{
+          "RMA_UNEXPECTED", &Settings::unexpected_bytes, "16M", 4096, kTebi, "bytes",
+          "The maximum memory for messages of one rank to another that were sent at once and for "
+          "which no receive is posted. Further messages wait for their receive. The value must be the "
+          "same on all ranks"},
       SettingInfo{
           "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes",
           "Messages between two ranks of a host of at least this size, whose memory is not mapped, are "

@@ -90,8 +90,8 @@ bool Completions::post_retries() {
     const std::size_t rail = ConnectionManager::next_rail(peer);
     const transport::Local local = fragment->local(rail);
     transport::Work work = fragment->work(rail);
-    work.pieces = {&local, 1};
     const std::size_t bytes = fragment->span.bytes;
+    if (bytes != 0) work.pieces = {&local, 1};  // else it is a probe
     std::size_t posted = 0;
     const rma_status_t status = rails_[rail].post(peer.rank, {&work, 1}, &posted);
     if (posted != 0) {

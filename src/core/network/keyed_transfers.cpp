@@ -55,4 +55,11 @@ Status KeyedTransfers::start(transport::Direction direction, int rank, std::uint
   return {};
 }
 
+void KeyedTransfers::probe(int rank, rma_request_t operation) {
+  Fragment& fragment =
+      completions_.begin(connections_.peer(rank), {.direction = transport::Direction::write}, operation);
+  fragment.movable = true;  // the rank is lost only if no rail reaches it
+  completions_.post_later(fragment);
+}
+
 }  // namespace rma

@@ -60,6 +60,11 @@ class KeyedTransfers {
                              const RailKeys& keys, std::byte* local, std::size_t bytes,
                              const DeviceMemory& memory, rma_request_t operation);
 
+  /// Starts to write nothing to `rank`, which is connected(), as a part of `operation`. The rank's device
+  /// answers even while its program computes. The part ends with RMA_ERR_PEER_LOST if the rank's process is
+  /// gone.
+  void probe(int rank, rma_request_t operation);
+
  private:
   const Settings& settings_;
   const OwnMemory own_memory_;

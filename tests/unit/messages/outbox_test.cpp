@@ -67,7 +67,7 @@ TEST_F(OutboxToItself, AShortRendezvousCarriesItsDataOnlyIntoTheWindow) {
   Taken taken;
   std::uint64_t kept = 0;
   for (int i = 0; i < 100; ++i) {
-    static_cast<void>(outbox->send(operation(100), true));
+    static_cast<void>(outbox->send(0, operation(100), true));
     ASSERT_TRUE(take(taken));
     ASSERT_EQ(taken.type, MessageType::rendezvous);
     if (taken.head.form == RendezvousForm::inlined) kept += 100;
@@ -87,7 +87,7 @@ TEST_F(OutboxToItself, AReleaseThatComesLateIsNoLie) {
 TEST_F(OutboxToItself, WhatFindsNoRoomGoesLaterAndInOrder) {
   ASSERT_TRUE(eager(1));
   for (std::size_t i = 1; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
-  for (std::size_t i = 0; i < 5; ++i) static_cast<void>(outbox->send(operation(1000 + i), true));
+  for (std::size_t i = 0; i < 5; ++i) static_cast<void>(outbox->send(0, operation(1000 + i), true));
   EXPECT_FALSE(eager(1)) << "it must not overtake";
   Taken taken;
   for (std::size_t i = 0; i < kSizes.lines; ++i) {
@@ -106,7 +106,7 @@ TEST_F(OutboxToItself, WhatFindsNoRoomGoesLaterAndInOrder) {
 
 TEST_F(OutboxToItself, FragmentsAreAsManyAsTheRingTakes) {
   SendOperation& sent = operation(4000);
-  static_cast<void>(outbox->send(sent, true));
+  static_cast<void>(outbox->send(0, sent, true));
   Taken taken;
   ASSERT_TRUE(take(taken));
   sent.receiver = 77;
