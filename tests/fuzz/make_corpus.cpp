@@ -1,6 +1,7 @@
-// Writes the inputs with which the fuzzer starts: valid requests of each kind, and answers.
+// Writes the inputs with which the fuzzers start: valid requests of each kind, and answers; and two-sided
+// messages.
 //
-// usage: fuzz-corpus DIRECTORY
+// usage: fuzz-corpus DIRECTORY DIRECTORY-FOR-MESSAGES
 
 #include <array>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include "atomics/remote_mutexes.hpp"
 #include "channel/link.hpp"
 #include "core/one_sided/layout.hpp"
+#include "message_corpus.hpp"
 #include "records.hpp"
 #include "rma/rma.h"
 #include "strided/host_assisted.hpp"
@@ -224,9 +226,9 @@ bool write_all(const std::string& directory) {
 }  // namespace rma::fuzz
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: fuzz-corpus DIRECTORY\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: fuzz-corpus DIRECTORY DIRECTORY-FOR-MESSAGES\n");
     return 2;
   }
-  return rma::fuzz::write_all(argv[1]) ? 0 : 1;
+  return rma::fuzz::write_all(argv[1]) && rma::fuzz::write_message_corpus(argv[2]) ? 0 : 1;
 }

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace rma::fuzz {
+
+/// Writes the inputs with which fuzz-messages starts: messages as honest processes send them. Returns whether
+/// that was possible.
+[[nodiscard]] bool write_message_corpus(const std::string& folder);
+
+}  // namespace rma::fuzz
