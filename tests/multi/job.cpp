@@ -214,6 +214,7 @@ const std::map<std::string_view, std::function<void()>> kCases = {
     {"stale_request", stale_request},
     {"forked", forked},
     {"churn", churn},
+    {"flood_both_ways", flood_both_ways},
     {"beyond_4_gib", beyond_4_gib},
     {"outside",
      [] {

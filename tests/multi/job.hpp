@@ -24,6 +24,10 @@ void refuse_everything(rma_status_t expected = RMA_ERR_NOT_INITIALIZED);
 /// The parent goes on.
 void forked();
 
+// job_flood.cpp
+/// Two ranks send each other more than their windows for messages take, before either of them receives.
+void flood_both_ways();
+
 // job_beyond_4_gib.cpp
 /// One put and one get of more than 4 GiB.
 void beyond_4_gib();

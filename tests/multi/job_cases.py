@@ -159,6 +159,19 @@ def abort(job):
     ends(job, 4, "abort", 9, ["this job has seen enough"])
 
 
+def flood_both_ways(job):
+    # 85 + 120 - 17 of the 600 messages are long or synchronous. More were announced only if there was no room for them.
+    announced_anyway = 188
+    for settings in {}, {"RMA_SPIN": "0", "RMA_YIELDS": "0"}, {"RMA_EAGER": "0"}, {"RMA_CMA": "off"}:
+        result = job.passes(2, "flood_both_ways", RMA_STATS="json", RMA_UNEXPECTED="4K", RMA_HOST_RING="4K",
+                            RMA_HOST_RING_LINES="16", **settings)
+        objects = [json.loads(line) for line in result.err.splitlines() if line.startswith("{")]
+        expect(len(objects) == 2, "one object per rank")
+        for counts in objects:
+            expect(counts["send_rendezvous"] > announced_anyway, "the window has run out")
+            expect(counts["send_eager"] + counts["send_rendezvous"] == 600, "every message is counted once")
+
+
 def churn(job):
     job.passes(2, "churn", RMA_HEAP_SIZE="16M")
 

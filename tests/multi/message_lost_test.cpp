@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -28,6 +29,7 @@ const std::vector<MessageWay>& message_ways() {
       {"Usual", {}},
       {"Sleeping", {{"RMA_SPIN", "0"}, {"RMA_YIELDS", "0"}}},
       {"Announced", {{"RMA_EAGER", "0"}}},
+      {"Window", {{"RMA_UNEXPECTED", "4K"}}},
       {"Fragments", {{"RMA_CMA", "off"}}},
       {"ShortRings", {{"RMA_CMA", "off"}, {"RMA_HOST_RING", "4K"}, {"RMA_HOST_RING_LINES", "16"}}},
   };
@@ -40,7 +42,7 @@ constexpr std::size_t kLong = std::size_t{2} << 20U;
 constexpr std::uint32_t kLostContext = 1;
 
 /// The ways in which messages go in fragments begin here.
-constexpr std::size_t kFragmentWays = 3;
+constexpr std::size_t kFragmentWays = 4;
 
 class MessageLost : public testing::TestWithParam<std::size_t> {
  protected:
@@ -155,23 +157,28 @@ TEST_P(MessageLost, CallsThatOnlyTestFindOut) {
 TEST_P(MessageLost, WhatItSentBeforeIsReceived) {
   const bool announced = GetParam() == 2;
   run([announced](int rank, const Meet& meet) {
-    constexpr int kSent = 10;
+    constexpr int kSent = 6;  // which the smallest window takes
+    // Bodies in the line and beside it.
+    const auto bytes = [](int number) {
+      return std::array<std::size_t, 3>{4, 60, 900}[static_cast<std::size_t>(number) % 3];
+    };
     if (rank == kVictim) {
       for (int i = 0; i < kSent && !announced; ++i) {
-        expect_good(rma_send(&i, sizeof i, 0, i, kLostContext));
-        expect_good(rma_send(&i, sizeof i, 1, i, kLostContext));
+        const std::vector<std::byte> data(bytes(i), static_cast<std::byte>(i));
+        expect_good(rma_send(data.data(), data.size(), 0, i, kLostContext));
+        expect_good(rma_send(data.data(), data.size(), 1, i, kLostContext));
       }
     }
     meet();
     if (rank == kVictim) return;
-    int number = -1;
     for (int i = kSent - 1; i >= 0 && !announced; --i) {
+      std::vector<std::byte> data(bytes(i));
       expect_good(
-          rma_recv(&number, sizeof number, rank == 0 ? kVictim : RMA_ANY_SOURCE, i, kLostContext, nullptr));
-      EXPECT_EQ(number, i);
+          rma_recv(data.data(), data.size(), rank == 0 ? kVictim : RMA_ANY_SOURCE, i, kLostContext, nullptr));
+      EXPECT_EQ(data, std::vector<std::byte>(bytes(i), static_cast<std::byte>(i)));
     }
-    expect_lost(rma_recv(&number, sizeof number, kVictim, RMA_ANY_TAG, kLostContext, nullptr),
-                "the next one");
+    std::array<std::byte, 8> sink = {};
+    expect_lost(rma_recv(sink.data(), 8, kVictim, RMA_ANY_TAG, kLostContext, nullptr), "the next one");
   });
 }
 
@@ -188,6 +195,90 @@ TEST_P(MessageLost, AnAnnouncementThatNobodyHadMatched) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     expect_lost(rma_recv(sink.data(), kLong, kVictim, 1, kLostContext, nullptr), "the receive");
     expect_lost(rma_recv(sink.data(), kLong, kVictim, 1, kLostContext, nullptr), "the next receive");
+  });
+}
+
+TEST_P(MessageLost, AMessageOfItsHeapIsReceived) {
+  // The memory of a process that has ended stays mapped.
+  run([](int rank, const Meet& meet) {
+    void* memory = nullptr;
+    expect_good(rma_malloc_local(kLong, 0, &memory));
+    auto* const source = static_cast<std::byte*>(memory);
+    std::fill_n(source, kLong, std::byte{7});
+    rma_request_t request = RMA_REQUEST_NULL;
+    if (rank == kVictim) expect_good(rma_ssend_nb(source, kLong, 0, 1, kLostContext, &request));
+    if (rank == 0) expect_good(rma_probe(kVictim, 1, kLostContext, nullptr));
+    meet();
+    if (rank != 0) return rank == kVictim ? end() : (void)0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // most likely it has ended
+    std::vector<std::byte> sink(kLong);
+    expect_good(rma_recv(sink.data(), kLong, kVictim, 1, kLostContext, nullptr));
+    EXPECT_EQ(sink, std::vector<std::byte>(kLong, std::byte{7}));
+    expect_lost(rma_recv(sink.data(), kLong, kVictim, 1, kLostContext, nullptr), "the next receive");
+  });
+}
+
+TEST_P(MessageLost, AMessageThatWasTakenOutOfTheMatching) {
+  run([](int rank, const Meet& meet) {
+    const std::vector<std::byte> source(kLong, std::byte{7});
+    rma_request_t request = RMA_REQUEST_NULL;
+    if (rank == kVictim) expect_good(rma_ssend_nb(source.data(), kLong, 0, 1, kLostContext, &request));
+    rma_message_t message = nullptr;
+    if (rank == 0) expect_good(rma_mprobe(kVictim, 1, kLostContext, &message, nullptr));
+    meet();
+    if (rank != 0) return rank == kVictim ? end() : (void)0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // most likely it has ended
+    std::vector<std::byte> sink(kLong);
+    expect_lost(rma_mrecv(sink.data(), kLong, &message, nullptr), "the receive of the message");
+  });
+}
+
+TEST_P(MessageLost, AReceiveThatIsCancelledMeanwhile) {
+  run([](int rank, const Meet& meet) {
+    std::array<std::byte, 8> sink = {};
+    std::array<rma_request_t, 50> requests = {};
+    if (rank != kVictim) {
+      for (rma_request_t& one : requests) {
+        expect_good(rma_recv_nb(sink.data(), 8, kVictim, 1, kLostContext, nullptr, &one));
+      }
+    }
+    meet();
+    if (rank == kVictim) return;
+    for (rma_request_t& one : requests) {
+      expect_good(rma_cancel(one));
+      const rma_status_t status = rma_wait(&one);
+      if (status != RMA_ERR_CANCELED) expect_lost(status, "a receive that was cancelled too late");
+    }
+    expect_lost(rma_recv(sink.data(), 8, kVictim, 1, kLostContext, nullptr), "a later receive");
+  });
+}
+
+TEST_P(MessageLost, SendsThatFindNoRoom) {
+  run([](int rank, const Meet& meet) {
+    const std::vector<std::byte> source(700, std::byte{7});
+    meet();
+    if (rank == kVictim) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      return;
+    }
+    if (rank == 0) {
+      rma_status_t status = RMA_SUCCESS;
+      constexpr int kMoreThanTheWindowTakes = 200'000;
+      for (int i = 0; i < kMoreThanTheWindowTakes && status == RMA_SUCCESS; ++i) {
+        status = rma_send(source.data(), source.size(), kVictim, 1, kLostContext);
+      }
+      return expect_lost(status, "a send into a full window");
+    }
+    std::vector<rma_request_t> requests(2000);
+    for (rma_request_t& one : requests) {
+      const rma_status_t status = rma_send_nb(source.data(), source.size(), kVictim, 1, kLostContext, &one);
+      if (status != RMA_SUCCESS) expect_lost(status, "a send that starts");
+    }
+    for (rma_request_t& one : requests) {
+      const rma_status_t status = rma_wait(&one);
+      if (status != RMA_SUCCESS) expect_lost(status, "a send that waits for room");
+    }
+    expect_lost(rma_send(source.data(), source.size(), kVictim, 1, kLostContext), "a later send");
   });
 }
 
