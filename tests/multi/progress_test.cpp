@@ -1,6 +1,7 @@
 // Long messages to and from ranks that compute. A computing rank calls nothing of the library. It reads a
 // word of its own until another rank stores it.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,10 @@ constexpr std::byte kUntouched{0x5a};
 /// longer.
 class Words {
  public:
-  Words() : memory_(Remote::window, 2 * sizeof(std::uint64_t)) {}
+  Words() : memory_(Remote::window, 2 * sizeof(std::uint64_t)) {
+    std::ranges::fill(memory_.mine(), std::byte{0});
+    barrier();
+  }
 
   void say_computing(int rank) { say(0, rank); }
   void say_over(int rank) { say(1, rank); }
