@@ -40,7 +40,7 @@ class Smallest {
 };
 
 // Returns the smallest values of all ranks.
-Smallest of_all(Job& job, const Smallest& mine) {
+Smallest of_all(apps::Job& job, const Smallest& mine) {
   std::vector<Candidate> all(kCharges * static_cast<std::size_t>(job.size()));
   job.gather(std::as_bytes(mine.kept()), std::as_writable_bytes(std::span(all)));
   Smallest result;
@@ -50,7 +50,7 @@ Smallest of_all(Job& job, const Smallest& mine) {
 
 }  // namespace
 
-void place_charges(Job& job, const Decomposition& decomposition, const View& v) {
+void place_charges(apps::Job& job, const Decomposition& decomposition, const View& v) {
   const std::uint64_t side = std::uint64_t{1} << decomposition.finest();
   const Sides first = decomposition.own_first(decomposition.finest());
   const auto [nx, ny, nz] = v.sides;

@@ -12,7 +12,7 @@ namespace nas_mg {
 /// Fills this rank's points of v on the finest level. Every point of the grid has a random number,
 /// in the order of z, y, x. The points with the ten largest numbers get +1, those with the ten
 /// smallest -1. Collective.
-void place_charges(Job& job, const Decomposition& decomposition, const View& v);
+void place_charges(apps::Job& job, const Decomposition& decomposition, const View& v);
 
 }  // namespace nas_mg
 

@@ -1,6 +1,7 @@
 /// @file
 /// The exchange of grid points between ranks. It is one interface: halo_rma.cpp puts the points in their
-/// places, one-sided; halo_mpi.cpp sends and receives them.
+/// places, one-sided; halo_messages.cpp sends and receives them by librma's messages, and halo_mpi.cpp by
+/// MPI.
 ///
 /// Every rank has the same amount of memory with the same layout, and describes the same swaps in the
 /// same order. A swap sends some boxes of points and waits for as many. It makes no copies: points go
@@ -14,6 +15,7 @@
 #define NAS_MG_HALO_HPP
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -21,6 +23,8 @@
 #include "job.hpp"
 
 namespace nas_mg {
+
+using apps::Job;
 
 /// counts[0] adjacent points, repeated counts[1] times at a distance of strides[0] points; all of that is
 /// repeated counts[2] times at a distance of strides[1].
@@ -48,6 +52,9 @@ class Halo {
   Halo(const Halo&) = delete;
   Halo& operator=(const Halo&) = delete;
 
+  /// Returns a short text that says what moves the grid points.
+  static const char* communication();
+
   [[nodiscard]] double* memory() const;
 
   using Swap = std::size_t;
@@ -55,11 +62,20 @@ class Halo {
   [[nodiscard]] Swap describe(std::span<const Message> messages);
   /// Executes the swap. When this returns, all boxes for this rank have arrived, and the sent points
   /// may be changed.
-  void make(Swap swap);
+  void make(Swap swap) {
+    const auto start = std::chrono::steady_clock::now();
+    exchange(swap);
+    time_ += std::chrono::steady_clock::now() - start;
+  }
+  /// Returns the time that all swaps took together, with waiting for the others.
+  [[nodiscard]] std::chrono::duration<double> time() const { return time_; }
 
  private:
+  void exchange(Swap swap);
+
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;
+  std::chrono::duration<double> time_{};
 };
 
 }  // namespace nas_mg

@@ -41,6 +41,8 @@ Halo::~Halo() {
   }
 }
 
+const char* Halo::communication() { return "MPI, sends and receives"; }
+
 double* Halo::memory() const { return implementation_->memory.data(); }
 
 Halo::Swap Halo::describe(std::span<const Message> messages) {
@@ -58,7 +60,7 @@ Halo::Swap Halo::describe(std::span<const Message> messages) {
   return implementation_->swaps.size() - 1;
 }
 
-void Halo::make(Swap swap) {
+void Halo::exchange(Swap swap) {
   std::vector<MPI_Request>& requests = implementation_->swaps[swap];
   MPI_Startall(static_cast<int>(requests.size()), requests.data());
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);

@@ -49,6 +49,8 @@ Halo::Halo(Job& /*job*/, std::size_t points, std::size_t channels)
     : implementation_(std::make_unique<Implementation>(points, channels)) {}
 Halo::~Halo() = default;
 
+const char* Halo::communication() { return "librma, one-sided puts"; }
+
 double* Halo::memory() const { return implementation_->memory.local().data(); }
 
 Halo::Swap Halo::describe(std::span<const Message> messages) {
@@ -68,7 +70,7 @@ Halo::Swap Halo::describe(std::span<const Message> messages) {
   return implementation_->swaps.size() - 1;
 }
 
-void Halo::make(Swap swap) {
+void Halo::exchange(Swap swap) {
   const auto& puts = implementation_->swaps[swap];
   for (const auto& put : puts) {
     rma::put_strided_notify(put.destination, put.strides, put.source, put.strides, put.counts, put.counter,

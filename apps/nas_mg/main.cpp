@@ -7,6 +7,7 @@
 #include <string>
 
 #include "decomposition.hpp"
+#include "halo.hpp"
 #include "job.hpp"
 #include "multigrid.hpp"
 #include "options.hpp"
@@ -55,12 +56,15 @@ int run(int argc, char** argv) {
   const int iterations = options.iterations.value_or(chosen.iterations);
   Run result{.problem = chosen,
              .grid = decomposition.grid(),
-             .communication = Job::communication(),
+             .communication = Halo::communication(),
              .iterations = iterations,
              .seconds = 0,
+             .exchange_seconds = 0,
              .norm = 0,
              .right = std::nullopt};
+  const double before = multigrid.exchange_seconds();
   result.seconds = iterate(job, multigrid, iterations, result.norm);
+  result.exchange_seconds = job.sum(multigrid.exchange_seconds() - before) / job.size();
   if (iterations == chosen.iterations) result.right = is_right(chosen, result.norm);
   if (job.rank() == 0) {
     std::fputs((options.json ? as_json(result) : as_text(result)).c_str(), stdout);

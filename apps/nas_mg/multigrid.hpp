@@ -32,6 +32,9 @@ class Multigrid {
   /// u = 0 again.
   void reset();
 
+  /// The seconds that this rank has spent in exchanges of points so far.
+  [[nodiscard]] double exchange_seconds() const { return halo_.time().count(); }
+
   /// The right side, to change it.
   [[nodiscard]] const View& charges() const { return v_; }
 

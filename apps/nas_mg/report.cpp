@@ -25,10 +25,11 @@ std::string as_text(const Run& run) {
   return fmt::format(
       "MG class {}: {} x {} x {} points, {} iterations, on {} ranks ({} x {} x {}), {}\n"
       "  {:.2f} Mop/s ({:.4f} s)\n"
+      "  {:.4f} s of each rank spent in exchanges\n"
       "  norm of the residual {:.13e}\n"
       "  {}\n",
       run.problem.name, run.problem.side, run.problem.side, run.problem.side, run.iterations, x * y * z, x, y,
-      z, run.communication, run.mops(), run.seconds, run.norm, verdict_text(run));
+      z, run.communication, run.mops(), run.seconds, run.exchange_seconds, run.norm, verdict_text(run));
 }
 
 std::string as_json(const Run& run) {
@@ -40,6 +41,7 @@ std::string as_json(const Run& run) {
                           {"grid", {{"x", x}, {"y", y}, {"z", z}}},
                           {"communication", run.communication},
                           {"seconds", run.seconds},
+                          {"exchange_seconds", run.exchange_seconds},
                           {"mops", run.mops()},
                           {"norm", run.norm},
                           {"verified", nullptr}};

@@ -17,6 +17,7 @@ struct Run {
   const char* communication;
   int iterations;
   double seconds;             ///< from the common start until every rank was done
+  double exchange_seconds;    ///< of these in exchanges of points, waiting included; mean over the ranks
   double norm;                ///< of the residual
   std::optional<bool> right;  ///< none where the number of iterations is not the class's
   /// Millions of operations per second, of all ranks.

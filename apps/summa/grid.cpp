@@ -55,15 +55,13 @@ double Content::at(std::size_t row, std::size_t column) const {
   return static_cast<double>(bits >> 11) * 0x1p-52 - 1.0;
 }
 
-Matrix::Matrix(const rma::Team& world, const Grid& grid, std::size_t rows, std::size_t columns)
+Matrix::Matrix(apps::Job& job, const Grid& grid, std::size_t rows, std::size_t columns)
     : grid_(grid),
       rows_(rows),
       columns_(columns),
       row_band_(row_band(grid.row)),
       column_band_(column_band(grid.column)),
-      blocks_(world, row_band_.count * column_band_.count) {
-  clear();
-}
+      block_(job, row_band_.count * column_band_.count) {}
 
 void Matrix::fill(const Content& content) {
   double* element = local().data();

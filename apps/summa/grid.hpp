@@ -10,8 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <rma/rma.hpp>
 #include <span>
+
+#include "memory.hpp"
 
 namespace summa {
 
@@ -52,7 +53,7 @@ struct Content {
 class Matrix {
  public:
   /// Makes a matrix of zeros.
-  Matrix(const rma::Team& world, const Grid& grid, std::size_t rows, std::size_t columns);
+  Matrix(apps::Job& job, const Grid& grid, std::size_t rows, std::size_t columns);
 
   void fill(const Content& content);
   void clear();
@@ -62,13 +63,11 @@ class Matrix {
   /// This rank's bands and block.
   [[nodiscard]] Band row_band() const { return row_band_; }
   [[nodiscard]] Band column_band() const { return column_band_; }
-  [[nodiscard]] std::span<double> local() const { return blocks_.local(); }
-  /// The bands of any place of the grid, and the first element of its block.
+  [[nodiscard]] std::span<double> local() const { return block_.local(); }
+  [[nodiscard]] const Block& block() const { return block_; }
+  /// The bands of any place of the grid.
   [[nodiscard]] Band row_band(int grid_row) const { return band(rows_, grid_.rows, grid_row); }
   [[nodiscard]] Band column_band(int grid_column) const { return band(columns_, grid_.columns, grid_column); }
-  [[nodiscard]] rma::GlobalPtr<double> block(int grid_row, int grid_column) const {
-    return blocks_[grid_.rank_at(grid_row, grid_column)];
-  }
   /// Return the grid row that holds a row, and the grid column that holds a column.
   [[nodiscard]] int owner_of_row(std::size_t row) const { return band_of(rows_, grid_.rows, row); }
   [[nodiscard]] int owner_of_column(std::size_t column) const {
@@ -81,7 +80,7 @@ class Matrix {
   std::size_t columns_;
   Band row_band_;
   Band column_band_;
-  rma::SharedArray<double> blocks_;
+  Block block_;
 };
 
 }  // namespace summa

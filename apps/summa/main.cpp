@@ -1,14 +1,15 @@
-// summa: C = A x B over one-sided communication. See README.md and --help.
+// summa: C = A x B on a grid of ranks. See README.md and --help.
 
 #include <cblas.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <rma/rma.hpp>
+#include <exception>
 #include <vector>
 
 #include "grid.hpp"
+#include "job.hpp"
 #include "multiply.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -39,20 +40,19 @@ void spoil(const Matrix& c, const Element& element) {
 }
 
 int run(int argc, char** argv) {
-  const rma::Environment environment;
-  const auto [options, exit_code] = parse_options(argc, argv, rma::rank() == 0);
+  apps::Job job(argc, argv);
+  const auto [options, exit_code] = parse_options(argc, argv, job.rank() == 0);
   if (exit_code) return *exit_code;
   // The ranks are the parallelism.
   openblas_set_num_threads(1);
   warm_up_dgemm();
 
-  const rma::Team world = rma::Team::world();
-  const Grid grid(world.size(), world.rank(), options.m > options.n);
+  const Grid grid(job.size(), job.rank(), options.m > options.n);
   const Content a_content{options.seed + 2, compared_exactly(options)};
   const Content b_content{options.seed + 3, compared_exactly(options)};
-  Matrix a(world, grid, options.m, options.k);
-  Matrix b(world, grid, options.k, options.n);
-  Matrix c(world, grid, options.m, options.n);
+  Matrix a(job, grid, options.m, options.k);
+  Matrix b(job, grid, options.k, options.n);
+  Matrix c(job, grid, options.m, options.n);
   a.fill(a_content);
   b.fill(b_content);
 
@@ -65,24 +65,24 @@ int run(int argc, char** argv) {
     c.clear();
     Product product(grid, a, b, c, options.block, mode);
     // Between two barriers: with more ranks than cores a rank's own time says little about all of them.
-    world.barrier();
+    job.barrier();
     const auto start = std::chrono::steady_clock::now();
     const Cost cost = product.run();
-    world.barrier();
+    job.barrier();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (options.inject_error) spoil(c, *options.inject_error);
-    runs.push_back(summarise(world, mode, seconds, cost));
+    runs.push_back(summarise(job, mode, seconds, cost));
     if (options.verify) {
-      runs.back().verdict = verify(world, options, a_content, b_content, grid, a, b, c);
+      runs.back().verdict = verify(job, options, a_content, b_content, grid, a, b, c);
       right = right && runs.back().verdict->right;
     }
   }
-  if (rma::rank() == 0) {
+  if (job.rank() == 0) {
     std::fputs((options.json ? as_json(options, grid, runs) : as_text(options, grid, runs)).c_str(), stdout);
     std::fflush(stdout);
   }
   // The first rank that exits with a failure ends the job; not before all of the report is out.
-  world.barrier();
+  job.barrier();
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

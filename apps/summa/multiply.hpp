@@ -4,34 +4,35 @@
 #define SUMMA_MULTIPLY_HPP
 
 #include <cstddef>
-#include <rma/rma.hpp>
 #include <vector>
 
 #include "grid.hpp"
 #include "options.hpp"
+#include "transfer.hpp"
 
 namespace summa {
 
 /// The costs of one rank's share of a product.
 struct Cost {
-  double seconds = 0;                ///< from the first get to the last dgemm
-  double communication_seconds = 0;  ///< issuing gets and waiting for them
-  std::size_t gets = 0;
+  double seconds = 0;                ///< from the first transfer to the last dgemm
+  double communication_seconds = 0;  ///< starting transfers and waiting for them
+  std::size_t panels = 0;            ///< that this rank used
   std::size_t bytes = 0;
 };
 
-/// One product C += A x B, by steps of at most `block` of the inner dimension. Each rank gets the blocks of A
-/// and B that its block of C needs; no other rank has to send them.
+/// One product C += A x B, by steps of at most `block` of the inner dimension. The panels of A and B that a
+/// rank's block of C needs are brought to it, as transfer.hpp says.
 ///
-/// kOverlap has two buffers of each kind and gets into one while it multiplies from the other; kBlocking
-/// gets, then multiplies. After van de Geijn and Watts, "SUMMA: Scalable Universal Matrix Multiplication
-/// Algorithm" (1997), with its broadcasts turned into gets.
+/// kOverlap has two buffers of each kind and fills one while it multiplies from the other; kBlocking
+/// fills, then multiplies. After van de Geijn and Watts, "SUMMA: Scalable Universal Matrix Multiplication
+/// Algorithm" (1997), with its broadcasts turned into transfers from the owner to each user.
 class Product {
  public:
   /// Prepares the steps and the buffers. Local. The grid and the matrices must outlive the product.
   Product(const Grid& grid, const Matrix& a, const Matrix& b, const Matrix& c, std::size_t block, Mode mode);
 
-  /// Multiplies. The call is local, but no rank may change A and B meanwhile.
+  /// Multiplies. One-sided, the call is local, but no rank may change A and B meanwhile. Two-sided, all ranks
+  /// multiply at the same time.
   Cost run();
 
  private:
@@ -42,18 +43,16 @@ class Product {
     int b_row;
   };
 
-  /// The blocks of one step, and the gets that bring them. In the heap, so that no path needs to register
-  /// them.
+  /// The panels of one step, and the transfers that bring them.
   struct Buffers {
     Buffers(std::size_t a_elements, std::size_t b_elements);
-    rma::LocalArray<double> a;  ///< rows of C's block x inner, by row
-    rma::LocalArray<double> b;  ///< inner x columns of C's block, by row
-    rma::Request a_request;
-    rma::Request b_request;
+    Buffer a;  ///< rows of C's block x inner, by row
+    Buffer b;  ///< inner x columns of C's block, by row
+    Transfer transfer;
   };
 
-  void start_gets(const Step& step, Buffers& buffers);
-  void finish_gets(Buffers& buffers);
+  void start_transfers(const Step& step, Buffers& buffers);
+  void finish_transfers(Buffers& buffers);
   void add(const Step& step, const Buffers& buffers) const;
 
   const Grid& grid_;
@@ -63,6 +62,8 @@ class Product {
   Mode mode_;
   std::size_t rows_;  // of this rank's block of C, as are the columns
   std::size_t columns_;
+  std::vector<int> row_users_;     // ranks of this grid row that have a part of C
+  std::vector<int> column_users_;  // and of this grid column
   std::vector<Step> steps_;
   std::vector<Buffers> buffers_;
   Cost cost_;

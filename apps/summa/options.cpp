@@ -19,7 +19,7 @@ constexpr std::size_t kMaxSide = std::size_t{1} << 28;
 Parsed parse_options(int argc, const char* const* argv, bool speak) {
   Parsed parsed;
   Options& options = parsed.options;
-  CLI::App app("C = A x B over one-sided communication (SUMMA). Run it under rmarun on any number of ranks.");
+  CLI::App app("C = A x B on a grid of ranks (SUMMA). Run it on any number of ranks.");
   app.add_option("--m", options.m, "rows of A and C")
       ->check(CLI::Range(std::size_t{1}, kMaxSide))
       ->capture_default_str();
@@ -35,13 +35,12 @@ Parsed parse_options(int argc, const char* const* argv, bool speak) {
   app.add_option("--seed", options.seed, "seed of the matrices and of the verification")
       ->capture_default_str();
   std::string mode = "overlap";
-  CLI::Option* const mode_option =
-      app.add_option(
-             "--mode", mode,
-             "overlap: get the next blocks while multiplying; blocking: get, then multiply; both: one after "
-             "the other, and the gain")
-          ->check(CLI::IsMember({"overlap", "blocking", "both"}))
-          ->capture_default_str();
+  CLI::Option* const mode_option = app.add_option("--mode", mode,
+                                                  "overlap: fetch the next panels while multiplying; "
+                                                  "blocking: fetch, then multiply; both: one after "
+                                                  "the other, and the gain")
+                                       ->check(CLI::IsMember({"overlap", "blocking", "both"}))
+                                       ->capture_default_str();
   bool blocking = false;
   app.add_flag("--blocking", blocking, "the same as --mode blocking")->excludes(mode_option);
   app.add_flag("--verify", options.verify, "check the product; the exit code is 1 when it is wrong");

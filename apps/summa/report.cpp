@@ -5,6 +5,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "transfer.hpp"
+
 namespace summa {
 
 namespace {
@@ -34,29 +36,32 @@ double Run::gflops(const Options& options) const {
          static_cast<double>(options.k) / seconds;
 }
 
-Run summarise(const rma::Team& world, Mode mode, double seconds, const Cost& mine) {
-  const double all_seconds = world.allreduce(mine.seconds, rma::Reduction::kSum);
-  const double communication = world.allreduce(mine.communication_seconds, rma::Reduction::kSum);
-  const long gets = world.allreduce(static_cast<long>(mine.gets), rma::Reduction::kSum);
-  const long bytes = world.allreduce(static_cast<long>(mine.bytes), rma::Reduction::kSum);
+Run summarise(apps::Job& job, Mode mode, double seconds, const Cost& mine) {
+  const double all_seconds = job.sum(mine.seconds);
+  const double communication = job.sum(mine.communication_seconds);
+  // Counts are exact as doubles.
+  const double panels = job.sum(static_cast<double>(mine.panels));
+  const double bytes = job.sum(static_cast<double>(mine.bytes));
   return {.mode = mode,
-          .seconds = world.allreduce(seconds, rma::Reduction::kMax),
-          .communication_seconds = communication / world.size(),
+          .seconds = job.max(seconds),
+          .communication_seconds = communication / job.size(),
           .communication_share = communication / all_seconds,
-          .gets = static_cast<std::size_t>(gets),
+          .panels = static_cast<std::size_t>(panels),
           .bytes = static_cast<std::size_t>(bytes),
           .verdict = std::nullopt};
 }
 
 std::string as_text(const Options& options, const Grid& grid, const std::vector<Run>& runs) {
-  std::string text = fmt::format(
-      "C ({} x {}) = A ({} x {}) x B ({} x {}) on a grid of {} x {} ranks, steps of {}\n", options.m,
-      options.n, options.m, options.k, options.k, options.n, grid.rows, grid.columns, options.block);
+  std::string text =
+      fmt::format("C ({} x {}) = A ({} x {}) x B ({} x {}) on a grid of {} x {} ranks, steps of {}, {}\n",
+                  options.m, options.n, options.m, options.k, options.k, options.n, grid.rows, grid.columns,
+                  options.block, communication());
   auto out = std::back_inserter(text);
   for (const Run& run : runs) {
     fmt::format_to(out, "{}:\n  {:.2f} GFLOP/s ({:.4f} s)\n", name(run.mode), run.gflops(options),
                    run.seconds);
-    fmt::format_to(out, "  {:.1f} MB moved by {} gets\n", static_cast<double>(run.bytes) * 1e-6, run.gets);
+    fmt::format_to(out, "  {:.1f} MB moved in {} panels\n", static_cast<double>(run.bytes) * 1e-6,
+                   run.panels);
     fmt::format_to(out, "  {:.4f} s of each rank spent in communication, {:.1f} % of its time\n",
                    run.communication_seconds, 100 * run.communication_share);
     fmt::format_to(out, "  {}\n", run.verdict ? verdict_text(*run.verdict) : "not verified (--verify)");
@@ -73,7 +78,7 @@ std::string as_json(const Options& options, const Grid& grid, const std::vector<
                          {"seconds", run.seconds},
                          {"gflops", run.gflops(options)},
                          {"bytes", run.bytes},
-                         {"gets", run.gets},
+                         {"panels", run.panels},
                          {"communication_seconds", run.communication_seconds},
                          {"communication_share", run.communication_share},
                          {"verified", nullptr}};
@@ -91,6 +96,7 @@ std::string as_json(const Options& options, const Grid& grid, const std::vector<
                           {"k", options.k},
                           {"block", options.block},
                           {"seed", options.seed},
+                          {"communication", communication()},
                           {"ranks", grid.rows * grid.columns},
                           {"grid", {{"rows", grid.rows}, {"columns", grid.columns}}},
                           {"runs", std::move(list)}};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace summa {
@@ -29,7 +30,7 @@ Vectors random_signs(std::size_t length, std::uint64_t seed) {
 }
 
 // matrix x vectors, everywhere; the last of the vectors is multiplied by the absolute values of the matrix.
-Vectors multiply_vectors(const rma::Team& world, const Matrix& matrix, const Vectors& x) {
+Vectors multiply_vectors(apps::Job& job, const Matrix& matrix, const Vectors& x) {
   Vectors y(matrix.rows() * kWidth, 0.0);
   const Band rows = matrix.row_band();
   const Band columns = matrix.column_band();
@@ -42,7 +43,7 @@ Vectors multiply_vectors(const rma::Team& world, const Matrix& matrix, const Vec
       sums[kRounds] += std::abs(*element) * factors[kRounds];
     }
   }
-  world.allreduce(y, rma::Reduction::kSum);
+  job.sum(y);
   return y;
 }
 
@@ -56,11 +57,11 @@ double relative_bound(std::size_t k, std::size_t n) {
   return 2.0 * static_cast<double>(k + n) * std::numeric_limits<double>::epsilon();
 }
 
-void check_freivalds(const rma::Team& world, const Options& options, const Matrix& a, const Matrix& b,
+void check_freivalds(apps::Job& job, const Options& options, const Matrix& a, const Matrix& b,
                      const Matrix& c, Verdict& verdict) {
   const Vectors x = random_signs(options.n, options.seed + 1);
-  const Vectors expected = multiply_vectors(world, a, multiply_vectors(world, b, x));
-  const Vectors got = multiply_vectors(world, c, x);
+  const Vectors expected = multiply_vectors(job, a, multiply_vectors(job, b, x));
+  const Vectors got = multiply_vectors(job, c, x);
   const double relative = relative_bound(options.k, options.n);
   for (std::size_t row = 0; row < options.m; ++row) {
     const double bound = relative * expected[row * kWidth + kRounds];
@@ -76,31 +77,42 @@ void check_freivalds(const rma::Team& world, const Options& options, const Matri
   verdict.rounds = static_cast<int>(kRounds);
 }
 
-// The number of elements of C that differ from the serial product.
-std::size_t compare_exactly(const Content& a_content, const Content& b_content, const Options& options,
-                            const Grid& grid, const Matrix& c) {
+// Row `index` of the block of every rank, in the order of ranks; `width` elements of each.
+std::vector<double> gather_rows(apps::Job& job, const Matrix& c, std::size_t index, std::size_t width) {
+  std::vector<double> mine(width, 0.0);
+  const std::size_t columns = c.column_band().count;
+  if (index < c.row_band().count) std::copy_n(&c.local()[index * columns], columns, mine.data());
+  std::vector<double> all(width * static_cast<std::size_t>(job.size()));
+  job.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+// The number of elements of C that differ from the serial product, on rank 0. Collective.
+std::size_t compare_exactly(apps::Job& job, const Content& a_content, const Content& b_content,
+                            const Options& options, const Grid& grid, const Matrix& c) {
   std::vector<double> b_elements(options.k * options.n);
   for (std::size_t l = 0; l < options.k; ++l) {
     for (std::size_t j = 0; j < options.n; ++j) b_elements[l * options.n + j] = b_content.at(l, j);
   }
+  // The first bands are the largest.
+  const std::size_t width = c.column_band(0).count;
   std::size_t wrong = 0;
   std::vector<double> expected(options.n);
-  std::vector<double> got(options.n);
-  for (std::size_t i = 0; i < options.m; ++i) {
-    std::ranges::fill(expected, 0.0);
-    for (std::size_t l = 0; l < options.k; ++l) {
-      const double factor = a_content.at(i, l);
-      for (std::size_t j = 0; j < options.n; ++j) expected[j] += factor * b_elements[l * options.n + j];
-    }
-    const int grid_row = c.owner_of_row(i);
-    for (int column = 0; column < grid.columns; ++column) {
-      const Band columns = c.column_band(column);
-      const auto offset = static_cast<std::ptrdiff_t>((i - c.row_band(grid_row).first) * columns.count);
-      if (columns.count == 0) continue;
-      rma::get(std::span(got).subspan(columns.first, columns.count), c.block(grid_row, column) + offset);
-    }
-    for (std::size_t j = 0; j < options.n; ++j) {
-      if (!std::equal_to<>{}(expected[j], got[j])) ++wrong;
+  for (std::size_t index = 0; index < c.row_band(0).count; ++index) {
+    const std::vector<double> rows = gather_rows(job, c, index, width);
+    for (int grid_row = 0; grid_row < grid.rows && job.rank() == 0; ++grid_row) {
+      if (index >= c.row_band(grid_row).count) continue;
+      std::ranges::fill(expected, 0.0);
+      for (std::size_t l = 0; l < options.k; ++l) {
+        const double factor = a_content.at(c.row_band(grid_row).first + index, l);
+        for (std::size_t j = 0; j < options.n; ++j) expected[j] += factor * b_elements[l * options.n + j];
+      }
+      for (std::size_t j = 0; j < options.n; ++j) {
+        const int column = c.owner_of_column(j);
+        const auto rank = static_cast<std::size_t>(grid.rank_at(grid_row, column));
+        const double got = rows[rank * width + (j - c.column_band(column).first)];
+        if (!std::equal_to<>{}(expected[j], got)) ++wrong;
+      }
     }
   }
   return wrong;
@@ -113,17 +125,16 @@ bool compared_exactly(const Options& options) {
          kExactLimit;
 }
 
-Verdict verify(const rma::Team& world, const Options& options, const Content& a_content,
-               const Content& b_content, const Grid& grid, const Matrix& a, const Matrix& b,
-               const Matrix& c) {
-  world.barrier();  // every block of C is complete
+Verdict verify(apps::Job& job, const Options& options, const Content& a_content, const Content& b_content,
+               const Grid& grid, const Matrix& a, const Matrix& b, const Matrix& c) {
+  job.barrier();  // every block of C is complete
   Verdict verdict;
-  check_freivalds(world, options, a, b, c, verdict);
+  check_freivalds(job, options, a, b, c, verdict);
   verdict.exact = compared_exactly(options);
-  if (verdict.exact && world.rank() == 0) {
-    verdict.wrong_elements = compare_exactly(a_content, b_content, options, grid, c);
+  if (verdict.exact) {
+    const std::size_t wrong = compare_exactly(job, a_content, b_content, options, grid, c);
+    verdict.wrong_elements = static_cast<std::size_t>(job.sum(static_cast<double>(wrong)));
   }
-  verdict.wrong_elements = world.broadcast(verdict.wrong_elements, 0);
   verdict.right = verdict.wrong_rows == 0 && verdict.wrong_elements == 0;
   return verdict;
 }

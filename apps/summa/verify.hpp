@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <rma/rma.hpp>
 
 #include "grid.hpp"
+#include "job.hpp"
 #include "options.hpp"
 
 namespace summa {
@@ -28,12 +28,12 @@ bool compared_exactly(const Options& options);
 
 /// Checks C = A x B by Freivalds' method: for random vectors x of -1 and 1, C x must be A (B x), row by row
 /// within the bound that rounding errors have (see verify.cpp). Each round finds any wrong row with a
-/// probability of at least a half, and a single wrong element always. Where compared_exactly(), rank 0 also
-/// gets the whole of C and compares it with a serial product of what the two contents say. Collective.
+/// probability of at least a half, and a single wrong element always. Where compared_exactly(), the ranks
+/// also gather C, and rank 0 compares it with a serial product of what the two contents say. Collective.
 ///
 /// R. Freivalds, "Probabilistic machines can use less running time", IFIP Congress 1977.
-Verdict verify(const rma::Team& world, const Options& options, const Content& a_content,
-               const Content& b_content, const Grid& grid, const Matrix& a, const Matrix& b, const Matrix& c);
+Verdict verify(apps::Job& job, const Options& options, const Content& a_content, const Content& b_content,
+               const Grid& grid, const Matrix& a, const Matrix& b, const Matrix& c);
 
 }  // namespace summa
 

@@ -36,8 +36,8 @@ def check_json():
     for one in document["runs"]:
         expect(one["verified"] is True and one["exact"]["wrong_elements"] == 0, "verified exactly")
         expect(one["freivalds"]["rounds"] >= 10 and one["freivalds"]["wrong_rows"] == 0, "Freivalds' check")
-        # Four steps, each a get of A and one of B, on each of four ranks; all of k by 32 rows and by 24 columns.
-        expect(one["gets"] == 4 * 2 * 4 and one["bytes"] == 4 * 40 * (32 + 24) * 8, "gets and bytes")
+        # Four steps, each with a panel of A and one of B, on each of four ranks; all of k by 32 rows and by 24 columns.
+        expect(one["panels"] == 4 * 2 * 4 and one["bytes"] == 4 * 40 * (32 + 24) * 8, "panels and bytes")
         expect(one["seconds"] > 0 and one["gflops"] > 0, "the time")
         expect(0 <= one["communication_share"] <= 1, "the share of communication")
 

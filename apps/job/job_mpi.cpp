@@ -6,7 +6,7 @@
 
 #include "job.hpp"
 
-namespace nas_mg {
+namespace apps {
 
 namespace {
 
@@ -37,14 +37,16 @@ int Job::size() const {
   return size;
 }
 
-const char* Job::communication() { return "MPI, sends and receives"; }
-
 void Job::barrier() { MPI_Barrier(MPI_COMM_WORLD); }
 double Job::sum(double mine) { return all_reduce(mine, MPI_SUM); }
+void Job::sum(std::span<double> values) {
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
+                MPI_COMM_WORLD);
+}
 double Job::max(double mine) { return all_reduce(mine, MPI_MAX); }
 void Job::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   const int bytes = static_cast<int>(mine.size());
   MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
-}  // namespace nas_mg
+}  // namespace apps

@@ -4,7 +4,7 @@
 
 #include "job.hpp"
 
-namespace nas_mg {
+namespace apps {
 
 Job::Job(int& /*argc*/, char**& /*argv*/) { rma::check(rma_init()); }
 
@@ -15,13 +15,13 @@ Job::~Job() {
 
 int Job::rank() const { return rma::rank(); }
 int Job::size() const { return rma::size(); }
-const char* Job::communication() { return "librma, one-sided puts"; }
 
 void Job::barrier() { rma::Team::world().barrier(); }
 double Job::sum(double mine) { return rma::Team::world().allreduce(mine, rma::Reduction::kSum); }
+void Job::sum(std::span<double> values) { rma::Team::world().allreduce(values, rma::Reduction::kSum); }
 double Job::max(double mine) { return rma::Team::world().allreduce(mine, rma::Reduction::kMax); }
 void Job::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
   rma::Team::world().allgather(all, mine);
 }
 
-}  // namespace nas_mg
+}  // namespace apps
