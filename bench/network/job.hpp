@@ -25,6 +25,7 @@ struct NetworkOptions {
   std::vector<std::size_t> uses = {1, 2, 5, 10};
   std::size_t buffer = std::size_t{8} << 20;  ///< bytes of a buffer in mode `reuse`
   std::size_t buffers = 1;                    ///< how many buffers are used, one after the other
+  bool messages = false;                      ///< mode `memory` communicates by messages, and not by puts
   std::string label;                          ///< the prefix of each row's name
 };
 

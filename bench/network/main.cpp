@@ -79,6 +79,7 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   app.add_option("--meet", options.meet, "File that the ranks of one host share, for memory: empty, new");
+  app.add_flag("--messages", options.messages, "Ranks communicate by messages instead of puts, for memory");
   CLI11_PARSE(app, argc, argv);
   const bool memory = std::find(options.modes.begin(), options.modes.end(), "memory") != options.modes.end();
   if (memory && (options.meet.empty() || options.modes.size() > 1)) {

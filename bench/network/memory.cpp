@@ -15,6 +15,7 @@
 #include <string>
 
 #include "network/job.hpp"
+#include "rma/messages.h"
 
 namespace rma::bench {
 namespace {
@@ -113,28 +114,59 @@ void report(const Job& job, Meeting& meeting, const std::string& when) {
   meeting.meet();
 }
 
+/** Communicates with other ranks, by puts or by messages. */
+class Partner {
+ public:
+  Partner(const Job& job, Meeting& meeting)
+      : messages_(job.options.messages), addresses_(meeting.board().address) {
+    check(rma_malloc_local(sizeof(std::uint64_t), 64, &mine_));
+    addresses_[job.rank].store(reinterpret_cast<std::uintptr_t>(mine_), std::memory_order_relaxed);
+  }
+  ~Partner() { check(rma_free_local(mine_)); }
+  Partner(const Partner&) = delete;
+  Partner& operator=(const Partner&) = delete;
+
+  /** Puts a word to rank `to`; or sends it messages, and receives as many from rank `from`, which makes the
+   * call at the same time. */
+  void talk(int to, int from) const {
+    std::uint64_t value = 1;
+    if (!messages_) {
+      auto* const there = reinterpret_cast<void*>(
+          addresses_[to].load(std::memory_order_relaxed));  // NOLINT(performance-no-int-to-ptr)
+      check(rma_put(there, &value, sizeof value, to));
+      check(rma_fence(to));
+      return;
+    }
+    for (int i = 0; i < kMessages; ++i) {
+      std::uint64_t got = 0;
+      rma_request_t receive = RMA_REQUEST_NULL;
+      check(rma_recv_nb(&got, sizeof got, from, 0, 0, nullptr, &receive));
+      check(rma_send(&value, sizeof value, to, 0, 0));
+      check(rma_wait(&receive));
+    }
+  }
+
+ private:
+  /** Enough for a ring to be offered and used, where RMA_PROMOTE is small. */
+  static constexpr int kMessages = 8;
+
+  bool messages_;
+  std::atomic<std::uint64_t>* addresses_;
+  void* mine_ = nullptr;
+};
+
 }  // namespace
 
 void measure_memory(const Job& job) {
   Meeting meeting(job);
-  void* mine = nullptr;
-  check(rma_malloc_local(sizeof(std::uint64_t), 64, &mine));
-  std::atomic<std::uint64_t>* const address = meeting.board().address;
-  address[job.rank].store(reinterpret_cast<std::uintptr_t>(mine), std::memory_order_relaxed);
-  const auto put_to = [&](int rank) {
-    const std::uint64_t value = 1;
-    auto* const there = reinterpret_cast<void*>(
-        address[rank].load(std::memory_order_relaxed));  // NOLINT(performance-no-int-to-ptr)
-    check(rma_put(there, &value, sizeof value, rank));
-    check(rma_fence(rank));
-  };
+  const Partner partner(job, meeting);
   report(job, meeting, "after start");
-  const int partner = job.rank ^ 1;
-  if (partner < job.size) put_to(partner);
+  // The rank that has no neighbour waits.
+  if ((job.rank ^ 1) < job.size) partner.talk(job.rank ^ 1, job.rank ^ 1);
   report(job, meeting, "pairwise");
-  for (int step = 1; step < job.size; ++step) put_to((job.rank + step) % job.size);
+  for (int step = 1; step < job.size; ++step)
+    partner.talk((job.rank + step) % job.size, (job.rank + job.size - step) % job.size);
   report(job, meeting, "all-to-all");
-  check(rma_free_local(mine));
 }
 
 }  // namespace rma::bench

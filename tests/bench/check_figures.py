@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs figures-bench on one host and checks that its JSON has every row that figures_table.py reads. The
+"""Runs figures-bench on one host and checks that its JSON has every row that host_assisted_table.py reads. The
 exception is idle, which finds no helper thread here and must print that.
 
 usage: check_figures.py RMARUN FIGURES_BENCH

@@ -152,7 +152,7 @@ class Attempts(unittest.TestCase):
             (self.fakes / "runs").unlink(missing_ok=True)
             if fails:
                 (self.fakes / "fails").touch()
-            ran = self.run_script("figures_rounds.sh", str(self.fakes), "1", "1")
+            ran = self.run_script("papers/host_assisted_rounds.sh", str(self.fakes), "1", "1")
             self.assertEqual(ran.returncode, 0, ran.stderr)
             self.assertEqual(len((self.fakes / "runs").read_text().splitlines()), runs)
             self.assertTrue((self.results / "round-1" / "idle.json").exists())

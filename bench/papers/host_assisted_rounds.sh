@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The part of figures.sh that runs on the first host of the cluster; results go to $CLUSTER_RESULTS.
 #
-# usage: figures_rounds.sh BIN QUICK ROUNDS
+# usage: host_assisted_rounds.sh BIN QUICK ROUNDS
 set -euo pipefail
 bin=$1 quick=$2 rounds=$3
 sizes=16K,64K,256K,1M segments=128,512,1K,4K,16K,64K iterations=100 idle=10
@@ -9,7 +9,7 @@ if [ "$quick" = 1 ]; then
   sizes=64K,256K segments=1K,16K iterations=30
 fi
 # shellcheck source=bench/attempts.sh
-. "$(dirname "${BASH_SOURCE[0]}")/attempts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../attempts.sh"
 bytes=$(numfmt --from=iec -d , --field=- <<< "$sizes")
 granted=$(numfmt --from=iec -d , --field=- <<< "$segments" | tr , '\n' | awk '$1 >= 1024' | paste -sd ,)
 

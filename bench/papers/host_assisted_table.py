@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws the figures from the measurements of figures.sh, and prints the ratios that have goals.
+"""Draws the figures from the measurements of figures.sh --paper host-assisted, and prints the ratios that have goals.
 
-usage: figures_table.py ROUNDS --out DIR [--no-plots]
+usage: host_assisted_table.py ROUNDS --out DIR [--no-plots]
 
 ROUNDS is a folder; each folder round-* in it has the outputs of one round of figures-bench and raw-verbs. A point of a
 figure is the median over the rounds; a ratio is taken within each round, and is the median of those. Beside a goal
@@ -14,8 +14,9 @@ import json
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
+
+from figure_tools import figure, point, size_text, write_figures
 
 ROW = re.compile(r"(put|get) (contiguous|strided|2-D|whole) [0-9]+ (?:B|KiB|MiB): (.*)")
 TIMES = ("pure", "computation", "both", "call")
@@ -45,10 +46,6 @@ def read_round(folder):
     return values
 
 
-def point(x, values):
-    return {"x": x, "median": statistics.median(values), "min": min(values), "max": max(values), "rounds": len(values)}
-
-
 def series(rounds, name, suite, call, layout, quantity, form):
     """Returns one curve, by bytes, or None if nothing was measured."""
     wanted = (suite, call, layout, quantity)
@@ -57,10 +54,6 @@ def series(rounds, name, suite, call, layout, quantity, form):
         point(size, [each[key] for each in rounds if (key := (*wanted, size, form)) in each]) for size in sizes
     ]
     return {"name": f"{name} {call}", "call": call, "form": form, "points": points} if points else None
-
-
-def figure(name, title, x, y, curves):
-    return {"figure": name, "title": title, "x": x, "y": y, "series": [each for each in curves if each]}
 
 
 def bandwidth_figure(rounds, name, title, x, layout, names, state):
@@ -119,42 +112,6 @@ def figures(rounds):
     ]
 
 
-def quoted(text):
-    return "'" + text.replace("'", "''") + "'"
-
-
-def gnuplot_script(drawn, target):
-    """Returns gnuplot's input for one figure."""
-    bars = drawn["x"] == ""
-    lines = [
-        "set terminal svg size 900,540 dynamic background rgb 'white'",
-        f"set output {quoted(str(target))}",
-        f"set title {quoted(drawn['title'])}",
-        f"set ylabel {quoted(drawn['y'])}",
-        "set yrange [0:]",
-        "set key outside right noenhanced",
-        "set grid",
-    ]
-    plots = []
-    for number, curve in enumerate(drawn["series"]):
-        lines.append(f"$s{number} << EOD")
-        lines += [f"\"{p['x']}\" {p['median']} {p['min']} {p['max']}" if bars else
-                  f"{p['x']} {p['median']} {p['min']} {p['max']}" for p in curve["points"]]
-        lines.append("EOD")
-        if bars:
-            plots.append(f"$s{number} using 2:xtic(1) title {quoted(curve['name'])}")
-        else:
-            dashes = "dashtype 2" if curve["call"] == "get" else "dashtype 1"
-            forms = sorted({each["form"] for each in drawn["series"]})
-            color = forms.index(curve["form"]) + 1
-            plots.append(f"$s{number} using 1:2 with linespoints linetype {color} {dashes} title {quoted(curve['name'])}")
-    if bars:
-        lines += ["set style data histograms", "set style fill solid 0.6"]
-    else:
-        lines += ["set logscale x 2", "set format x '%.0b %B'", f"set xlabel {quoted(drawn['x'])}"]
-    return "\n".join([*lines, "plot " + ", ".join(plots), ""])
-
-
 def ratio(rounds, above, below):
     """Returns the median over the rounds of `above` divided by `below`, which are keys or functions; None if no
     round has both."""
@@ -168,13 +125,6 @@ def ratio(rounds, above, below):
 def sizes_of(rounds, layout, least):
     return sorted({key[4] for each in rounds for key in each
                    if len(key) == 6 and key[2] == layout and key[4] >= least})
-
-
-def size_text(size):
-    for unit, shift in (("MiB", 20), ("KiB", 10)):
-        if size >= 1 << shift:
-            return f"{size >> shift} {unit}"
-    return f"{size} B"
 
 
 def entry(row, value, goal, at_least=True, bare=None):
@@ -336,16 +286,9 @@ def main(arguments):
     options = parser.parse_args(arguments)
     rounds = [values for folder in sorted(options.rounds.glob("round-*")) if (values := read_round(folder))]
     if not rounds:
-        print(f"figures_table: no results in {options.rounds}", file=sys.stderr)
+        print(f"host_assisted_table: no results in {options.rounds}", file=sys.stderr)
         return 1
-    options.out.mkdir(parents=True, exist_ok=True)
-    for drawn in figures(rounds):
-        if not drawn["series"]:
-            continue
-        (options.out / f"{drawn['figure']}.json").write_text(json.dumps(drawn, indent=2) + "\n")
-        if not options.no_plots:
-            script = gnuplot_script(drawn, options.out / f"{drawn['figure']}.svg")
-            subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    write_figures(figures(rounds), options.out, plots=not options.no_plots)
     entries = [*strided_entries(rounds), *tolerance_entries(rounds), *overlap_entries(rounds), *other_entries(rounds)]
     (options.out / "summary.json").write_text(json.dumps(entries, indent=2) + "\n")
     print("\n".join(summary_text(entries)))

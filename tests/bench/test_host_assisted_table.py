@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Unit tests of bench/figures_table.py, on results made up here."""
+"""Unit tests of bench/papers/host_assisted_table.py, on results made up here."""
 
 import atexit
 import contextlib
@@ -11,8 +11,9 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import figures_table as table  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "papers"))
+import figure_tools as tools  # noqa: E402
+import host_assisted_table as table  # noqa: E402
 
 KIB = 1 << 10
 
@@ -143,7 +144,7 @@ class Main(unittest.TestCase):
         drawn = table.bandwidth_figure(
             Rounds(bandwidth("strided", KIB, "1 KiB", "packed", 7, 1)).read(),
             "figure09", "It's strided", "bytes", "strided", table.STRIDED, "idle")
-        script = table.gnuplot_script(drawn, "out.svg")
+        script = tools.gnuplot_script(drawn, "out.svg")
         self.assertIn("1024 7 7 7", script)
         self.assertIn("set title 'It''s strided'", script)
 
