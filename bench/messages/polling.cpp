@@ -52,7 +52,7 @@ struct Process {
                                       .ring = kRing,
                                       .polling = {.most = rings, .promote_messages = 1}};
     auto made = Channel::create(*rails, ranks, options);
-    if (!made.ok()) fail(made.status().text());
+    if (!made.ok()) fail(std::string(made.status().text()));
     channel = std::move(made).value();
     channel->on_message(kKind, [](const Message&) { return true; });
   }

@@ -38,10 +38,10 @@ class LocalBuffer {
 
 /** "8 B", "64 KiB", "1 MiB". */
 inline std::string size_text(std::size_t bytes) {
-  constexpr std::size_t kKibi = 1024;
-  if (bytes >= kKibi * kKibi && bytes % (kKibi * kKibi) == 0)
-    return std::to_string(bytes / (kKibi * kKibi)) + " MiB";
-  if (bytes >= kKibi && bytes % kKibi == 0) return std::to_string(bytes / kKibi) + " KiB";
+  constexpr std::size_t kStep = 1024;
+  if (bytes >= kStep * kStep && bytes % (kStep * kStep) == 0)
+    return std::to_string(bytes / (kStep * kStep)) + " MiB";
+  if (bytes >= kStep && bytes % kStep == 0) return std::to_string(bytes / kStep) + " KiB";
   return std::to_string(bytes) + " B";
 }
 
