@@ -210,10 +210,9 @@ bool Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t
                     std::unique_ptr<Announcement> announcement, std::span<const std::byte> data, bool costs) {
   std::atomic<std::uint64_t>& already = kept_[static_cast<std::size_t>(arrival.source)];
   const std::uint64_t cost = UnexpectedWindow::cost(arrival.body.size());
-  if (costs) {
-    // One thread at a time takes in the messages of a source.
-    if (already.load(std::memory_order_relaxed) + cost > outbox_.window()) return false;
-  }
+  const bool counts = costs && !passes_window(context.number(), bytes);
+  // One thread at a time takes in the messages of a source.
+  if (counts && already.load(std::memory_order_relaxed) + cost > outbox_.window()) return false;
   count(Counter::receive_unexpected);
   auto kept = std::make_unique<KeptMessage>();
   kept->source = arrival.source;
@@ -229,7 +228,7 @@ bool Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t
   }
   context.matcher.add(*kept);
   context.kept.fetch_add(1, std::memory_order_relaxed);
-  if (costs) already.fetch_add(cost, std::memory_order_relaxed);
+  if (counts) already.fetch_add(cost, std::memory_order_relaxed);
   static_cast<void>(kept.release());  // the matcher has it now
   return true;
 }
@@ -316,7 +315,9 @@ void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& r
   if (message->costs) {
     const std::uint64_t cost =
         UnexpectedWindow::cost(start.size() + (announced ? sizeof(RendezvousHead) : 0));
-    kept_[static_cast<std::size_t>(source)].fetch_sub(cost, std::memory_order_relaxed);
+    if (!passes_window(message->context->number(), message->bytes)) {
+      kept_[static_cast<std::size_t>(source)].fetch_sub(cost, std::memory_order_relaxed);
+    }
     give_back(source, cost);  // after the line above: the source may fill the room at once
   }
   if (announced) {

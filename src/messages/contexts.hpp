@@ -17,6 +17,13 @@ namespace rma {
 /// gives the rank up if it does not answer, and a rank may revoke a context (Messages::revoke).
 inline constexpr std::uint32_t kFirstOwnContext = 0xc0000000;
 
+/// Returns whether an eager message goes also if it passes the receiver's UnexpectedWindow. The library's own
+/// empty messages do: only a few of them are on their way at a time, and their senders do not wait for
+/// receivers that have failed.
+constexpr bool passes_window(std::uint32_t context, std::size_t bytes) {
+  return bytes == 0 && context >= kFirstOwnContext;
+}
+
 /// The receives and messages of one context that have not found each other yet. The lock guards the matcher.
 /// So threads that use different contexts do not wait for each other.
 class MessageContext {

@@ -199,10 +199,9 @@ class Outbox {
     }
   };
 
-  /// Returns whether a message can go eagerly. The library's own empty messages always can: only a few of
-  /// them are on their way at a time, and their senders do not wait for receivers that have failed.
+  /// Returns whether a message can go eagerly.
   [[nodiscard]] bool may_be_eager(Peer& peer, Envelope envelope, std::size_t bytes) const {
-    if (bytes == 0 && envelope.context >= kFirstOwnContext) return true;
+    if (passes_window(envelope.context, bytes)) return true;
     return bytes <= peer.eager && peer.has_room(UnexpectedWindow::cost(bytes), limits_.window);
   }
   [[nodiscard]] Status try_eager_slowly(int rank, Peer& peer, Envelope envelope,
