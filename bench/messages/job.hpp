@@ -42,7 +42,7 @@ struct Job {
 
   [[nodiscard]] int rank() const { return world.rank(); }
   /** Returns the options' sizes, or the mode's own if there are none. */
-  [[nodiscard]] std::vector<std::size_t> sizes(std::vector<std::size_t> own) const {
+  [[nodiscard]] std::vector<std::size_t> sizes(const std::vector<std::size_t>& own) const {
     return options.sizes.empty() ? own : options.sizes;
   }
   void record(const std::string& suite, const std::string& row, const std::string& unit, std::size_t bytes,

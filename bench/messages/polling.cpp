@@ -61,6 +61,7 @@ struct Process {
 /** Returns the time of one look of rank 0, which finds nothing, in ns per look: samples. */
 std::vector<double> time_looks(Channel& channel) {
   std::vector<double> samples;
+  samples.reserve(kSamples);
   for (std::size_t i = 0; i < kSamples; ++i) {
     samples.push_back(
         time_batch(kLooks, [&](std::size_t) { static_cast<void>(channel.progress(Channel::Turn::wait)); }) /
@@ -74,6 +75,7 @@ std::vector<double> look_at(std::size_t rings) {
   transport::LoopbackFabric fabric;
   const int ranks = static_cast<int>(rings) + 2;  // one has no ring
   std::vector<std::unique_ptr<Process>> processes;
+  processes.reserve(rings + 2);
   for (int rank = 0; rank < ranks; ++rank)
     processes.push_back(std::make_unique<Process>(fabric, rank, ranks, rank == 0 ? rings : 1));
   Process& poller = *processes[0];

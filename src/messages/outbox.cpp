@@ -159,7 +159,7 @@ bool Outbox::put(int rank, Peer& peer, const Waiting& waiting) {
     }
   }
   if (!put(rank, peer, waiting.type, envelope, {waiting.head.data(), waiting.head_bytes}, data)) return false;
-  if (waiting.type == MessageType::rendezvous) {
+  if (waiting.type == MessageType::rendezvous && waiting.operation != nullptr) {
     waiting.operation->stage.store(SendOperation::Stage::announced, std::memory_order_release);
   }
   return true;

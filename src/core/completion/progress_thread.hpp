@@ -56,13 +56,13 @@ class ProgressThread {
   [[nodiscard]] bool over() const { return over_.load(std::memory_order_acquire); }
   void work();
 
+  alignas(64) std::atomic<std::uint32_t> waiting_ = 0;  ///< threads of the program that wait
+  std::atomic<bool> over_ = false;
   ProgressEngine& engine_;
   const std::uint64_t spins_;
-  Doorbell idle_;                                          ///< the idle thread sleeps here
-  alignas(64) std::atomic<std::uint32_t> waiting_ = 0;     ///< threads of the program that wait
-  alignas(64) std::atomic<std::uint64_t> operations_ = 0;  ///< pending ones
-  std::atomic<bool> over_ = false;
   BackgroundThread thread_;
+  alignas(64) std::atomic<std::uint64_t> operations_ = 0;  ///< pending ones
+  Doorbell idle_;                                          ///< the idle thread sleeps here
 };
 
 }  // namespace rma
