@@ -374,7 +374,7 @@ class RandomInput {
 TEST_P(HostileMessages, MutatedRealOnes) {
   const std::uint64_t seed = test_seed();
   constexpr std::array<std::string_view, 4> kRendezvous = {"copy", "read", "pipeline", "caching_pipeline"};
-  constexpr std::uint64_t kInputs = 200;
+  constexpr std::uint64_t kInputs = 80;
   std::uint64_t survived = 0;
   for (std::uint64_t i = 0; i < kInputs; ++i) {
     SCOPED_TRACE(testing::Message() << "input " << i);
