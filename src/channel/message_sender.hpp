@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -29,7 +30,9 @@ class MessageSender {
   /// that needs credits has something unsent, and does not sleep so deeply (HelperSleep).
   [[nodiscard]] MessageEvent event_of(std::uint16_t kind) const {
     if (kind == MessageHeader::kCredits) return MessageEvent::unsolicited;
-    const bool declared = MessageHeader::ordinary(kind) && (unsolicited_ >> kind & 1U) != 0;
+    // A peer may send any number as a kind.
+    const bool declared =
+        kind < std::numeric_limits<decltype(unsolicited_)>::digits && (unsolicited_ >> kind & 1U) != 0;
     return declared ? MessageEvent::unsolicited : MessageEvent::solicited;
   }
 
