@@ -91,8 +91,5 @@ void operations();
 void idle();
 void killed();
 void vanished();
-// job_messages.cpp:
-void choose_rendezvous();  ///< of this rank, before rma_init
-void messages_lost();
 
 }  // namespace cluster_job
