@@ -129,8 +129,8 @@ void bandwidth(const Job& job, std::size_t bytes) {
 }
 
 template <typename Measure>
-void for_sizes(const Job& job, std::vector<std::size_t> own, Measure&& measure) {
-  for (const std::size_t bytes : job.sizes(std::move(own))) {
+void for_sizes(const Job& job, const std::vector<std::size_t>& own, Measure&& measure) {
+  for (const std::size_t bytes : job.sizes(own)) {
     if (job.rank() <= 1) measure(job, bytes);
     job.world.barrier();
   }
