@@ -24,7 +24,7 @@ Status wait(Runtime& runtime, rma_request_t& request) {
   if (Status status = check_request(runtime, request); !status.ok()) return status;
   const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
   if (over(mine)) return {};
-  runtime.messages->poll_for(mine);
+  runtime.messages->wait_for(mine);
   return runtime.remote_access->pending().wait(mine);
 }
 
@@ -48,10 +48,17 @@ Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, st
     }
     return index < count;
   };
-  if (!find_complete()) {
+  bool found = find_complete();
+  if (!found) {
     const auto* const first_open = std::find_if_not(requests, requests + count, over);
     if (first_open == requests + count) return {};
-    pending.engine().wait_until(pending.rank(*first_open), find_complete);
+    while (!found) {
+      runtime.messages->connect_wanted();
+      pending.engine().wait_until(pending.rank(*first_open), [&] {
+        found = find_complete();
+        return found || runtime.messages->connection_wanted();
+      });
+    }
   }
   return wait(runtime, requests[index]);
 }

@@ -13,16 +13,10 @@ rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, st
   if (network_ == nullptr) return RMA_ERR_UNSUPPORTED;
   KeyedTransfers& transfers = network_->keyed_transfers();
   if (!transfers.connected(rank)) {
-    const std::lock_guard guard(lock_);
-    unconnected_.push_back(rank);
-    any_unconnected_.store(true, std::memory_order_relaxed);
+    want_connection(rank);
     return RMA_ERR_STATE;
   }
-  if (transfers.wants_rails(rank, data.bytes)) {
-    const std::lock_guard guard(lock_);
-    unconnected_.push_back(rank);
-    any_unconnected_.store(true, std::memory_order_relaxed);
-  }
+  if (transfers.wants_rails(rank, data.bytes)) want_connection(rank);
   const auto memory = transfers.prepare(data.address, data.bytes, keep);
   if (!memory.ok()) return memory.status().code();
   const rma_request_t operation = pending_.open(rank);
@@ -38,14 +32,24 @@ rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, st
   return RMA_SUCCESS;
 }
 
-bool DeviceTransfers::probe(int rank, Then then) {
-  if (network_ == nullptr || !network_->keyed_transfers().connected(rank)) return false;
+bool DeviceTransfers::probe(int rank, bool connects, Then then) {
+  if (network_ == nullptr) return false;
+  if (!network_->keyed_transfers().connected(rank)) {
+    if (connects) want_connection(rank);
+    return false;
+  }
   const rma_request_t operation = pending_.open(rank);
   if (operation == RMA_REQUEST_NULL) return false;
   network_->keyed_transfers().probe(rank, operation);
   pending_.detach(operation);
   watch(operation, std::move(then));
   return true;
+}
+
+void DeviceTransfers::want_connection(int rank) {
+  const std::lock_guard guard(lock_);
+  unconnected_.push_back(rank);
+  any_unconnected_.store(true, std::memory_order_relaxed);
 }
 
 void DeviceTransfers::watch(rma_request_t operation, Then then) {

@@ -36,8 +36,9 @@ class DeviceTransfers {
   [[nodiscard]] bool available() const { return network_ != nullptr; }
 
   /// Asks the device of `rank` for a sign of life. `then` gets RMA_ERR_PEER_LOST if the rank's process is
-  /// gone. Returns false if that is impossible now; then `then` is never called.
-  [[nodiscard]] bool probe(int rank, Then then);
+  /// gone. Returns false if that is impossible now; then `then` is never called. If this process has not
+  /// connected with the rank and `connects` is true, connect_wanted() will.
+  [[nodiscard]] bool probe(int rank, bool connects, Then then);
 
   /// Connects with the ranks for which start() returned RMA_ERR_STATE, and all rails with those whose
   /// transfers they would have shared. Called by the program's threads, never by a handler.
@@ -52,6 +53,7 @@ class DeviceTransfers {
     rma_request_t operation = RMA_REQUEST_NULL;
     Then then;
   };
+  void want_connection(int rank);
   /// Calls `then` when the operation, all of whose parts are started, is complete.
   void watch(rma_request_t operation, Then then);
 

@@ -1,5 +1,6 @@
 // What a rank does when it loses another, or gives a context up.
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <utility>
@@ -38,20 +39,21 @@ void Messages::look_for_ended_ranks() {
   }
 }
 
-std::vector<bool> Messages::awaited_ranks() {
-  std::vector<bool> awaited(static_cast<std::size_t>(job_.size()),
-                            probes_.load(std::memory_order_relaxed) != 0);
-  static_cast<void>(operations_.sends().all([&](const SendOperation& one) {
-    if (one.open) awaited[static_cast<std::size_t>(one.peer)] = true;
-    return false;
-  }));
+std::vector<Messages::Awaited> Messages::awaited_ranks() {
+  std::vector<Awaited> awaited(
+      static_cast<std::size_t>(job_.size()),
+      probes_.load(std::memory_order_relaxed) != 0 ? Awaited::among_others : Awaited::no);
   static_cast<void>(operations_.receives().all([&](const ReceiveOperation& one) {
     // `peer` may be just being set. A receive from any source awaits its peer as well.
     if (one.source == kAnySource) {
-      awaited.assign(awaited.size(), true);
+      for (Awaited& rank : awaited) rank = std::max(rank, Awaited::among_others);
     } else {
-      awaited[static_cast<std::size_t>(one.source)] = true;
+      awaited[static_cast<std::size_t>(one.source)] = Awaited::by_name;
     }
+    return false;
+  }));
+  static_cast<void>(operations_.sends().all([&](const SendOperation& one) {
+    if (one.open) awaited[static_cast<std::size_t>(one.peer)] = Awaited::by_name;
     return false;
   }));
   return awaited;
@@ -64,21 +66,38 @@ void Messages::probe_awaited_ranks() {
   const auto every = static_cast<std::int64_t>(job_.settings().peer_timeout) * kProbesEvery;
   if (now - before < every || !probed_.compare_exchange_strong(before, now, std::memory_order_relaxed))
     return;
-  const std::vector<bool> awaited = awaited_ranks();
+  const std::vector<Awaited> awaited = awaited_ranks();
   for (int rank = 0; rank < job_.size(); ++rank) {
-    std::atomic<bool>& probing = probing_[static_cast<std::size_t>(rank)];
-    if (!awaited[static_cast<std::size_t>(rank)] || job_.mapped(rank) || outbox_.lost(rank) ||
-        probing.exchange(true, std::memory_order_relaxed)) {
-      continue;
-    }
-    const bool started = rendezvous_.transfers().probe(rank, [this, rank, &probing](rma_status_t status) {
-      probing.store(false, std::memory_order_relaxed);
-      if (status != RMA_ERR_PEER_LOST) return;
-      channel_->fail(rank);
-      lose(rank);
-    });
-    if (!started) probing.store(false, std::memory_order_relaxed);
+    const Awaited how = awaited[static_cast<std::size_t>(rank)];
+    if (how != Awaited::no && !job_.mapped(rank) && !outbox_.lost(rank))
+      probe_rank(rank, how == Awaited::by_name, now);
   }
+}
+
+// A device need not report that nobody answers: Linux's rdma_rxe repeats a request for ever, if it may repeat
+// it seven times. So a silent rank is given up here, as it is by a thread that waits for it in the engine.
+void Messages::probe_rank(int rank, bool connects, std::int64_t now) {
+  SignOfLife& sign = signs_of_life_[static_cast<std::size_t>(rank)];
+  const std::uint32_t heard = pending_.signs_of(rank);
+  std::int64_t asked = sign.asked.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (asked != 0) {
+    if (sign.heard.exchange(heard, std::memory_order_relaxed) != heard) {
+      sign.asked.compare_exchange_strong(asked, now, std::memory_order_relaxed);
+    } else if (now - asked > static_cast<std::int64_t>(job_.settings().peer_timeout) * 1000) {
+      pending_.engine().give_up(rank);
+    }
+    return;
+  }
+  sign.heard.store(heard, std::memory_order_relaxed);
+  if (!sign.asked.compare_exchange_strong(asked, now, std::memory_order_acq_rel)) return;
+  const bool started =
+      rendezvous_.transfers().probe(rank, connects, [this, rank, &sign](rma_status_t status) {
+        sign.asked.store(0, std::memory_order_relaxed);
+        if (status != RMA_ERR_PEER_LOST) return;
+        channel_->fail(rank);
+        lose(rank);
+      });
+  if (!started) sign.asked.store(0, std::memory_order_relaxed);
 }
 
 void Messages::lose(int rank) {

@@ -9,14 +9,12 @@
 #include <optional>
 #include <utility>
 
+#include "messages/messages_waiting.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 
 namespace rma {
 namespace {
-
-/// A thread that waits polls the rings this often for each time that it looks everywhere else.
-constexpr std::uint64_t kPollsOfRings = 16;
 
 /// A blocking receive is posted after this many polls.
 constexpr std::uint64_t kDirectPolls = 1024;
@@ -46,7 +44,7 @@ Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Proc
       rendezvous_(job, remote_access, std::move(memory), operations_, inbox_, outbox_),
       arrivals_(job.size(), contexts_, inbox_, outbox_, operations_, rendezvous_,
                 [this](int rank) { lose(rank); }),
-      probing_(static_cast<std::size_t>(job.size())) {}
+      signs_of_life_(static_cast<std::size_t>(job.size())) {}
 
 Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remote_access, Channel* channel,
                                                    ProcessMemory memory) {
@@ -98,27 +96,10 @@ Messages::~Messages() {
   });
 }
 
-// Polls without a pause would have several loads of the line under way at once. On processors that are far
-// apart these delay the sender's store by a third of the time of a message.
-template <typename Condition>
-bool Messages::poll_until(const Condition& condition) {
-  for (std::uint64_t i = 0; i < job_.wait_policy().spins; ++i) {
-    if (condition()) return true;
-    if (!arrivals_.poll_rings()) pause_processor();
-    if (i % kPollsOfRings == kPollsOfRings - 1) pending_.engine().progress();
-  }
-  return false;
-}
-
-template <typename Condition>
-void Messages::wait_until(const Condition& condition) {
-  if (!poll_until(condition)) pending_.engine().wait_until(ProgressEngine::kNoRank, condition);
-}
-
-void Messages::poll_for(rma_request_t request) {
+void Messages::wait_for(rma_request_t request) {
   if (pending_.rank(request) != ProgressEngine::kNoRank || pending_.complete(request)) return;
   const ProgressEngine::Attendance attendance(pending_.engine());
-  static_cast<void>(poll_until([&] { return pending_.complete(request); }));
+  wait_until([&] { return pending_.complete(request); });
 }
 
 void Messages::finish() {
@@ -136,40 +117,15 @@ Status Messages::hand_over() {
   return {};
 }
 
-Status Messages::wait(const MessageEnd& end, int awaited) {
-  // The system tells of ranks of this host that end.
-  const bool probes =
-      awaited != ProgressEngine::kNoRank && !job_.mapped(awaited) && remote_access_.network() != nullptr;
+Status Messages::wait(const MessageEnd& end) {
   while (!end.done.load(std::memory_order_acquire)) {
     try {
-      if (probes) {
-        wait_and_probe(end, awaited);
-      } else {
-        wait_until([&] { return end.done.load(std::memory_order_acquire); });
-      }
+      wait_until([&] { return end.done.load(std::memory_order_acquire); });
     } catch (const std::bad_alloc&) {
       sched_yield();  // Another message found no memory. The operation has the caller's buffer, so this call stays.
     }
   }
   return OperationEnds::outcome(end.status, end.failed_rank);
-}
-
-void Messages::wait_and_probe(const MessageEnd& end, int awaited) {
-  const std::chrono::milliseconds patience = std::chrono::seconds(job_.settings().peer_timeout) / 4;
-  const std::uint64_t soon = job_.wait_policy().spins + job_.wait_policy().yields;
-  while (!end.done.load(std::memory_order_acquire)) {
-    std::uint64_t looks = 0;
-    std::chrono::steady_clock::time_point since;
-    wait_until([&] {
-      if (end.done.load(std::memory_order_acquire)) return true;
-      if (looks++ < soon) return false;  // asks the clock only when this thread would sleep
-      const auto now = std::chrono::steady_clock::now();
-      if (looks == soon + 1) since = now;
-      return now - since >= patience;
-    });
-    if (end.done.load(std::memory_order_acquire)) return;
-    if (!remote_access_.network()->probe(awaited).ok()) lose(awaited);
-  }
 }
 
 // ---- Sending and receiving ----------------------------------------------------------------------------------
@@ -225,7 +181,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
 
 Status Messages::finish_send(SendOperation& operation) {
   const ProgressEngine::Attendance attendance(pending_.engine());
-  Status status = wait(operation.end, operation.own != nullptr ? operation.peer : ProgressEngine::kNoRank);
+  Status status = wait(operation.end);
   operations_.sends().end(operation);
   return status;
 }
@@ -276,8 +232,7 @@ Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_mess
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return hand_over();
-  Status status =
-      wait(operation.end, wanted.context >= kFirstOwnContext ? wanted.source : ProgressEngine::kNoRank);
+  Status status = wait(operation.end);
   operations_.receives().end(operation);
   return status;
 }
@@ -298,104 +253,12 @@ bool Messages::receive_directly(DirectReceive& receive, std::uint64_t polls) {
 }
 
 void Messages::connect_wanted() {
-  if (!rendezvous_.transfers().any_wanted()) [[likely]]
+  if (!connection_wanted()) [[likely]]
     return;
-  // A failure is that of the next message to the rank, or of the next read.
-  rendezvous_.transfers().connect_wanted([this](int rank) { static_cast<void>(outbox_.ready(rank)); });
-}
-
-// ---- Probing and cancelling ---------------------------------------------------------------------------------
-
-Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
-                       rma_message_info_t* info) {
-  MessageContext& context = contexts_.of(wanted.context);
-  *found = false;
-  TakenMessage* const room = taken != nullptr ? &taken_.make() : nullptr;
-  const auto look = [&] {
-    const std::lock_guard guard(context.lock);
-    auto* const message = static_cast<KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
-    if (message == nullptr) return false;
-    if (info != nullptr) *info = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
-    if (room != nullptr) {
-      context.matcher.take(*message);
-      room->kept.reset(message);
-    }
-    return *found = true;
-  };
-  if (!look()) {
-    if (wait) {
-      const ProgressEngine::Attendance attendance(pending_.engine());
-      probes_.fetch_add(1, std::memory_order_relaxed);
-      wait_until([&] { return look() || awaits_lost(wanted.source); });
-      probes_.fetch_sub(1, std::memory_order_relaxed);
-    } else {
-      pending_.engine().progress();
-      arrivals_.poll_rings();
-    }
-  }
-  // A rank that is lost now may have sent the message before.
-  const bool lost = !*found && !look() && awaits_lost(wanted.source);
-  if (taken != nullptr) *taken = *found ? room->name : 0;
-  if (room != nullptr && !*found) taken_.end(*room);
-  return lost ? OperationEnds::outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source)) : Status();
-}
-
-Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
-                               rma_request_t* request) {
-  rma_request_t opened = RMA_REQUEST_NULL;
-  rma_request_t* const wanted = request != nullptr ? &opened : nullptr;
-  if (Status status = operations_.open(wanted, &opened); !status.ok()) return status;
-  TakenMessage* found = nullptr;
-  std::unique_ptr<KeptMessage> message;
-  static_cast<void>(taken_.with(*taken, [&](TakenMessage& one) {
-    message = std::move(one.kept);
-    if (message != nullptr) found = &one;
-    return true;
-  }));
-  if (message == nullptr) {
-    if (opened != RMA_REQUEST_NULL) {
-      pending_.settle(opened, RMA_ERR_CANCELED, -1);
-      static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
-    }
-    return {RMA_ERR_ARGUMENT,
-            text("{:#x} is no message that a matched probe has found, or was received already", *taken)};
-  }
-  const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
-  taken_.end(*found);
-  *taken = 0;
-  if (request != nullptr) *request = opened;
-  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
-    one.source = message->source;
-    one.context = message->context;
-    one.data = data;
-    one.info = info;
-    one.end.request = opened;
-    operations_.begin(data);
+  // Other failures are those of the next message to the rank, or of the next read.
+  rendezvous_.transfers().connect_wanted([this](int rank) {
+    if (outbox_.ready(rank).code() == RMA_ERR_PEER_LOST && !outbox_.lost(rank)) lose(rank);
   });
-  arrivals_.deliver(std::move(message), operation);
-  if (request != nullptr) return hand_over();
-  Status status = wait(operation.end, ProgressEngine::kNoRank);
-  operations_.receives().end(operation);
-  return status;
-}
-
-ReceiveOperation* Messages::withdraw(std::uint64_t name, rma_request_t request, int lost) {
-  ReceiveOperation* withdrawn = nullptr;
-  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
-    if (one.end.request != request) return false;
-    const std::lock_guard guard(one.context->lock);
-    if (one.links[0].queue == nullptr) return false;
-    one.context->matcher.withdraw(one);
-    one.peer = lost;
-    withdrawn = &one;
-    return true;
-  }));
-  return withdrawn;
-}
-
-void Messages::cancel(rma_request_t request) {
-  ReceiveOperation* const cancelled = withdraw(pending_.requests().note(request), request, -1);
-  if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
 }
 
 // ---- Progress -----------------------------------------------------------------------------------------------

@@ -81,9 +81,13 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] Status receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
                                      rma_request_t* request);
 
-  /// Polls for messages until the operation with this request has ended, or the time for polling is over.
-  /// Does nothing for operations of other kinds. The caller then waits for the request.
-  void poll_for(rma_request_t request);
+  /// Waits until the send or receive with this request has ended. Does nothing for operations of other kinds.
+  /// The caller then closes the request.
+  void wait_for(rma_request_t request);
+  /// Connects with the ranks that a handler of a message, or a look after silent ranks, could not connect
+  /// with. A thread of the program that waits calls it whenever connection_wanted() returns true.
+  void connect_wanted();
+  [[nodiscard]] bool connection_wanted() const { return rendezvous_.transfers().any_wanted(); }
   /// Cancels the receive with this request, unless it has matched.
   void cancel(rma_request_t request);
 
@@ -114,7 +118,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// true.
   template <typename Condition>
   [[nodiscard]] bool poll_until(const Condition& condition);
-  /// Waits until `condition()` is true. Polls for messages meanwhile.
+  /// Waits until `condition()` is true. Polls for messages meanwhile, and connects with ranks as wanted.
   template <typename Condition>
   void wait_until(const Condition& condition);
   /// Looks into the rings for the message of a receive, and then at most `polls` times more. Returns whether
@@ -125,24 +129,22 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// The others of this name. At most one of `request` and `operation` is null.
   [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                                   MessageContext* own, rma_request_t* request, SendOperation** operation);
-  /// Waits for an operation without a request. `awaited`: the rank that is given up if it does not answer, or
-  /// ProgressEngine::kNoRank.
-  [[nodiscard]] Status wait(const MessageEnd& end, int awaited);
-  void wait_and_probe(const MessageEnd& end, int awaited);
+  /// Waits for an operation without a request.
+  [[nodiscard]] Status wait(const MessageEnd& end);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
   /// Returns null if one has, or if there is none with this name and request.
   [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, rma_request_t request, int lost);
-  /// Connects with ranks whose data could not be fetched without a connection.
-  void connect_wanted();
 
-  // These are in messages_lost.cpp.
+  // These are in lost_ranks.cpp.
   [[nodiscard]] static std::int64_t monotonic_ms();
   void look_for_ended_ranks();
   /// Looks whether the ranks of other hosts that calls wait for are still there. A rank that ends there says
   /// nothing, and a process that only receives sends it nothing that could fail.
   void probe_awaited_ranks();
-  /// Returns for each rank whether a send, a receive or a probe waits for it.
-  [[nodiscard]] std::vector<bool> awaited_ranks();
+  void probe_rank(int rank, bool connects, std::int64_t now);
+  /// Returns for each rank how a send, a receive or a probe waits for it.
+  enum class Awaited : std::uint8_t { no, among_others, by_name };
+  [[nodiscard]] std::vector<Awaited> awaited_ranks();
   void lose(int rank);
   [[nodiscard]] bool awaits_lost(int source) const;
   /// Returns the rank that is lost, for a text about a receive from `source`, which may be a wildcard.
@@ -164,11 +166,16 @@ class Messages final : public ProgressSource, public WaitProgress {
   bool all_by_ring_ = false;  ///< all ranks are reached by rings
   std::atomic<bool> any_lost_ = false;
   std::atomic<int> first_lost_ = -1;
-  std::uint64_t polls_ = 0;                 ///< counted by progress(), which one thread at a time calls
-  std::atomic<std::int64_t> looked_ = 0;    ///< monotonic time of the last look_for_ended_ranks(), ms
-  std::atomic<std::int64_t> probed_ = 0;    ///< and of the last probe_awaited_ranks()
-  std::vector<std::atomic<bool>> probing_;  ///< by rank: its device has not answered yet
-  std::atomic<int> probes_ = 0;             ///< calls of probe() that wait
+  std::uint64_t polls_ = 0;               ///< counted by progress(), which one thread at a time calls
+  std::atomic<std::int64_t> looked_ = 0;  ///< monotonic time of the last look_for_ended_ranks(), ms
+  std::atomic<std::int64_t> probed_ = 0;  ///< and of the last probe_awaited_ranks()
+  /// A question to the device of a rank that has not been answered yet.
+  struct SignOfLife {
+    std::atomic<std::int64_t> asked = 0;   ///< monotonic time in ms; 0 without a question
+    std::atomic<std::uint32_t> heard = 0;  ///< PendingOperations::signs_of() at that time
+  };
+  std::vector<SignOfLife> signs_of_life_;  ///< by rank
+  std::atomic<int> probes_ = 0;            ///< calls of probe() that wait
   std::unique_ptr<ProgressThread>
       progress_thread_;  ///< null without RMA_PROGRESS=thread; the last, because it
                          ///< uses the others

@@ -36,6 +36,7 @@ class Rendezvous {
 
   /// Returns the transfers by RDMA, which progress has to be made with.
   [[nodiscard]] DeviceTransfers& transfers() { return transfers_; }
+  [[nodiscard]] const DeviceTransfers& transfers() const { return transfers_; }
 
   /// Ends the receives that get their data from `rank`, because it is lost.
   void lose(int rank);

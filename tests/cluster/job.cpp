@@ -52,13 +52,15 @@ int main(int argc, char** argv) {
                                                         {"memory_limit", memory_limit},
                                                         {"idle", idle},
                                                         {"killed", killed},
-                                                        {"vanished", vanished}};
+                                                        {"vanished", vanished},
+                                                        {"messages_lost", messages_lost}};
   const auto found = argc >= 2 ? cases.find(argv[1]) : cases.end();
   if (found == cases.end()) {
     std::fprintf(stderr, "usage: rma-cluster-job CASE [NUMBER]\n");
     return 2;
   }
   if (argc > 2) argument = std::strtol(argv[2], nullptr, 10);
+  if (std::string_view(argv[1]) == "messages_lost") choose_rendezvous();
   if (rma_init() != RMA_SUCCESS) {
     std::fprintf(stderr, "rma_init: %s\n", rma_last_error());
     return 1;

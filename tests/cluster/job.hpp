@@ -91,5 +91,8 @@ void operations();
 void idle();
 void killed();
 void vanished();
+// job_messages.cpp:
+void choose_rendezvous();  ///< of this rank, before rma_init
+void messages_lost();
 
 }  // namespace cluster_job

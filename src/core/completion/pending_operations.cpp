@@ -18,9 +18,8 @@ Status PendingOperations::too_many() {
 }
 
 PendingOperations::PendingOperations(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
-    : targets_(static_cast<std::size_t>(ranks)), engine_(policy, patience, [this](int rank) {
-        return target_of(rank).ends.load(std::memory_order_relaxed);
-      }) {
+    : targets_(static_cast<std::size_t>(ranks)),
+      engine_(policy, patience, [this](int rank) { return signs_of(rank); }) {
   // Makes room for every rank, so that begin() lists a rank without allocating memory.
   unfenced_.reserve(targets_.size());
   fencing_.reserve(targets_.size());

@@ -61,6 +61,10 @@ class PendingOperations {
   void issued(int rank);
   /// Records that `rank` has shown a sign of life. Progress sources call it.
   void heard_of(int rank) { target_of(rank).ends.fetch_add(1, std::memory_order_relaxed); }
+  /// Returns the number of signs of life of `rank`, modulo 2^32.
+  [[nodiscard]] std::uint32_t signs_of(int rank) {
+    return target_of(rank).ends.load(std::memory_order_relaxed);
+  }
   /// Records that a transfer that belongs to no operation has failed. Progress sources call it.
   void failed(int rank, rma_status_t status);
 

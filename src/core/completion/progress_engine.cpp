@@ -101,8 +101,12 @@ void ProgressEngine::look_after(Watch& watch) {
     watch.since = now;
   } else if (now - watch.since > patience_) {
     watch.since = now;
-    for (ProgressSource* const source : sources_) source->give_up(watch.rank);
+    give_up(watch.rank);
   }
+}
+
+void ProgressEngine::give_up(int rank) {
+  for (ProgressSource* const source : sources_) source->give_up(rank);
 }
 
 void ProgressEngine::flush(int rank) {

@@ -111,6 +111,8 @@ class ProgressEngine {
   bool progress();
   /// Calls ProgressSource::flush() of every source.
   void flush(int rank);
+  /// Calls ProgressSource::give_up() of every source.
+  void give_up(int rank);
 
   /// Wakes the threads that sleep in wait_until(). The caller has made a condition true that one of them may
   /// wait for. The call is not needed after PendingOperations::end(), nor for completions that progress()

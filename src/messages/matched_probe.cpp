@@ -1,0 +1,103 @@
+// Looks for messages, receives those that a matched probe has taken, and cancels receives.
+
+#include <mutex>
+#include <utility>
+
+#include "messages/messages_waiting.hpp"
+#include "util/text.hpp"
+
+namespace rma {
+
+Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64_t* taken,
+                       rma_message_info_t* info) {
+  MessageContext& context = contexts_.of(wanted.context);
+  *found = false;
+  TakenMessage* const room = taken != nullptr ? &taken_.make() : nullptr;
+  const auto look = [&] {
+    const std::lock_guard guard(context.lock);
+    auto* const message = static_cast<KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
+    if (message == nullptr) return false;
+    if (info != nullptr) *info = {.source = message->source, .tag = message->tag, .bytes = message->bytes};
+    if (room != nullptr) {
+      context.matcher.take(*message);
+      room->kept.reset(message);
+    }
+    return *found = true;
+  };
+  if (!look()) {
+    if (wait) {
+      const ProgressEngine::Attendance attendance(pending_.engine());
+      probes_.fetch_add(1, std::memory_order_relaxed);
+      wait_until([&] { return look() || awaits_lost(wanted.source); });
+      probes_.fetch_sub(1, std::memory_order_relaxed);
+    } else {
+      pending_.engine().progress();
+      arrivals_.poll_rings();
+    }
+  }
+  // A rank that is lost now may have sent the message before.
+  const bool lost = !*found && !look() && awaits_lost(wanted.source);
+  if (taken != nullptr) *taken = *found ? room->name : 0;
+  if (room != nullptr && !*found) taken_.end(*room);
+  return lost ? OperationEnds::outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source)) : Status();
+}
+
+Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rma_message_info_t* info,
+                               rma_request_t* request) {
+  rma_request_t opened = RMA_REQUEST_NULL;
+  rma_request_t* const wanted = request != nullptr ? &opened : nullptr;
+  if (Status status = operations_.open(wanted, &opened); !status.ok()) return status;
+  TakenMessage* found = nullptr;
+  std::unique_ptr<KeptMessage> message;
+  static_cast<void>(taken_.with(*taken, [&](TakenMessage& one) {
+    message = std::move(one.kept);
+    if (message != nullptr) found = &one;
+    return true;
+  }));
+  if (message == nullptr) {
+    if (opened != RMA_REQUEST_NULL) {
+      pending_.settle(opened, RMA_ERR_CANCELED, -1);
+      static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
+    }
+    return {RMA_ERR_ARGUMENT,
+            text("{:#x} is no message that a matched probe has found, or was received already", *taken)};
+  }
+  const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
+  taken_.end(*found);
+  *taken = 0;
+  if (request != nullptr) *request = opened;
+  ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
+    one.source = message->source;
+    one.context = message->context;
+    one.data = data;
+    one.info = info;
+    one.end.request = opened;
+    operations_.begin(data);
+  });
+  arrivals_.deliver(std::move(message), operation);
+  if (request != nullptr) return hand_over();
+  Status status = wait(operation.end);
+  operations_.receives().end(operation);
+  return status;
+}
+
+ReceiveOperation* Messages::withdraw(std::uint64_t name, rma_request_t request, int lost) {
+  ReceiveOperation* withdrawn = nullptr;
+  static_cast<void>(operations_.receives().with(name, [&](ReceiveOperation& one) {
+    if (one.end.request != request) return false;
+    const std::lock_guard guard(one.context->lock);
+    if (one.links[0].queue == nullptr) return false;
+    one.context->matcher.withdraw(one);
+    one.peer = lost;
+    withdrawn = &one;
+    return true;
+  }));
+  return withdrawn;
+}
+
+void Messages::cancel(rma_request_t request) {
+  ReceiveOperation* const cancelled = withdraw(pending_.requests().note(request), request, -1);
+  if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
+}
+
+}  // namespace rma

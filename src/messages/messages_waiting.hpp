@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include "messages/messages.hpp"
+
+// How a thread of the program waits in Messages.
+
+namespace rma {
+
+/// A thread that waits polls the rings this often for each time that it looks everywhere else.
+inline constexpr std::uint64_t kPollsOfRings = 16;
+
+// Polls without a pause would have several loads of the line under way at once. On processors that are far
+// apart these delay the sender's store by a third of the time of a message.
+template <typename Condition>
+bool Messages::poll_until(const Condition& condition) {
+  for (std::uint64_t i = 0; i < job_.wait_policy().spins; ++i) {
+    if (condition()) return true;
+    if (!arrivals_.poll_rings()) pause_processor();
+    if (i % kPollsOfRings == kPollsOfRings - 1) pending_.engine().progress();
+  }
+  return false;
+}
+
+template <typename Condition>
+void Messages::wait_until(const Condition& condition) {
+  bool holds = poll_until(condition);
+  while (!holds) {
+    connect_wanted();
+    pending_.engine().wait_until(ProgressEngine::kNoRank, [&] {
+      holds = condition();
+      return holds || connection_wanted();
+    });
+  }
+}
+
+}  // namespace rma
