@@ -14,7 +14,7 @@ constexpr std::uint32_t kContext = 3;
 constexpr int kFlood = 600;
 constexpr int kTags = 3;
 constexpr std::size_t kLongMessage = 30000;
-// These are announced in any case: job_cases.py and cluster/multi.sh know how many.
+// These are announced in any case: job_cases.py and cluster/rings.sh know how many.
 constexpr int kSynchronousEach = 5;
 constexpr int kLongEach = 7;
 
