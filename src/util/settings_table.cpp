@@ -164,7 +164,7 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_PIECE", &Settings::piece_bytes, "1M", 4096, std::uint64_t{1} << 30, "bytes",
                   "The maximum size of one RDMA request. Larger transfers are divided"},
       SettingInfo{
-          "RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes",
+          "RMA_EAGER", &Settings::eager_bytes, "32K", 0, std::uint64_t{16} << 20, "bytes",
           "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
           "their receive. The size of a ring's slots and of messages between hosts limit it"},
       SettingInfo{"RMA_RENDEZVOUS", choice<&Settings::rendezvous>(kRendezvous), "auto", 0, 0, "",
@@ -184,7 +184,7 @@ std::span<const SettingInfo> setting_table() {
           "which no receive is posted. Further messages wait for their receive. The value must be the "
           "same on all ranks"},
       SettingInfo{
-          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "64K", 0, kTebi, "bytes",
+          "RMA_SHARED_COPY", &Settings::shared_copy_bytes, "512K", 0, kTebi, "bytes",
           "Messages between two ranks of a host of at least this size, whose memory is not mapped, are "
           "copied "
           "by both ranks at the same time, if the sender waits too and the ranks have a processor each"},

@@ -28,7 +28,7 @@ struct Ring {
 };
 
 /// Lengths around the limits of lines, eager messages and rings.
-constexpr std::array kLengths = {0, 1, 47, 48, 49, 64, 4096, 8191, 8192, 8193, 70000, 1 << 20};
+constexpr std::array kLengths = {0, 1, 47, 48, 49, 64, 4096, 32767, 32768, 32769, 70000, 1 << 20};
 
 std::vector<unsigned char> content(int length, int rank) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(length));

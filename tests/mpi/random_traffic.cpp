@@ -21,7 +21,7 @@ constexpr int kMessages = 25;  // that each rank sends in a round
 constexpr int kTags = 4;
 constexpr int kUnusedTag = 99;
 constexpr std::size_t kComms = 2;
-constexpr std::array kLengths = {4, 5, 40, 60, 500, 9000, 30000};
+constexpr std::array kLengths = {4, 5, 40, 60, 500, 9000, 40000};
 
 struct Message {
   int number = 0;  // of its sender's messages in this round

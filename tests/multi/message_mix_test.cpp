@@ -36,7 +36,7 @@ struct DrawnMessage {
     Random random({mix.key, static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to), number});
     context = random.below(kContexts);
     tag = static_cast<int>(random.below(kTags));
-    const std::size_t edges[] = {8, 47, 48, 49, 63, 64, 65, 8191, 8192, 8193};
+    const std::size_t edges[] = {8, 47, 48, 49, 63, 64, 65, 32767, 32768, 32769};
     bytes = random.chance(30) ? random.pick(edges) : 8 + random.below(random.chance(20) ? mix.longest : 200);
     bytes = std::min(bytes, mix.longest);
     synchronous = random.chance(20);
