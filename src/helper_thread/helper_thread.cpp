@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
 
 #include "util/exhausted.hpp"
 #include "util/wait.hpp"
@@ -56,13 +55,15 @@ void HelperThread::work() {
 
 void HelperThread::arm() {
   channel_.expect_all();
-  armed_ = true;
+  armed_.store(true, std::memory_order_relaxed);  // the engine's lock orders it before progress()
 }
 
 // Running out of memory is fatal here: a message that is half taken in cannot be left there.
 bool HelperThread::progress() try {
   // The look after arm() must not be left to a thread that began to look before.
-  return channel_.progress(std::exchange(armed_, false) ? Channel::Turn::wait : Channel::Turn::if_free);
+  const bool first =
+      armed_.load(std::memory_order_relaxed) && armed_.exchange(false, std::memory_order_relaxed);
+  return channel_.progress(first ? Channel::Turn::wait : Channel::Turn::if_free);
 } catch (const std::bad_alloc&) {
   end_exhausted("what takes in messages of other ranks");
 }

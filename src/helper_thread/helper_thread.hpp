@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -46,7 +47,7 @@ class HelperThread final : public ProgressSource {
   PendingOperations& pending_;
   transport::ServiceThread* const service_;
   const std::uint64_t most_spins_;
-  bool armed_ = false;       ///< arm() was called, and progress() not yet
+  std::atomic<bool> armed_ = false;  ///< arm() was called, and progress() not yet
   std::uint64_t spins_ = 0;  ///< length of the next polling; grows while messages follow each other closely
 };
 
