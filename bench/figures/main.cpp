@@ -9,16 +9,12 @@
 #include <cstdlib>
 
 #include "figures/job.hpp"
+#include "harness/modes.hpp"
 
 namespace rma::bench {
 namespace {
 
-struct Mode {
-  const char* name;
-  const char* about;
-  void (*run)(const Job&);
-};
-constexpr Mode kModes[] = {
+constexpr Mode<Job> kModes[] = {
     {"contiguous", "bandwidth of contiguous transfers by size", measure_contiguous},
     {"strided", "bandwidth of strided transfers by the segment's size", measure_strided},
     {"cpu-tolerance", "both, with the target idle and computing; its own slowdown", measure_tolerance},
@@ -27,27 +23,18 @@ constexpr Mode kModes[] = {
     {"rmw", "latency of read-modify-write", measure_rmw},
     {"idle", "CPU time of the library's threads while nothing happens", measure_idle}};
 
-void run_modes(const FiguresOptions& options, int& exit_code) {
+int measure(const FiguresOptions& options) {
   const rma::Environment environment;
   if (rma::size() < 2) {
     std::fprintf(stderr, "figures-bench: measures between 2 ranks or more, and was started as 1\n");
-    exit_code = 2;
-    return;
+    return 2;
   }
   Report report;
   report.backend = "rma";
   report.ranks = rma::size();
   const Job job = {.options = options, .report = report, .world = rma::Team::world()};
-  for (const Mode& mode : kModes) {
-    if (std::find(options.modes.begin(), options.modes.end(), mode.name) != options.modes.end())
-      mode.run(job);
-  }
-  if (!job.initiator()) return;
-  if (options.json != "-") report.print();
-  if (!options.json.empty() && !report.write_json(options.json)) {
-    std::fprintf(stderr, "figures-bench: cannot write the results to %s\n", options.json.c_str());
-    exit_code = EXIT_FAILURE;
-  }
+  run_modes<Job>(job, kModes, options.modes);
+  return job.initiator() ? publish(report, options.json, "figures-bench") : EXIT_SUCCESS;
 }
 
 /** Returns a text that says which sizes are invalid; empty if none is. */
@@ -69,14 +56,7 @@ std::string refuse(const FiguresOptions& options) {
 int run(int argc, char** argv) {
   FiguresOptions options;
   CLI::App app{"Measures what the paper's figures show, between ranks 0 and 1 on two hosts"};
-  std::vector<std::string> names;
-  std::string about = "What to measure, separated by commas:";
-  for (const Mode& mode : kModes) {
-    names.emplace_back(mode.name);
-    about += std::string("\n") + mode.name + ": " + mode.about;
-  }
-  app.add_option("--mode", options.modes, about)->delimiter(',')->check(CLI::IsMember(names))->required();
-  app.add_option("--json", options.json, "Write the results as JSON to this file (- for standard output)");
+  add_modes<Job>(app, kModes, options.modes, options.json);
   app.add_option("--form", options.form, "Goes with each row, to tell settings apart");
   app.add_option("--repetitions", options.repetitions, "Samples of each row")
       ->check(CLI::Range(1, 10000))
@@ -107,16 +87,14 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "figures-bench: %s\n", wrong.c_str());
     return 2;
   }
-  int exit_code = EXIT_SUCCESS;
   try {
-    run_modes(options, exit_code);
+    return measure(options);
   } catch (const rma::Error& error) {
     std::fprintf(stderr, "figures-bench: %s\n", error.what());
     // The other ranks wait for this one.
     if (rma_initialized() == 1) rma::abort(EXIT_FAILURE, "a measured operation failed");
     return EXIT_FAILURE;
   }
-  return exit_code;
 }
 
 }  // namespace

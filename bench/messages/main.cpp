@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "harness/modes.hpp"
 #include "messages/job.hpp"
 
 namespace rma::bench {
@@ -21,12 +22,7 @@ void Job::record(const std::string& suite, const std::string& row, const std::st
 
 namespace {
 
-struct Mode {
-  const char* name;
-  const char* about;
-  void (*run)(const Job&);
-};
-constexpr Mode kModes[] = {
+constexpr Mode<Job> kModes[] = {
     {"latency", "half a round trip, by size", measure_latency},
     {"overhead", "processor time of a message at its sender and its receiver, by size", measure_overhead},
     {"bandwidth", "windows of messages with one reply: bandwidth and message rate, by size",
@@ -35,45 +31,30 @@ constexpr Mode kModes[] = {
     {"effective", "b_eff: all ranks in rings", measure_effective},
     {"peers", "half a round trip of 8 bytes, by the number of rank 0's peers", measure_peers}};
 
-void run_modes(const MessagesOptions& options, int& exit_code) {
+int measure(const MessagesOptions& options) {
   const rma::Environment environment;
   const int size = rma::size();
   const std::size_t most = options.peers.empty() ? 0 : std::ranges::max(options.peers);
   const bool peers = std::ranges::find(options.modes, "peers") != options.modes.end();
   if (size < 2 || (peers && most >= static_cast<std::size_t>(size))) {
     std::fprintf(stderr, "messages-bench: too few ranks: %d\n", size);
-    exit_code = 2;
-    return;
+    return 2;
   }
   Report report;
   report.backend = "rma";
   report.ranks = size;
   const Job job = {.options = options, .report = report, .world = Team::world()};
-  for (const Mode& mode : kModes) {
-    if (std::ranges::find(options.modes, mode.name) != options.modes.end()) mode.run(job);
-  }
-  if (job.rank() != 0) return;
-  if (options.json != "-") report.print();
-  if (!options.json.empty() && !report.write_json(options.json)) {
-    std::fprintf(stderr, "messages-bench: cannot write the results to %s\n", options.json.c_str());
-    exit_code = EXIT_FAILURE;
-  }
+  run_modes<Job>(job, kModes, options.modes);
+  return job.rank() == 0 ? publish(report, options.json, "messages-bench") : EXIT_SUCCESS;
 }
 
 int run(int argc, char** argv) {
   MessagesOptions options;
   CLI::App app{"Measures two-sided messages, as the figures of the papers do"};
-  std::vector<std::string> names;
-  std::string about = "What to measure, separated by commas:";
-  for (const Mode& mode : kModes) {
-    names.emplace_back(mode.name);
-    about += std::string("\n") + mode.name + ": " + mode.about;
-  }
   const auto count = [&](const std::string& name, std::size_t& value, const std::string& text) {
     app.add_option("--" + name, value, text)->check(CLI::Range(1, 1'000'000))->capture_default_str();
   };
-  app.add_option("--mode", options.modes, about)->delimiter(',')->check(CLI::IsMember(names))->required();
-  app.add_option("--json", options.json, "Write the results as JSON to this file (- for standard output)");
+  add_modes<Job>(app, kModes, options.modes, options.json);
   app.add_option("--form", options.form, "Goes with each row, to tell settings apart");
   count("iterations", options.iterations, "Messages of a latency or an overhead");
   count("window", options.window, "Messages of a bandwidth before the reply");
@@ -97,16 +78,14 @@ int run(int argc, char** argv) {
   app.add_option("--budget", options.budget, "Bytes that a sample of effective sends to each neighbour")
       ->transform(CLI::AsSizeValue(false));
   CLI11_PARSE(app, argc, argv);
-  int exit_code = EXIT_SUCCESS;
   try {
-    run_modes(options, exit_code);
+    return measure(options);
   } catch (const rma::Error& error) {
     std::fprintf(stderr, "messages-bench: %s\n", error.what());
     // The other ranks wait for this one.
     if (rma_initialized() == 1) rma::abort(EXIT_FAILURE, "a measured operation failed");
     return EXIT_FAILURE;
   }
-  return exit_code;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "harness/modes.hpp"
 #include "network/job.hpp"
 
 namespace rma::bench {
@@ -34,12 +35,7 @@ SharedMemory::~SharedMemory() { check(rma_free(rma_team_world(), mine_)); }
 
 namespace {
 
-struct Mode {
-  const char* name;
-  const char* about;
-  void (*run)(const Job&);
-};
-constexpr Mode kModes[] = {
+constexpr Mode<Job> kModes[] = {
     {"latency", "put, get and fetch-add of 8 bytes", measure_latency},
     {"bandwidth", "put and get by size, many at once, and how busy the hosts are", measure_bandwidth},
     {"reuse", "puts from a buffer outside the heap, by how often it is used", measure_reuse},
@@ -49,14 +45,7 @@ constexpr Mode kModes[] = {
 int run(int argc, char** argv) {
   NetworkOptions options;
   CLI::App app{"Measures librma over the network, between ranks 0 and 1; mode memory between all"};
-  std::vector<std::string> names;
-  std::string about = "What to measure, separated by commas:";
-  for (const Mode& mode : kModes) {
-    names.emplace_back(mode.name);
-    about += std::string("\n") + mode.name + ": " + mode.about;
-  }
-  app.add_option("--mode", options.modes, about)->delimiter(',')->check(CLI::IsMember(names))->required();
-  app.add_option("--json", options.json, "Write the results as JSON to this file (- for standard output)");
+  add_modes<Job>(app, kModes, options.modes, options.json);
   app.add_option("--label", options.label, "Begins each row's name");
   app.add_option("--iterations", options.iterations, "Operations of a latency")
       ->check(CLI::Range(2, 1000000))
@@ -104,17 +93,8 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "network-bench: measures between 2 ranks or more, and was started as 1\n");
     exit_code = 2;
   } else {
-    for (const Mode& mode : kModes) {
-      if (std::find(options.modes.begin(), options.modes.end(), mode.name) != options.modes.end())
-        mode.run(job);
-    }
-    if (job.rank == 0) {
-      if (options.json != "-") report.print();
-      if (!options.json.empty() && !report.write_json(options.json)) {
-        std::fprintf(stderr, "network-bench: cannot write the results to %s\n", options.json.c_str());
-        exit_code = 1;
-      }
-    }
+    run_modes<Job>(job, kModes, options.modes);
+    if (job.rank == 0) exit_code = publish(report, options.json, "network-bench");
   }
   check(rma_finalize());
   return exit_code;

@@ -9,27 +9,12 @@
 
 namespace {
 
-using mpi_test::rank_in;
-using mpi_test::size_of;
+using mpi_test::Ring;
 
 /// A message of this size is sent only when its receive has been posted.
 constexpr int kLong = 1 << 18;
 constexpr int kTag = 3;
 constexpr int kGo = 4;
-
-struct Ring {
-  explicit Ring(MPI_Comm ring_comm)
-      : comm(ring_comm),
-        rank(rank_in(ring_comm)),
-        size(size_of(ring_comm)),
-        next((rank + 1) % size),
-        previous((rank + size - 1) % size) {}
-  MPI_Comm comm;
-  int rank;
-  int size;
-  int next;
-  int previous;
-};
 
 std::vector<unsigned char> content(int length, int rank) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(length));

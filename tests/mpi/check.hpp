@@ -30,6 +30,21 @@ inline void check(bool holds, const char* text, const char* file, int line) {
   return size;
 }
 
+/// A communicator as a ring: each rank talks to the one behind it and the one before.
+struct Ring {
+  explicit Ring(MPI_Comm ring_comm)
+      : comm(ring_comm),
+        rank(rank_in(ring_comm)),
+        size(size_of(ring_comm)),
+        next((rank + 1) % size),
+        previous((rank + size - 1) % size) {}
+  MPI_Comm comm;
+  int rank;
+  int size;
+  int next;
+  int previous;
+};
+
 /// Returns the seed of all draws, the same on every rank: LIBRMA_TEST_SEED, or a fixed number. Rank 0 prints
 /// it.
 [[nodiscard]] inline unsigned test_seed() {

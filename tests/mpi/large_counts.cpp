@@ -10,22 +10,7 @@
 
 namespace {
 
-using mpi_test::rank_in;
-using mpi_test::size_of;
-
-struct Ring {
-  explicit Ring(MPI_Comm ring_comm)
-      : comm(ring_comm),
-        rank(rank_in(ring_comm)),
-        size(size_of(ring_comm)),
-        next((rank + 1) % size),
-        previous((rank + size - 1) % size) {}
-  MPI_Comm comm;
-  int rank;
-  int size;
-  int next;
-  int previous;
-};
+using mpi_test::Ring;
 
 using Three = std::array<int, 3>;
 Three three(int rank) { return {rank, 10 * rank, 100 * rank}; }

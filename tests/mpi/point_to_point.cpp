@@ -11,21 +11,8 @@
 namespace {
 
 using mpi_test::rank_in;
+using mpi_test::Ring;
 using mpi_test::size_of;
-
-struct Ring {
-  explicit Ring(MPI_Comm ring_comm)
-      : comm(ring_comm),
-        rank(rank_in(ring_comm)),
-        size(size_of(ring_comm)),
-        next((rank + 1) % size),
-        previous((rank + size - 1) % size) {}
-  MPI_Comm comm;
-  int rank;
-  int size;
-  int next;
-  int previous;
-};
 
 /// Lengths around the limits of lines, eager messages and rings.
 constexpr std::array kLengths = {0, 1, 47, 48, 49, 64, 4096, 32767, 32768, 32769, 70000, 1 << 20};

@@ -10,24 +10,9 @@
 
 namespace {
 
-using mpi_test::rank_in;
-using mpi_test::size_of;
+using mpi_test::Ring;
 
 constexpr int kLong = 1 << 15;
-
-struct Ring {
-  explicit Ring(MPI_Comm ring_comm)
-      : comm(ring_comm),
-        rank(rank_in(ring_comm)),
-        size(size_of(ring_comm)),
-        next((rank + 1) % size),
-        previous((rank + size - 1) % size) {}
-  MPI_Comm comm;
-  int rank;
-  int size;
-  int next;
-  int previous;
-};
 
 std::vector<int> numbers(int length, int first) {
   std::vector<int> all(static_cast<std::size_t>(length));
