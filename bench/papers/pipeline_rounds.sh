@@ -4,9 +4,9 @@
 # usage: pipeline_rounds.sh BIN QUICK ROUNDS
 set -euo pipefail
 bin=$1 quick=$2 rounds=$3
-sizes=256K,1M,4M,8M uses=1,2,5,10,20,50 buffer=8M buffers=2 longest=1M
+sizes=256K,1M,4M,8M uses=1,2,5,10,20,50 buffer=8M buffers=2 effective=(--longest 1M)
 if [ "$quick" = 1 ]; then
-  sizes=256K,1M uses=1,4 buffer=1M buffers=1 longest=64K
+  sizes=256K,1M uses=1,4 buffer=1M buffers=1 effective=(--longest 64K --budget 1)
 fi
 # shellcheck source=bench/papers/messages_runs.sh
 . "$(dirname "${BASH_SOURCE[0]}")/messages_runs.sh"
@@ -31,7 +31,7 @@ for ((round = 1; round <= rounds; ++round)); do
       --uses "$uses" --buffers 1
     # Ranks of one host use the network too, so that the protocol moves every message.
     run "$name-effective" RMA_RENDEZVOUS=$protocol RMA_SHM=off -- -n 2 -- messages-bench --mode effective \
-      --form $protocol --longest $longest
+      --form $protocol "${effective[@]}"
     counted "$name-effective" $counter
   done
 done
