@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "transport/shm/wakeup.hpp"
 
@@ -128,6 +129,17 @@ bool CmaTransport::runs(const Process& process) {
   return ::poll(&end, 1, 0) == 0;  // a pidfd is readable once its process has ended
 }
 
+bool CmaTransport::keeps_number(Process& process) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t tick = now.tv_sec * kSecond + now.tv_nsec;
+  if (process.ran.load(std::memory_order_relaxed) == tick) return true;
+  if (!runs(process)) return false;
+  process.ran.store(tick, std::memory_order_relaxed);
+  return true;
+}
+
 rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
   *posted = 0;
   for (const Work& one : work) {
@@ -137,19 +149,20 @@ rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_
   return RMA_SUCCESS;
 }
 
-rma_status_t CmaTransport::transfer(const Process& process, Direction direction, std::span<const iovec> local,
+rma_status_t CmaTransport::transfer(Process& process, Direction direction, std::span<const iovec> local,
                                     const iovec& there) {
   // Pairs with the store in connect().
   if (!process.connected.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
   if (!process.permitted) return RMA_ERR_UNSUPPORTED;
   const bool read = direction == Direction::read;
-  if (!read && !runs(process)) return RMA_ERR_PEER_LOST;
+  if (!read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
   const auto call = read ? process_vm_readv : process_vm_writev;
   const ssize_t moved = call(process.identity.process, local.data(), local.size(), &there, 1, 0);
   const int error = errno;
   // A failure may also come from another process that has got the peer's number.
   const bool whole = moved >= 0 && static_cast<std::size_t>(moved) == there.iov_len;
-  if ((read || !whole) && !runs(process)) return RMA_ERR_PEER_LOST;
+  if (!whole && !runs(process)) return RMA_ERR_PEER_LOST;
+  if (read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
   if (moved < 0) return status_of(error);
   // The kernel stops before the first page that is not mapped in the peer.
   return whole ? RMA_SUCCESS : RMA_ERR_ADDRESS;
@@ -186,7 +199,7 @@ rma_status_t CmaTransport::write(int peer, std::uintptr_t address, std::span<con
 
 rma_status_t CmaTransport::move_all(int peer, Direction direction, std::uintptr_t address,
                                     std::span<std::byte> local) {
-  const Process& process = processes_[static_cast<std::size_t>(peer)];
+  Process& process = processes_[static_cast<std::size_t>(peer)];
   while (!local.empty()) {
     const std::size_t bytes = std::min<std::size_t>(local.size(), kMaxMessage);
     const iovec here = {.iov_base = local.data(), .iov_len = bytes};

@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -19,13 +20,15 @@ namespace rma::transport {
 ///
 /// The system calls name a process by its number. When a process has ended and its parent has waited for it,
 /// another process may get the number. So connect() opens a pidfd and checks by its start time that this is
-/// the process of the card. Each transfer then checks once that this process still runs. A process keeps its
-/// number while it runs. A read is followed by the check, so its bytes are certainly those of the peer. A
-/// write is preceded by the check. Here a small risk remains: between the two system calls of this thread,
-/// the peer may end and its number may be reused. (The kernel gives numbers out in turn, so all others must
-/// come first.) The write would then go to a process of the same user, if that one has memory at the address.
-/// A process cannot prevent this for one that is not its child, because only the parent can keep the number
-/// of an ended process. Without pidfds, each check reads the start time.
+/// the process of the card. Each transfer then checks that this process still runs. A process keeps its
+/// number while it runs. A check is a system call, so its result holds for the rest of the tick of the
+/// kernel's coarse clock (10 ms or less): within a tick the peer cannot end, be waited for, and lose its
+/// number to another, because the kernel gives numbers out in turn, and all others must come first. A read is
+/// followed by the check, so its bytes are those of the peer. A write is preceded by it. Here a small risk
+/// remains: if this thread stops between the check and the write, the peer may end and its number may be
+/// reused. The write would then go to a process of the same user, if that one has memory at the address. A
+/// process cannot prevent this for one that is not its child, because only the parent can keep the number of
+/// an ended process. Without pidfds, each check reads the start time.
 class CmaTransport final : public Transport {
  public:
   /// If `allowed` is false, post() returns RMA_ERR_UNSUPPORTED.
@@ -65,6 +68,7 @@ class CmaTransport final : public Transport {
     Descriptor file;                      ///< a pidfd; not open if the system has none
     bool permitted = false;               ///< this process may access the peer's memory
     std::atomic<bool> connected = false;  ///< stored with release after the other members; fail() clears it
+    std::atomic<std::int64_t> ran = 0;    ///< the last tick in which runs() returned true
   };
   /// Returns whether this process may access the memory of `process`.
   [[nodiscard]] bool permitted(pid_t process) const;
@@ -72,10 +76,12 @@ class CmaTransport final : public Transport {
   /// Moves memory between `local` and `address` of the peer.
   [[nodiscard]] rma_status_t move_all(int peer, Direction direction, std::uintptr_t address,
                                       std::span<std::byte> local);
-  [[nodiscard]] static rma_status_t transfer(const Process& process, Direction direction,
+  [[nodiscard]] static rma_status_t transfer(Process& process, Direction direction,
                                              std::span<const iovec> local, const iovec& there);
   /// Returns whether the peer still runs, and so has kept its number until now.
   [[nodiscard]] static bool runs(const Process& process);
+  /// Returns whether the peer has kept its number until now: it still runs, or did in this tick.
+  [[nodiscard]] static bool keeps_number(Process& process);
 
   const bool allowed_;
   Limits limits_;
