@@ -260,7 +260,9 @@ TEST(Schedule, AFunctionOfTheProgramCombinesInTheOrderOfRanks) {
     for (std::size_t i = 0; i < kCount; ++i) EXPECT_EQ(std::string(dst.data() + i * kLetters), expected);
   }
   EXPECT_TRUE(ok(rma_persistent_free(&persistent)));
-  EXPECT_EQ(calls == 0, ranks() == 1);
+  // Not every member combines anything, but some do.
+  const std::vector<int> all_calls = gather(calls);
+  EXPECT_EQ(std::accumulate(all_calls.begin(), all_calls.end(), 0) == 0, ranks() == 1);
 }
 
 TEST(Schedule, BlocksOfDifferentSizes) {
