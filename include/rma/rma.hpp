@@ -7,6 +7,7 @@
 #define RMA_RMA_HPP
 
 #include "rma/atomic.hpp"
+#include "rma/collectives.hpp"
 #include "rma/error.hpp"
 #include "rma/global_ptr.hpp"
 #include "rma/job.hpp"

@@ -13,7 +13,7 @@ namespace {
 /// Returns whether there is nothing to wait for: no operation, or one that was complete when it was issued.
 bool over(rma_request_t request) { return request == RMA_REQUEST_NULL || request == kCompleteRequest; }
 
-Status check_request(const Runtime& runtime, rma_request_t request) {
+Status check_known(const Runtime& runtime, rma_request_t request) {
   if (over(request) || runtime.remote_access->pending().known(request)) return {};
   return {RMA_ERR_ARGUMENT, text("{:#x} is not a valid request, or was already waited for", request)};
 }
@@ -21,7 +21,7 @@ Status check_request(const Runtime& runtime, rma_request_t request) {
 /// Waits for a request and makes it null. Checks it again: if a list contains a handle twice, it was already
 /// waited for when the second one's turn comes.
 Status wait(Runtime& runtime, rma_request_t& request) {
-  if (Status status = check_request(runtime, request); !status.ok()) return status;
+  if (Status status = check_known(runtime, request); !status.ok()) return status;
   const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
   if (over(mine)) return {};
   runtime.messages->wait_for(mine);
@@ -32,7 +32,7 @@ Status check_requests(const Runtime& runtime, const rma_request_t* requests, std
   if (count == 0) return {};
   if (Status status = check_not_null(requests, "requests"); !status.ok()) return status;
   for (std::size_t i = 0; i < count; ++i) {
-    if (Status status = check_request(runtime, requests[i]); !status.ok()) return status;
+    if (Status status = check_known(runtime, requests[i]); !status.ok()) return status;
   }
   return {};
 }
@@ -82,7 +82,7 @@ rma_status_t rma_test(rma_request_t* request, int* done) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
     if (Status status = rma::check_not_null(done, "done"); !status.ok()) return status;
-    if (Status status = rma::check_request(runtime, *request); !status.ok()) return status;
+    if (Status status = rma::check_known(runtime, *request); !status.ok()) return status;
     *done = (rma::over(*request) || runtime.remote_access->pending().test(*request)) ? 1 : 0;
     return *done != 0 ? rma::wait(runtime, *request) : Status();
   });

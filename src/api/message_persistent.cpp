@@ -1,4 +1,4 @@
-// Persistent sends and receives (rma/messages.h).
+// Persistent sends and receives (rma/messages.h), and the start of persistent collectives (rma/collectives.h).
 
 #include "api/message_call.hpp"
 #include "api/persistent.hpp"
@@ -7,10 +7,6 @@ namespace rma {
 namespace {
 
 using Kind = PersistentOperation::Kind;
-
-rma_persistent_t persistent_handle(std::uint64_t name) {
-  return reinterpret_cast<rma_persistent_t>(static_cast<std::uintptr_t>(name));
-}
 
 std::uint64_t persistent_name(rma_persistent_t handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
@@ -57,9 +53,11 @@ Status start(Runtime& runtime, rma_persistent_t persistent, rma_request_t* reque
         one.tag = it.tag;
         one.context = it.context;
         one.info = it.info;
+        one.collective = it.collective;
         return true;
       });
   if (!known) return invalid_persistent(persistent);
+  if (one.kind == Kind::collective) return runtime.schedules->start(one.collective, request);
   const MessageData data = MessageData::of({one.data, one.bytes});
   if (one.kind == Kind::receive) {
     return runtime.messages->receive(data, {.source = one.rank, .tag = one.tag, .context = one.context},

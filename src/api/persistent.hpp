@@ -2,17 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "collectives/schedule.hpp"
 #include "messages/operation_pool.hpp"
 #include "rma/messages.h"
 
 namespace rma {
 
-/// The arguments of a send or receive that the program starts again and again.
+/// The arguments of a send or receive, or a planned collective, that the program starts again and again.
 struct PersistentOperation {
   explicit PersistentOperation(std::uint64_t own_name) : name(own_name) {}
 
-  enum class Kind : std::uint8_t { send, synchronous_send, receive };
+  enum class Kind : std::uint8_t { send, synchronous_send, receive, collective };
 
   const std::uint64_t name;
   Kind kind = Kind::send;
@@ -22,9 +24,14 @@ struct PersistentOperation {
   int tag = 0;
   std::uint32_t context = 0;
   rma_message_info_t* info = nullptr;
+  std::shared_ptr<const PlannedCollective> collective = nullptr;  ///< of a collective, and all that there is
 };
 
 /// The persistent operations of the program. A handle is a name in the pool, so an invalid one finds nothing.
 using PersistentOperations = OperationPool<PersistentOperation>;
+
+[[nodiscard]] inline rma_persistent_t persistent_handle(std::uint64_t name) {
+  return reinterpret_cast<rma_persistent_t>(static_cast<std::uintptr_t>(name));
+}
 
 }  // namespace rma

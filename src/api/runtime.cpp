@@ -78,6 +78,9 @@ Status open_messages(Runtime& runtime) {
       Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(), std::move(memory));
   if (!messages.ok()) return std::move(messages).status();
   runtime.messages = std::move(messages).value();
+  PendingOperations& pending = runtime.remote_access->pending();
+  runtime.schedules = std::make_unique<Schedules>(*runtime.messages, pending);
+  pending.engine().follow_with(*runtime.schedules);
   return {};
 }
 
@@ -146,7 +149,9 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
       !status.ok()) {
     return status;
   }
-  if (Status status = runtime->teams->start(*runtime->messages); !status.ok()) return status;
+  runtime->job->drive_while_waiting(*runtime->schedules);
+  if (Status status = runtime->teams->start(*runtime->messages, *runtime->schedules); !status.ok())
+    return status;
 
   if (!runtime->settings.trace.empty()) {
     auto trace = Trace::open(path_for_rank(runtime->settings.trace, rank), rank);

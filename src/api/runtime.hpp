@@ -9,6 +9,7 @@
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
 #include "channel/channel.hpp"
+#include "collectives/schedules.hpp"
 #include "collectives/team.hpp"
 #include "core/job/job.hpp"
 #include "core/one_sided/remote_access.hpp"
@@ -41,6 +42,8 @@ struct Runtime {
   std::unique_ptr<RemoteAtomics> remote_atomics;
   std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< this and the next are null without a channel or network
   std::unique_ptr<Noncontiguous> noncontiguous;
+  /// Collectives under way, by `messages`. Declared before that, because its progress thread uses them.
+  std::unique_ptr<Schedules> schedules;
   std::unique_ptr<Messages> messages;
   PersistentOperations persistents;
   std::unique_ptr<Teams> teams;

@@ -21,7 +21,10 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
   const int members = static_cast<int>(ranks.size());
   const auto distances = static_cast<int>(std::bit_width(ranks.size() - 1));
   const auto tag = static_cast<int>(key.low & INT32_MAX);
-  Outcome outcome = {.failure = FailureWord::of(mine.failure), .id = mine.id, .contexts = {}};
+  Outcome outcome = {.failure = FailureWord::of(mine.failure),
+                     .id = mine.id,
+                     .schedules = static_cast<std::uint32_t>(mine.schedules),
+                     .contexts = {}};
   const auto note = [&](const Status& status) {
     if (!status.ok()) outcome.failure = worse(outcome.failure, {.code = status.code(), .rank = rank_});
   };
@@ -37,8 +40,11 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
     const int distance = 1 << k;
     const std::array partners = {(member + distance) % members, (member - distance + members) % members};
     const auto rank_of = [&](int partner) { return ranks[static_cast<std::size_t>(partner)]; };
-    const Message known = {
-        .key = key, .card = {.context = mine.context, .failure = outcome.failure.word(), .id = outcome.id}};
+    const Message known = {.key = key,
+                           .card = {.context = mine.context,
+                                    .failure = outcome.failure.word(),
+                                    .id = outcome.id,
+                                    .schedules = outcome.schedules}};
     std::array<TeamTransport::Sending, 2> sendings;
     for (std::size_t i = 0; i < partners.size(); ++i) {
       note(transport_.start(rank_of(partners[i]), tag, &known, sizeof known, sendings[i]));
@@ -49,7 +55,10 @@ Agreement::Outcome Agreement::reach(const TeamKey& key, std::span<const int> ran
       note(transport_.receive(rank_of(partner), from_tag, &theirs, sizeof theirs));
       if (theirs.key != key) note({RMA_ERR_STATE, "the keys of two teams have the same tag"});
       outcome.failure = worse(outcome.failure, FailureWord::of(theirs.card.failure));
-      if (theirs.card.id != 0) outcome.id = theirs.card.id;
+      if (theirs.card.id != 0) {
+        outcome.id = theirs.card.id;
+        outcome.schedules = static_cast<std::uint32_t>(theirs.card.schedules);
+      }
       if (outcome.contexts.size() < outcome.contexts.capacity()) {
         outcome.contexts.emplace_back(partner, static_cast<std::uint32_t>(theirs.card.context));
       }

@@ -23,9 +23,10 @@ class Agreement {
  public:
   /// A member's message to its partners.
   struct Card {
-    std::uint64_t context = 0;  ///< the number that the member gives the team's context
-    std::uint64_t failure = 0;  ///< FailureWord::word(): 0, or the reason why the member cannot take part
-    std::uint64_t id = 0;       ///< the team's id: the first member supplies it, the others send 0
+    std::uint64_t context = 0;    ///< the number that the member gives the team's context
+    std::uint64_t failure = 0;    ///< FailureWord::word(): 0, or the reason why the member cannot take part
+    std::uint64_t id = 0;         ///< the team's id: the first member supplies it, the others send 0
+    std::uint64_t schedules = 0;  ///< the context of the team's schedules, as the id
   };
   /// The result of reach(). If `failure` is not ok, the team is not made, and all members get a failure that
   /// is not ok. There is one exception: with RMA_ERR_PEER_LOST some members may already have finished without
@@ -33,6 +34,7 @@ class Agreement {
   struct Outcome {
     FailureWord failure;
     std::uint64_t id = 0;
+    std::uint32_t schedules = 0;
     /// Members at distances of a power of two, and their contexts; 0 if a member did not say it.
     std::vector<std::pair<int, std::uint32_t>> contexts;
   };
@@ -51,7 +53,7 @@ class Agreement {
     TeamKey key;
     Card card;
   };
-  static_assert(sizeof(Message) == 40);
+  static_assert(sizeof(Message) == 48);
 
   const int rank_;
   TeamTransport& transport_;

@@ -5,13 +5,38 @@
 
 namespace rma {
 
+namespace {
+
+/// Returns the reduction of an attached team.
+rma_collective_t reduction(rma_collective_kind_t kind, void* dst, const void* src, std::size_t elements,
+                           rma_type_t type, rma_reduction_t op) {
+  rma_collective_t collective = {};
+  collective.kind = kind;
+  collective.dst = dst;
+  collective.src = src;
+  collective.count = elements;
+  collective.reducer = reducer_of(type, op);
+  return collective;
+}
+
+}  // namespace
+
 Status barrier(Team& team) {
+  if (team.attached()) return team.run({});
   count(Counter::barrier);
   if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) return p2p->barrier();
   return team.exchange().barrier();
 }
 
 Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
+  if (team.attached()) {
+    rma_collective_t collective = {};
+    collective.kind = RMA_COLLECTIVE_BROADCAST;
+    collective.root = root;
+    collective.dst = buffer;
+    collective.bytes = bytes;
+    return team.run(collective);
+  }
   count(Counter::collective);
   if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
     return p2p->broadcast(buffer, bytes, root);
@@ -20,6 +45,11 @@ Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
 
 Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
               rma_reduction_t op, int root) {
+  if (team.attached()) {
+    rma_collective_t collective = reduction(RMA_COLLECTIVE_REDUCE, dst, src, elements, type, op);
+    collective.root = root;
+    return team.run(collective);
+  }
   count(Counter::collective);
   if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
     return p2p->reduce(dst, src, elements, Reduction::of(type, op), root);
@@ -28,6 +58,7 @@ Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_
 
 Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
                  rma_reduction_t op) {
+  if (team.attached()) return team.run(reduction(RMA_COLLECTIVE_ALLREDUCE, dst, src, elements, type, op));
   count(Counter::collective);
   if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
     return p2p->allreduce(dst, src, elements, Reduction::of(type, op));
@@ -35,6 +66,14 @@ Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, r
 }
 
 Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
+  if (team.attached()) {
+    rma_collective_t collective = {};
+    collective.kind = RMA_COLLECTIVE_ALLGATHER;
+    collective.dst = dst;
+    collective.src = src;
+    collective.bytes = bytes;
+    return team.run(collective);
+  }
   count(Counter::collective);
   if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) return p2p->allgather(dst, src, bytes);
   return team.exchange().allgather(dst, src, bytes);

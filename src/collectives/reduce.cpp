@@ -189,4 +189,16 @@ Reduction Reduction::of(rma_type_t type, rma_reduction_t op) {
   return {.combine = combine_for(type, op), .element_bytes = type_size(type)};
 }
 
+rma_reducer_t reducer_of(rma_type_t type, rma_reduction_t op) {
+  const Reduction reduction = Reduction::of(type, op);
+  return {.combine =
+              [](const void* in, void* inout, std::size_t count, void* context) {
+                reinterpret_cast<Combine>(context)(static_cast<std::byte*>(inout),
+                                                   static_cast<const std::byte*>(in), count);
+              },
+          .context = reinterpret_cast<void*>(reduction.combine),
+          .element_bytes = reduction.element_bytes,
+          .commutes = 1};
+}
+
 }  // namespace rma

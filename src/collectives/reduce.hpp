@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "rma/collectives.h"
 #include "rma/rma.h"
 #include "util/status.hpp"
 
@@ -22,5 +23,8 @@ struct Reduction {
 
   [[nodiscard]] static Reduction of(rma_type_t type, rma_reduction_t op);
 };
+
+/// Returns the same for a schedule.
+[[nodiscard]] rma_reducer_t reducer_of(rma_type_t type, rma_reduction_t op);
 
 }  // namespace rma

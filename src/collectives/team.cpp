@@ -34,11 +34,12 @@ bool world_meets_in_memory(const Job& job) {
          job.local_ranks().size() == static_cast<std::size_t>(job.size());
 }
 
-TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id) {
+TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id, std::uint32_t schedules) {
   return {.members = static_cast<std::uint32_t>(members),
           .flat = members <= job.settings().flat_ranks && job.wait_policy().spins != 0,
           .id = id,
-          .direct_bytes = job.settings().direct_collective};
+          .direct_bytes = job.settings().direct_collective,
+          .schedules = schedules};
 }
 
 }  // namespace
@@ -58,21 +59,23 @@ Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
   if (!memory.ok()) return std::move(memory).status();
   auto* const registry = new (memory.value()) TeamRegistry;
   if (in_memory && job.rank() == 0) {
-    TeamBlock::make(memory.value() + kBehindRegistry, shape_for(job, size, 0));
+    TeamBlock::make(memory.value() + kBehindRegistry, shape_for(job, size, 0, ScheduleContexts::kWorld));
   }
   return std::unique_ptr<Teams>(new Teams(job, *registry));
 }
 
-Status Teams::start(Messages& messages) {
+Status Teams::start(Messages& messages, Schedules& schedules) {
   std::vector<int> ranks = all_ranks(job_);
   const int me = job_.rank();
   messages_ = &messages;
+  schedules_ = &schedules;
   agreement_transport_.emplace(job_, messages, ranks, JobTeamTransport::kAgreementContext);
   agreement_.emplace(me, *agreement_transport_);
   if (world_meets_in_memory(job_)) {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
     world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, block));
+    world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
     world_handle_ = world_->handle();
     return {};
   }
@@ -80,6 +83,7 @@ Status Teams::start(Messages& messages) {
   auto p2p = std::make_unique<Team::PointToPointState>(job_, messages, ranks, me,
                                                        JobTeamTransport::kWorldContext, scratch);
   world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, 0, std::move(p2p)));
+  world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
   world_handle_ = world_->handle();
   return {};
 }
@@ -151,7 +155,9 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
     std::vector<int> list(ranks.begin(), ranks.end());
     auto p2p =
         std::make_unique<Team::PointToPointState>(job_, *messages_, list, member, context, block.value());
+    const std::uint32_t drawn = member == 0 ? contexts_.draw() : 0;
     team = add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, 0, std::move(p2p))));
+    team->drawn_ = drawn;
     free_block.dismiss();
     give_back.dismiss();
     return block;
@@ -159,6 +165,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
   Agreement::Card card;
   if (memory.ok()) {
     card.context = team->p2p_->transport.context();
+    card.schedules = team->drawn_;
   } else {
     card.failure = FailureWord{.code = memory.status().code(), .rank = job_.rank()}.word();
   }
@@ -171,10 +178,12 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
   for (const auto& [partner, context] : outcome.contexts) transport.place(partner, context);
   if (outcome.failure.ok()) {
     team->id_ = outcome.id;
+    open_schedules(*team, outcome.schedules);
     return team;
   }
   if (outcome.failure.code == RMA_ERR_NO_MEMORY) {
     give_back_context(transport.context());
+    if (team->drawn_ != 0) contexts_.give_back(team->drawn_);
   } else {
     // Members that have finished without a failure may use the team. They are told, and may have sent to this
     // member until then, so its context is not used again.
@@ -192,6 +201,32 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
                 text("rank {} has no room for the {} bytes that each of a team of {} ranks needs; raise "
                      "RMA_HEAP_SIZE",
                      outcome.failure.rank, PointToPointExchange::kScratch, members));
+}
+
+void Teams::open_schedules(Team& team, std::uint32_t context) {
+  const bool open = unless_exhausted([&]() -> Status {
+                      team.open_schedules(job_, *messages_, *schedules_, context);
+                      return {};
+                    }).ok();
+  if (open || context == 0) return;
+  // The other members are told, because their schedules would wait for this one.
+  for (const int rank : team.ranks()) {
+    if (rank == job_.rank()) continue;
+    static_cast<void>(unless_exhausted([&]() -> Status {
+                        messages_->revoke(rank, context);
+                        return {};
+                      }).ok());
+  }
+}
+
+Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
+  if (Status status = check(ranks); !status.ok()) return status;
+  const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
+  // The ids of other teams have smaller ranks in their upper bits.
+  const std::uint64_t id = ~std::uint64_t{0} << kContextIdBits | context;
+  std::unique_ptr<Team> team(new Team(job_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
+  team->open_schedules(job_, *messages_, *schedules_, ScheduleContexts::kFirstAttached | context);
+  return add(std::move(team));
 }
 
 std::uint64_t Teams::next_id() {
@@ -225,11 +260,17 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   const TeamRoster roster(job_, ranks);
   const auto ended = [&] { return roster.first_ended(0, static_cast<int>(ranks.size())); };
   TeamBlock* block = nullptr;
+  // If the team cannot be made after others have seen the number, it is not used again.
+  std::uint32_t drawn = 0;
   if (first == job_.rank()) {
-    auto memory = unless_exhausted(
-        [&] { return job_.memory().allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment); });
+    auto memory = unless_exhausted([&] {
+      drawn = contexts_.draw();
+      return job_.memory().allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment);
+    });
     if (memory.ok()) {
-      block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id()));
+      block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id(), drawn));
+    } else if (drawn != 0) {
+      contexts_.give_back(drawn);
     }
     if (ranks.size() > 1) {
       const auto lost = [&] {
@@ -268,7 +309,10 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   if (block->closed()) return roster.lost(static_cast<int>(block->lacking() % ranks.size()));
   return settle(*block, roster, unless_exhausted([&]() -> Result<Team*> {
     std::vector<int> list(ranks.begin(), ranks.end());
-    return add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, *block)));
+    std::unique_ptr<Team> team(new Team(job_, std::move(list), member, *block));
+    team->open_schedules(job_, *messages_, *schedules_, block->schedules);
+    team->drawn_ = drawn;
+    return add(std::move(team));
   }));
 }
 
@@ -327,7 +371,9 @@ Status Teams::free(Team* team) {
   if (team == world_.get()) {
     return {RMA_ERR_ARGUMENT, "the world team cannot be freed; it lasts until rma_finalize"};
   }
-  Status status = leave(*team);
+  Status status = team->attached() ? Status() : leave(*team);
+  // All members have ended their collectives, and have received all messages of these.
+  if (status.ok() && team->drawn_ != 0) contexts_.give_back(team->drawn_);
   remove(team);
   return status;
 }

@@ -15,6 +15,8 @@
 #include "collectives/point_to_point.hpp"
 #include "collectives/point_to_point_exchange.hpp"
 #include "collectives/roster.hpp"
+#include "collectives/schedule_contexts.hpp"
+#include "collectives/schedules.hpp"
 #include "collectives/team_registry.hpp"
 #include "collectives/team_transport.hpp"
 #include "collectives/turns.hpp"
@@ -30,7 +32,8 @@ namespace rma {
 /// threads may use different teams at the same time, also teams that overlap.
 ///
 /// If all members are on this host, they meet in memory that all have mapped, by an Exchange. Otherwise they
-/// send each other point-to-point messages.
+/// send each other point-to-point messages. Nonblocking collectives are schedules. An attached team, which was made
+/// without communication, has only these; its blocking collectives are schedules that the caller waits for.
 class Team {
  public:
   Team(const Team&) = delete;
@@ -52,6 +55,20 @@ class Team {
   /// point-to-point messages if p2p() is not null, else by exchange().
   [[nodiscard]] PointToPointExchange* p2p() { return p2p_ != nullptr ? &p2p_->exchange : nullptr; }
   [[nodiscard]] Exchange& exchange() { return *exchange_; }
+  /// Returns whether there is neither of them, and run() executes all collectives.
+  [[nodiscard]] bool attached() const { return exchange_ == std::nullopt && p2p_ == nullptr; }
+
+  /// These plan, start and execute a collective operation as a schedule; see Schedules.
+  [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(const rma_collective_t& collective) {
+    if (channel_ == nullptr) return no_channel();
+    return schedules_->plan(channel_, collective);
+  }
+  [[nodiscard]] Status start(const rma_collective_t& collective, rma_request_t* request) {
+    return channel_ == nullptr ? no_channel() : schedules_->start(channel_, collective, request);
+  }
+  [[nodiscard]] Status run(const rma_collective_t& collective) {
+    return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
+  }
 
  private:
   friend class Teams;
@@ -88,6 +105,19 @@ class Team {
         roster_(job, ranks_),
         p2p_(std::move(p2p)) {}
 
+  /// An attached team.
+  Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id)
+      : ranks_(std::move(ranks)), rank_(rank), id_(id), buffers_(job, ranks_), roster_(job, ranks_) {}
+
+  /// Gives the team the context of its schedules, unless that is 0. Throws std::bad_alloc.
+  void open_schedules(const Job& job, Messages& messages, Schedules& schedules, std::uint32_t context) {
+    schedules_ = &schedules;
+    if (context != 0) channel_ = std::make_shared<ScheduleChannel>(job, messages, ranks_, rank_, context);
+  }
+  [[nodiscard]] static Status no_channel() {
+    return {RMA_ERR_NO_MEMORY, "the first rank of this team has made too many teams: free some of them"};
+  }
+
   // The handle is only compared, never dereferenced.
   const rma_team_t handle_ =
       reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
@@ -100,6 +130,9 @@ class Team {
   TeamRoster roster_;
   std::optional<Exchange> exchange_;
   std::unique_ptr<PointToPointState> p2p_;
+  Schedules* schedules_ = nullptr;
+  std::shared_ptr<ScheduleChannel> channel_;  ///< null if the team has no context for schedules
+  std::uint32_t drawn_ = 0;                   ///< that context, if this member has drawn it
 };
 
 /// All teams that this process is a member of. Thread-safe.
@@ -115,8 +148,8 @@ class Teams {
   [[nodiscard]] static Result<std::unique_ptr<Teams>> create(Job& job);
 
   /// Makes the world team. Local; called after Job::connect. `messages`, which carries what the members of
-  /// teams on several hosts send each other, outlives all teams.
-  [[nodiscard]] Status start(Messages& messages);
+  /// teams on several hosts send each other, and `schedules` outlive all teams.
+  [[nodiscard]] Status start(Messages& messages, Schedules& schedules);
 
   /// Returns when every process of the job has called it. From then on no process accesses another's memory
   /// through a team. (A barrier does not guarantee that: some processes may still access memory in it when
@@ -143,6 +176,10 @@ class Teams {
   /// parent rank. Returns null for a negative color. Collective over `parent`. RMA_ERR_NO_MEMORY on all
   /// members of a color; RMA_ERR_PEER_LOST.
   [[nodiscard]] Result<Team*> split(Team& parent, int color, int key);
+
+  /// Makes an attached team of the listed world ranks, which agree on the list and on `context`, a number up to
+  /// RMA_CONTEXT_LAST. Local. RMA_ERR_ARGUMENT and RMA_ERR_RANK as create().
+  [[nodiscard]] Result<Team*> attach(std::span<const int> ranks, std::uint32_t context);
 
   /// Frees a team. Collective over the team. Returns RMA_ERR_ARGUMENT at once for the world team. After
   /// RMA_ERR_PEER_LOST the team is gone too.
@@ -172,7 +209,8 @@ class Teams {
   /// team's TeamBlock. In a job on several hosts the scratch of the world team follows.
   static constexpr std::size_t kBehindRegistry = sizeof(TeamRegistry);
 
-  Teams(Job& job, TeamRegistry& registry) : job_(job), registry_(registry) {}
+  Teams(Job& job, TeamRegistry& registry)
+      : job_(job), registry_(registry), contexts_(job.rank(), job.size()) {}
   [[nodiscard]] Team* look_up(rma_team_t handle) const;
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// Returns whether the members meet in memory that all of them have mapped.
@@ -182,6 +220,9 @@ class Teams {
   [[nodiscard]] Result<Team*> join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member);
   /// Waits until all members have met in `block`. Returns the team, unless a member could not make its own.
   [[nodiscard]] Result<Team*> settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made);
+  /// Opens the schedules of a team that all members have agreed on.
+  void open_schedules(Team& team, std::uint32_t context);
+  static constexpr unsigned kContextIdBits = 32;  ///< of the id of an attached team
   /// Returns an id for a team whose first member is this process.
   [[nodiscard]] std::uint64_t next_id();
   /// Returns a number for the context of a team at this process. The second function takes it back, when no
@@ -198,7 +239,9 @@ class Teams {
 
   Job& job_;
   TeamRegistry& registry_;
-  Messages* messages_ = nullptr;                         ///< set by start(), as the next two are
+  ScheduleContexts contexts_;
+  Schedules* schedules_ = nullptr;  ///< set by start(), as the next three are
+  Messages* messages_ = nullptr;
   std::optional<JobTeamTransport> agreement_transport_;  ///< used by agreement_
   std::optional<Agreement> agreement_;
   std::unique_ptr<Team> world_;

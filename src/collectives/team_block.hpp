@@ -15,6 +15,7 @@ struct TeamShape {
   bool flat = false;               ///< members meet by one flag each, not by a counter
   std::uint64_t id = 0;            ///< Team::id()
   std::uint64_t direct_bytes = 0;  ///< collectives from this size on use shared buffers in place
+  std::uint32_t schedules = 0;     ///< the context of the team's schedules; 0 if there is none
 };
 
 /// The memory that the members of a team share. One MemberBlock for each member follows. rounds.hpp says

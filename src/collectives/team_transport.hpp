@@ -48,11 +48,13 @@ class TeamTransport {
 /// (rma/messages.h) for the messages that the other members send to it.
 class JobTeamTransport final : public TeamTransport {
  public:
-  /// The contexts of all processes for agreements on new teams, and for the world team. Every process draws
-  /// the contexts for other teams from kFirstDrawn on.
-  static constexpr std::uint32_t kAgreementContext = kFirstOwnContext;
-  static constexpr std::uint32_t kWorldContext = kFirstOwnContext + 1;
-  static constexpr std::uint32_t kFirstDrawn = kFirstOwnContext + 2;
+  /// The contexts of all processes for agreements on new teams, for the world team, and for that team's
+  /// schedules. Every process draws the contexts for other teams from kFirstDrawn on. The library's own contexts
+  /// below these, and those above, are for the schedules of other teams (ScheduleContexts).
+  static constexpr std::uint32_t kAgreementContext = 0xc0000000;
+  static constexpr std::uint32_t kWorldContext = kAgreementContext + 1;
+  static constexpr std::uint32_t kWorldSchedules = kAgreementContext + 2;
+  static constexpr std::uint32_t kFirstDrawn = kAgreementContext + 3;
 
   /// All members use the number `context`, until place() says otherwise. Throws std::bad_alloc.
   /// @param ranks  world ranks by member

@@ -15,7 +15,7 @@ namespace rma {
 
 /// The library's own messages are in the contexts from this one on. There a thread that waits for a rank
 /// gives the rank up if it does not answer, and a rank may revoke a context (Messages::revoke).
-inline constexpr std::uint32_t kFirstOwnContext = 0xc0000000;
+inline constexpr std::uint32_t kFirstOwnContext = 0x80000000;
 
 /// Returns whether an eager message goes also if it passes the receiver's UnexpectedWindow. The library's own
 /// empty messages do: only a few of them are on their way at a time, and their senders do not wait for

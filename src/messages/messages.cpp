@@ -74,7 +74,6 @@ Status Messages::start(std::uint64_t spins) {
   probed_.store(monotonic_ms(), std::memory_order_relaxed);
   pending_.engine().sleep_at(job_.doorbell(job_.rank()));
   pending_.engine().add(*this);
-  job_.drive_while_waiting(*this);
   all_by_ring_ = true;
   for (int rank = 0; rank < job_.size(); ++rank) all_by_ring_ = all_by_ring_ && outbox_.by_ring(rank);
   if (job_.settings().progress == ProgressSetting::caller) return {};
@@ -133,6 +132,7 @@ Status Messages::wait(const MessageEnd& end) {
 Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                       rma_request_t* request) {
   SendOperation* operation = nullptr;
+  connect_wanted();
   Status status = start_send(data, rank, envelope, synchronous, nullptr, request, &operation);
   return operation != nullptr ? finish_send(*operation) : std::move(status);
 }
@@ -140,7 +140,6 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
 Status Messages::start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                             MessageContext* own, rma_request_t* request, SendOperation** started) {
   bool sent = false;
-  connect_wanted();
   if (synchronous || !data.contiguous()) {
     if (Status status = outbox_.ready(rank); !status.ok()) return status;
   } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
@@ -188,8 +187,13 @@ Status Messages::finish_send(SendOperation& operation) {
 
 Status Messages::receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                          rma_request_t* request) {
-  if (awaits_lost(wanted.source)) arrivals_.poll_rings();
   connect_wanted();
+  return start_receive(data, wanted, info, request);
+}
+
+Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
+                               rma_request_t* request) {
+  if (awaits_lost(wanted.source)) arrivals_.poll_rings();
   const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
   MessageContext& context = contexts_.of(wanted.context);
   DirectReceive direct = {.context = context,

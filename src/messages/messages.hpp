@@ -46,7 +46,8 @@ class Messages final : public ProgressSource, public WaitProgress {
                                                                 Channel* channel, ProcessMemory memory);
   ~Messages() override;
 
-  /// Lets threads wait for messages. Called after Job::connect(). Starts the progress thread if the settings
+  /// Lets threads wait for messages; those that wait for something else drive them if the caller says so
+  /// (Job::drive_while_waiting). Called after Job::connect(). Starts the progress thread if the settings
   /// ask for one; it polls `spins` times before it sleeps. RMA_ERR_SYSTEM.
   [[nodiscard]] Status start(std::uint64_t spins);
 
@@ -62,10 +63,26 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// operation, or null if the send is over; the caller passes it to finish_send().
   [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, MessageContext& own,
                                   SendOperation** operation) {
+    connect_wanted();
     return start_send(data, rank, envelope, false, &own, nullptr, operation);
   }
   /// Waits for the end of the send. The caller may reuse the data then.
   [[nodiscard]] Status finish_send(SendOperation& operation);
+  /// Finds or makes the path to `rank`. After that, post_send() to the rank waits for nothing. RMA_ERR_PEER_LOST,
+  /// RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
+  [[nodiscard]] Status connect(int rank) {
+    connect_wanted();
+    return outbox_.ready(rank);
+  }
+  /// Start a send and a receive of the library's own, and open a request for each. They wait for nothing, so
+  /// threads that make progress may call them. The caller has called connect() for the rank.
+  [[nodiscard]] Status post_send(const MessageData& data, int rank, Envelope envelope, MessageContext& own,
+                                 rma_request_t* request) {
+    return start_send(data, rank, envelope, false, &own, request, nullptr);
+  }
+  [[nodiscard]] Status post_receive(const MessageData& data, const Wanted& wanted, rma_request_t* request) {
+    return start_receive(data, wanted, nullptr, request);
+  }
   /// Tells `rank` that this rank uses a context no more. `number` is what `rank` calls it. All receives that
   /// are posted there at `rank`, and its sends to this rank for which it is its own context, end with
   /// RMA_ERR_PEER_LOST, and so do those that begin later. The caller has no receive from `rank` under way.
@@ -129,6 +146,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// The others of this name. At most one of `request` and `operation` is null.
   [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                                   MessageContext* own, rma_request_t* request, SendOperation** operation);
+  [[nodiscard]] Status start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
+                                     rma_request_t* request);
   /// Waits for an operation without a request.
   [[nodiscard]] Status wait(const MessageEnd& end);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.

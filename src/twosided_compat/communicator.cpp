@@ -12,11 +12,13 @@
 #include <span>
 #include <tuple>
 
+#include "rma/collectives.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
 #include "twosided_compat/buffered_sends.hpp"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collective.hpp"
+#include "twosided_compat/library_failure.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -78,6 +80,24 @@ Members::Members(std::vector<int> world, int world_size)
   for (std::size_t rank = 0; rank < world_.size(); ++rank) {
     ranks_[static_cast<std::size_t>(world_[rank])] = static_cast<int>(rank);
   }
+}
+
+Communicator::~Communicator() {
+  if (team_ != nullptr) static_cast<void>(rma_team_free(&team_));
+}
+
+int Communicator::find_team(rma_team_t& team) {
+  if (team_ == nullptr) {
+    // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF does
+    // not matter: a team of one sends no messages.
+    constexpr std::uint32_t kFirstTeam = RMA_CONTEXT_LAST / 2 + 1;
+    const std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / 2 & (kFirstTeam - 1));
+    const std::vector<int>& ranks = members_->world_ranks();
+    if (const int code = checked(rma_team_attach(ranks.data(), size(), number, &team_)); code != MPI_SUCCESS)
+      return code;
+  }
+  team = team_;
+  return MPI_SUCCESS;
 }
 
 // The upper bits are the world rank of the process that draws, so that processes need not agree on a number.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpi.h"
+#include "rma/rma.h"
 #include "twosided_compat/attributes.hpp"
 #include "twosided_compat/errors.hpp"
 #include "twosided_compat/object.hpp"
@@ -55,6 +56,9 @@ class Communicator : public ErrorHandlerOwner {
         rank_(rank),
         context_(context) {}
 
+  /// Frees the team of find_team(), which is local. Nothing is under way there, because requests are references.
+  ~Communicator();
+
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return members_->size(); }
   [[nodiscard]] const std::shared_ptr<const Members>& members() const { return members_; }
@@ -62,6 +66,11 @@ class Communicator : public ErrorHandlerOwner {
   [[nodiscard]] int rank_of(int world_rank) const { return members_->rank_of(world_rank); }
   [[nodiscard]] std::uint32_t context() const { return context_; }
   [[nodiscard]] std::uint32_t collective_context() const { return context_ + 1; }
+
+  /// Finds the members as a team of librma, on which nonblocking collectives run. The first call makes it, without
+  /// communication. One thread at a time makes collective calls on a communicator. Returns MPI_SUCCESS or an error
+  /// class.
+  [[nodiscard]] int find_team(rma_team_t& team);
 
   /// The predefined communicators stay until MPI_Finalize, so nobody counts the references to them.
   void add_reference() override {
@@ -79,6 +88,7 @@ class Communicator : public ErrorHandlerOwner {
   const std::shared_ptr<const Members> members_;
   const int rank_;
   const std::uint32_t context_;
+  rma_team_t team_ = nullptr;
   std::atomic<int> references_ = 1;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/collective_call.hpp"
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
 #include "twosided_compat/status.hpp"

@@ -15,10 +15,12 @@
 
 namespace rma::mpi {
 
+class CollectiveCall;
+
 /// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
 class Request : public Object {
  public:
-  enum class Type : std::uint8_t { kSend, kReceive, kGeneralized, kFlush };
+  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kGeneralized, kFlush };
 
   Request(Type type, Communicator& comm);
   ~Request();
@@ -67,6 +69,7 @@ class Request : public Object {
     std::vector<std::byte> copy;            ///< of MPI_Isendrecv_replace: what is sent
   };
   std::unique_ptr<Exchange> exchange;
+  std::unique_ptr<CollectiveCall> collective;  ///< of a collective call
 
   /// Returns librma's request that must end before this one can: the send of an exchange comes first.
   [[nodiscard]] rma_request_t& awaited() {

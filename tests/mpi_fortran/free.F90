@@ -2,6 +2,7 @@
 #include "point_to_point.inc"
 #include "indices.inc"
 #include "collectives.inc"
+#include "nonblocking.inc"
 #include "operators.inc"
 #include "objects.inc"
 #include "callbacks.inc"

@@ -47,10 +47,19 @@ bool ProgressEngine::progress_locked() {
 }
 
 bool ProgressEngine::progress() {
-  const std::unique_lock guard(poll_lock_, std::try_to_lock);
-  if (guard.owns_lock()) return progress_locked();
-  pause_processor();
-  return false;
+  bool found = false;
+  if (const std::unique_lock guard(poll_lock_, std::try_to_lock); guard.owns_lock()) {
+    found = progress_locked();
+  } else {
+    pause_processor();
+  }
+  return follow_up() || found;
+}
+
+bool ProgressEngine::follow_up() {
+  if (follow_up_ == nullptr || !follow_up_->work()) return false;
+  news_.wake();  // one of the threads that sleep there may wait for what has ended
+  return true;
 }
 
 ProgressEngine::Watch ProgressEngine::start_watch(int rank) const {

@@ -45,6 +45,22 @@ class ProgressSource {
   [[nodiscard]] virtual std::string explain(rma_status_t code, int rank) const = 0;
 };
 
+/// Work that becomes possible when operations end, such as the next step of a collective operation. It starts
+/// operations itself, so it is done by threads that hold no lock of the engine. Thread-safe.
+class FollowUpWork {
+ public:
+  FollowUpWork() = default;
+  FollowUpWork(const FollowUpWork&) = delete;
+  FollowUpWork& operator=(const FollowUpWork&) = delete;
+  virtual ~FollowUpWork() = default;
+
+  /// Returns whether there is something to do. A thread asks before it sleeps, and does not sleep then. Returns
+  /// true also while another thread does the work, which may have missed an operation that has just ended.
+  [[nodiscard]] virtual bool due() = 0;
+  /// Does what there is to do, unless another thread does it. Returns whether it has done anything.
+  virtual bool work() = 0;
+};
+
 /// How the threads of this process wait for operations: they drive the progress sources, and sleep until one
 /// of these has a completion. Thread-safe.
 class ProgressEngine {
@@ -65,6 +81,9 @@ class ProgressEngine {
   /// host wake it there. With event descriptors, the thread counts itself in Doorbell::listeners. Called
   /// before the first wait.
   void sleep_at(Doorbell& doorbell) { doorbell_ = &doorbell; }
+  /// Says which work follows from the ends of operations. Called before the first wait; `work` outlives all
+  /// waits.
+  void follow_with(FollowUpWork& work) { follow_up_ = &work; }
   /// Says which thread makes progress while no thread of the program waits. It is idle while an Attendance
   /// lives. Called before the first wait, and with null when the thread has ended.
   void stand_in(ProgressThread* thread) { progress_thread_ = thread; }
@@ -139,6 +158,10 @@ class ProgressEngine {
   void wait_as(const WaitPolicy& policy, int rank, const Condition& condition);
   void wake_sleeper();
   bool progress_locked();
+  /// Does the work that follows from the ends of operations. Returns whether it has done anything. The caller
+  /// holds no lock of the engine.
+  bool follow_up();
+  [[nodiscard]] bool follow_up_due() { return follow_up_ != nullptr && follow_up_->due(); }
   [[nodiscard]] Watch start_watch(int rank) const;
   /// Says to other processes that this thread is about to sleep, so that they wake it. Returns
   /// Doorbell::wakeups.
@@ -153,6 +176,7 @@ class ProgressEngine {
   Doorbell* doorbell_ = nullptr;               ///< see sleep_at()
   ProgressThread* progress_thread_ = nullptr;  ///< see stand_in()
   std::vector<ProgressSource*> sources_;
+  FollowUpWork* follow_up_ = nullptr;  ///< see follow_with()
   std::vector<pollfd> events_;  ///< empty if no progress source has any; the first is for wake_sleeper()
   /// A thread sleeps for events or is about to (Dekker's algorithm): the sleeper sets this before it tests
   /// its condition for the last time. A thread that makes a condition true reads it afterwards.
@@ -185,12 +209,13 @@ void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition
         // Tests the condition again while it holds the lock. The thread that held the lock before may have
         // taken in the completion already, and nobody wakes it a second time.
         holds = condition();
-        if (!holds) sleep_for_events(seen);
+        if (!holds && !follow_up_due()) sleep_for_events(seen);
         asleep_.store(false, std::memory_order_relaxed);
       }
       end_sleep();
       for (ProgressSource* const source : sources_) source->disarm();
       guard.unlock();
+      static_cast<void>(follow_up());
       news_.wake();  // one of the threads that sleep there takes over the polling
     } else {
       news_.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()

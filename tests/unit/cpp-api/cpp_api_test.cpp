@@ -357,4 +357,37 @@ TEST(CppApiOutside, EverythingThrowsOutsideTheJob) {
   EXPECT_NE(thrown<rma::Error>([] { rma::LocalArray<int>(1); }), RMA_SUCCESS);
 }
 
+TEST_F(CppApi, Collectives) {
+  std::array<int, 3> src = {1, 2, 3};
+  std::array<int, 3> dst = {};
+  const std::span<int> out(dst);
+  const auto given = ElementsAre(1, 2, 3);
+  const auto got = [&](rma::Request request) {
+    request.wait();
+    return std::exchange(dst, {});
+  };
+  rma::barrier_nb(world_).wait();
+  rma::broadcast_nb(world_, std::span(src), 0).wait();
+  EXPECT_THAT(got(rma::gather_nb(world_, out, src, 0)), given);
+  EXPECT_THAT(got(rma::scatter_nb(world_, out, src, 0)), given);
+  EXPECT_THAT(got(rma::allgather_nb(world_, out, src)), given);
+  EXPECT_THAT(got(rma::alltoall_nb(world_, out, src)), given);
+  EXPECT_THAT(got(rma::reduce_scatter_nb(world_, out, src, rma::Reduction::kSum)), given);
+  rma::gather(world_, out, src, 0);
+  EXPECT_THAT(std::exchange(dst, {}), given);
+  rma::scatter(world_, out, src, 0);
+  EXPECT_THAT(std::exchange(dst, {}), given);
+  rma::alltoall(world_, out, src);
+  EXPECT_THAT(std::exchange(dst, {}), given);
+  rma::reduce_scatter(world_, out, src, rma::Reduction::kMax);
+  EXPECT_THAT(std::exchange(dst, {}), given);
+  rma::reduce_nb(world_, std::span(src), rma::Reduction::kSum, 0).wait();
+  rma::allreduce_nb(world_, std::span(src), rma::Reduction::kSum).wait();
+  rma::scan(world_, std::span(src), rma::Reduction::kSum);
+  rma::scan_nb(world_, std::span(src), rma::Reduction::kSum).wait();
+  EXPECT_THAT(src, given);
+  EXPECT_EQ(thrown<rma::ArgumentError>([&] { rma::gather(world_, out, src, 1); }), RMA_ERR_RANK);
+  EXPECT_EQ(thrown<rma::ArgumentError>([&] { rma::gather(world_, out.first(2), src, 0); }), RMA_ERR_SIZE);
+}
+
 }  // namespace

@@ -1,0 +1,63 @@
+// The general form of collective operations (rma/collectives.h), and attached teams.
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+#include "api/check_collective.hpp"
+#include "api/message_call.hpp"
+#include "api/persistent.hpp"
+#include "rma/collectives.h"
+
+using rma::Runtime;
+using rma::Status;
+using rma::Team;
+
+extern "C" {
+
+rma_status_t rma_collective_nb(rma_team_t team, const rma_collective_t* collective, rma_request_t* request) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    Team* members = nullptr;
+    if (Status status = rma::check_request(request); !status.ok()) return status;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    if (Status status = rma::check_not_null(collective, "collective"); !status.ok()) return status;
+    if (Status status = rma::check_collective(*members, *collective); !status.ok()) return status;
+    return members->start(*collective, request);
+  });
+}
+
+rma_status_t rma_collective_init(rma_team_t team, const rma_collective_t* collective,
+                                 rma_persistent_t* persistent) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    Team* members = nullptr;
+    if (Status status = rma::check_not_null(persistent, "persistent"); !status.ok()) return status;
+    *persistent = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    if (Status status = rma::check_not_null(collective, "collective"); !status.ok()) return status;
+    if (Status status = rma::check_collective(*members, *collective); !status.ok()) return status;
+    auto planned = members->plan(*collective);
+    if (!planned.ok()) return std::move(planned).status();
+    *persistent = rma::persistent_handle(runtime.persistents
+                                             .make([&](rma::PersistentOperation& one) {
+                                               one.kind = rma::PersistentOperation::Kind::collective;
+                                               one.collective = std::move(planned).value();
+                                             })
+                                             .name);
+    return {};
+  });
+}
+
+rma_status_t rma_team_attach(const int* ranks, int count, uint32_t context, rma_team_t* team) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(ranks, "ranks"); !status.ok()) return status;
+    if (count <= 0)
+      return {RMA_ERR_ARGUMENT, rma::text("the list has {} ranks: a team needs at least one", count)};
+    if (context > RMA_CONTEXT_LAST)
+      return {RMA_ERR_ARGUMENT, rma::text("the context {:#x} is above RMA_CONTEXT_LAST", context)};
+    auto made = runtime.teams->attach({ranks, static_cast<std::size_t>(count)}, context);
+    if (!made.ok()) return std::move(made).status();
+    *team = made.value()->handle();
+    return {};
+  });
+}
+
+}  // extern "C"

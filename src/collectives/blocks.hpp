@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+
+#include "rma/collectives.h"
+
+namespace rma {
+
+/// The data of all members in one buffer argument of a collective operation: blocks of one size that follow each
+/// other, or a list.
+class BlockList {
+ public:
+  /// The blocks to which data come, and those from which they go.
+  [[nodiscard]] static BlockList destination(const rma_collective_t& collective) {
+    return {collective.dst, collective.bytes, collective.uneven != 0 ? collective.dst_blocks : nullptr};
+  }
+  [[nodiscard]] static BlockList source(const rma_collective_t& collective) {
+    return {const_cast<void*>(collective.src), collective.bytes,
+            collective.uneven != 0 ? collective.src_blocks : nullptr};
+  }
+
+  [[nodiscard]] std::byte* data(int member) const {
+    const auto index = static_cast<std::size_t>(member);
+    return list_ != nullptr ? static_cast<std::byte*>(list_[index].address) : base_ + index * bytes_;
+  }
+  [[nodiscard]] std::size_t bytes(int member) const {
+    return list_ != nullptr ? list_[static_cast<std::size_t>(member)].bytes : bytes_;
+  }
+  /// Returns whether these are the same blocks, which an operation in place has.
+  [[nodiscard]] bool same(const BlockList& other) const {
+    return list_ == other.list_ && (list_ != nullptr || base_ == other.base_);
+  }
+
+ private:
+  BlockList(void* base, std::size_t bytes, const rma_block_t* list)
+      : base_(static_cast<std::byte*>(base)), bytes_(bytes), list_(list) {}
+
+  std::byte* base_;
+  std::size_t bytes_;
+  const rma_block_t* list_;
+};
+
+}  // namespace rma

@@ -1,0 +1,24 @@
+#include "collectives/plan.hpp"
+
+#include <algorithm>
+
+namespace rma {
+
+std::size_t Plan::most_at_once() const {
+  std::size_t most = 0;
+  std::size_t now = 0;
+  for (const PlanStep& step : steps_) {
+    if (step.kind == PlanStep::Kind::wait) now = 0;
+    if (step.kind == PlanStep::Kind::send || step.kind == PlanStep::Kind::receive)
+      most = std::max(most, ++now);
+  }
+  return most;
+}
+
+std::byte* Plan::scratch(std::size_t bytes) {
+  scratch_.reserve(scratch_.size() + 1);
+  scratch_.emplace_back(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment)));
+  return scratch_.back().get();
+}
+
+}  // namespace rma

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "collectives/schedule.hpp"
+#include "core/completion/pending_operations.hpp"
+#include "messages/messages.hpp"
+#include "util/spin_lock.hpp"
+#include "util/status.hpp"
+#include "util/wait.hpp"
+
+namespace rma {
+
+/// The nonblocking collective operations that are under way. Every thread that makes progress advances them, one
+/// thread at a time. Thread-safe.
+class Schedules final : public FollowUpWork, public WaitProgress {
+ public:
+  /// The arguments outlive all calls.
+  Schedules(Messages& messages, PendingOperations& pending) : messages_(messages), pending_(pending) {}
+
+  /// Plans an operation whose arguments were checked. It is one of the team's collective calls. If this member
+  /// cannot take part, the team's operations fail for all. RMA_ERR_NO_MEMORY, RMA_ERR_PEER_LOST, and the errors
+  /// of Messages::connect().
+  [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(
+      const std::shared_ptr<ScheduleChannel>& channel, const rma_collective_t& collective);
+  /// Starts an operation. The errors are those of plan().
+  [[nodiscard]] Status start(const std::shared_ptr<const PlannedCollective>& collective,
+                             rma_request_t* request);
+  /// Does both.
+  [[nodiscard]] Status start(const std::shared_ptr<ScheduleChannel>& channel,
+                             const rma_collective_t& collective, rma_request_t* request);
+  /// Executes an operation.
+  [[nodiscard]] Status run(const std::shared_ptr<ScheduleChannel>& channel,
+                           const rma_collective_t& collective);
+
+  [[nodiscard]] bool due() override;
+  bool work() override;
+
+  /// A thread that waits for something else drives messages and schedules.
+  [[nodiscard]] bool pending() const override { return any() || messages_.pending(); }
+  bool drive() override { return messages_.drive(); }
+
+ private:
+  [[nodiscard]] bool any() const { return count_.load(std::memory_order_acquire) != 0; }
+  /// Advances all schedules. The caller holds turn_.
+  bool advance_all();
+
+  Messages& messages_;
+  PendingOperations& pending_;
+  SpinLock turn_;                                ///< held by the thread that advances the schedules
+  std::vector<std::unique_ptr<Schedule>> open_;  ///< turn_ guards it
+  std::atomic<std::size_t> count_ = 0;           ///< the size of open_
+};
+
+}  // namespace rma

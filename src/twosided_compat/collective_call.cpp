@@ -1,0 +1,226 @@
+// Nonblocking and persistent collective calls: what all have in common, and those that move data.
+
+#include "twosided_compat/collective_call.hpp"
+
+#include "twosided_compat/library_failure.hpp"
+
+namespace rma::mpi {
+
+CollectiveCall::~CollectiveCall() {
+  if (persistent_ != nullptr) static_cast<void>(rma_persistent_free(&persistent_));
+  if (kept_op_ != nullptr) kept_op_->remove_reference();
+  if (kept_type_ != nullptr) kept_type_->remove_reference();
+}
+
+int CollectiveCall::start(rma_request_t* request) {
+  rma_team_t team = nullptr;
+  if (const int code = comm_->find_team(team); code != MPI_SUCCESS) return code;
+  return checked(rma_collective_nb(team, &collective_, request));
+}
+
+int CollectiveCall::plan() {
+  rma_team_t team = nullptr;
+  if (const int code = comm_->find_team(team); code != MPI_SUCCESS) return code;
+  return checked(rma_collective_init(team, &collective_, &persistent_));
+}
+
+int CollectiveCall::restart(rma_request_t* request) const { return checked(rma_start(persistent_, request)); }
+
+int CollectiveCall::find(rma_collective_kind_t kind, MPI_Comm comm, int root) {
+  if (const int code = find_communicator(comm, comm_); code != MPI_SUCCESS) return code;
+  collective_.kind = kind;
+  collective_.root = root;
+  return check_root(*comm_, root);
+}
+
+void CollectiveCall::list(const Blocks& blocks, int members, std::vector<rma_block_t>& list) {
+  list.resize(static_cast<std::size_t>(members));
+  for (int member = 0; member < members; ++member) {
+    list[static_cast<std::size_t>(member)] = {.address = blocks.data(member), .bytes = blocks.bytes(member)};
+  }
+}
+
+template <typename FindBlocks>
+int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Datatype out_type,
+                                const FindBlocks& find_blocks, bool everywhere, bool uneven) {
+  const int rank = comm_->rank();
+  const bool gets = everywhere || rank == collective_.root;
+  collective_.uneven = uneven ? 1 : 0;
+  Blocks all;
+  if (gets) {
+    if (const int code = find_blocks(comm_->size(), all); code != MPI_SUCCESS) return code;
+    list(all, comm_->size(), to_);
+    collective_.dst = all.data(0);
+    collective_.dst_blocks = to_.data();
+  }
+  Buffer mine;
+  if (gets && in_place(out)) {
+    mine = {.data = all.data(rank), .bytes = all.bytes(rank)};
+  } else {
+    if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
+    if (gets) {
+      if (const int code = check_distinct(mine.data, all.data(rank), mine.bytes); code != MPI_SUCCESS)
+        return code;
+    }
+  }
+  collective_.src = mine.data;
+  collective_.bytes = mine.bytes;
+  return MPI_SUCCESS;
+}
+
+template <typename FindBlocks>
+int CollectiveCall::find_scatter(const FindBlocks& find_blocks, void* in, MPI_Count in_count,
+                                 MPI_Datatype in_type, bool uneven) {
+  const int rank = comm_->rank();
+  const bool at_root = rank == collective_.root;
+  collective_.uneven = uneven ? 1 : 0;
+  Blocks all;
+  if (at_root) {
+    if (const int code = find_blocks(comm_->size(), all); code != MPI_SUCCESS) return code;
+    list(all, comm_->size(), from_);
+    collective_.src = all.data(0);
+    collective_.src_blocks = from_.data();
+  }
+  Buffer mine;
+  if (at_root && in_place(in)) {
+    mine = {.data = all.data(rank), .bytes = all.bytes(rank)};
+  } else {
+    if (const int code = find_buffer(in, in_count, in_type, mine); code != MPI_SUCCESS) return code;
+    if (at_root) {
+      if (const int code = check_distinct(all.data(rank), mine.data, mine.bytes); code != MPI_SUCCESS)
+        return code;
+    }
+  }
+  collective_.dst = mine.data;
+  collective_.bytes = mine.bytes;
+  return MPI_SUCCESS;
+}
+
+template <typename FindOut, typename FindIn>
+int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in, bool stays, bool uneven) {
+  const int rank = comm_->rank();
+  Blocks in;
+  if (const int code = find_in(comm_->size(), in); code != MPI_SUCCESS) return code;
+  list(in, comm_->size(), to_);
+  collective_.uneven = uneven ? 1 : 0;
+  collective_.bytes = in.bytes(rank);
+  collective_.dst = in.data(0);
+  collective_.dst_blocks = to_.data();
+  if (stays) {
+    collective_.src = collective_.dst;
+    collective_.src_blocks = collective_.dst_blocks;
+    return MPI_SUCCESS;
+  }
+  Blocks out;
+  if (const int code = find_out(comm_->size(), out); code != MPI_SUCCESS) return code;
+  list(out, comm_->size(), from_);
+  collective_.src = out.data(0);
+  collective_.src_blocks = from_.data();
+  return check_distinct(out.data(rank), in.data(rank), out.bytes(rank));
+}
+
+int CollectiveCall::barrier(MPI_Comm comm) { return find(RMA_COLLECTIVE_BARRIER, comm); }
+
+int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  Buffer buffer;
+  if (const int code = find(RMA_COLLECTIVE_BROADCAST, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  collective_.dst = buffer.data;
+  collective_.bytes = buffer.bytes;
+  return MPI_SUCCESS;
+}
+
+int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                           MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_GATHER, comm, root); code != MPI_SUCCESS) return code;
+  const auto blocks = [&](int members, Blocks& all) {
+    return Blocks::find(in, in_count, in_type, members, all);
+  };
+  return find_gather(out, out_count, out_type, blocks, false, false);
+}
+
+int CollectiveCall::gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                            Counts in_counts, Displacements displacements, MPI_Datatype in_type, int root,
+                            MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_GATHER, comm, root); code != MPI_SUCCESS) return code;
+  const auto blocks = [&](int members, Blocks& all) {
+    return Blocks::find(in, in_counts, displacements, in_type, members, all);
+  };
+  return find_gather(out, out_count, out_type, blocks, false, true);
+}
+
+int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                            MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_SCATTER, comm, root); code != MPI_SUCCESS) return code;
+  const auto blocks = [&](int members, Blocks& all) {
+    return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
+  };
+  return find_scatter(blocks, in, in_count, in_type, false);
+}
+
+int CollectiveCall::scatterv(const void* out, Counts out_counts, Displacements displacements,
+                             MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+                             int root, MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_SCATTER, comm, root); code != MPI_SUCCESS) return code;
+  const auto blocks = [&](int members, Blocks& all) {
+    return Blocks::find(const_cast<void*>(out), out_counts, displacements, out_type, members, all);
+  };
+  return find_scatter(blocks, in, in_count, in_type, true);
+}
+
+int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                              MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, comm); code != MPI_SUCCESS) return code;
+  const auto blocks = [&](int members, Blocks& all) {
+    return Blocks::find(in, in_count, in_type, members, all);
+  };
+  return find_gather(out, out_count, out_type, blocks, true, false);
+}
+
+int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                               Counts in_counts, Displacements displacements, MPI_Datatype in_type,
+                               MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, comm); code != MPI_SUCCESS) return code;
+  const auto blocks = [&](int members, Blocks& all) {
+    return Blocks::find(in, in_counts, displacements, in_type, members, all);
+  };
+  return find_gather(out, out_count, out_type, blocks, true, true);
+}
+
+int CollectiveCall::alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                             MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  const auto from = [&](int members, Blocks& all) {
+    return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
+  };
+  const auto to = [&](int members, Blocks& all) { return Blocks::find(in, in_count, in_type, members, all); };
+  return find_alltoall(from, to, in_place(out), false);
+}
+
+int CollectiveCall::alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
+                              MPI_Datatype out_type, void* in, Counts in_counts,
+                              Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  const auto from = [&](int members, Blocks& all) {
+    return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_type, members, all);
+  };
+  const auto to = [&](int members, Blocks& all) {
+    return Blocks::find(in, in_counts, in_displacements, in_type, members, all);
+  };
+  return find_alltoall(from, to, in_place(out), true);
+}
+
+int CollectiveCall::alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
+                              const MPI_Datatype out_types[], void* in, Counts in_counts,
+                              Displacements in_displacements, const MPI_Datatype in_types[], MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  const auto from = [&](int members, Blocks& all) {
+    return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_types, members, all);
+  };
+  const auto to = [&](int members, Blocks& all) {
+    return Blocks::find(in, in_counts, in_displacements, in_types, members, all);
+  };
+  return find_alltoall(from, to, in_place(out), true);
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "mpi.h"
+#include "rma/collectives.h"
+#include "twosided_compat/collective_arguments.hpp"
+#include "twosided_compat/operators.hpp"
+
+namespace rma::mpi {
+
+/// A nonblocking or persistent collective call: the operation in librma's terms, and all that has to exist until it
+/// has ended. The functions of the operations check the arguments of the program and fill it in. They return
+/// MPI_SUCCESS or an error class.
+///
+/// All buffers come from find_buffer() and Blocks::find(), which know contiguous types only.
+class CollectiveCall {
+ public:
+  CollectiveCall() = default;
+  ~CollectiveCall();
+  CollectiveCall(const CollectiveCall&) = delete;
+  CollectiveCall& operator=(const CollectiveCall&) = delete;
+
+  [[nodiscard]] int barrier(MPI_Comm comm);
+  [[nodiscard]] int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+  [[nodiscard]] int gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                           MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm);
+  [[nodiscard]] int gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                            Counts in_counts, Displacements displacements, MPI_Datatype in_type, int root,
+                            MPI_Comm comm);
+  [[nodiscard]] int scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                            MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm);
+  [[nodiscard]] int scatterv(const void* out, Counts out_counts, Displacements displacements,
+                             MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+                             int root, MPI_Comm comm);
+  [[nodiscard]] int allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                              MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm);
+  [[nodiscard]] int allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                               Counts in_counts, Displacements displacements, MPI_Datatype in_type,
+                               MPI_Comm comm);
+  [[nodiscard]] int alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                             MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm);
+  [[nodiscard]] int alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
+                              MPI_Datatype out_type, void* in, Counts in_counts,
+                              Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm);
+  [[nodiscard]] int alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
+                              const MPI_Datatype out_types[], void* in, Counts in_counts,
+                              Displacements in_displacements, const MPI_Datatype in_types[], MPI_Comm comm);
+  [[nodiscard]] int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                           MPI_Comm comm);
+  [[nodiscard]] int allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                              MPI_Comm comm);
+  [[nodiscard]] int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, MPI_Op op,
+                                   MPI_Comm comm);
+  [[nodiscard]] int reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatype type,
+                                         MPI_Op op, MPI_Comm comm);
+  [[nodiscard]] int scan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm);
+  [[nodiscard]] int exscan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm);
+
+  [[nodiscard]] Communicator& comm() const { return *comm_; }
+  /// Starts the operation, which was filled in.
+  [[nodiscard]] int start(rma_request_t* request);
+  /// Plans the operation, so that restart() can start it many times.
+  [[nodiscard]] int plan();
+  [[nodiscard]] int restart(rma_request_t* request) const;
+
+ private:
+  /// Finds the communicator, and the root if the operation has one.
+  [[nodiscard]] int find(rma_collective_kind_t kind, MPI_Comm comm, int root = 0);
+  /// The blocks of all members in one buffer become a list, and stand in it in place of an array.
+  static void list(const Blocks& blocks, int members, std::vector<rma_block_t>& list);
+  /// Finds the buffers of the calls that gather, that scatter, and that do both.
+  template <typename FindBlocks>
+  [[nodiscard]] int find_gather(const void* out, MPI_Count out_count, MPI_Datatype out_type,
+                                const FindBlocks& find_blocks, bool everywhere, bool uneven);
+  template <typename FindBlocks>
+  [[nodiscard]] int find_scatter(const FindBlocks& find_blocks, void* in, MPI_Count in_count,
+                                 MPI_Datatype in_type, bool uneven);
+  template <typename FindOut, typename FindIn>
+  [[nodiscard]] int find_alltoall(const FindOut& find_out, const FindIn& find_in, bool stays, bool uneven);
+  /// Finds the operator and the buffers of a reduction of `count` elements, and keeps the operator and the type.
+  /// `result_count`: the elements that this member gets, or kNoResult.
+  static constexpr MPI_Count kNoResult = -1;
+  [[nodiscard]] int find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                   MPI_Count result_count);
+
+  Communicator* comm_ = nullptr;  // the request that owns this keeps it
+  rma_collective_t collective_ = {};
+  std::vector<rma_block_t> to_;
+  std::vector<rma_block_t> from_;
+  std::vector<std::size_t> counts_;
+  Reduction reduction_;
+  Operator* kept_op_ = nullptr;  // of the program, as the next
+  Datatype* kept_type_ = nullptr;
+  rma_persistent_t persistent_ = nullptr;
+};
+
+}  // namespace rma::mpi

@@ -1,0 +1,90 @@
+// Nonblocking and persistent collective calls that combine data.
+
+#include "twosided_compat/collective_call.hpp"
+
+namespace rma::mpi {
+
+int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                   MPI_Count result_count) {
+  const bool gets_result = result_count != kNoResult;
+  Buffer mine;
+  std::size_t extent = 0;
+  const void* const source = gets_result && in_place(out) ? in : out;
+  if (const int code = find_buffer(source, count, type, mine); code != MPI_SUCCESS) return code;
+  if (const int code = find_extent(type, extent); code != MPI_SUCCESS) return code;
+  if (const int code = Reduction::find(op, type, reduction_); code != MPI_SUCCESS) return code;
+  if (gets_result) {
+    if (const int code = check_distinct(out, in, mine.bytes); code != MPI_SUCCESS) return code;
+    if (in == nullptr && result_count != 0 && extent != 0) return failure(MPI_ERR_BUFFER, "recvbuf is null");
+  }
+  if (!is_predefined(op)) {
+    kept_op_ = mpi::find<Operator>(op);
+    kept_op_->add_reference();
+  }
+  if (!is_predefined(type)) {
+    kept_type_ = mpi::find<Datatype>(type);
+    kept_type_->add_reference();
+  }
+  collective_.src = mine.data;
+  collective_.dst = in;
+  collective_.count = static_cast<std::size_t>(count);
+  collective_.reducer = {.combine =
+                             [](const void* lower, void* higher, std::size_t elements, void* context) {
+                               (*static_cast<const Reduction*>(context))(lower, higher,
+                                                                         static_cast<MPI_Count>(elements));
+                             },
+                         .context = &reduction_,
+                         .element_bytes = extent,
+                         .commutes = reduction_.commutes() ? 1 : 0};
+  return MPI_SUCCESS;
+}
+
+int CollectiveCall::reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                           MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_REDUCE, comm, root); code != MPI_SUCCESS) return code;
+  return find_reduction(out, in, count, type, op, comm_->rank() == root ? count : kNoResult);
+}
+
+int CollectiveCall::allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                              MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_ALLREDUCE, comm); code != MPI_SUCCESS) return code;
+  return find_reduction(out, in, count, type, op, count);
+}
+
+int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, MPI_Op op,
+                                   MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, comm); code != MPI_SUCCESS) return code;
+  if (counts.is_null()) return failure(MPI_ERR_ARG, "recvcounts is null");
+  MPI_Count total = 0;
+  for (int member = 0; member < comm_->size(); ++member) {
+    if (counts[member] < 0) return failure(MPI_ERR_COUNT, "a count is negative");
+    counts_.push_back(static_cast<std::size_t>(counts[member]));
+    total += counts[member];
+  }
+  collective_.counts = counts_.data();
+  return find_reduction(out, in, total, type, op, counts[comm_->rank()]);
+}
+
+int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatype type,
+                                         MPI_Op op, MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, comm); code != MPI_SUCCESS) return code;
+  if (count < 0) return failure(MPI_ERR_COUNT, "recvcount is negative");
+  if (const int code = find_reduction(out, in, count * comm_->size(), type, op, count); code != MPI_SUCCESS)
+    return code;
+  collective_.count = static_cast<std::size_t>(count);
+  return MPI_SUCCESS;
+}
+
+int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_SCAN, comm); code != MPI_SUCCESS) return code;
+  return find_reduction(out, in, count, type, op, count);
+}
+
+int CollectiveCall::exscan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm) {
+  if (const int code = find(RMA_COLLECTIVE_EXSCAN, comm); code != MPI_SUCCESS) return code;
+  return find_reduction(out, in, count, type, op, count);
+}
+
+}  // namespace rma::mpi
