@@ -8,3 +8,4 @@
 #include "buffered.inc"
 #include "groups.inc"
 #include "errors.inc"
+#include "datatypes.inc"
