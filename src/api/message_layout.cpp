@@ -1,17 +1,20 @@
 // Two-sided messages from and into noncontiguous memory (rma/messages.h).
 
 #include "api/message_call.hpp"
+#include "util/statistics.hpp"
 
 namespace rma {
 namespace {
 
 struct Strided {
+  static constexpr Counter kCounter = Counter::strided;
   const void* start;
   const std::ptrdiff_t* strides;
   const std::size_t* counts;
   int levels;
 };
 struct Vector {
+  static constexpr Counter kCounter = Counter::vector;
   const iovec* segments;
   std::size_t count;
 };
@@ -52,6 +55,7 @@ rma_status_t send_from(const char* name, const Layout& layout, int rank, int tag
     if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
     auto data = data_of(layout);
     if (!data.ok()) return std::move(data).status();
+    if (!data.value().contiguous()) count(Layout::kCounter);
     return runtime.messages->send(data.value(), rank, {.context = context, .tag = tag}, false, request);
   });
 }
@@ -63,6 +67,7 @@ rma_status_t receive_into(const char* name, const Layout& layout, int source, in
     if (Status status = check_receive(runtime, source, tag, blocking, request); !status.ok()) return status;
     auto data = data_of(layout);
     if (!data.ok()) return std::move(data).status();
+    if (!data.value().contiguous()) count(Layout::kCounter);
     return runtime.messages->receive(data.value(), {.source = source, .tag = tag, .context = context}, info,
                                      request);
   });

@@ -1,4 +1,4 @@
-// Attributes of communicators, and the keys of attributes.
+// Attributes of objects, their keys, and the calls on the attributes of communicators.
 
 #include "twosided_compat/attributes.hpp"
 
@@ -22,10 +22,14 @@ namespace {
 /// The program's keys have these numbers and those above. Those of the ABI are below.
 constexpr int kFirstKey = 0x1000;
 
-/// A key of the program. It lives while the program has not freed it, or a communicator has an attribute with it.
+/// The copy and delete functions of any kind of object. They are called as what they are.
+using AnyFunction = void (*)();
+
+/// A key of the program. It lives while the program has not freed it, or an object has an attribute with it.
 struct Key {
-  MPI_Comm_copy_attr_function* copy = MPI_COMM_NULL_COPY_FN;
-  MPI_Comm_delete_attr_function* remove = MPI_COMM_NULL_DELETE_FN;
+  Kind kind;  // of the objects whose attributes it is for
+  AnyFunction copy = nullptr;
+  AnyFunction remove = nullptr;
   void* extra = nullptr;
   int uses = 1;  // the program's, and one for each attribute
   bool freed = false;
@@ -36,7 +40,8 @@ struct Keys {
   std::vector<Key> all;
 };
 
-/// Returns the one table. It is never destroyed, because objects may be freed by the program's own destructors.
+/// Returns the one table. It is never destroyed, because objects may be freed by the program's own
+/// destructors.
 Keys& keys() {
   static Keys* const kKeys = new Keys;
   return *kKeys;
@@ -46,13 +51,23 @@ int bad_key(int keyval) {
   return failure(MPI_ERR_KEYVAL, fmt::format("there is no attribute key {}", keyval));
 }
 
-/// Returns a key that is in use, or no value.
+/// Returns a key that is in use for this kind of object, or no value.
+template <class Handle>
 std::optional<Key> key_of(int keyval) {
   Keys& table = keys();
   const std::lock_guard guard(table.lock);
   const auto place = static_cast<std::size_t>(keyval - kFirstKey);
-  if (keyval < kFirstKey || place >= table.all.size() || table.all[place].uses == 0) return std::nullopt;
-  return table.all[place];
+  if (keyval < kFirstKey || place >= table.all.size()) return std::nullopt;
+  const Key& key = table.all[place];
+  return key.uses != 0 && key.kind == KindOf<Handle>::kValue ? std::optional(key) : std::nullopt;
+}
+
+/// Calls the delete function of an attribute, if it has one.
+template <class Handle>
+int delete_value(const Key& key, Handle object, int keyval, void* value) {
+  if (key.remove == nullptr) return MPI_SUCCESS;  // MPI_X_NULL_DELETE_FN
+  using Delete = typename AttributeFunctions<Handle>::Delete;
+  return reinterpret_cast<Delete*>(key.remove)(object, keyval, value, key.extra);
 }
 
 void count_use(int keyval, int difference) {
@@ -61,8 +76,8 @@ void count_use(int keyval, int difference) {
   table.all[static_cast<std::size_t>(keyval - kFirstKey)].uses += difference;
 }
 
-/// Returns the value of a predefined attribute, or null if `keyval` is none. The values never change during a job,
-/// except that of MPI_LASTUSEDCODE.
+/// Returns the value of a predefined attribute, or null if `keyval` is none. The values never change during a
+/// job, except that of MPI_LASTUSEDCODE.
 int* predefined_attribute(int keyval) {
   static int tag_limit = INT_MAX;
   static int every_process = MPI_ANY_SOURCE;  // each may do input and output
@@ -97,22 +112,23 @@ int* predefined_attribute(int keyval) {
 
 }  // namespace
 
-Attributes::~Attributes() {
+template <class Handle>
+AttributesOf<Handle>::~AttributesOf() {
   for (const Attribute& one : all_) count_use(one.keyval, -1);
 }
 
-void** Attributes::find(int keyval) {
+template <class Handle>
+void** AttributesOf<Handle>::find(int keyval) {
   const auto found = std::ranges::find(all_, keyval, &Attribute::keyval);
   return found != all_.end() ? &found->value : nullptr;
 }
 
-int Attributes::set(MPI_Comm comm, int keyval, void* value) {
-  const std::optional<Key> key = key_of(keyval);
+template <class Handle>
+int AttributesOf<Handle>::set(Handle object, int keyval, void* value) {
+  const std::optional<Key> key = key_of<Handle>(keyval);
   if (!key || key->freed) return bad_key(keyval);
   if (void** const there = find(keyval); there != nullptr) {
-    if (key->remove != MPI_COMM_NULL_DELETE_FN) {
-      if (const int code = key->remove(comm, keyval, *there, key->extra); code != MPI_SUCCESS) return code;
-    }
+    if (const int code = delete_value(*key, object, keyval, *there); code != MPI_SUCCESS) return code;
     *find(keyval) = value;
     return MPI_SUCCESS;
   }
@@ -121,36 +137,47 @@ int Attributes::set(MPI_Comm comm, int keyval, void* value) {
   return MPI_SUCCESS;
 }
 
-int Attributes::remove(MPI_Comm comm, int keyval) {
-  const std::optional<Key> key = key_of(keyval);
+template <class Handle>
+int AttributesOf<Handle>::get(int keyval, void* value, int* flag) {
+  if (!key_of<Handle>(keyval)) return bad_key(keyval);
+  void** const found = find(keyval);
+  *flag = found != nullptr ? 1 : 0;
+  if (found != nullptr) *static_cast<void**>(value) = *found;
+  return MPI_SUCCESS;
+}
+
+template <class Handle>
+int AttributesOf<Handle>::remove(Handle object, int keyval) {
+  const std::optional<Key> key = key_of<Handle>(keyval);
   void** const value = find(keyval);
   if (!key || value == nullptr) return bad_key(keyval);
-  if (key->remove != MPI_COMM_NULL_DELETE_FN) {
-    if (const int code = key->remove(comm, keyval, *value, key->extra); code != MPI_SUCCESS) return code;
-  }
+  if (const int code = delete_value(*key, object, keyval, *value); code != MPI_SUCCESS) return code;
   std::erase_if(all_, [&](const Attribute& one) { return one.keyval == keyval; });
   count_use(keyval, -1);
   return MPI_SUCCESS;
 }
 
-int Attributes::remove_all(MPI_Comm comm) {
+template <class Handle>
+int AttributesOf<Handle>::remove_all(Handle object) {
   while (!all_.empty()) {
-    if (const int code = remove(comm, all_.back().keyval); code != MPI_SUCCESS) return code;
+    if (const int code = remove(object, all_.back().keyval); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
 
-int Attributes::copy_from(const Attributes& parent, MPI_Comm comm) {
+template <class Handle>
+int AttributesOf<Handle>::copy_from(const AttributesOf& parent, Handle object) {
+  using Copy = typename AttributeFunctions<Handle>::Copy;
   const std::vector<Attribute> theirs = parent.all_;  // a copy function may change the parent's
   for (const Attribute& one : theirs) {
-    const std::optional<Key> key = key_of(one.keyval);
-    if (!key || key->copy == MPI_COMM_NULL_COPY_FN) continue;
+    const std::optional<Key> key = key_of<Handle>(one.keyval);
+    if (!key || key->copy == nullptr) continue;  // MPI_X_NULL_COPY_FN
     void* value = one.value;
     int copied = 1;
-    if (key->copy != MPI_COMM_DUP_FN) {
+    if (key->copy != reinterpret_cast<AnyFunction>(MPI_COMM_DUP_FN)) {  // 1 for every kind
       copied = 0;
-      const int code =
-          key->copy(comm, one.keyval, key->extra, one.value, static_cast<void*>(&value), &copied);
+      const int code = reinterpret_cast<Copy*>(key->copy)(object, one.keyval, key->extra, one.value,
+                                                          static_cast<void*>(&value), &copied);
       if (code != MPI_SUCCESS) return code;
     }
     if (copied == 0) continue;
@@ -160,19 +187,24 @@ int Attributes::copy_from(const Attributes& parent, MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
-int comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
-                       void* extra) {
-  if (keyval == nullptr) return failure(MPI_ERR_ARG, "comm_keyval is null");
+template <class Handle>
+int create_key(typename AttributeFunctions<Handle>::Copy* copy,
+               typename AttributeFunctions<Handle>::Delete* remove, int* keyval, void* extra) {
+  if (keyval == nullptr) return failure(MPI_ERR_ARG, "the place of the key is null");
   Keys& table = keys();
   const std::lock_guard guard(table.lock);
   *keyval = kFirstKey + static_cast<int>(table.all.size());
-  table.all.push_back({.copy = copy, .remove = remove, .extra = extra});
+  table.all.push_back({.kind = KindOf<Handle>::kValue,
+                       .copy = reinterpret_cast<AnyFunction>(copy),
+                       .remove = reinterpret_cast<AnyFunction>(remove),
+                       .extra = extra});
   return MPI_SUCCESS;
 }
 
-int comm_free_keyval(int* keyval) {
-  if (keyval == nullptr) return failure(MPI_ERR_ARG, "comm_keyval is null");
-  const std::optional<Key> key = key_of(*keyval);
+template <class Handle>
+int free_key(int* keyval) {
+  if (keyval == nullptr) return failure(MPI_ERR_ARG, "the place of the key is null");
+  const std::optional<Key> key = key_of<Handle>(*keyval);
   if (!key || key->freed) return bad_key(*keyval);
   {
     Keys& table = keys();
@@ -185,6 +217,21 @@ int comm_free_keyval(int* keyval) {
   return MPI_SUCCESS;
 }
 
+template class AttributesOf<MPI_Comm>;
+template class AttributesOf<MPI_Datatype>;
+template int create_key<MPI_Comm>(MPI_Comm_copy_attr_function*, MPI_Comm_delete_attr_function*, int*, void*);
+template int create_key<MPI_Datatype>(MPI_Type_copy_attr_function*, MPI_Type_delete_attr_function*, int*,
+                                      void*);
+template int free_key<MPI_Comm>(int*);
+template int free_key<MPI_Datatype>(int*);
+
+int comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
+                       void* extra) {
+  return create_key<MPI_Comm>(copy, remove, keyval, extra);
+}
+
+int comm_free_keyval(int* keyval) { return free_key<MPI_Comm>(keyval); }
+
 int comm_set_attr(MPI_Comm handle, int keyval, void* value) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
@@ -195,17 +242,12 @@ int comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
-  auto* const result = static_cast<void**>(value);
   if (int* const predefined = predefined_attribute(keyval); predefined != nullptr) {
-    *result = predefined;
+    *static_cast<void**>(value) = predefined;
     *flag = 1;
     return MPI_SUCCESS;
   }
-  if (!key_of(keyval)) return bad_key(keyval);
-  void** const found = comm->attributes.find(keyval);
-  *flag = found != nullptr ? 1 : 0;
-  if (found != nullptr) *result = *found;
-  return MPI_SUCCESS;
+  return comm->attributes.get(keyval, value, flag);
 }
 
 int comm_delete_attr(MPI_Comm handle, int keyval) {

@@ -138,6 +138,7 @@ int bsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest
   if (const int code = find_send(buf, count, datatype, dest, tag, comm, send); code != MPI_SUCCESS)
     return code;
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
+  request->keep_datatype(datatype);
   request->active = false;
   request->start = [send, dest, tag](Request& self) {
     const int code = send_buffered(send, dest, tag);

@@ -10,25 +10,27 @@
 
 namespace rma::mpi {
 
-int CollectiveTransfers::send(const void* data, std::size_t bytes, int to) {
-  return checked(rma_send(data, bytes, comm_.world_rank(to), tag_, comm_.collective_context()));
+int CollectiveTransfers::send(const Buffer& data, int to) {
+  return checked(send_and_wait(Mode::kStandard, data, peer(to)));
 }
 
-int CollectiveTransfers::receive(void* data, std::size_t bytes, int from) {
-  return checked(rma_recv(data, bytes, comm_.world_rank(from), tag_, comm_.collective_context(), nullptr));
+int CollectiveTransfers::receive(const Buffer& data, int from) {
+  return checked(receive_and_wait(data, peer(from), nullptr));
 }
 
-int CollectiveTransfers::exchange(const void* out, std::size_t out_bytes, int to, void* in,
-                                  std::size_t in_bytes, int from) {
+int CollectiveTransfers::exchange(const Buffer& out, int to, const Buffer& in, int from) {
   rma_request_t request = RMA_REQUEST_NULL;
-  if (const int code = checked(rma_recv_nb(in, in_bytes, comm_.world_rank(from), tag_,
-                                           comm_.collective_context(), nullptr, &request));
-      code != MPI_SUCCESS) {
-    return code;
-  }
-  const int sent = send(out, out_bytes, to);
+  rma_message_info_t info = {};
+  PackMemory memory;
+  const Peer source = peer(from);
+  const rma_status_t started = in.is_contiguous() ? rma_recv_nb(in.data, in.bytes, source.rank, source.tag,
+                                                                source.context, &info, &request)
+                                                  : receive_noncontiguous(in, source, &info, memory, request);
+  if (started != RMA_SUCCESS) return checked(started);
+  const int sent = send(out, to);
   if (sent != MPI_SUCCESS) static_cast<void>(rma_cancel(request));
   const int received = checked(rma_wait(&request));
+  if (received == MPI_SUCCESS) unpack_received(in, info, memory);
   return sent != MPI_SUCCESS ? sent : received;
 }
 
@@ -48,19 +50,19 @@ int CollectiveTransfers::allgather(const void* mine, std::size_t bytes, void* al
 }
 
 // A binomial tree. Member v, counted from the root, receives from v with its lowest bit cleared.
-int CollectiveTransfers::broadcast(void* data, std::size_t bytes, int root) {
+int CollectiveTransfers::broadcast(const Buffer& data, int root) {
   const int size = comm_.size();
   const int place = (comm_.rank() - root + size) % size;
   const auto member = [&](int at) { return (at + root) % size; };
   int mask = 1;
   for (; mask < size; mask <<= 1) {
     if ((place & mask) == 0) continue;
-    if (const int code = receive(data, bytes, member(place - mask)); code != MPI_SUCCESS) return code;
+    if (const int code = receive(data, member(place - mask)); code != MPI_SUCCESS) return code;
     break;
   }
   for (mask >>= 1; mask > 0; mask >>= 1) {
     if (place + mask >= size) continue;
-    if (const int code = send(data, bytes, member(place + mask)); code != MPI_SUCCESS) return code;
+    if (const int code = send(data, member(place + mask)); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }

@@ -2,20 +2,42 @@
 
 namespace rma::mpi {
 
+namespace {
+
+/// Finds the distance of the elements of a type in a buffer. MPI_ERR_TYPE.
+int find_extent(MPI_Datatype type, MPI_Count& extent) {
+  Datatype* object = nullptr;
+  if (const int code = find_datatype(type, object); code != MPI_SUCCESS) return code;
+  extent = object->bounds().extent;
+  return MPI_SUCCESS;
+}
+
+/// Returns the address `distance` bytes behind another one, which may be MPI_BOTTOM.
+void* behind(void* address, MPI_Count distance) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) +
+                                 static_cast<std::uintptr_t>(distance));
+}
+
+/// Finds the block of a member, `distance` bytes behind `address`.
+int find_block(void* address, MPI_Count distance, MPI_Count count, MPI_Datatype type, Buffer& block) {
+  if (address == nullptr && dense_size(type) != 0 && count > 0)
+    return failure(MPI_ERR_BUFFER, "the buffer is null");
+  return find_buffer(behind(address, distance), count, type, block);
+}
+
+}  // namespace
+
 int Blocks::find(void* address, Counts counts, Displacements displacements, MPI_Datatype type, int members,
                  Blocks& blocks) {
-  std::size_t extent = 0;
+  MPI_Count extent = 0;
   if (const int code = find_extent(type, extent); code != MPI_SUCCESS) return code;
   if (counts.is_null()) return failure(MPI_ERR_ARG, "the array of counts is null");
   if (displacements.is_null()) return failure(MPI_ERR_ARG, "the array of displacements is null");
   blocks.blocks_.resize(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
-    if (counts[member] < 0) return failure(MPI_ERR_COUNT, "a count is negative");
-    Buffer& block = blocks.blocks_[static_cast<std::size_t>(member)];
-    block.bytes = static_cast<std::size_t>(counts[member]) * extent;
-    block.data =
-        static_cast<std::byte*>(address) + displacements[member] * static_cast<std::ptrdiff_t>(extent);
-    if (address == nullptr && block.bytes != 0) return failure(MPI_ERR_BUFFER, "the buffer is null");
+    const int code = find_block(address, displacements[member] * extent, counts[member], type,
+                                blocks.blocks_[static_cast<std::size_t>(member)]);
+    if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
@@ -27,23 +49,22 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, cons
   if (types == nullptr) return failure(MPI_ERR_ARG, "the array of types is null");
   blocks.blocks_.resize(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
-    std::size_t extent = 0;
-    if (const int code = find_extent(types[member], extent); code != MPI_SUCCESS) return code;
-    if (counts[member] < 0) return failure(MPI_ERR_COUNT, "a count is negative");
-    Buffer& block = blocks.blocks_[static_cast<std::size_t>(member)];
-    block.bytes = static_cast<std::size_t>(counts[member]) * extent;
-    block.data = static_cast<std::byte*>(address) + displacements[member];
-    if (address == nullptr && block.bytes != 0) return failure(MPI_ERR_BUFFER, "the buffer is null");
+    const int code = find_block(address, displacements[member], counts[member], types[member],
+                                blocks.blocks_[static_cast<std::size_t>(member)]);
+    if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
 
 int Blocks::find(void* address, MPI_Count count, MPI_Datatype type, int members, Blocks& blocks) {
   Buffer first;
+  MPI_Count extent = 0;
   if (const int code = find_buffer(address, count, type, first); code != MPI_SUCCESS) return code;
-  blocks.blocks_.resize(static_cast<std::size_t>(members));
+  if (const int code = find_extent(type, extent); code != MPI_SUCCESS) return code;
+  blocks.blocks_.assign(static_cast<std::size_t>(members), first);
   for (std::size_t member = 0; member < blocks.blocks_.size(); ++member) {
-    blocks.blocks_[member] = {.data = first.data + member * first.bytes, .bytes = first.bytes};
+    const MPI_Count distance = static_cast<MPI_Count>(member) * count * extent;
+    blocks.blocks_[member].data = static_cast<std::byte*>(behind(first.data, distance));
   }
   return MPI_SUCCESS;
 }

@@ -25,6 +25,12 @@ namespace rma::mpi {
   return MPI_SUCCESS;
 }
 
+/// The same for buffers. Elements of derived types may lie between each other, from one address on.
+[[nodiscard]] inline int check_distinct(const Buffer& out, const Buffer& in) {
+  if (!out.is_contiguous() || !in.is_contiguous()) return MPI_SUCCESS;
+  return check_distinct(out.data, in.data, out.bytes);
+}
+
 /// A block of the buffer of a call such as MPI_Gatherv: `counts` elements at a displacement, for each member.
 class Blocks {
  public:
@@ -38,6 +44,7 @@ class Blocks {
   [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, int members,
                                 Blocks& blocks);
 
+  [[nodiscard]] const Buffer& of(int member) const { return blocks_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] std::byte* data(int member) const { return blocks_[static_cast<std::size_t>(member)].data; }
   [[nodiscard]] std::size_t bytes(int member) const {
     return blocks_[static_cast<std::size_t>(member)].bytes;

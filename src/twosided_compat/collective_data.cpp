@@ -1,7 +1,6 @@
 // Barrier, and the collective calls that move data: broadcast, gather, scatter, allgather, alltoall.
 
-#include <algorithm>
-#include <cstring>
+#include <vector>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collective_arguments.hpp"
@@ -9,35 +8,27 @@
 namespace rma::mpi {
 namespace {
 
-void copy_block(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes != 0 && to != from) std::memcpy(to, from, bytes);
-}
-
 /// Collects the members' blocks at the root. `mine` is null at a root whose block is in place.
 int gather_blocks(const Communicator& comm, const Buffer* mine, const Blocks& all, int root) {
   CollectiveTransfers transfers(comm, CollectiveTag::kGather);
-  if (comm.rank() != root) return transfers.send(mine->data, mine->bytes, root);
+  if (comm.rank() != root) return transfers.send(*mine, root);
   for (int member = 0; member < comm.size(); ++member) {
     if (member == root) continue;
-    if (const int code = transfers.receive(all.data(member), all.bytes(member), member);
-        code != MPI_SUCCESS) {
-      return code;
-    }
+    if (const int code = transfers.receive(all.of(member), member); code != MPI_SUCCESS) return code;
   }
-  if (mine != nullptr) copy_block(all.data(root), mine->data, std::min(mine->bytes, all.bytes(root)));
+  if (mine != nullptr) copy_data(*mine, all.of(root));
   return MPI_SUCCESS;
 }
 
 /// Distributes the blocks at the root to the members. `mine` is null at a root whose block stays in place.
 int scatter_blocks(const Communicator& comm, const Blocks& all, const Buffer* mine, int root) {
   CollectiveTransfers transfers(comm, CollectiveTag::kScatter);
-  if (comm.rank() != root) return transfers.receive(mine->data, mine->bytes, root);
+  if (comm.rank() != root) return transfers.receive(*mine, root);
   for (int member = 0; member < comm.size(); ++member) {
     if (member == root) continue;
-    if (const int code = transfers.send(all.data(member), all.bytes(member), member); code != MPI_SUCCESS)
-      return code;
+    if (const int code = transfers.send(all.of(member), member); code != MPI_SUCCESS) return code;
   }
-  if (mine != nullptr) copy_block(mine->data, all.data(root), std::min(mine->bytes, all.bytes(root)));
+  if (mine != nullptr) copy_data(all.of(root), *mine);
   return MPI_SUCCESS;
 }
 
@@ -48,8 +39,8 @@ int allgather_blocks(const Communicator& comm, const Blocks& all) {
   for (int step = 1; step < size; ++step) {
     const int out = (comm.rank() - step + 1 + size) % size;
     const int in = (comm.rank() - step + size) % size;
-    const int code = transfers.exchange(all.data(out), all.bytes(out), (comm.rank() + 1) % size, all.data(in),
-                                        all.bytes(in), (comm.rank() - 1 + size) % size);
+    const int code = transfers.exchange(all.of(out), (comm.rank() + 1) % size, all.of(in),
+                                        (comm.rank() - 1 + size) % size);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
@@ -59,14 +50,13 @@ int allgather_blocks(const Communicator& comm, const Blocks& all) {
 int alltoall_blocks(const Communicator& comm, const Blocks& out, const Blocks& in) {
   const int size = comm.size();
   const int rank = comm.rank();
-  if (const int code = check_distinct(out.data(rank), in.data(rank), out.bytes(rank)); code != MPI_SUCCESS)
-    return code;
+  if (const int code = check_distinct(out.of(rank), in.of(rank)); code != MPI_SUCCESS) return code;
   CollectiveTransfers transfers(comm, CollectiveTag::kAlltoall);
-  copy_block(in.data(rank), out.data(rank), std::min(out.bytes(rank), in.bytes(rank)));
+  copy_data(out.of(rank), in.of(rank));
   for (int step = 1; step < size; ++step) {
     const int to = (rank + step) % size;
     const int from = (rank - step + size) % size;
-    const int code = transfers.exchange(out.data(to), out.bytes(to), to, in.data(from), in.bytes(from), from);
+    const int code = transfers.exchange(out.of(to), to, in.of(from), from);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
@@ -81,9 +71,10 @@ int alltoall_in_place(const Communicator& comm, const Blocks& blocks) {
     for (int high = low + 1; high < comm.size(); ++high) {
       if (comm.rank() != low && comm.rank() != high) continue;
       const int other = comm.rank() == low ? high : low;
-      copy_of_block.assign(blocks.data(other), blocks.data(other) + blocks.bytes(other));
-      const int code = transfers.exchange(copy_of_block.data(), copy_of_block.size(), other,
-                                          blocks.data(other), blocks.bytes(other), other);
+      copy_of_block.resize(blocks.bytes(other));
+      pack(blocks.of(other), copy_of_block.data());
+      const int code = transfers.exchange({.data = copy_of_block.data(), .bytes = copy_of_block.size()},
+                                          other, blocks.of(other), other);
       if (code != MPI_SUCCESS) return code;
     }
   }
@@ -112,7 +103,7 @@ int bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm 
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
-  return CollectiveTransfers(*comm, CollectiveTag::kBroadcast).broadcast(buffer.data, buffer.bytes, root);
+  return CollectiveTransfers(*comm, CollectiveTag::kBroadcast).broadcast(buffer, root);
 }
 
 namespace {
@@ -135,8 +126,7 @@ int gather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, int
     if (const int code = find_blocks(comm->size(), all); code != MPI_SUCCESS) return code;
   }
   if (at_root && !stays) {
-    if (const int code = check_distinct(mine.data, all.data(root), mine.bytes); code != MPI_SUCCESS)
-      return code;
+    if (const int code = check_distinct(mine, all.of(root)); code != MPI_SUCCESS) return code;
   }
   return gather_blocks(*comm, stays ? nullptr : &mine, all, root);
 }
@@ -158,8 +148,7 @@ int scatter_with(void* in, MPI_Count in_count, MPI_Datatype in_type, int root, M
     if (const int code = find_blocks(comm->size(), all); code != MPI_SUCCESS) return code;
   }
   if (at_root && !stays) {
-    if (const int code = check_distinct(all.data(root), mine.data, mine.bytes); code != MPI_SUCCESS)
-      return code;
+    if (const int code = check_distinct(all.of(root), mine); code != MPI_SUCCESS) return code;
   }
   return scatter_blocks(*comm, all, stays ? nullptr : &mine, root);
 }
@@ -174,9 +163,8 @@ int allgather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, 
   if (const int code = find_blocks(comm->size(), all); code != MPI_SUCCESS) return code;
   if (!in_place(out)) {
     if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
-    if (const int code = check_distinct(mine.data, all.data(comm->rank()), mine.bytes); code != MPI_SUCCESS)
-      return code;
-    copy_block(all.data(comm->rank()), mine.data, std::min(mine.bytes, all.bytes(comm->rank())));
+    if (const int code = check_distinct(mine, all.of(comm->rank())); code != MPI_SUCCESS) return code;
+    copy_data(mine, all.of(comm->rank()));
   }
   return allgather_blocks(*comm, all);
 }

@@ -1,7 +1,6 @@
 // The collective calls that combine data: reduce, allreduce, reduce_scatter, scan.
 
-#include <cstring>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "twosided_compat/calls.hpp"
@@ -14,48 +13,69 @@ namespace {
 struct Combination {
   const Communicator& comm;
   Reduction operation;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Count count = 0;
-  std::size_t bytes = 0;
+  Buffer mine = {};  ///< this member's contribution, where the program has it
 };
+
+/// The elements of a reduction in memory of the library. They have the distances that they have in the
+/// program's memory, because operators of the program get them so.
+class Operand {
+ public:
+  explicit Operand(const Combination& reduction) {
+    const auto* const type = find<Datatype>(reduction.type);
+    const TypeMap map = type->map_of(reduction.count);
+    constexpr MPI_Count kAlignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    const MPI_Count begin = map.low() & -kAlignment;  // so that the elements are aligned as the memory is
+    memory_.resize(static_cast<std::size_t>(map.high() - begin));
+    first_ = reinterpret_cast<std::byte*>(bits(memory_.data()) - static_cast<std::uintptr_t>(begin));
+    // The program's buffer of the same type was found, so there is nothing to refuse.
+    static_cast<void>(find_buffer(first_, reduction.count, reduction.type, buffer_));
+  }
+
+  /// Returns the address that the displacements of the first element count from.
+  [[nodiscard]] std::byte* first() const { return first_; }
+  [[nodiscard]] const Buffer& buffer() const { return buffer_; }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::byte* first_ = nullptr;
+  Buffer buffer_;
+};
+
+/// Returns a copy of this member's contribution.
+Operand contribution(const Combination& reduction) {
+  Operand operand(reduction);
+  copy_data(reduction.mine, operand.buffer());
+  return operand;
+}
 
 /// Combines the members' `mine` in the order of ranks, and leaves the result in `mine` of member 0. A
 /// binomial tree: member r collects the members from r to r + 2^k - 1, and hands the result to r - 2^k. So
 /// neighbours in the order are always combined, which is right for operations that do not commute, and the
 /// bits do not depend on timing.
-int reduce_to_first(const Combination& reduction, std::vector<std::byte>& mine) {
+int reduce_to_first(const Combination& reduction, Operand& mine) {
   CollectiveTransfers transfers(reduction.comm, CollectiveTag::kReduce);
-  std::vector<std::byte> other(reduction.bytes);
+  Operand other(reduction);
   const int rank = reduction.comm.rank();
   for (int mask = 1; mask < reduction.comm.size(); mask <<= 1) {
-    if ((rank & mask) != 0) return transfers.send(mine.data(), reduction.bytes, rank - mask);
+    if ((rank & mask) != 0) return transfers.send(mine.buffer(), rank - mask);
     if (rank + mask >= reduction.comm.size()) continue;
-    if (const int code = transfers.receive(other.data(), reduction.bytes, rank + mask); code != MPI_SUCCESS)
-      return code;
-    reduction.operation(mine.data(), other.data(), reduction.count);
-    mine.swap(other);
+    if (const int code = transfers.receive(other.buffer(), rank + mask); code != MPI_SUCCESS) return code;
+    reduction.operation(mine.first(), other.first(), reduction.count);
+    std::swap(mine, other);
   }
   return MPI_SUCCESS;
 }
 
-std::vector<std::byte> copy_of(const void* data, std::size_t bytes) {
-  const auto* const begin = static_cast<const std::byte*>(data);
-  return {begin, begin + bytes};
-}
-
-/// Finds the communicator, the buffer and the operation of a reduction.
-int find_reduction(const void* address, MPI_Count count, MPI_Datatype type, MPI_Op op, Communicator& comm,
+/// Finds the contribution and the operation of a reduction.
+int find_reduction(const void* address, MPI_Count count, MPI_Datatype type, MPI_Op op,
                    Combination& reduction) {
-  Buffer buffer;
-  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(address, count, type, reduction.mine); code != MPI_SUCCESS) return code;
   if (const int code = Reduction::find(op, type, reduction.operation); code != MPI_SUCCESS) return code;
-  static_cast<void>(comm);
+  reduction.type = type;
   reduction.count = count;
-  reduction.bytes = buffer.bytes;
   return MPI_SUCCESS;
-}
-
-void store(void* to, const std::vector<std::byte>& result) {
-  if (!result.empty()) std::memcpy(to, result.data(), result.size());
 }
 
 }  // namespace
@@ -65,20 +85,22 @@ int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
-  const void* const mine = comm->rank() == root && in_place(out) ? in : out;
+  const bool at_root = comm->rank() == root;
+  const void* const mine = at_root && in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
-    return code;
-  if (comm->rank() == root) {
-    if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
+  Buffer target;
+  if (const int code = find_reduction(mine, count, type, op, reduction); code != MPI_SUCCESS) return code;
+  if (at_root) {
+    if (const int code = check_distinct(out, in, reduction.mine.bytes); code != MPI_SUCCESS) return code;
+    if (const int code = find_buffer(in, count, type, target); code != MPI_SUCCESS) return code;
   }
-  std::vector<std::byte> result = copy_of(mine, reduction.bytes);
+  Operand result = contribution(reduction);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
   CollectiveTransfers transfers(*comm, CollectiveTag::kReduce);
-  if (root != 0 && comm->rank() == 0) return transfers.send(result.data(), result.size(), root);
-  if (comm->rank() != root) return MPI_SUCCESS;
-  if (root != 0) return transfers.receive(in, reduction.bytes, 0);
-  store(in, result);
+  if (root != 0 && comm->rank() == 0) return transfers.send(result.buffer(), root);
+  if (!at_root) return MPI_SUCCESS;
+  if (root != 0) return transfers.receive(target, 0);
+  copy_data(result.buffer(), target);
   return MPI_SUCCESS;
 }
 
@@ -87,13 +109,14 @@ int allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   const void* const mine = in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
-    return code;
-  if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
-  std::vector<std::byte> result = copy_of(mine, reduction.bytes);
+  Buffer target;
+  if (const int code = find_reduction(mine, count, type, op, reduction); code != MPI_SUCCESS) return code;
+  if (const int code = check_distinct(out, in, reduction.mine.bytes); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(in, count, type, target); code != MPI_SUCCESS) return code;
+  Operand result = contribution(reduction);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
-  if (comm->rank() == 0) store(in, result);
-  return CollectiveTransfers(*comm, CollectiveTag::kBroadcast).broadcast(in, reduction.bytes, 0);
+  if (comm->rank() == 0) copy_data(result.buffer(), target);
+  return CollectiveTransfers(*comm, CollectiveTag::kBroadcast).broadcast(target, 0);
 }
 
 int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm handle) {
@@ -109,21 +132,22 @@ int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, 
     total += counts[member];
   }
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, total, type, op, *comm, reduction); code != MPI_SUCCESS)
-    return code;
-  if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
-  std::vector<std::byte> result = copy_of(mine, reduction.bytes);
+  Buffer target;
+  if (const int code = find_reduction(mine, total, type, op, reduction); code != MPI_SUCCESS) return code;
+  if (const int code = check_distinct(out, in, reduction.mine.bytes); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(in, counts[comm->rank()], type, target); code != MPI_SUCCESS) return code;
+  Operand result = contribution(reduction);
   if (const int code = reduce_to_first(reduction, result); code != MPI_SUCCESS) return code;
-  const std::size_t extent = total == 0 ? 0 : reduction.bytes / static_cast<std::size_t>(total);
   CollectiveTransfers transfers(*comm, CollectiveTag::kScatter);
-  const auto bytes_of = [&](int member) { return static_cast<std::size_t>(counts[member]) * extent; };
-  if (comm->rank() != 0) return transfers.receive(in, bytes_of(comm->rank()), 0);
+  if (comm->rank() != 0) return transfers.receive(target, 0);
+  const MPI_Count extent = find<Datatype>(type)->bounds().extent;
   for (int member = 1; member < comm->size(); ++member) {
-    const std::byte* const block =
-        result.data() + static_cast<std::size_t>(offsets[static_cast<std::size_t>(member)]) * extent;
-    if (const int code = transfers.send(block, bytes_of(member), member); code != MPI_SUCCESS) return code;
+    Buffer block;
+    const std::byte* const first = result.first() + offsets[static_cast<std::size_t>(member)] * extent;
+    if (const int code = find_buffer(first, counts[member], type, block); code != MPI_SUCCESS) return code;
+    if (const int code = transfers.send(block, member); code != MPI_SUCCESS) return code;
   }
-  if (bytes_of(0) != 0) std::memcpy(in, result.data(), bytes_of(0));
+  copy_data(result.buffer(), target);
   return MPI_SUCCESS;
 }
 
@@ -146,28 +170,25 @@ int scan_with(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   const void* const mine = in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
-  if (const int code = find_reduction(mine, count, type, op, *comm, reduction); code != MPI_SUCCESS)
-    return code;
-  if (const int code = check_distinct(out, in, reduction.bytes); code != MPI_SUCCESS) return code;
-  std::vector<std::byte> result = copy_of(mine, reduction.bytes);
+  Buffer target;
+  const bool has_result = !exclusive || comm->rank() > 0;
+  if (const int code = find_reduction(mine, count, type, op, reduction); code != MPI_SUCCESS) return code;
+  if (const int code = check_distinct(out, in, reduction.mine.bytes); code != MPI_SUCCESS) return code;
+  if (has_result) {
+    if (const int code = find_buffer(in, count, type, target); code != MPI_SUCCESS) return code;
+  }
+  Operand result = contribution(reduction);
   CollectiveTransfers transfers(*comm, CollectiveTag::kScan);
-  std::vector<std::byte> before(reduction.bytes);
+  Operand before(reduction);
   if (comm->rank() > 0) {
-    if (const int code = transfers.receive(before.data(), before.size(), comm->rank() - 1);
-        code != MPI_SUCCESS) {
+    if (const int code = transfers.receive(before.buffer(), comm->rank() - 1); code != MPI_SUCCESS)
       return code;
-    }
-    reduction.operation(before.data(), result.data(), count);
+    reduction.operation(before.first(), result.first(), count);
   }
   if (comm->rank() + 1 < comm->size()) {
-    if (const int code = transfers.send(result.data(), result.size(), comm->rank() + 1); code != MPI_SUCCESS)
-      return code;
+    if (const int code = transfers.send(result.buffer(), comm->rank() + 1); code != MPI_SUCCESS) return code;
   }
-  if (!exclusive) {
-    store(in, result);
-  } else if (comm->rank() > 0) {
-    store(in, before);
-  }
+  if (has_result) copy_data(exclusive ? before.buffer() : result.buffer(), target);
   return MPI_SUCCESS;
 }
 

@@ -12,8 +12,6 @@
 namespace rma::mpi {
 namespace {
 
-int no_type() { return failure(MPI_ERR_TYPE, "the handle is null, was freed, or is no datatype"); }
-
 /// The predefined types of a class that MPI_Type_match_size knows, with one type for each size.
 struct SizedType {
   int type_class;
@@ -49,16 +47,16 @@ const SizedType* sized_type(int type_class, int size) {
 }  // namespace
 
 int type_size(MPI_Datatype datatype, MPI_Count* size) {
-  const Datatype* const type = find<Datatype>(datatype);
-  if (type == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   *size = type->size();
   return MPI_SUCCESS;
 }
 
 int type_get_extent(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent) {
-  const Datatype* const type = find<Datatype>(datatype);
-  if (type == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
   if (lb == nullptr || extent == nullptr) return failure(MPI_ERR_ARG, "lb or extent is null");
   *lb = type->bounds().lower;
   *extent = type->bounds().extent;
@@ -66,8 +64,8 @@ int type_get_extent(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent) {
 }
 
 int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent) {
-  const Datatype* const type = find<Datatype>(datatype);
-  if (type == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
   if (true_lb == nullptr || true_extent == nullptr)
     return failure(MPI_ERR_ARG, "true_lb or true_extent is null");
   *true_lb = type->bounds().true_lower;
@@ -76,8 +74,8 @@ int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* t
 }
 
 int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
-  const Datatype* const type = find<Datatype>(datatype);
-  if (type == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
   if (type_name == nullptr || resultlen == nullptr)
     return failure(MPI_ERR_ARG, "type_name or resultlen is null");
   const std::string name = type->name();
@@ -87,8 +85,8 @@ int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
 }
 
 int type_set_name(MPI_Datatype datatype, const char* type_name) {
-  Datatype* const type = find<Datatype>(datatype);
-  if (type == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
   if (type_name == nullptr) return failure(MPI_ERR_ARG, "type_name is null");
   // A longer name is cut: the standard lets a library keep what fits.
   type->set_name(std::string(type_name, strnlen(type_name, MPI_MAX_OBJECT_NAME - 1)));
@@ -97,28 +95,20 @@ int type_set_name(MPI_Datatype datatype, const char* type_name) {
 
 int type_commit(MPI_Datatype* datatype) {
   if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
-  Datatype* const type = find<Datatype>(*datatype);
-  if (type == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(*datatype, type); code != MPI_SUCCESS) return code;
   type->commit();
   return MPI_SUCCESS;
 }
 
 int type_free(MPI_Datatype* datatype) {
   if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
-  Datatype* const type = find<Datatype>(*datatype);
-  if (type == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(*datatype, type); code != MPI_SUCCESS) return code;
   if (type->is_predefined())
     return failure(MPI_ERR_TYPE, type->name() + " is predefined and cannot be freed");
-  type->remove_reference();
+  if (const int code = type->remove_handle(); code != MPI_SUCCESS) return code;
   *datatype = MPI_DATATYPE_NULL;
-  return MPI_SUCCESS;
-}
-
-int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
-  const Datatype* const type = find<Datatype>(oldtype);
-  if (type == nullptr) return no_type();
-  if (newtype == nullptr) return failure(MPI_ERR_ARG, "newtype is null");
-  *newtype = (new Datatype(*type))->handle<MPI_Datatype>();
   return MPI_SUCCESS;
 }
 
@@ -134,7 +124,9 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
 
 // The standard wants MPI_DATATYPE_NULL for types that have no predefined pair.
 int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
-  if (find<Datatype>(value_type) == nullptr || find<Datatype>(index_type) == nullptr) return no_type();
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(value_type, type); code != MPI_SUCCESS) return code;
+  if (const int code = find_datatype(index_type, type); code != MPI_SUCCESS) return code;
   if (pair_type == nullptr) return failure(MPI_ERR_ARG, "pair_type is null");
   struct KnownPair {
     MPI_Datatype value;

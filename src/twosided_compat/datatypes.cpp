@@ -9,27 +9,27 @@ namespace rma::mpi {
 Datatype::Datatype(const PredefinedType& type)
     : Counted(Kind::kDatatype, type.handle),
       predefined_(&type),
-      size_(type.size),
-      elements_(type.type_class == TypeClass::kPair ? 2 : 1),
-      bounds_{.lower = 0, .extent = type.extent, .true_lower = 0, .true_extent = type.extent},
-      contiguous_(type.size == type.extent),
+      layout_(type),
+      bounds_(layout_.bounds()),
       committed_(true),
-      name_(type.name) {
-  // A pair's data ends with its index: padding behind it is part of the extent only.
-  if (type.element == Element::kDoubleInt || type.element == Element::kLongInt) {
-    bounds_.true_extent = sizeof(double) + sizeof(int);
-  } else if (type.element == Element::kLongDoubleInt) {
-    bounds_.true_extent = sizeof(long double) + sizeof(int);
-  }
-}
+      name_(type.name) {}
 
-Datatype::Datatype(const Datatype& original)
+Datatype::Datatype(TypeLayout layout, TypeContents contents)
     : Counted(Kind::kDatatype),
-      size_(original.size_),
-      elements_(original.elements_),
-      bounds_(original.bounds_),
-      contiguous_(original.contiguous_),
-      committed_(original.committed_) {}
+      layout_(std::move(layout)),
+      bounds_(layout_.bounds()),
+      contents_(std::move(contents)) {}
+
+int Datatype::remove_handle() {
+  if (handles_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (const int code = attributes.remove_all(handle<MPI_Datatype>()); code != MPI_SUCCESS) {
+      handles_.fetch_add(1, std::memory_order_relaxed);
+      return code;
+    }
+  }
+  remove_reference();
+  return MPI_SUCCESS;
+}
 
 std::string Datatype::name() const {
   const std::lock_guard guard(name_lock_);

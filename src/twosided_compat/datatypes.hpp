@@ -1,66 +1,79 @@
 #pragma once
 
+#include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "twosided_compat/attributes.hpp"
+#include "twosided_compat/errors.hpp"
 #include "twosided_compat/object.hpp"
 #include "twosided_compat/predefined_types.hpp"
+#include "twosided_compat/type_contents.hpp"
+#include "twosided_compat/type_layout.hpp"
 
 namespace rma::mpi {
 
-/// The bounds of a datatype, in bytes.
-struct Bounds {
-  MPI_Count lower = 0;        ///< where an element begins, from the address that a call gets
-  MPI_Count extent = 0;       ///< the distance of the elements of an array
-  MPI_Count true_lower = 0;   ///< where the first byte of data is
-  MPI_Count true_extent = 0;  ///< the distance from the first byte of data to the end of the last one
-};
-
-/// A datatype. A derived type is a class that adds the layout; everything that moves no data works with this
-/// one. An operation that uses a type of the program after its call has returned holds a reference.
+/// A datatype. It never changes, except for its name, its attributes and MPI_Type_commit. An operation that
+/// uses a type of the program after its call has returned holds a reference, and so does a type that was made
+/// of it.
 class Datatype : public Counted<Datatype> {
  public:
   /// Makes a predefined type.
   explicit Datatype(const PredefinedType& type);
-  /// Makes a copy of `original` for MPI_Type_dup: as committed as it is, and without a name.
-  explicit Datatype(const Datatype& original);
-  virtual ~Datatype() = default;
+  /// Makes a derived type. Its numbers do not overflow.
+  Datatype(TypeLayout layout, TypeContents contents);
 
   /// Returns the bytes of data in one element.
-  [[nodiscard]] MPI_Count size() const { return size_; }
+  [[nodiscard]] MPI_Count size() const { return layout_.bytes().size(); }
   [[nodiscard]] const Bounds& bounds() const { return bounds_; }
-  /// Returns whether any number of elements is one piece of data that begins at the address that a call gets.
-  [[nodiscard]] bool is_contiguous() const { return contiguous_; }
-  [[nodiscard]] bool is_committed() const { return committed_; }
-  void commit() { committed_ = true; }
+  [[nodiscard]] const TypeLayout& layout() const { return layout_; }
+  /// Returns the map of the bytes of `count` elements.
+  [[nodiscard]] TypeMap map_of(MPI_Count count) const {
+    return layout_.bytes().repeated(count, bounds_.extent);
+  }
+  [[nodiscard]] bool is_committed() const { return committed_.load(std::memory_order_relaxed); }
+  void commit() { committed_.store(true, std::memory_order_relaxed); }
 
   /// Returns the predefined type that this is, or null for a derived one, copies included.
   [[nodiscard]] const PredefinedType* predefined() const { return predefined_; }
   /// Returns the number of basic elements in one element: those that MPI_Get_elements counts.
-  [[nodiscard]] MPI_Count elements() const { return elements_; }
+  [[nodiscard]] MPI_Count elements() const { return layout_.elements().elements(); }
+  /// Returns the arguments that made a derived type, or null for a predefined one.
+  [[nodiscard]] const TypeContents* contents() const { return contents_ ? &*contents_ : nullptr; }
+
+  /// Gives the program one more handle: it frees each.
+  void add_handle() {
+    handles_.fetch_add(1, std::memory_order_relaxed);
+    add_reference();
+  }
+  /// Takes a handle from the program. The last one ends the attributes. Returns the failure of a delete
+  /// function, which leaves the handle to the program.
+  [[nodiscard]] int remove_handle();
 
   [[nodiscard]] std::string name() const;
   void set_name(std::string name);
 
- protected:
-  /// Makes a derived type.
-  Datatype(MPI_Count size, MPI_Count elements, const Bounds& bounds, bool contiguous)
-      : Counted(Kind::kDatatype),
-        size_(size),
-        elements_(elements),
-        bounds_(bounds),
-        contiguous_(contiguous) {}
+  TypeAttributes attributes;
 
  private:
   const PredefinedType* predefined_ = nullptr;
-  MPI_Count size_;
-  MPI_Count elements_ = 1;
-  Bounds bounds_;
-  bool contiguous_;
-  bool committed_ = false;
+  const TypeLayout layout_;
+  const Bounds bounds_;
+  const std::optional<TypeContents> contents_;
+  std::atomic<bool> committed_ = false;  // relaxed: the program orders its calls
+  std::atomic<int> handles_ = 1;
   mutable std::mutex name_lock_;  // guards the name
   std::string name_;
 };
+
+/// Finds the datatype of a handle. MPI_ERR_TYPE.
+[[nodiscard]] inline int find_datatype(MPI_Datatype handle, Datatype*& type) {
+  type = find<Datatype>(handle);
+  if (type == nullptr) [[unlikely]]
+    return failure(MPI_ERR_TYPE, "the handle is null, was freed, or is no datatype");
+  return MPI_SUCCESS;
+}
 
 /// Returns the size of a predefined datatype without holes. Returns 0 for every other handle: then
 /// find<Datatype>() knows more. This is the fast way for a call that moves data: such types are committed and

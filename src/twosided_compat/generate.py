@@ -27,6 +27,9 @@ OWNERS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session")
 FREES_OWNER = ("Comm_free", "Comm_disconnect", "Win_free", "File_close", "Session_finalize")
 # These functions make an object and are told how to report errors.
 GIVEN_ERRHANDLER = ("Session_init", "Comm_create_from_group", "Intercomm_create_from_groups")
+# These functions make a datatype, which remembers whether its arguments were those of the plain or the large form.
+KNOWS_FORM = re.compile(r"Type_(contiguous|vector|indexed|create_(hvector|hindexed|indexed_block|hindexed_block|struct|subarray"
+                        r"|darray|resized))")
 # These functions report errors by the handler that MPI_FILE_NULL has.
 BY_FILE_NULL = ("File_open", "File_delete", "Register_datarep", "Register_datarep_c")
 
@@ -70,6 +73,10 @@ class Function:
         self.implemented = implemented == "+"
         self.any_time = any_time == "e"
         self.parameters = [] if parameters == "void" else [Parameter(text) for text in parameters.split(", ")]
+
+    @property
+    def knows_form(self):
+        return KNOWS_FORM.fullmatch(self.name) is not None
 
     @property
     def is_tool(self):
@@ -166,7 +173,8 @@ def calls(chapters):
     for _, title, functions in chapters:
         lines.append(f"// {title}")
         for function in functions:
-            parameters = ", ".join(p.internal() for p in function.parameters if not p.variadic)
+            parameters = [p.internal() for p in function.parameters if not p.variadic]
+            parameters = ", ".join(parameters + ["Form form"] * function.knows_form)
             attribute = "[[nodiscard]] " if function.result == "int" else ""
             lines.append(wrapped(f"{attribute}{function.result} {function.internal_name()}({parameters});"))
         lines.append("")
@@ -201,6 +209,8 @@ def implemented_body(function, name, large):
     for p in function.parameters:
         if not p.variadic:
             arguments.append(f"wide_{p.name}.wide()" if p in converted else p.name)
+    if function.knows_form:
+        arguments.append("Form::kLarge" if large else "Form::kPlain")
     call = f"{internal}({', '.join(arguments)})"
     if function.result != "int" or function.name.endswith("_toint"):
         return f"return rma::mpi::{call};"

@@ -27,8 +27,9 @@ int begin_exchange(Send send, int dest, int send_tag, bool copies, const Receive
   Communicator& comm = *send.comm;
   auto exchange = std::make_unique<Request::Exchange>();
   if (copies) {
-    exchange->copy.assign(send.buffer.data, send.buffer.data + send.buffer.bytes);
-    send.buffer.data = exchange->copy.data();
+    exchange->copy = std::make_unique_for_overwrite<std::byte[]>(send.buffer.bytes);
+    pack(send.buffer, exchange->copy.get());
+    send.buffer = {.data = exchange->copy.get(), .bytes = send.buffer.bytes};
   }
   if (const int code = begin_receive(receive.address, receive.count, receive.type, receive.source,
                                      receive.tag, comm.handle<MPI_Comm>(), &handle);
@@ -38,8 +39,12 @@ int begin_exchange(Send send, int dest, int send_tag, bool copies, const Receive
   auto* const request = find<Request>(handle);
   request->exchange = std::move(exchange);
   if (dest != MPI_PROC_NULL) {
-    const int code = checked(rma_send_nb(send.buffer.data, send.buffer.bytes, comm.world_rank(dest), send_tag,
-                                         comm.context(), &request->exchange->send));
+    const Peer to = peer_of(comm, dest, send_tag);
+    const int code = checked(send.buffer.is_contiguous()
+                                 ? rma_send_nb(send.buffer.data, send.buffer.bytes, to.rank, to.tag,
+                                               to.context, &request->exchange->send)
+                                 : send_noncontiguous(Mode::kStandard, send.buffer, to,
+                                                      request->exchange->copy, request->exchange->send));
     if (code != MPI_SUCCESS) {
       const std::unique_ptr<Request> given_up(request);
       static_cast<void>(rma_cancel(request->pending));

@@ -14,6 +14,7 @@ int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type
   if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
     return code;
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
+  request->keep_datatype(type);
   request->active = false;
   request->start = [mode, send, dest, tag](Request& self) { return start_send(mode, send, dest, tag, self); };
   *made = request.release()->handle<MPI_Request>();
@@ -46,7 +47,7 @@ int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
-  request->set_datatype(type);
+  request->keep_datatype(type);
   request->active = false;
   request->start = [buffer, source, tag](Request& self) {
     return start_receive(buffer, source, tag, self.comm(), self);

@@ -27,12 +27,10 @@ int blocking_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype 
   if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
     return code;
   if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
-  const auto call = mode == Mode::kSynchronous ? rma_ssend : rma_send;
-  return checked(
-      call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag, send.comm->context()));
+  return checked(send_and_wait(mode, send.buffer, peer_of(*send.comm, dest, tag)));
 }
 
-/// Issues a nonblocking send to a process.
+/// Issues a nonblocking send of contiguous memory to a process.
 int issue(Mode mode, const Send& send, int dest, int tag, rma_request_t& pending) {
   const auto call = mode == Mode::kSynchronous ? rma_ssend_nb : rma_send_nb;
   return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
@@ -70,7 +68,11 @@ int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest,
 int start_send(Mode mode, const Send& send, int dest, int tag, Request& request) {
   request.ended = dest == MPI_PROC_NULL;
   request.code = MPI_SUCCESS;
-  return request.ended ? MPI_SUCCESS : issue(mode, send, dest, tag, request.pending);
+  if (request.ended) return MPI_SUCCESS;
+  if (send.buffer.is_contiguous()) [[likely]]
+    return issue(mode, send, dest, tag, request.pending);
+  return checked(send_noncontiguous(mode, send.buffer, peer_of(*send.comm, dest, tag), request.packed.memory,
+                                    request.pending));
 }
 
 int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
@@ -78,10 +80,28 @@ int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm,
   request.ended = request.proc_null;
   request.code = MPI_SUCCESS;
   if (request.ended) return MPI_SUCCESS;
-  return checked(rma_recv_nb(
-      buffer.data, buffer.bytes, source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
-      tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag, comm.context(), &request.info, &request.pending));
+  const Peer from = {.rank = source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
+                     .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
+                     .context = comm.context()};
+  if (buffer.is_contiguous()) [[likely]] {
+    return checked(rma_recv_nb(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &request.info,
+                               &request.pending));
+  }
+  request.packed.buffer = buffer;
+  return checked(receive_noncontiguous(buffer, from, &request.info, request.packed.memory, request.pending));
 }
+
+namespace {
+
+/// Does begin_send() for a buffer that is not contiguous.
+int begin_noncontiguous_send(Mode mode, const Send& send, int dest, int tag, MPI_Request* made) {
+  auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
+  if (const int code = start_send(mode, send, dest, tag, *request); code != MPI_SUCCESS) return code;
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
 
 int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
                MPI_Comm handle, MPI_Request* made) {
@@ -89,6 +109,8 @@ int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype typ
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
   if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
     return code;
+  if (!send.buffer.is_contiguous()) [[unlikely]]
+    return begin_noncontiguous_send(mode, send, dest, tag, made);
   rma_request_t pending = RMA_REQUEST_COMPLETE;
   if (dest != MPI_PROC_NULL) {
     if (const int code = issue(mode, send, dest, tag, pending); code != MPI_SUCCESS) return code;
@@ -118,7 +140,7 @@ int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source,
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
-  request->set_datatype(type);
+  request->keep_datatype(type);
   if (const int code = start_receive(buffer, source, tag, *comm, *request); code != MPI_SUCCESS) return code;
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
@@ -163,11 +185,9 @@ int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
     return MPI_SUCCESS;
   }
   rma_message_info_t info = {};
-  const rma_status_t received =
-      rma_recv(buffer.data, buffer.bytes, wanted.source, wanted.tag, wanted.comm->context(), &info);
-  if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) {
-    describe_message(status, *wanted.comm, info, type);
-  }
+  const rma_status_t received = receive_and_wait(
+      buffer, {.rank = wanted.source, .tag = wanted.tag, .context = wanted.comm->context()}, &info);
+  if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) describe_message(status, *wanted.comm, info);
   return checked(received);
 }
 
@@ -228,9 +248,10 @@ int sendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int dest
   Send send;
   if (const int code = find_send(address, count, type, dest, send_tag, handle, send); code != MPI_SUCCESS)
     return code;
-  const std::vector<std::byte> copy(send.buffer.data, send.buffer.data + send.buffer.bytes);
-  return sendrecv(copy.data(), count, type, dest, send_tag, address, count, type, source, receive_tag, handle,
-                  status);
+  const auto copy = std::make_unique_for_overwrite<std::byte[]>(send.buffer.bytes);
+  pack(send.buffer, copy.get());
+  return sendrecv(copy.get(), static_cast<MPI_Count>(send.buffer.bytes), MPI_PACKED, dest, send_tag, address,
+                  count, type, source, receive_tag, handle, status);
 }
 
 }  // namespace rma::mpi

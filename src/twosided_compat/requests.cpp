@@ -93,8 +93,7 @@ Request::~Request() {
   comm_.remove_reference();
 }
 
-void Request::set_datatype(MPI_Datatype type) {
-  datatype_ = type;
+void Request::keep_datatype(MPI_Datatype type) {
   if (mpi::is_predefined(type)) return;
   kept_type_ = find<Datatype>(type);
   if (kept_type_ != nullptr) kept_type_->add_reference();
@@ -105,7 +104,13 @@ void Request::end(rma_request_t& part, rma_status_t status) {
   const bool canceled = status == RMA_ERR_CANCELED;
   const int result = canceled ? MPI_SUCCESS : checked(status);
   if (code == MPI_SUCCESS) code = result;
-  if (&part == &pending) cancelled = canceled;
+  if (&part == &pending) {
+    cancelled = canceled;
+    if (packed.memory != nullptr && type_ == Type::kReceive &&
+        (status == RMA_SUCCESS || status == RMA_ERR_TRUNCATED)) [[unlikely]] {
+      unpack_received(packed.buffer, info, packed.memory);
+    }
+  }
   ended = awaited() == RMA_REQUEST_NULL;
 }
 
@@ -114,7 +119,7 @@ void Request::describe(MPI_Status* status) const {
   if (proc_null) {
     describe_proc_null(status);
   } else if (type_ == Type::kReceive && !cancelled) {
-    describe_message(status, comm_, info, datatype_);
+    describe_message(status, comm_, info);
   } else {
     write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     set_cancelled(*status, cancelled);
@@ -126,9 +131,8 @@ void describe_proc_null(MPI_Status* status) {
   write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
 }
 
-void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info,
-                      MPI_Datatype type) {
-  write_status(status, comm.rank_of(info.source), info.tag, data_bytes(type, info.bytes));
+void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info) {
+  write_status(status, comm.rank_of(info.source), info.tag, static_cast<MPI_Count>(info.bytes));
 }
 
 bool poll(Request& request) {

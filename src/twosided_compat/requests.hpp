@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "mpi.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/datatypes.hpp"
+#include "twosided_compat/noncontiguous.hpp"
 #include "twosided_compat/object.hpp"
 #include "twosided_compat/status.hpp"
 
@@ -35,8 +35,15 @@ class Request : public Object {
   rma_request_t pending = RMA_REQUEST_NULL;
   rma_message_info_t info = {};  ///< of a receive, once it has ended
 
-  /// Notes the datatype of a receive. The request keeps a type of the program, which may be freed meanwhile.
-  void set_datatype(MPI_Datatype type);
+  /// Keeps a datatype of the program, which may be freed while the request needs it.
+  void keep_datatype(MPI_Datatype type);
+
+  /// Data that this library packs, because librma cannot describe where they lie (noncontiguous.hpp).
+  struct Packed {
+    PackMemory memory;  ///< null if librma moves the data from or to their places
+    Buffer buffer;      ///< of a receive: where the data go
+  };
+  Packed packed;
 
   /// Starts a persistent request; empty if the request is not persistent.
   std::function<int(Request&)> start;
@@ -66,7 +73,7 @@ class Request : public Object {
   /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
   struct Exchange {
     rma_request_t send = RMA_REQUEST_NULL;  ///< RMA_REQUEST_NULL if the send has ended
-    std::vector<std::byte> copy;            ///< of MPI_Isendrecv_replace: what is sent
+    PackMemory copy;                        ///< of what is sent, if it is not sent from its place
   };
   std::unique_ptr<Exchange> exchange;
   std::unique_ptr<CollectiveCall> collective;  ///< of a collective call
@@ -84,8 +91,7 @@ class Request : public Object {
  private:
   const Type type_;
   Communicator& comm_;
-  MPI_Datatype datatype_ = MPI_BYTE;
-  Datatype* kept_type_ = nullptr;  // the type that `datatype_` names, if the program made it
+  Datatype* kept_type_ = nullptr;
 };
 
 /// The request of every send that was over when it was issued, while MPI is initialised. Many handles may
@@ -100,9 +106,7 @@ inline void describe_nothing(MPI_Status* status) { write_empty_status(status); }
 /// Writes the status of a receive from MPI_PROC_NULL.
 void describe_proc_null(MPI_Status* status);
 /// Writes the status of a message that was received or found. The source is a world rank.
-/// `type` is the type of the receive.
-void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info,
-                      MPI_Datatype type = MPI_BYTE);
+void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info);
 
 /// Waits for all freed requests that have not ended (MPI_Request_free). Called by MPI_Finalize.
 void wait_for_freed_requests();

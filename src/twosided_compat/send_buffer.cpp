@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -94,7 +93,7 @@ int SendBuffer::send(const Send& message, int dest, int tag) {
     }
     data = aligned(pending.place);
   }
-  if (bytes != 0) std::memcpy(data, message.buffer.data, bytes);
+  pack(message.buffer, data);
   // Under the lock, so that messages of one thread are sent in their order and no flush misses this one.
   if (const rma_status_t status = rma_send_nb(data, bytes, message.comm->world_rank(dest), tag,
                                               message.comm->context(), &pending.request);

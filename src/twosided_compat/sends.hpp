@@ -1,19 +1,20 @@
 #pragma once
 
 #include "mpi.h"
+#include "twosided_compat/noncontiguous.hpp"
 #include "twosided_compat/requests.hpp"
 #include "twosided_compat/transfer.hpp"
 
 namespace rma::mpi {
-
-/// The mode of a send (MPI 4.1, section 3.4). A ready send is a standard one here.
-enum class Mode : std::uint8_t { kStandard, kSynchronous };
 
 /// The checked arguments of a send.
 struct Send {
   Communicator* comm = nullptr;
   Buffer buffer;
 };
+[[nodiscard]] inline Peer peer_of(const Communicator& comm, int rank, int tag) {
+  return {.rank = comm.world_rank(rank), .tag = tag, .context = comm.context()};
+}
 [[nodiscard]] int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
                             MPI_Comm handle, Send& send);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/checked_arithmetic.hpp"
 #include "twosided_compat/datatypes.hpp"
 #include "twosided_compat/errors.hpp"
 
@@ -29,29 +30,17 @@ int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count)
   return MPI_SUCCESS;
 }
 
-// A type whose basic elements are equal needs a division. A pair that arrived in part has its value, or not
-// even that. Derived types of unequal elements are for those who know the layout.
 int get_elements(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
   if (status == nullptr || count == nullptr) return no_status();
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
   const MPI_Count bytes = bytes_of(*status);
   if (type->size() == 0) {
-    *count = 0;
+    *count = bytes == 0 ? 0 : MPI_UNDEFINED;
     return MPI_SUCCESS;
   }
-  const MPI_Count whole = bytes / type->size() * type->elements();
-  const MPI_Count rest = bytes % type->size();
-  if (rest == 0) {
-    *count = whole;
-  } else if (const PredefinedType* const pair = type->predefined();
-             pair != nullptr && type->elements() == 2) {
-    const bool equal = pair->element == Element::kTwoFloat || pair->element == Element::kTwoDouble;
-    const MPI_Count index = equal ? type->size() / 2 : static_cast<MPI_Count>(sizeof(int));
-    *count = rest == type->size() - index ? whole + 1 : MPI_UNDEFINED;
-  } else {
-    *count = MPI_UNDEFINED;
-  }
+  const std::optional<MPI_Count> rest = type->layout().elements().elements_in(bytes % type->size());
+  *count = rest ? bytes / type->size() * type->elements() + *rest : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
@@ -59,9 +48,14 @@ int status_set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count cou
   if (status == nullptr) return no_status();
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
-  MPI_Count bytes = 0;
-  if (count < 0 || __builtin_mul_overflow(count / type->elements(), type->size(), &bytes)) {
+  if (count < 0 || (count > 0 && type->elements() == 0))
     return failure(MPI_ERR_COUNT, fmt::format("the count is {}", count));
+  MPI_Count bytes = 0;
+  if (count > 0) {
+    bool overflows = false;
+    bytes = plus(times(count / type->elements(), type->size(), overflows),
+                 type->layout().elements().bytes_of(count % type->elements()), overflows);
+    if (overflows) return failure(MPI_ERR_COUNT, fmt::format("the count is {}", count));
   }
   set_bytes(*status, bytes);
   return MPI_SUCCESS;

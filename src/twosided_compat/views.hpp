@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -10,6 +11,9 @@ namespace rma::mpi {
 
 // The entry points treat MPI_Aint and MPI_Count as one type, as they are on every 64-bit system.
 static_assert(std::is_same_v<MPI_Aint, MPI_Count>, "this library needs a system with addresses of 64 bits");
+
+/// The form of a call: with int for counts, or with 64-bit integers (MPI_X_c).
+enum class Form : std::uint8_t { kPlain, kLarge };
 
 /// A view of an array of the program: of int in a call of the plain form, of 64-bit integers in one of the
 /// large form. The array must outlive the view, as MPI requires of the arrays of a nonblocking call until it

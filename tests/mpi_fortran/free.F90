@@ -9,3 +9,4 @@
 #include "buffered.inc"
 #include "groups.inc"
 #include "errors.inc"
+#include "datatypes.inc"

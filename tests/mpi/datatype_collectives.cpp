@@ -1,0 +1,256 @@
+// Derived datatypes in all collective calls.
+
+#include <array>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+using mpi_test::rank_in;
+using mpi_test::size_of;
+
+// A matrix of kRows rows, with as many columns as there are ranks. Collectives move columns.
+constexpr int kRows = 7;
+
+class Columns {
+ public:
+  Columns() : rank(rank_in(MPI_COMM_WORLD)), size(size_of(MPI_COMM_WORLD)) {
+    MPI_Datatype whole = MPI_DATATYPE_NULL;
+    SUCCEEDS(MPI_Type_vector(kRows, 1, size, MPI_INT, &whole));
+    // So that the columns of a matrix are neighbours in an array of this type.
+    SUCCEEDS(MPI_Type_create_resized(whole, 0, sizeof(int), &column));
+    SUCCEEDS(MPI_Type_commit(&column));
+    SUCCEEDS(MPI_Type_free(&whole));
+  }
+  ~Columns() { SUCCEEDS(MPI_Type_free(&column)); }
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+
+  [[nodiscard]] std::vector<int> matrix(int value) const {
+    return std::vector<int>(static_cast<std::size_t>(kRows * size), value);
+  }
+  /// The number in a row of rank `of`'s block for rank `to`.
+  [[nodiscard]] static int number(int of, int to, int row) { return 10000 * of + 100 * to + row; }
+  [[nodiscard]] int& at(std::vector<int>& matrix, int row, int of) const {
+    return matrix[static_cast<std::size_t>(row * size + of)];
+  }
+  /// A contiguous block from one rank to another.
+  [[nodiscard]] static std::vector<int> block(int of, int to) {
+    std::vector<int> numbers(kRows);
+    for (int row = 0; row < kRows; ++row) numbers[static_cast<std::size_t>(row)] = number(of, to, row);
+    return numbers;
+  }
+
+  int rank;
+  int size;
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+};
+
+void rooted_collectives() {
+  const Columns columns;
+  const auto [rank, size] = std::pair(columns.rank, columns.size);
+  const int root = size - 1;
+  std::vector<int> ones(static_cast<std::size_t>(size), 1);
+  std::vector<int> places(static_cast<std::size_t>(size));
+  std::iota(places.begin(), places.end(), 0);
+
+  std::vector<int> matrix = columns.matrix(-1);
+  if (rank == root)
+    for (int row = 0; row < kRows; ++row) columns.at(matrix, row, size / 2) = row;
+  int* const middle = &columns.at(matrix, 0, size / 2);
+  SUCCEEDS(MPI_Bcast(middle, 1, columns.column, root, MPI_COMM_WORLD));
+  for (int row = 0; row < kRows; ++row)
+    for (int of = 0; of < size; ++of) CHECK(columns.at(matrix, row, of) == (of == size / 2 ? row : -1));
+
+  for (const bool with_counts : {false, true}) {
+    matrix = columns.matrix(-1);
+    const std::vector<int> mine = Columns::block(rank, root);
+    if (with_counts) {
+      SUCCEEDS(MPI_Gatherv(mine.data(), kRows, MPI_INT, matrix.data(), ones.data(), places.data(),
+                           columns.column, root, MPI_COMM_WORLD));
+    } else {
+      SUCCEEDS(
+          MPI_Gather(mine.data(), kRows, MPI_INT, matrix.data(), 1, columns.column, root, MPI_COMM_WORLD));
+    }
+    for (int row = 0; row < kRows; ++row)
+      for (int of = 0; of < size; ++of)
+        CHECK(columns.at(matrix, row, of) == (rank == root ? Columns::number(of, root, row) : -1));
+
+    // And back, into every second number.
+    std::vector<int> spread(2 * kRows, -1);
+    MPI_Datatype second = MPI_DATATYPE_NULL;
+    SUCCEEDS(MPI_Type_vector(kRows, 1, 2, MPI_INT, &second));
+    SUCCEEDS(MPI_Type_commit(&second));
+    if (with_counts) {
+      SUCCEEDS(MPI_Scatterv(matrix.data(), ones.data(), places.data(), columns.column, spread.data(), 1,
+                            second, root, MPI_COMM_WORLD));
+    } else {
+      SUCCEEDS(MPI_Scatter(matrix.data(), 1, columns.column, spread.data(), 1, second, root, MPI_COMM_WORLD));
+    }
+    for (int row = 0; row < kRows; ++row) {
+      CHECK(spread[static_cast<std::size_t>(2 * row)] == Columns::number(rank, root, row));
+      CHECK(spread[static_cast<std::size_t>(2 * row + 1)] == -1);
+    }
+    SUCCEEDS(MPI_Type_free(&second));
+  }
+}
+
+void all_to_all_collectives() {
+  const Columns columns;
+  const auto [rank, size] = std::pair(columns.rank, columns.size);
+  std::vector<int> ones(static_cast<std::size_t>(size), 1);
+  std::vector<int> places(static_cast<std::size_t>(size));
+  std::iota(places.begin(), places.end(), 0);
+
+  for (const int variant : {0, 1, 2}) {
+    std::vector<int> matrix = columns.matrix(-1);
+    const std::vector<int> mine = Columns::block(rank, 0);
+    if (variant == 0) {
+      SUCCEEDS(MPI_Allgather(mine.data(), kRows, MPI_INT, matrix.data(), 1, columns.column, MPI_COMM_WORLD));
+    } else if (variant == 1) {
+      SUCCEEDS(MPI_Allgatherv(mine.data(), kRows, MPI_INT, matrix.data(), ones.data(), places.data(),
+                              columns.column, MPI_COMM_WORLD));
+    } else {
+      for (int row = 0; row < kRows; ++row)
+        columns.at(matrix, row, rank) = mine[static_cast<std::size_t>(row)];
+      SUCCEEDS(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, matrix.data(), 1, columns.column,
+                             MPI_COMM_WORLD));
+    }
+    for (int row = 0; row < kRows; ++row)
+      for (int of = 0; of < size; ++of) CHECK(columns.at(matrix, row, of) == Columns::number(of, 0, row));
+  }
+
+  const std::vector<MPI_Datatype> types(static_cast<std::size_t>(size), columns.column);
+  std::vector<int> bytes(places);
+  for (int& place : bytes) place *= static_cast<int>(sizeof(int));
+  for (const int variant : {0, 1, 2, 3, 4}) {
+    std::vector<int> out = columns.matrix(0);
+    std::vector<int> in = columns.matrix(-1);
+    for (int row = 0; row < kRows; ++row)
+      for (int to = 0; to < size; ++to) columns.at(out, row, to) = Columns::number(rank, to, row);
+    if (variant == 0) {
+      SUCCEEDS(MPI_Alltoall(out.data(), 1, columns.column, in.data(), 1, columns.column, MPI_COMM_WORLD));
+    } else if (variant == 1) {
+      SUCCEEDS(MPI_Alltoallv(out.data(), ones.data(), places.data(), columns.column, in.data(), ones.data(),
+                             places.data(), columns.column, MPI_COMM_WORLD));
+    } else if (variant == 2) {
+      SUCCEEDS(MPI_Alltoallw(out.data(), ones.data(), bytes.data(), types.data(), in.data(), ones.data(),
+                             bytes.data(), types.data(), MPI_COMM_WORLD));
+    } else if (variant == 3) {
+      in = out;
+      SUCCEEDS(
+          MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in.data(), 1, columns.column, MPI_COMM_WORLD));
+    } else {
+      in = out;
+      SUCCEEDS(MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, in.data(), ones.data(), bytes.data(),
+                             types.data(), MPI_COMM_WORLD));
+    }
+    for (int row = 0; row < kRows; ++row)
+      for (int of = 0; of < size; ++of) CHECK(columns.at(in, row, of) == Columns::number(of, rank, row));
+  }
+}
+
+/// A struct with a hole in front, between its numbers and behind them.
+struct Holey {
+  int before;
+  int left;
+  int between;
+  int right;
+  int behind;
+};
+
+/// Composes two affine maps, left * x + right: associative, and not commutative. Counts in wrapping
+/// arithmetic.
+void compose(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+  const auto* const a = static_cast<const Holey*>(in);
+  auto* const b = static_cast<Holey*>(inout);
+  for (int i = 0; i < *count; ++i) {
+    const unsigned left = static_cast<unsigned>(a[i].left);
+    const unsigned right = static_cast<unsigned>(a[i].right);
+    b[i].right =
+        static_cast<int>(right * static_cast<unsigned>(b[i].left) + static_cast<unsigned>(b[i].right));
+    b[i].left = static_cast<int>(left * static_cast<unsigned>(b[i].left));
+  }
+}
+
+Holey map_of(int rank, int number) { return {-7, 3 + rank, -8, 5 + number + rank, -9}; }
+
+/// Returns the composition of the maps of ranks [0, end).
+Holey composition(int end, int number) {
+  Holey all = map_of(0, number);
+  for (int rank = 1; rank < end; ++rank) {
+    Holey next = map_of(rank, number);
+    int one = 1;
+    MPI_Datatype none = MPI_DATATYPE_NULL;
+    compose(&all, &next, &one, &none);
+    all = next;
+  }
+  return all;
+}
+
+bool is(const Holey& got, const Holey& wanted) {
+  const bool holes = got.before == 1 && got.between == 1 && got.behind == 1;
+  return holes && got.left == wanted.left && got.right == wanted.right;
+}
+
+void reductions() {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int size = size_of(MPI_COMM_WORLD);
+  constexpr int kCount = 3;
+  MPI_Datatype parts = MPI_DATATYPE_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  const std::array places = {1, 3};
+  SUCCEEDS(MPI_Type_create_indexed_block(2, 1, places.data(), MPI_INT, &parts));
+  SUCCEEDS(MPI_Type_create_resized(parts, 0, sizeof(Holey), &type));
+  SUCCEEDS(MPI_Type_commit(&type));
+  SUCCEEDS(MPI_Op_create(compose, 0, &op));
+
+  std::vector<Holey> mine;
+  for (int i = 0; i < kCount * size; ++i) mine.push_back(map_of(rank, i));
+  const std::vector<Holey> untouched(mine.size(), Holey{1, 1, 1, 1, 1});
+  const auto all_are = [&](const std::vector<Holey>& got, int first, int end) {
+    for (int i = 0; i < kCount; ++i) CHECK(is(got[static_cast<std::size_t>(i)], composition(end, first + i)));
+  };
+
+  std::vector<Holey> in = untouched;
+  const int root = size / 2;
+  SUCCEEDS(MPI_Reduce(mine.data(), in.data(), kCount, type, op, root, MPI_COMM_WORLD));
+  if (rank == root) all_are(in, 0, size);
+  in = untouched;
+  SUCCEEDS(MPI_Allreduce(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  all_are(in, 0, size);
+  in = untouched;
+  SUCCEEDS(MPI_Scan(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  all_are(in, 0, rank + 1);
+  in = untouched;
+  SUCCEEDS(MPI_Exscan(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  if (rank > 0) all_are(in, 0, rank);
+  in = untouched;
+  SUCCEEDS(MPI_Reduce_scatter_block(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  all_are(in, kCount * rank, size);
+  in = untouched;
+  const std::vector<int> counts(static_cast<std::size_t>(size), kCount);
+  SUCCEEDS(MPI_Reduce_scatter(mine.data(), in.data(), counts.data(), type, op, MPI_COMM_WORLD));
+  all_are(in, kCount * rank, size);
+
+  SUCCEEDS(MPI_Op_free(&op));
+  SUCCEEDS(MPI_Type_free(&parts));
+  SUCCEEDS(MPI_Type_free(&type));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  rooted_collectives();
+  all_to_all_collectives();
+  reductions();
+  const int result = mpi_test::result();
+  MPI_Finalize();
+  return result;
+}
