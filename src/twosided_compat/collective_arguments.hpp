@@ -45,6 +45,7 @@ class Blocks {
                                 Blocks& blocks);
 
   [[nodiscard]] const Buffer& of(int member) const { return blocks_[static_cast<std::size_t>(member)]; }
+  void replace(int member, const Buffer& block) { blocks_[static_cast<std::size_t>(member)] = block; }
   [[nodiscard]] std::byte* data(int member) const { return blocks_[static_cast<std::size_t>(member)].data; }
   [[nodiscard]] std::size_t bytes(int member) const {
     return blocks_[static_cast<std::size_t>(member)].bytes;

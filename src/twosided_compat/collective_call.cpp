@@ -15,6 +15,7 @@ CollectiveCall::~CollectiveCall() {
 int CollectiveCall::start(rma_request_t* request) {
   rma_team_t team = nullptr;
   if (const int code = comm_->find_team(team); code != MPI_SUCCESS) return code;
+  staged_.load();
   return checked(rma_collective_nb(team, &collective_, request));
 }
 
@@ -24,7 +25,10 @@ int CollectiveCall::plan() {
   return checked(rma_collective_init(team, &collective_, &persistent_));
 }
 
-int CollectiveCall::restart(rma_request_t* request) const { return checked(rma_start(persistent_, request)); }
+int CollectiveCall::restart(rma_request_t* request) const {
+  staged_.load();
+  return checked(rma_start(persistent_, request));
+}
 
 int CollectiveCall::find(rma_collective_kind_t kind, MPI_Comm comm, int root) {
   if (const int code = find_communicator(comm, comm_); code != MPI_SUCCESS) return code;
@@ -49,20 +53,23 @@ int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Dataty
   Blocks all;
   if (gets) {
     if (const int code = find_blocks(comm_->size(), all); code != MPI_SUCCESS) return code;
+  }
+  Buffer mine;
+  const bool stays = gets && in_place(out);
+  if (!stays) {
+    if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
+    if (gets) {
+      if (const int code = check_distinct(mine, all.of(rank)); code != MPI_SUCCESS) return code;
+    }
+    staged_.stage(mine, false);
+  }
+  if (gets) {
+    staged_.stage(all, comm_->size(), !uneven, true);
     list(all, comm_->size(), to_);
     collective_.dst = all.data(0);
     collective_.dst_blocks = to_.data();
   }
-  Buffer mine;
-  if (gets && in_place(out)) {
-    mine = {.data = all.data(rank), .bytes = all.bytes(rank)};
-  } else {
-    if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
-    if (gets) {
-      if (const int code = check_distinct(mine.data, all.data(rank), mine.bytes); code != MPI_SUCCESS)
-        return code;
-    }
-  }
+  if (stays) mine = all.of(rank);
   collective_.src = mine.data;
   collective_.bytes = mine.bytes;
   return MPI_SUCCESS;
@@ -77,20 +84,23 @@ int CollectiveCall::find_scatter(const FindBlocks& find_blocks, void* in, MPI_Co
   Blocks all;
   if (at_root) {
     if (const int code = find_blocks(comm_->size(), all); code != MPI_SUCCESS) return code;
+  }
+  Buffer mine;
+  const bool stays = at_root && in_place(in);
+  if (!stays) {
+    if (const int code = find_buffer(in, in_count, in_type, mine); code != MPI_SUCCESS) return code;
+    if (at_root) {
+      if (const int code = check_distinct(all.of(rank), mine); code != MPI_SUCCESS) return code;
+    }
+    staged_.stage(mine, true);
+  }
+  if (at_root) {
+    staged_.stage(all, comm_->size(), !uneven, false);
     list(all, comm_->size(), from_);
     collective_.src = all.data(0);
     collective_.src_blocks = from_.data();
   }
-  Buffer mine;
-  if (at_root && in_place(in)) {
-    mine = {.data = all.data(rank), .bytes = all.bytes(rank)};
-  } else {
-    if (const int code = find_buffer(in, in_count, in_type, mine); code != MPI_SUCCESS) return code;
-    if (at_root) {
-      if (const int code = check_distinct(all.data(rank), mine.data, mine.bytes); code != MPI_SUCCESS)
-        return code;
-    }
-  }
+  if (stays) mine = all.of(rank);
   collective_.dst = mine.data;
   collective_.bytes = mine.bytes;
   return MPI_SUCCESS;
@@ -101,6 +111,13 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
   const int rank = comm_->rank();
   Blocks in;
   if (const int code = find_in(comm_->size(), in); code != MPI_SUCCESS) return code;
+  Blocks out;
+  if (!stays) {
+    if (const int code = find_out(comm_->size(), out); code != MPI_SUCCESS) return code;
+    if (const int code = check_distinct(out.of(rank), in.of(rank)); code != MPI_SUCCESS) return code;
+    staged_.stage(out, comm_->size(), !uneven, false);
+  }
+  staged_.stage(in, comm_->size(), !uneven, true);
   list(in, comm_->size(), to_);
   collective_.uneven = uneven ? 1 : 0;
   collective_.bytes = in.bytes(rank);
@@ -111,12 +128,10 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
     collective_.src_blocks = collective_.dst_blocks;
     return MPI_SUCCESS;
   }
-  Blocks out;
-  if (const int code = find_out(comm_->size(), out); code != MPI_SUCCESS) return code;
   list(out, comm_->size(), from_);
   collective_.src = out.data(0);
   collective_.src_blocks = from_.data();
-  return check_distinct(out.data(rank), in.data(rank), out.bytes(rank));
+  return MPI_SUCCESS;
 }
 
 int CollectiveCall::barrier(MPI_Comm comm) { return find(RMA_COLLECTIVE_BARRIER, comm); }
@@ -125,6 +140,7 @@ int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int
   Buffer buffer;
   if (const int code = find(RMA_COLLECTIVE_BROADCAST, comm, root); code != MPI_SUCCESS) return code;
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  staged_.stage(buffer, comm_->rank() != root);
   collective_.dst = buffer.data;
   collective_.bytes = buffer.bytes;
   return MPI_SUCCESS;

@@ -8,14 +8,13 @@
 #include "rma/collectives.h"
 #include "twosided_compat/collective_arguments.hpp"
 #include "twosided_compat/operators.hpp"
+#include "twosided_compat/staged_buffers.hpp"
 
 namespace rma::mpi {
 
 /// A nonblocking or persistent collective call: the operation in librma's terms, and all that has to exist until it
 /// has ended. The functions of the operations check the arguments of the program and fill it in. They return
 /// MPI_SUCCESS or an error class.
-///
-/// All buffers come from find_buffer() and Blocks::find(), which know contiguous types only.
 class CollectiveCall {
  public:
   CollectiveCall() = default;
@@ -67,6 +66,8 @@ class CollectiveCall {
   /// Plans the operation, so that restart() can start it many times.
   [[nodiscard]] int plan();
   [[nodiscard]] int restart(rma_request_t* request) const;
+  /// Moves the results to their places. Called when the operation has ended well.
+  void store_results() const { staged_.store(); }
 
  private:
   /// Finds the communicator, and the root if the operation has one.
@@ -93,7 +94,9 @@ class CollectiveCall {
   std::vector<rma_block_t> to_;
   std::vector<rma_block_t> from_;
   std::vector<std::size_t> counts_;
+  StagedBuffers staged_;
   Reduction reduction_;
+  MPI_Count lower_ = 0;          ///< of the type of a reduction: where an element begins, for its operator
   Operator* kept_op_ = nullptr;  // of the program, as the next
   Datatype* kept_type_ = nullptr;
   rma_persistent_t persistent_ = nullptr;

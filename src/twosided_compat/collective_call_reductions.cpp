@@ -7,33 +7,47 @@ namespace rma::mpi {
 int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Count result_count) {
   const bool gets_result = result_count != kNoResult;
+  const bool stays = gets_result && in_place(out);
   Buffer mine;
-  std::size_t extent = 0;
-  const void* const source = gets_result && in_place(out) ? in : out;
+  Datatype* object = nullptr;
+  void* source = stays ? in : const_cast<void*>(out);
   if (const int code = find_buffer(source, count, type, mine); code != MPI_SUCCESS) return code;
-  if (const int code = find_extent(type, extent); code != MPI_SUCCESS) return code;
+  if (const int code = find_datatype(type, object); code != MPI_SUCCESS) return code;
   if (const int code = Reduction::find(op, type, reduction_); code != MPI_SUCCESS) return code;
+  const auto extent = static_cast<std::size_t>(object->bounds().extent);
   if (gets_result) {
     if (const int code = check_distinct(out, in, mine.bytes); code != MPI_SUCCESS) return code;
-    if (in == nullptr && result_count != 0 && extent != 0) return failure(MPI_ERR_BUFFER, "recvbuf is null");
+    if (in == nullptr && result_count != 0 && dense_size(type) != 0)
+      return failure(MPI_ERR_BUFFER, "recvbuf is null");
   }
   if (!is_predefined(op)) {
     kept_op_ = mpi::find<Operator>(op);
     kept_op_->add_reference();
   }
   if (!is_predefined(type)) {
-    kept_type_ = mpi::find<Datatype>(type);
+    kept_type_ = object;
     kept_type_->add_reference();
   }
-  collective_.src = mine.data;
+  if (const int code = staged_.stage_elements(source, count, type, stays); code != MPI_SUCCESS) return code;
+  if (stays) {
+    in = source;
+  } else if (gets_result) {
+    if (const int code = staged_.stage_elements(in, result_count, type, true); code != MPI_SUCCESS)
+      return code;
+  }
+  // Without holes the elements lie where the program has them, from their address on.
+  lower_ = dense_size(type) != 0 ? 0 : object->bounds().lower;
+  collective_.src = source;
   collective_.dst = in;
   collective_.count = static_cast<std::size_t>(count);
   collective_.reducer = {.combine =
                              [](const void* lower, void* higher, std::size_t elements, void* context) {
-                               (*static_cast<const Reduction*>(context))(lower, higher,
-                                                                         static_cast<MPI_Count>(elements));
+                               const auto* const self = static_cast<const CollectiveCall*>(context);
+                               self->reduction_(static_cast<const std::byte*>(lower) - self->lower_,
+                                                static_cast<std::byte*>(higher) - self->lower_,
+                                                static_cast<MPI_Count>(elements));
                              },
-                         .context = &reduction_,
+                         .context = this,
                          .element_bytes = extent,
                          .commutes = reduction_.commutes() ? 1 : 0};
   return MPI_SUCCESS;

@@ -106,6 +106,7 @@ void Request::end(rma_request_t& part, rma_status_t status) {
   if (code == MPI_SUCCESS) code = result;
   if (&part == &pending) {
     cancelled = canceled;
+    if (collective != nullptr && status == RMA_SUCCESS) collective->store_results();
     if (packed.memory != nullptr && type_ == Type::kReceive &&
         (status == RMA_SUCCESS || status == RMA_ERR_TRUNCATED)) [[unlikely]] {
       unpack_received(packed.buffer, info, packed.memory);

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "twosided_compat/buffer.hpp"
+#include "twosided_compat/collective_arguments.hpp"
+
+namespace rma::mpi {
+
+/// Copies of a collective call's buffers, for those that rma/collectives.h cannot use where they lie, because their
+/// data are not contiguous. The copies exist as long as this, and keep the datatypes that they need.
+class StagedBuffers {
+ public:
+  StagedBuffers() = default;
+  ~StagedBuffers();
+  StagedBuffers(const StagedBuffers&) = delete;
+  StagedBuffers& operator=(const StagedBuffers&) = delete;
+
+  /// Makes the data contiguous: `buffer` becomes that of a copy, unless it is contiguous. `result`: whether
+  /// store() copies back. Throws std::bad_alloc, as all functions here.
+  void stage(Buffer& buffer, bool result);
+  /// Does the same for a block of each of `members` members. If `array`, the blocks follow each other afterwards.
+  void stage(Blocks& blocks, int members, bool array, bool result);
+  /// Makes an array of `count` elements that follow each other without gaps in between, for a reduction. `address`
+  /// becomes the beginning of the array, unless the type is a predefined one without holes. In the array each
+  /// element begins at its type's lower bound. MPI_ERR_UNSUPPORTED_OPERATION for a type whose data lie outside of
+  /// its bounds.
+  [[nodiscard]] int stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result);
+
+  /// Copies the program's data to the copies. Called before each start.
+  void load() const;
+  /// Copies the results to the program's buffers. Called when an operation has ended well.
+  void store() const;
+
+ private:
+  struct Staged {
+    Buffer original;
+    Buffer copy;
+    bool result;
+  };
+  [[nodiscard]] std::byte* memory(std::size_t bytes);
+  void add(const Buffer& original, const Buffer& copy, bool result);
+
+  std::vector<std::unique_ptr<std::byte[]>> memory_;  // NOLINT(cppcoreguidelines-avoid-c-arrays)
+  std::vector<Staged> staged_;
+  std::vector<Datatype*> types_;
+};
+
+}  // namespace rma::mpi
