@@ -11,18 +11,18 @@
 namespace rma::mpi {
 
 int CollectiveTransfers::send(const void* data, std::size_t bytes, int to) {
-  return checked(rma_send(data, bytes, comm_.world_rank(to), tag_, comm_.collective_context()));
+  return checked(rma_send(data, bytes, comm_.world_rank(to), tag_, context_));
 }
 
 int CollectiveTransfers::receive(void* data, std::size_t bytes, int from) {
-  return checked(rma_recv(data, bytes, comm_.world_rank(from), tag_, comm_.collective_context(), nullptr));
+  return checked(rma_recv(data, bytes, comm_.world_rank(from), tag_, context_, nullptr));
 }
 
 int CollectiveTransfers::exchange(const void* out, std::size_t out_bytes, int to, void* in,
                                   std::size_t in_bytes, int from) {
   rma_request_t request = RMA_REQUEST_NULL;
-  if (const int code = checked(rma_recv_nb(in, in_bytes, comm_.world_rank(from), tag_,
-                                           comm_.collective_context(), nullptr, &request));
+  if (const int code =
+          checked(rma_recv_nb(in, in_bytes, comm_.world_rank(from), tag_, context_, nullptr, &request));
       code != MPI_SUCCESS) {
     return code;
   }

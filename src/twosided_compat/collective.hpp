@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "mpi.h"
 #include "twosided_compat/communicator.hpp"
 
 namespace rma::mpi {
 
-/// The tags of the messages of collective calls, in their communicator's collective context. All members make their
-/// collective calls in the same order, so messages of one kind cannot be taken for those of the next call.
+/// The tags of the messages of collective calls, in their communicator's collective context. All members make
+/// their collective calls in the same order, so messages of one kind cannot be taken for those of the next
+/// call.
 enum class CollectiveTag : int {
   kNewContext,
   kSplit,
@@ -19,27 +21,37 @@ enum class CollectiveTag : int {
   kAllgather,
   kAlltoall,
   kReduce,
-  kScan
+  kScan,
+  kMerge,
+  kDuplicate,
+  kRemoteData,
+  kRemoteReduction,
+  kNeighbors  ///< and the numbers behind it, one for each place in a neighbourhood
 };
 
-/// Messages between the members of a communicator inside a collective call. Ranks are those of the communicator. Each
-/// function returns MPI_SUCCESS or an error class.
+/// Messages between the members of a communicator inside a collective call. Ranks are those of the
+/// communicator. Each function returns MPI_SUCCESS or an error class.
 class CollectiveTransfers {
  public:
   CollectiveTransfers(const Communicator& comm, CollectiveTag tag)
-      : comm_(comm), tag_(static_cast<int>(tag)) {}
+      : CollectiveTransfers(comm, Traffic::kCollective, static_cast<int>(tag)) {}
+  /// Messages of another kind, in a call that not all members make.
+  CollectiveTransfers(const Communicator& comm, Traffic traffic, int tag)
+      : comm_(comm), context_(comm.context(traffic)), tag_(tag) {}
 
   [[nodiscard]] int send(const void* data, std::size_t bytes, int to);
   [[nodiscard]] int receive(void* data, std::size_t bytes, int from);
   /// Sends and receives at the same time, so that a ring of members does not wait for each other.
   [[nodiscard]] int exchange(const void* out, std::size_t out_bytes, int to, void* in, std::size_t in_bytes,
                              int from);
-  /// Gathers `bytes` bytes of each member at every member, in the order of ranks. `mine` may be its own place in `all`.
+  /// Gathers `bytes` bytes of each member at every member, in the order of ranks. `mine` may be its own place
+  /// in `all`.
   [[nodiscard]] int allgather(const void* mine, std::size_t bytes, void* all);
   [[nodiscard]] int broadcast(void* data, std::size_t bytes, int root);
 
  private:
   const Communicator& comm_;
+  const std::uint32_t context_;
   const int tag_;
 };
 
