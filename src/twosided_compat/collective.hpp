@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "mpi.h"
 #include "twosided_compat/communicator.hpp"
@@ -21,7 +22,12 @@ enum class CollectiveTag : int {
   kAllgather,
   kAlltoall,
   kReduce,
-  kScan
+  kScan,
+  kMerge,
+  kDuplicate,
+  kRemoteData,
+  kRemoteReduction,
+  kNeighbors  ///< and the numbers behind it, one for each place in a neighbourhood
 };
 
 /// Messages between the members of a communicator inside a collective call. Ranks are those of the
@@ -29,7 +35,10 @@ enum class CollectiveTag : int {
 class CollectiveTransfers {
  public:
   CollectiveTransfers(const Communicator& comm, CollectiveTag tag)
-      : comm_(comm), tag_(static_cast<int>(tag)) {}
+      : CollectiveTransfers(comm, Traffic::kCollective, static_cast<int>(tag)) {}
+  /// Messages of another kind, in a call that not all members make.
+  CollectiveTransfers(const Communicator& comm, Traffic traffic, int tag)
+      : comm_(comm), context_(comm.context(traffic)), tag_(tag) {}
 
   [[nodiscard]] int send(const Buffer& data, int to);
   [[nodiscard]] int send(const void* data, std::size_t bytes, int to) {
@@ -58,10 +67,11 @@ class CollectiveTransfers {
     return {.data = static_cast<std::byte*>(const_cast<void*>(data)), .bytes = bytes};
   }
   [[nodiscard]] Peer peer(int rank) const {
-    return {.rank = comm_.world_rank(rank), .tag = tag_, .context = comm_.collective_context()};
+    return {.rank = comm_.world_rank(rank), .tag = tag_, .context = context_};
   }
 
   const Communicator& comm_;
+  const std::uint32_t context_;
   const int tag_;
 };
 

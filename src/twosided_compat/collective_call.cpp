@@ -31,7 +31,7 @@ int CollectiveCall::restart(rma_request_t* request) const {
 }
 
 int CollectiveCall::find(rma_collective_kind_t kind, MPI_Comm comm, int root) {
-  if (const int code = find_communicator(comm, comm_); code != MPI_SUCCESS) return code;
+  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
   collective_.kind = kind;
   collective_.root = root;
   return check_root(*comm_, root);

@@ -4,6 +4,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collective_arguments.hpp"
+#include "twosided_compat/intercollectives.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -87,6 +88,7 @@ int alltoall_in_place(const Communicator& comm, const Blocks& blocks) {
 int barrier(MPI_Comm handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_barrier(*comm);
   CollectiveTransfers transfers(*comm, CollectiveTag::kBarrier);
   const int size = comm->size();
   for (int distance = 1; distance < size; distance *= 2) {
@@ -101,6 +103,7 @@ int bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm 
   Communicator* comm = nullptr;
   Buffer buffer;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_bcast(*comm, address, count, type, root);
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
   return CollectiveTransfers(*comm, CollectiveTag::kBroadcast).broadcast(buffer, root);
@@ -108,14 +111,16 @@ int bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm 
 
 namespace {
 
-/// The part of gather and gatherv that is the same. `blocks` fills the root's blocks.
+/// The part of gather and gatherv that is the same. `blocks` fills the root's blocks, which are `remote` on
+/// an intercommunicator.
 template <typename FindBlocks>
-int gather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm handle,
-                const FindBlocks& find_blocks) {
+int gather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, const RemoteBlocks& remote,
+                int root, MPI_Comm handle, const FindBlocks& find_blocks) {
   Communicator* comm = nullptr;
   Buffer mine;
   Blocks all;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_gather(*comm, out, out_count, out_type, remote, root);
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
   const bool at_root = comm->rank() == root;
   const bool stays = at_root && in_place(out);
@@ -132,12 +137,13 @@ int gather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, int
 }
 
 template <typename FindBlocks>
-int scatter_with(void* in, MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm handle,
-                 const FindBlocks& find_blocks) {
+int scatter_with(const RemoteBlocks& remote, void* in, MPI_Count in_count, MPI_Datatype in_type, int root,
+                 MPI_Comm handle, const FindBlocks& find_blocks) {
   Communicator* comm = nullptr;
   Buffer mine;
   Blocks all;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_scatter(*comm, remote, in, in_count, in_type, root);
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
   const bool at_root = comm->rank() == root;
   const bool stays = at_root && in_place(in);
@@ -154,12 +160,13 @@ int scatter_with(void* in, MPI_Count in_count, MPI_Datatype in_type, int root, M
 }
 
 template <typename FindBlocks>
-int allgather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm handle,
-                   const FindBlocks& find_blocks) {
+int allgather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, const RemoteBlocks& remote,
+                   MPI_Comm handle, const FindBlocks& find_blocks) {
   Communicator* comm = nullptr;
   Buffer mine;
   Blocks all;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_exchange(*comm, RemoteBlocks::same(out, out_count, out_type), remote);
   if (const int code = find_blocks(comm->size(), all); code != MPI_SUCCESS) return code;
   if (!in_place(out)) {
     if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
@@ -173,42 +180,48 @@ int allgather_with(const void* out, MPI_Count out_count, MPI_Datatype out_type, 
 
 int gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count,
            MPI_Datatype in_type, int root, MPI_Comm handle) {
-  return gather_with(out, out_count, out_type, root, handle, [&](int members, Blocks& all) {
+  const RemoteBlocks remote(in, in_count, in_type);
+  return gather_with(out, out_count, out_type, remote, root, handle, [&](int members, Blocks& all) {
     return Blocks::find(in, in_count, in_type, members, all);
   });
 }
 
 int gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, Counts in_counts,
             Displacements displacements, MPI_Datatype in_type, int root, MPI_Comm handle) {
-  return gather_with(out, out_count, out_type, root, handle, [&](int members, Blocks& all) {
+  const RemoteBlocks remote(in, in_counts, displacements, in_type);
+  return gather_with(out, out_count, out_type, remote, root, handle, [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   });
 }
 
 int scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count,
             MPI_Datatype in_type, int root, MPI_Comm handle) {
-  return scatter_with(in, in_count, in_type, root, handle, [&](int members, Blocks& all) {
+  const RemoteBlocks remote(out, out_count, out_type);
+  return scatter_with(remote, in, in_count, in_type, root, handle, [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
   });
 }
 
 int scatterv(const void* out, Counts out_counts, Displacements displacements, MPI_Datatype out_type, void* in,
              MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm handle) {
-  return scatter_with(in, in_count, in_type, root, handle, [&](int members, Blocks& all) {
+  const RemoteBlocks remote(out, out_counts, displacements, out_type);
+  return scatter_with(remote, in, in_count, in_type, root, handle, [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, displacements, out_type, members, all);
   });
 }
 
 int allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count,
               MPI_Datatype in_type, MPI_Comm handle) {
-  return allgather_with(out, out_count, out_type, handle, [&](int members, Blocks& all) {
+  const RemoteBlocks remote(in, in_count, in_type);
+  return allgather_with(out, out_count, out_type, remote, handle, [&](int members, Blocks& all) {
     return Blocks::find(in, in_count, in_type, members, all);
   });
 }
 
 int allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, Counts in_counts,
                Displacements displacements, MPI_Datatype in_type, MPI_Comm handle) {
-  return allgather_with(out, out_count, out_type, handle, [&](int members, Blocks& all) {
+  const RemoteBlocks remote(in, in_counts, displacements, in_type);
+  return allgather_with(out, out_count, out_type, remote, handle, [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   });
 }
@@ -219,6 +232,7 @@ int alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* 
   Blocks to;
   Blocks from;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_exchange(*comm, {out, out_count, out_type}, {in, in_count, in_type});
   if (const int code = Blocks::find(in, in_count, in_type, comm->size(), from); code != MPI_SUCCESS)
     return code;
   if (in_place(out)) return alltoall_in_place(*comm, from);
@@ -236,6 +250,10 @@ int alltoallv(const void* out, Counts out_counts, Displacements out_displacement
   Blocks to;
   Blocks from;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) {
+    return inter_exchange(*comm, {out, out_counts, out_displacements, out_type},
+                          {in, in_counts, in_displacements, in_type});
+  }
   if (const int code = Blocks::find(in, in_counts, in_displacements, in_type, comm->size(), from);
       code != MPI_SUCCESS) {
     return code;
@@ -256,6 +274,10 @@ int alltoallw(const void* out, Counts out_counts, Displacements out_displacement
   Blocks to;
   Blocks from;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) {
+    return inter_exchange(*comm, {out, out_counts, out_displacements, out_types},
+                          {in, in_counts, in_displacements, in_types});
+  }
   if (const int code = Blocks::find(in, in_counts, in_displacements, in_types, comm->size(), from);
       code != MPI_SUCCESS) {
     return code;

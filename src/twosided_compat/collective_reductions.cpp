@@ -5,6 +5,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collective_arguments.hpp"
+#include "twosided_compat/intercollectives.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -84,6 +85,7 @@ int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op
            MPI_Comm handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_reduce(*comm, out, in, count, type, op, root);
   if (const int code = check_root(*comm, root); code != MPI_SUCCESS) return code;
   const bool at_root = comm->rank() == root;
   const void* const mine = at_root && in_place(out) ? in : out;
@@ -107,6 +109,7 @@ int reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op
 int allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_allreduce(*comm, out, in, count, type, op);
   const void* const mine = in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
   Buffer target;
@@ -122,6 +125,7 @@ int allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI
 int reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->is_inter()) return inter_reduce_scatter(*comm, out, in, counts, type, op);
   if (counts.is_null()) return failure(MPI_ERR_ARG, "recvcounts is null");
   const void* const mine = in_place(out) ? in : out;
   MPI_Count total = 0;
@@ -167,7 +171,7 @@ namespace {
 int scan_with(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm handle,
               bool exclusive) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
   const void* const mine = in_place(out) ? in : out;
   Combination reduction = {.comm = *comm, .operation = {}};
   Buffer target;

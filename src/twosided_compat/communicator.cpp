@@ -1,16 +1,12 @@
-// Communicators: the predefined ones, and those made by dup and split.
+// Communicators: what they are, the predefined ones, and how their members agree on contexts.
 
 #include "twosided_compat/communicator.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <numeric>
 #include <span>
-#include <tuple>
 
 #include "rma/collectives.h"
 #include "rma/messages.h"
@@ -26,37 +22,21 @@ namespace {
 /// The contexts of MPI begin here. They end where the sign bit does.
 constexpr std::uint32_t kFirstContext = RMA_CONTEXT_LAST + 1;
 constexpr unsigned kContextBits = 30;
+constexpr unsigned kTrafficBits = std::bit_width(kTraffics - 1);
+/// The contexts of MPI_COMM_SELF. Messages of one process to itself never meet those of others, so all
+/// processes use the same ones.
+constexpr std::uint32_t kSelfContext = UINT32_MAX - 7;
 
-/// Numbers drawn by this process. Number 0 belongs to the predefined communicators.
-std::atomic<std::uint32_t> drawn = 1;
+/// Numbers drawn by this process. Of those of rank 0, number 0 belongs to MPI_COMM_WORLD and number 1 to
+/// kInvitationContext.
+std::atomic<std::uint32_t> drawn = 2;
+static_assert(kInvitationContext == kFirstContext + kTraffics);
 
-/// A colour and key of MPI_Comm_split, as members tell them to each other.
-struct Choice {
-  int color = MPI_UNDEFINED;
-  int key = 0;
-};
-
-int split(const Communicator& parent, Choice own, MPI_Comm* made) {
-  std::vector<Choice> choices(static_cast<std::size_t>(parent.size()));
-  CollectiveTransfers transfers(parent, CollectiveTag::kSplit);
-  if (const int code = transfers.allgather(&own, sizeof own, choices.data()); code != MPI_SUCCESS)
-    return code;
-  *made = MPI_COMM_NULL;
-  if (own.color == MPI_UNDEFINED) return MPI_SUCCESS;
-  std::vector<int> ranks;
-  for (int rank = 0; rank < parent.size(); ++rank) {
-    if (choices[static_cast<std::size_t>(rank)].color == own.color) ranks.push_back(rank);
-  }
-  std::ranges::stable_sort(ranks, {}, [&](int rank) { return choices[static_cast<std::size_t>(rank)].key; });
-  return make_communicator(parent, ranks, made);
-}
-
-}  // namespace
-
-int make_communicator(const Communicator& parent, std::span<const int> ranks, MPI_Comm* made) {
+/// Makes the communicator of the members with these ranks, whose messages to each other are `transfers`.
+int make_communicator_by(CollectiveTransfers transfers, const Communicator& parent,
+                         std::span<const int> ranks, MPI_Comm* made) {
   const auto here = std::ranges::find(ranks, parent.rank());
   std::uint32_t context = 0;
-  CollectiveTransfers transfers(parent, CollectiveTag::kNewContext);
   if (here == ranks.begin()) {
     context = new_context();
     for (const int other : ranks.subspan(1)) {
@@ -66,13 +46,68 @@ int make_communicator(const Communicator& parent, std::span<const int> ranks, MP
              code != MPI_SUCCESS) {
     return code;
   }
-  if (context == 0) return failure(MPI_ERR_OTHER, "rank 0 of the new communicator has made too many");
+  if (context == 0) return no_context();
   std::vector<int> world(ranks.size());
   std::ranges::transform(ranks, world.begin(), [&](int rank) { return parent.world_rank(rank); });
   auto members = std::make_shared<const Members>(std::move(world), parent.members()->world_size());
   *made = (new Communicator(std::move(members), static_cast<int>(here - ranks.begin()), context, parent))
               ->handle<MPI_Comm>();
   return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int make_communicator(const Communicator& parent, std::span<const int> ranks, MPI_Comm* made) {
+  return make_communicator_by(CollectiveTransfers(parent, CollectiveTag::kNewContext), parent, ranks, made);
+}
+
+int make_communicator(const Communicator& parent, std::span<const int> ranks, Traffic traffic, int tag,
+                      MPI_Comm* made) {
+  return make_communicator_by(CollectiveTransfers(parent, traffic, tag), parent, ranks, made);
+}
+
+Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
+                           const Communicator& parent, std::shared_ptr<const Members> remote)
+    : ErrorHandlerOwner(Kind::kComm, parent.errors),
+      members_(std::move(members)),
+      remote_(std::move(remote)),
+      peers_(remote_ != nullptr ? remote_.get() : members_.get()),
+      rank_(rank),
+      context_(context) {
+  if (remote_ != nullptr) local_ = new Communicator(members_, rank_, context_, parent);
+}
+
+Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
+                           MPI_Comm predefined, MPI_Errhandler handler)
+    : ErrorHandlerOwner(Kind::kComm, bits(predefined), handler),
+      members_(std::move(members)),
+      peers_(members_.get()),
+      rank_(rank),
+      context_(context) {}
+
+Communicator::~Communicator() {
+  if (team_ != nullptr) static_cast<void>(rma_team_free(&team_));
+  if (local_ != nullptr) local_->remove_reference();
+  for (Communicator* const carrier : carriers_) {
+    if (carrier != nullptr) carrier->remove_reference();
+  }
+}
+
+void Communicator::set_context(std::uint32_t context) {
+  context_ = context;
+  if (local_ != nullptr) local_->context_ = context;
+}
+
+MPI_Comm Communicator::carrier(Traffic traffic) const {
+  const std::lock_guard guard(lock_);
+  Communicator*& carrier = carriers_[static_cast<std::size_t>(traffic)];
+  if (carrier == nullptr) carrier = new Communicator(members_, rank_, context(traffic), *this, remote_);
+  return carrier->handle<MPI_Comm>();
+}
+
+int Communicator::count_partitioned(int peer, int tag, bool sends) const {
+  const std::lock_guard guard(lock_);
+  return partitioned_[{peer, tag, sends}]++;
 }
 
 Members::Members(std::vector<int> world, int world_size)
@@ -82,16 +117,12 @@ Members::Members(std::vector<int> world, int world_size)
   }
 }
 
-Communicator::~Communicator() {
-  if (team_ != nullptr) static_cast<void>(rma_team_free(&team_));
-}
-
 int Communicator::find_team(rma_team_t& team) {
   if (team_ == nullptr) {
     // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF does
     // not matter: a team of one sends no messages.
     constexpr std::uint32_t kFirstTeam = RMA_CONTEXT_LAST / 2 + 1;
-    const std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / 2 & (kFirstTeam - 1));
+    const std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / kTraffics & (kFirstTeam - 1));
     const std::vector<int>& ranks = members_->world_ranks();
     if (const int code = checked(rma_team_attach(ranks.data(), size(), number, &team_)); code != MPI_SUCCESS)
       return code;
@@ -104,10 +135,14 @@ int Communicator::find_team(rma_team_t& team) {
 std::uint32_t new_context() {
   const auto ranks = static_cast<std::uint32_t>(rma_size());
   const auto rank_bits = static_cast<unsigned>(std::bit_width(ranks - 1));
-  const unsigned own_bits = kContextBits - 1 - rank_bits;  // each communicator takes two contexts
+  const unsigned own_bits = kContextBits - kTrafficBits - rank_bits;
   const std::uint32_t number = drawn.fetch_add(1, std::memory_order_relaxed);
   if (number >> own_bits != 0) return 0;
-  return kFirstContext + 2 * ((static_cast<std::uint32_t>(rma_rank()) << own_bits) + number);
+  return kFirstContext + kTraffics * ((static_cast<std::uint32_t>(rma_rank()) << own_bits) + number);
+}
+
+int no_context() {
+  return failure(MPI_ERR_OTHER, "the process that numbers the new communicator has numbered too many");
 }
 
 void make_predefined_communicators() {
@@ -125,8 +160,7 @@ void make_predefined_communicators() {
   publish(new Communicator(std::make_shared<const Members>(std::move(all), size), rma_rank(), kFirstContext,
                            MPI_COMM_WORLD, handler(MPI_COMM_WORLD)),
           "MPI_COMM_WORLD");
-  // Messages of one process to itself never meet those of others, so all processes use the same contexts.
-  publish(new Communicator(std::make_shared<const Members>(std::vector{rma_rank()}, size), 0, UINT32_MAX - 1,
+  publish(new Communicator(std::make_shared<const Members>(std::vector{rma_rank()}, size), 0, kSelfContext,
                            MPI_COMM_SELF, handler(MPI_COMM_SELF)),
           "MPI_COMM_SELF");
   publish_predefined(
@@ -158,51 +192,6 @@ int comm_rank(MPI_Comm handle, int* rank) {
   return MPI_SUCCESS;
 }
 
-int comm_dup(MPI_Comm handle, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  std::vector<int> ranks(static_cast<std::size_t>(comm->size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  MPI_Comm copy = MPI_COMM_NULL;
-  if (const int code = make_communicator(*comm, ranks, &copy); code != MPI_SUCCESS) return code;
-  auto* const duplicate = find<Communicator>(copy);
-  if (const int code = duplicate->attributes.copy_from(comm->attributes, handle); code != MPI_SUCCESS) {
-    duplicate->remove_reference();
-    return code;
-  }
-  *made = copy;
-  return MPI_SUCCESS;
-}
-
-int comm_split(MPI_Comm handle, int color, int key, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  if (color < 0 && color != MPI_UNDEFINED)
-    return failure(MPI_ERR_ARG, fmt::format("color {} is negative", color));
-  return split(*comm, {.color = color, .key = key}, made);
-}
-
-int comm_split_type(MPI_Comm handle, int type, int key, MPI_Info /*info*/, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  if (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED) {
-    // Processes that differ in no hardware that this library knows of: the standard allows a null
-    // communicator.
-    if (type == MPI_COMM_TYPE_HW_UNGUIDED || type == MPI_COMM_TYPE_HW_GUIDED ||
-        type == MPI_COMM_TYPE_RESOURCE_GUIDED) {
-      return split(*comm, {}, made);
-    }
-    return failure(MPI_ERR_ARG, fmt::format("there is no split type {}", type));
-  }
-  // The colour of a host is its first rank of the job.
-  int first = 0;
-  while (!rma_same_host(first)) ++first;
-  return split(*comm, {.color = type == MPI_UNDEFINED ? MPI_UNDEFINED : first, .key = key}, made);
-}
-
 int comm_free(MPI_Comm* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "comm is null");
   Communicator* comm = nullptr;
@@ -216,50 +205,5 @@ int comm_free(MPI_Comm* handle) {
 }
 
 int comm_disconnect(MPI_Comm* handle) { return comm_free(handle); }
-
-int comm_compare(MPI_Comm first, MPI_Comm second, int* result) {
-  Communicator* one = nullptr;
-  Communicator* other = nullptr;
-  if (const int code = find_communicator(first, one); code != MPI_SUCCESS) return code;
-  if (const int code = find_communicator(second, other); code != MPI_SUCCESS) return code;
-  if (result == nullptr) return failure(MPI_ERR_ARG, "result is null");
-  std::vector<int> left = one->members()->world_ranks();
-  std::vector<int> right = other->members()->world_ranks();
-  if (one == other) {
-    *result = MPI_IDENT;
-  } else if (left == right) {
-    *result = MPI_CONGRUENT;
-  } else {
-    std::ranges::sort(left);
-    std::ranges::sort(right);
-    *result = left == right ? MPI_SIMILAR : MPI_UNEQUAL;
-  }
-  return MPI_SUCCESS;
-}
-
-int comm_test_inter(MPI_Comm handle, int* flag) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
-  *flag = 0;  // there are no intercommunicators yet
-  return MPI_SUCCESS;
-}
-
-int comm_set_name(MPI_Comm handle, const char* name) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (name == nullptr) return failure(MPI_ERR_ARG, "comm_name is null");
-  comm->name.assign(name, strnlen(name, MPI_MAX_OBJECT_NAME - 1));
-  return MPI_SUCCESS;
-}
-
-int comm_get_name(MPI_Comm handle, char* name, int* length) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (name == nullptr || length == nullptr) return failure(MPI_ERR_ARG, "comm_name or resultlen is null");
-  std::memcpy(name, comm->name.c_str(), comm->name.size() + 1);
-  *length = static_cast<int>(comm->name.size());
-  return MPI_SUCCESS;
-}
 
 }  // namespace rma::mpi

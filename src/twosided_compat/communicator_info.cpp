@@ -1,23 +1,17 @@
-// The hints of communicators. This library knows none, so it may ignore those of the program.
+// The hints and names of communicators. This library knows no hint, so it may ignore those of the program.
+
+#include <cstring>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/info.hpp"
 
 namespace rma::mpi {
-namespace {
 
 int check_hints(MPI_Info info) {
   if (info != MPI_INFO_NULL && find_info(info) == nullptr)
     return failure(MPI_ERR_INFO, "the info was freed, or is no info");
   return MPI_SUCCESS;
-}
-
-}  // namespace
-
-int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
-  return comm_dup(comm, made);
 }
 
 int comm_set_info(MPI_Comm handle, MPI_Info info) {
@@ -30,6 +24,23 @@ int comm_get_info(MPI_Comm handle, MPI_Info* used) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   return info_create(used);
+}
+
+int comm_set_name(MPI_Comm handle, const char* name) {
+  Communicator* comm = nullptr;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (name == nullptr) return failure(MPI_ERR_ARG, "comm_name is null");
+  comm->name.assign(name, strnlen(name, MPI_MAX_OBJECT_NAME - 1));
+  return MPI_SUCCESS;
+}
+
+int comm_get_name(MPI_Comm handle, char* name, int* length) {
+  Communicator* comm = nullptr;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (name == nullptr || length == nullptr) return failure(MPI_ERR_ARG, "comm_name or resultlen is null");
+  std::memcpy(name, comm->name.c_str(), comm->name.size() + 1);
+  *length = static_cast<int>(comm->name.size());
+  return MPI_SUCCESS;
 }
 
 }  // namespace rma::mpi

@@ -48,8 +48,14 @@ template <class When, class Owner>
   return raise(owner, name, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-/// Fails as a function of MPI_T, whose failures invoke no error handler. The library has no variables,
-/// categories or events, so MPI_T_init_thread fails, and every other call finds MPI_T uninitialised.
-[[nodiscard, gnu::cold]] inline int unimplemented_tool(int code) { return code; }
+/// Runs `body`, which is the function behind an entry point of MPI_T. Its failures invoke no error handler.
+template <class Body>
+[[nodiscard]] int invoke_tool(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return MPI_T_ERR_MEMORY;
+  }
+}
 
 }  // namespace rma::mpi

@@ -20,7 +20,8 @@
 namespace rma::mpi {
 namespace {
 
-std::mutex life_lock;  // guards changes of `phase`, so that of two threads one begins the job
+std::mutex life_lock;  // guards changes of `phase` and `users`, so that of two threads one begins the job
+int users = 0;         // of the job: MPI_Init, and each session
 int thread_level = MPI_THREAD_SINGLE;
 std::thread::id main_thread;
 
@@ -45,17 +46,43 @@ void close_objects() {
   close_predefined_owners();
 }
 
+/// Begins the job for one more user. The caller holds life_lock.
+int enter() {
+  if (users == 0) {
+    if (const rma_status_t status = rma_init(); status != RMA_SUCCESS) return runtime_failure(status);
+    main_thread = std::this_thread::get_id();
+    open_objects();
+    job_runs.store(true, std::memory_order_release);  // other threads see the objects that they are told of
+  }
+  ++users;
+  return MPI_SUCCESS;
+}
+
+/// Ends the use of the job by one user. The caller holds life_lock.
+int leave() {
+  if (users > 1) {
+    --users;
+    return MPI_SUCCESS;
+  }
+  detach_all_buffers();
+  if (const rma_status_t status = rma_barrier(rma_team_world()); status != RMA_SUCCESS)
+    return runtime_failure(status);
+  --users;
+  close_objects();
+  job_runs.store(false, std::memory_order_release);
+  const rma_status_t status = rma_finalize();
+  return status == RMA_SUCCESS ? MPI_SUCCESS : runtime_failure(status);
+}
+
 int begin(int level) {
   const std::lock_guard guard(life_lock);
   if (phase.load(std::memory_order_relaxed) != Phase::kBefore) {
     return failure(MPI_ERR_OTHER, "MPI can be initialized once in a process");
   }
-  if (const rma_status_t status = rma_init(); status != RMA_SUCCESS) return runtime_failure(status);
+  if (const int code = enter(); code != MPI_SUCCESS) return code;
   thread_level = level;
   main_thread = std::this_thread::get_id();
-  open_objects();
-  phase.store(Phase::kRunning,
-              std::memory_order_release);  // other threads see the objects that they are told of
+  phase.store(Phase::kRunning, std::memory_order_release);
   return MPI_SUCCESS;
 }
 
@@ -65,6 +92,16 @@ bool is_level(int level) {
 }
 
 }  // namespace
+
+int enter_job() {
+  const std::lock_guard guard(life_lock);
+  return enter();
+}
+
+int leave_job() {
+  const std::lock_guard guard(life_lock);
+  return leave();
+}
 
 void refuse_without_job(const char* name) {
   const bool before = phase.load(std::memory_order_relaxed) == Phase::kBefore;
@@ -91,18 +128,16 @@ int init_thread(int* /*argc*/, char*** /*argv*/, int required, int* provided) {
 
 int finalize() {
   const std::lock_guard guard(life_lock);
-  if (!is_running()) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
+  if (phase.load(std::memory_order_relaxed) != Phase::kRunning)
+    return failure(MPI_ERR_OTHER, "MPI is not initialized, or another thread has finalized it");
   // The standard's hook for what a program wants to do at the end: these come before anything else.
   if (auto* const self = find<Communicator>(MPI_COMM_SELF); self != nullptr) {
     if (const int code = self->attributes.remove_all(MPI_COMM_SELF); code != MPI_SUCCESS) return code;
   }
-  detach_all_buffers();
-  if (const rma_status_t status = rma_barrier(rma_team_world()); status != RMA_SUCCESS)
-    return runtime_failure(status);
-  close_objects();
+  if (users > 1) detach_all_buffers();
+  if (const int code = leave(); code != MPI_SUCCESS) return code;
   phase.store(Phase::kFinalized, std::memory_order_release);
-  const rma_status_t status = rma_finalize();
-  return status == RMA_SUCCESS ? MPI_SUCCESS : runtime_failure(status);
+  return MPI_SUCCESS;
 }
 
 int abort(MPI_Comm /*comm*/, int errorcode) {

@@ -6,15 +6,24 @@
 
 namespace rma::mpi {
 
-/// Where the process stands: MPI can be initialised and finalised once.
+/// Where the process stands between MPI_Init and MPI_Finalize, which it may call once. Sessions do not count.
 enum class Phase : int { kBefore, kRunning, kFinalized };
 inline constinit std::atomic<Phase> phase = Phase::kBefore;
 
-/// Returns whether MPI is initialised and not finalised.
+/// The job runs: MPI is initialised and not finalised, or a session is open.
+inline constinit std::atomic<bool> job_runs = false;
+
+/// Returns whether the job runs.
 [[nodiscard]] inline bool is_running() {
   // Relaxed: a program makes its calls after MPI_Init returned, in the same thread or in one that it told.
-  return phase.load(std::memory_order_relaxed) == Phase::kRunning;
+  return job_runs.load(std::memory_order_relaxed);
 }
+
+/// Begins the job for one more user: MPI_Init, or a session. Collective over the processes if it is the first
+/// one.
+[[nodiscard]] int enter_job();
+/// Undoes enter_job(). The last user ends the job, with all processes.
+[[nodiscard]] int leave_job();
 
 /// Prints that `name` was called before MPI_Init or after MPI_Finalize, and aborts.
 [[noreturn, gnu::cold]] void refuse_without_job(const char* name);

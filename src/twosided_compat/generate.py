@@ -195,9 +195,6 @@ def numbers(constants):
 
 
 def unimplemented_body(function, name):
-    if function.is_tool:
-        error = "CANNOT_INIT" if function.name == "T_init_thread" else "NOT_INITIALIZED"
-        return f"return unimplemented_tool(MPI_T_ERR_{error});"
     when = "AnyTime" if function.any_time else "WhileRunning"
     return f'return unimplemented<{when}>("{name}", {function.owner()[1]});'
 
@@ -214,6 +211,8 @@ def implemented_body(function, name, large):
     call = f"{internal}({', '.join(arguments)})"
     if function.result != "int" or function.name.endswith("_toint"):
         return f"return rma::mpi::{call};"
+    if function.is_tool:
+        return f"return invoke_tool([&] {{ return rma::mpi::{call}; }});"
     when = "AnyTime" if function.any_time else "WhileRunning"
     lines = [f'return invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
     if converted:

@@ -1,4 +1,4 @@
-// Groups of processes, and the communicators that are made of them (MPI 4.1, section 7.3).
+// Groups of processes (MPI 4.1, section 7.3).
 
 #include <fmt/format.h>
 
@@ -13,13 +13,14 @@
 #include "twosided_compat/communicator.hpp"
 
 namespace rma::mpi {
-namespace {
 
 int find_group(MPI_Group handle, const Group*& group) {
   group = find<Group>(handle);
   if (group == nullptr) return failure(MPI_ERR_GROUP, "the group is null or was freed");
   return MPI_SUCCESS;
 }
+
+namespace {
 
 int find_groups(MPI_Group first, MPI_Group second, const Group*& one, const Group*& other) {
   if (const int code = find_group(first, one); code != MPI_SUCCESS) return code;
@@ -215,33 +216,6 @@ int group_free(MPI_Group* handle) {
   if (!group->is_predefined()) delete group;
   *handle = MPI_GROUP_NULL;
   return MPI_SUCCESS;
-}
-
-int comm_group(MPI_Comm handle, MPI_Group* made) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
-  *made = (new Group(comm->members()))->handle<MPI_Group>();
-  return MPI_SUCCESS;
-}
-
-// Members of the communicator that are not in the group take part by calling only.
-int comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm* made) {
-  Communicator* comm = nullptr;
-  const Group* group = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_group(group_handle, group); code != MPI_SUCCESS) return code;
-  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  std::vector<int> ranks;
-  for (const int world_rank : group->members->world_ranks()) {
-    const int rank = comm->rank_of(world_rank);
-    if (rank == MPI_UNDEFINED)
-      return failure(MPI_ERR_GROUP, "the group has a member that is not in the communicator");
-    ranks.push_back(rank);
-  }
-  *made = MPI_COMM_NULL;
-  if (std::ranges::find(ranks, comm->rank()) == ranks.end()) return MPI_SUCCESS;
-  return make_communicator(*comm, ranks, made);
 }
 
 }  // namespace rma::mpi

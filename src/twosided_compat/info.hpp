@@ -38,4 +38,7 @@ class Info : public Object {
 /// MPI_INFO_NULL and for a handle that is not valid.
 [[nodiscard]] Info* find_info(MPI_Info info);
 
+/// Checks the hints of a call: an info or MPI_INFO_NULL. Returns MPI_SUCCESS or MPI_ERR_INFO.
+[[nodiscard]] int check_hints(MPI_Info info);
+
 }  // namespace rma::mpi

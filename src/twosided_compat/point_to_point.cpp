@@ -14,7 +14,7 @@ namespace rma::mpi {
 
 int bad_rank(int rank, const Communicator& comm) {
   return failure(MPI_ERR_RANK,
-                 fmt::format("rank {} is not in a communicator of {} processes", rank, comm.size()));
+                 fmt::format("rank {} is not in a communicator of {} processes", rank, comm.peer_count()));
 }
 
 int bad_tag(int tag) { return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag)); }

@@ -267,8 +267,9 @@ int cancel(MPI_Request* handle) {
   Request* request = nullptr;
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
   if (request->generalized != nullptr) return cancel_generalized(*request);
-  // Sends cannot be cancelled, and neither can an exchange, half of which is one.
-  const bool is_receive = request->type() == Request::Type::kReceive && request->exchange == nullptr;
+  // Sends cannot be cancelled, and neither can an exchange, half of which is one, or a partitioned receive.
+  const bool is_receive = request->type() == Request::Type::kReceive && request->exchange == nullptr &&
+                          request->partitioned == nullptr;
   if (!is_receive || request->ended || !request->active) return MPI_SUCCESS;
   return checked(rma_cancel(request->pending));
 }

@@ -16,11 +16,12 @@
 namespace rma::mpi {
 
 class CollectiveCall;
+class Partitioned;
 
 /// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
 class Request : public Object {
  public:
-  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kGeneralized, kFlush };
+  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kGeneralized, kFlush, kDuplicate };
 
   Request(Type type, Communicator& comm);
   ~Request();
@@ -65,10 +66,13 @@ class Request : public Object {
   };
   std::unique_ptr<Generalized> generalized;
 
-  /// Tells whether an operation without a librma request has ended: that of MPI_Buffer_iflush.
+  /// Tells whether an operation without a librma request of its own has ended, such as MPI_Buffer_iflush.
   std::function<bool()> has_ended;
   /// Returns whether only polling tells that the operation has ended, because librma has no request of it.
   [[nodiscard]] bool is_polled() const { return generalized != nullptr || has_ended != nullptr; }
+
+  /// A partitioned operation; see partitioned.hpp.
+  std::shared_ptr<Partitioned> partitioned;
 
   /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
   struct Exchange {

@@ -12,7 +12,7 @@ HANDLES = {f"MPI_{name}" for name in ("Comm", "Datatype", "Errhandler", "File", 
                                       "Session", "Win")}
 KINDS = {"MPI_Aint": "integer(kind=MPI_ADDRESS_KIND)", "MPI_Offset": "integer(kind=MPI_OFFSET_KIND)",
          "MPI_Count": "integer(kind=MPI_COUNT_KIND)", "int": "integer"}
-LOGICALS = {"flag", "commute", "reorder", "high", "periods", "remain_dims", "is_set"}
+LOGICALS = {"flag", "commute", "reorder", "high", "periods", "remain_dims", "is_set", "weighted"}
 # Functions that read the handle whose address they get, and may replace it. Others set it.
 CHANGES_HANDLE = re.compile(r"\w+_free|Comm_disconnect|File_close|Session_finalize|Type_commit|Wait|Test|Start|Cancel|Mrecv|Imrecv")
 # Where Fortran counts from 1.

@@ -125,10 +125,6 @@ TEST(MpiErrors, FunctionsThatAreNotThere) {
   MPI_Win win = MPI_WIN_NULL;
   EXPECT_EQ(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_UNSUPPORTED_OPERATION);
   EXPECT_EQ(MPI_File_open(MPI_COMM_WORLD, "none", 0, MPI_INFO_NULL, nullptr), MPI_ERR_UNSUPPORTED_OPERATION);
-  int provided = 0;
-  EXPECT_EQ(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), MPI_T_ERR_CANNOT_INIT);
-  int variables = 0;
-  EXPECT_EQ(MPI_T_cvar_get_num(&variables), MPI_T_ERR_NOT_INITIALIZED);
 }
 
 void ignore(MPI_Comm* /*comm*/, int* /*code*/, ...) {}

@@ -1,0 +1,205 @@
+// Blocking neighbourhood collectives: each process exchanges data with its neighbours in the communicator's
+// topology.
+
+#include <algorithm>
+#include <vector>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/collective.hpp"
+#include "twosided_compat/topology.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// The neighbours of this process. A rank may be there several times, and in a grid MPI_PROC_NULL.
+struct Neighborhood {
+  std::vector<int> sources;
+  std::vector<int> destinations;
+  bool is_grid = false;
+
+  // In a grid the neighbours are the one below and the one above in each dimension. What goes to the
+  // neighbour below arrives there from above, also if the two are one process. So a message has the place of
+  // its destination as its tag, and the receiver expects the opposite place. In a graph, messages between two
+  // processes keep the order of the edges, so they need no tags.
+  [[nodiscard]] int send_tag(int place) const { return kFirstTag + (is_grid ? place : 0); }
+  [[nodiscard]] int receive_tag(int place) const { return kFirstTag + (is_grid ? place ^ 1 : 0); }
+
+ private:
+  static constexpr int kFirstTag = static_cast<int>(CollectiveTag::kNeighbors);
+};
+
+Neighborhood neighborhood_of(const Cartesian& grid, int rank) {
+  Neighborhood all;
+  for (std::size_t i = 0; i < grid.dims.size(); ++i) {
+    for (const int step : {-1, 1}) all.sources.push_back(grid.neighbor(rank, i, step));
+  }
+  all.destinations = all.sources;
+  all.is_grid = true;
+  return all;
+}
+
+int find_neighborhood(MPI_Comm handle, Communicator*& comm, Neighborhood& all) {
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (comm->topology == nullptr) return failure(MPI_ERR_TOPOLOGY, "the communicator has no topology");
+  const auto& shape = comm->topology->shape;
+  if (const auto* const grid = std::get_if<Cartesian>(&shape)) {
+    all = neighborhood_of(*grid, comm->rank());
+  } else if (const auto* const graph = std::get_if<Graph>(&shape)) {
+    all.sources = graph->neighbors(comm->rank());
+    all.destinations = all.sources;
+  } else {
+    const auto& distributed = std::get<DistributedGraph>(shape);
+    all.sources = distributed.sources;
+    all.destinations = distributed.destinations;
+  }
+  return MPI_SUCCESS;
+}
+
+/// One block of a buffer, as MPI's own calls take it.
+struct Block {
+  void* data = nullptr;
+  MPI_Count count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+/// Returns the address `elements` extents of `type` behind `base`. A type that is not valid has no extent;
+/// the send or receive of the block reports it.
+void* element(const void* base, MPI_Count elements, MPI_Datatype type) {
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  if (type_get_extent(type, &lower, &extent) != MPI_SUCCESS) extent = 0;
+  return static_cast<std::byte*>(const_cast<void*>(base)) + elements * extent;
+}
+
+/// Exchanges the blocks with the neighbours: `out(i)` goes to destination i, and `in(i)` comes from source i.
+template <class Out, class In>
+int exchange_blocks(Communicator& comm, const Neighborhood& all, const Out& out, const In& in) {
+  const MPI_Comm carrier = comm.carrier(Traffic::kCollective);
+  std::vector<MPI_Request> requests(all.sources.size() + all.destinations.size(), MPI_REQUEST_NULL);
+  int code = MPI_SUCCESS;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < all.sources.size() && code == MPI_SUCCESS; ++i) {
+    const Block block = in(i);
+    code = irecv(block.data, block.count, block.type, all.sources[i], all.receive_tag(static_cast<int>(i)),
+                 carrier, &requests[next++]);
+  }
+  for (std::size_t i = 0; i < all.destinations.size() && code == MPI_SUCCESS; ++i) {
+    const Block block = out(i);
+    code = isend(block.data, block.count, block.type, all.destinations[i], all.send_tag(static_cast<int>(i)),
+                 carrier, &requests[next++]);
+  }
+  for (MPI_Request& request : requests) {
+    if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) static_cast<void>(cancel(&request));
+    const int ended = wait(&request, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS) code = ended;
+  }
+  return carried(comm, code);
+}
+
+int check_array(const void* array, const std::vector<int>& neighbors) {
+  if (array == nullptr && !neighbors.empty()) return failure(MPI_ERR_ARG, "an array of types is null");
+  return MPI_SUCCESS;
+}
+template <class View>
+int check_view(const View& view, const std::vector<int>& neighbors) {
+  if (view.is_null() && !neighbors.empty())
+    return failure(MPI_ERR_ARG, "an array of counts or displacements is null");
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm handle) {
+  Communicator* comm = nullptr;
+  Neighborhood all;
+  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
+  return exchange_blocks(
+      *comm, all,
+      [&](std::size_t) {
+        return Block{const_cast<void*>(out), out_count, out_type};
+      },
+      [&](std::size_t i) {
+        return Block{element(in, static_cast<MPI_Count>(i) * in_count, in_type), in_count, in_type};
+      });
+}
+
+int neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                        Counts in_counts, Displacements places, MPI_Datatype in_type, MPI_Comm handle) {
+  Communicator* comm = nullptr;
+  Neighborhood all;
+  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(in_counts, all.sources); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(places, all.sources); code != MPI_SUCCESS) return code;
+  return exchange_blocks(
+      *comm, all,
+      [&](std::size_t) {
+        return Block{const_cast<void*>(out), out_count, out_type};
+      },
+      [&](std::size_t i) {
+        return Block{element(in, places[i], in_type), in_counts[i], in_type};
+      });
+}
+
+int neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                      MPI_Count in_count, MPI_Datatype in_type, MPI_Comm handle) {
+  Communicator* comm = nullptr;
+  Neighborhood all;
+  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
+  return exchange_blocks(
+      *comm, all,
+      [&](std::size_t i) {
+        return Block{element(out, static_cast<MPI_Count>(i) * out_count, out_type), out_count, out_type};
+      },
+      [&](std::size_t i) {
+        return Block{element(in, static_cast<MPI_Count>(i) * in_count, in_type), in_count, in_type};
+      });
+}
+
+int neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_places, MPI_Datatype out_type,
+                       void* in, Counts in_counts, Displacements in_places, MPI_Datatype in_type,
+                       MPI_Comm handle) {
+  Communicator* comm = nullptr;
+  Neighborhood all;
+  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(out_counts, all.destinations); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(out_places, all.destinations); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(in_counts, all.sources); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(in_places, all.sources); code != MPI_SUCCESS) return code;
+  return exchange_blocks(
+      *comm, all,
+      [&](std::size_t i) {
+        return Block{element(out, out_places[i], out_type), out_counts[i], out_type};
+      },
+      [&](std::size_t i) {
+        return Block{element(in, in_places[i], in_type), in_counts[i], in_type};
+      });
+}
+
+int neighbor_alltoallw(const void* out, Counts out_counts, const MPI_Aint out_places[],
+                       const MPI_Datatype out_types[], void* in, Counts in_counts, const MPI_Aint in_places[],
+                       const MPI_Datatype in_types[], MPI_Comm handle) {
+  Communicator* comm = nullptr;
+  Neighborhood all;
+  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(out_counts, all.destinations); code != MPI_SUCCESS) return code;
+  if (const int code = check_view(in_counts, all.sources); code != MPI_SUCCESS) return code;
+  for (const void* const array :
+       {static_cast<const void*>(out_places), static_cast<const void*>(out_types)}) {
+    if (const int code = check_array(array, all.destinations); code != MPI_SUCCESS) return code;
+  }
+  for (const void* const array : {static_cast<const void*>(in_places), static_cast<const void*>(in_types)}) {
+    if (const int code = check_array(array, all.sources); code != MPI_SUCCESS) return code;
+  }
+  return exchange_blocks(
+      *comm, all,
+      [&](std::size_t i) {
+        return Block{static_cast<std::byte*>(const_cast<void*>(out)) + out_places[i], out_counts[i],
+                     out_types[i]};
+      },
+      [&](std::size_t i) {
+        return Block{static_cast<std::byte*>(in) + in_places[i], in_counts[i], in_types[i]};
+      });
+}
+
+}  // namespace rma::mpi
