@@ -54,7 +54,7 @@ int count_elements(int partitions, MPI_Count count, MPI_Count& total) {
 MPI_Request make_request(Request::Type type, Communicator& comm, MPI_Datatype datatype,
                          std::shared_ptr<Partitioned> operation) {
   auto request = std::make_unique<Request>(type, comm);
-  request->set_datatype(datatype);
+  request->keep_datatype(datatype);
   request->active = false;
   request->partitioned = std::move(operation);
   request->start = [](Request& self) {
