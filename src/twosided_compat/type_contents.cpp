@@ -103,10 +103,10 @@ int store_contents(MPI_Datatype handle, const ArgumentCounts& room, int integers
   store_all(integers, contents->integers());
   store_all(addresses, contents->addresses());
   if (large_counts != nullptr) store_all(large_counts, contents->large_counts());
-  for (std::size_t i = 0; i < contents->types().size(); ++i) {
-    Datatype& part = *contents->types()[i];
-    part.add_handle();  // the program frees the handles of derived types that it gets here
-    types[i] = part.handle<MPI_Datatype>();
+  if (types == nullptr) return MPI_SUCCESS;
+  for (Datatype* const part : contents->types()) {
+    part->add_handle();  // the program frees the handles of derived types that it gets here
+    *types++ = part->handle<MPI_Datatype>();
   }
   return MPI_SUCCESS;
 }

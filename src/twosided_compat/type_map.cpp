@@ -171,10 +171,11 @@ std::optional<MPI_Count> TypeMap::elements_in(MPI_Count bytes) const {
       if (bytes % node_->element->size != 0) return std::nullopt;
       return bytes / node_->element->size;
     case Kind::kRepetition: {
-      const TypeMap& part = node_->parts.front();
-      const auto rest = part.elements_in(bytes % part.size());
+      const TypeMap& part = node_->parts.front();  // never empty
+      const MPI_Count size = part.node_->size;
+      const auto rest = part.elements_in(bytes % size);
       if (!rest) return std::nullopt;
-      return bytes / part.size() * part.elements() + *rest;
+      return bytes / size * part.elements() + *rest;
     }
     default: {
       MPI_Count whole = 0;
@@ -193,8 +194,9 @@ MPI_Count TypeMap::bytes_of(MPI_Count count) const {
     case Kind::kBlock:
       return count * node_->element->size;
     case Kind::kRepetition: {
-      const TypeMap& part = node_->parts.front();
-      return count / part.elements() * part.size() + part.bytes_of(count % part.elements());
+      const TypeMap& part = node_->parts.front();  // never empty
+      const MPI_Count elements = part.node_->elements;
+      return count / elements * part.size() + part.bytes_of(count % elements);
     }
     default: {
       MPI_Count bytes = 0;

@@ -118,7 +118,7 @@ void TypeMap::visit(std::uintptr_t base, MPI_Count from, MPI_Count to, const Vis
       return;
     case Kind::kRepetition: {
       const TypeMap& part = node.parts.front();
-      const MPI_Count size = part.size();
+      const MPI_Count size = part.node_->size;  // a part is never empty
       const MPI_Count first = from / size;
       base += static_cast<std::uintptr_t>(first) * static_cast<std::uintptr_t>(node.stride);
       from -= first * size;
