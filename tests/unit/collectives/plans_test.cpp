@@ -41,7 +41,7 @@ void combine(const void* in, void* inout, std::size_t count, void* /*context*/) 
   for (std::size_t i = 0; i < count; ++i) to[i] = kCombine(from[i], to[i]);
 }
 
-constexpr std::array kMembers = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16};
+constexpr std::array kMembers = {1, 2, 3, 4, 5, 7, 8, 11, 16};
 
 class Plans : public testing::TestWithParam<int> {
  protected:
@@ -384,9 +384,9 @@ TEST_P(Reductions, Allreduce) {
           return reduction(RMA_COLLECTIVE_ALLREDUCE, results[index].data(), src[index].data(), count);
         },
         "allreduce");
-    for (const auto& result : results) {
-      for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(result[i], combined(src, i, n()));
-    }
+    std::vector<Map> expected(count);
+    for (std::size_t i = 0; i < count; ++i) expected[i] = combined(src, i, n());
+    for (const auto& result : results) EXPECT_TRUE(result == expected);
   });
 }
 
