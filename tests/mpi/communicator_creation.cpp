@@ -148,17 +148,18 @@ void nonblocking_duplicates() {
   }
   // Each copy has contexts of its own: messages with one tag do not meet.
   const int next = (rank + 1) % size;
+  const std::array<int, kCopies> words = {};
   std::array<MPI_Request, kCopies> sends = {};
   for (std::size_t i = 0; i < kCopies; ++i) {
-    SUCCEEDS(MPI_Isend(&value, static_cast<int>(i) % 2, MPI_INT, next, 1, copies[i], &sends[i]));
+    SUCCEEDS(MPI_Isend(words.data(), static_cast<int>(i), MPI_INT, next, 1, copies[i], &sends[i]));
   }
   for (std::size_t i = kCopies; i-- > 0;) {
     MPI_Status status;
-    int got = -1;
+    std::array<int, kCopies> got = {};
     int count = -1;
-    SUCCEEDS(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, copies[i], &status));
+    SUCCEEDS(MPI_Recv(got.data(), kCopies, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, copies[i], &status));
     SUCCEEDS(MPI_Get_count(&status, MPI_INT, &count));
-    CHECK(count == static_cast<int>(i) % 2);
+    CHECK(count == static_cast<int>(i));
   }
   SUCCEEDS(MPI_Waitall(kCopies, sends.data(), MPI_STATUSES_IGNORE));
   for (MPI_Comm& copy : copies) SUCCEEDS(MPI_Comm_free(&copy));
