@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
-#include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes.hpp"
@@ -54,7 +55,10 @@ bool write_as(std::byte* to, const std::byte* from) {
   std::memcpy(&native, from, sizeof native);
   const auto value = static_cast<External>(native);
   copy_swapped(to, reinterpret_cast<const std::byte*>(&value), sizeof value);
-  return static_cast<Native>(value) == native || native != native;  // a NaN is a NaN
+  if constexpr (std::is_floating_point_v<Native>) {
+    if (std::isnan(native)) return true;  // a NaN is a NaN, and equals nothing
+  }
+  return static_cast<Native>(value) == native;
 }
 template <class External, class Native>
 void read_as(std::byte* to, const std::byte* from) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "rma/rma.h"
+
 namespace rma::mpi {
 namespace {
 
