@@ -47,10 +47,10 @@ template <class Call, class... Arguments>
   return detail::begin(rma_barrier_nb, team.handle());
 }
 
-/** Starts a Team::broadcast() of `data`. */
-template <class T>
-[[nodiscard]] Request broadcast_nb(const Team& team, std::span<T> data, int root) {
-  static_assert(Transferable<T>);
+/** Starts a Team::broadcast() of `range`. */
+template <TransferableRange R>
+[[nodiscard]] Request broadcast_nb(const Team& team, R&& range, int root) {
+  const std::span data(range);
   return detail::begin(rma_broadcast_nb, team.handle(), data.data(), data.size_bytes(), root);
 }
 
@@ -114,17 +114,22 @@ template <class T>
   return detail::begin(rma_alltoall_nb, team.handle(), dst.data(), src.data(), block * sizeof(T));
 }
 
-/** Starts a Team::reduce() of `data`, element by element. */
-template <Accumulable T>
-[[nodiscard]] Request reduce_nb(const Team& team, std::span<T> data, Reduction operation, int root) {
-  return detail::begin(rma_reduce_nb, team.handle(), data.data(), data.data(), data.size(), kElementType<T>,
-                       static_cast<rma_reduction_t>(operation), root);
+/** Starts a Team::reduce() of `range`, element by element. */
+template <TransferableRange R>
+requires Accumulable<std::ranges::range_value_t<R>>
+[[nodiscard]] Request reduce_nb(const Team& team, R&& range, Reduction operation, int root) {
+  const std::span data(range);
+  return detail::begin(rma_reduce_nb, team.handle(), data.data(), data.data(), data.size(),
+                       kElementType<std::ranges::range_value_t<R>>, static_cast<rma_reduction_t>(operation),
+                       root);
 }
-/** Starts a Team::allreduce() of `data`. All members get the same bits. */
-template <Accumulable T>
-[[nodiscard]] Request allreduce_nb(const Team& team, std::span<T> data, Reduction operation) {
+/** Starts a Team::allreduce() of `range`. All members get the same bits. */
+template <TransferableRange R>
+requires Accumulable<std::ranges::range_value_t<R>>
+[[nodiscard]] Request allreduce_nb(const Team& team, R&& range, Reduction operation) {
+  const std::span data(range);
   return detail::begin(rma_allreduce_nb, team.handle(), data.data(), data.data(), data.size(),
-                       kElementType<T>, static_cast<rma_reduction_t>(operation));
+                       kElementType<std::ranges::range_value_t<R>>, static_cast<rma_reduction_t>(operation));
 }
 
 /** Reduces all members' `src` and stores block i of the result into the `dst` of member i. */
@@ -143,16 +148,20 @@ template <Accumulable T>
                        kElementType<T>, static_cast<rma_reduction_t>(operation));
 }
 
-/** Reduces `data` of the members 0 to i into the `data` of member i, for each member i. */
-template <Accumulable T>
-void scan(const Team& team, std::span<T> data, Reduction operation) {
-  check(rma_scan(team.handle(), data.data(), data.data(), data.size(), kElementType<T>,
-                 static_cast<rma_reduction_t>(operation)));
+/** Reduces the `range` of the members 0 to i into the `range` of member i, for each member i. */
+template <TransferableRange R>
+requires Accumulable<std::ranges::range_value_t<R>>
+void scan(const Team& team, R&& range, Reduction operation) {
+  const std::span data(range);
+  check(rma_scan(team.handle(), data.data(), data.data(), data.size(),
+                 kElementType<std::ranges::range_value_t<R>>, static_cast<rma_reduction_t>(operation)));
 }
-template <Accumulable T>
-[[nodiscard]] Request scan_nb(const Team& team, std::span<T> data, Reduction operation) {
-  return detail::begin(rma_scan_nb, team.handle(), data.data(), data.data(), data.size(), kElementType<T>,
-                       static_cast<rma_reduction_t>(operation));
+template <TransferableRange R>
+requires Accumulable<std::ranges::range_value_t<R>>
+[[nodiscard]] Request scan_nb(const Team& team, R&& range, Reduction operation) {
+  const std::span data(range);
+  return detail::begin(rma_scan_nb, team.handle(), data.data(), data.data(), data.size(),
+                       kElementType<std::ranges::range_value_t<R>>, static_cast<rma_reduction_t>(operation));
 }
 
 }  // namespace rma::inline v0

@@ -367,7 +367,7 @@ TEST_F(CppApi, Collectives) {
     return std::exchange(dst, {});
   };
   rma::barrier_nb(world_).wait();
-  rma::broadcast_nb(world_, std::span(src), 0).wait();
+  rma::broadcast_nb(world_, src, 0).wait();
   EXPECT_THAT(got(rma::gather_nb(world_, out, src, 0)), given);
   EXPECT_THAT(got(rma::scatter_nb(world_, out, src, 0)), given);
   EXPECT_THAT(got(rma::allgather_nb(world_, out, src)), given);
@@ -381,10 +381,10 @@ TEST_F(CppApi, Collectives) {
   EXPECT_THAT(std::exchange(dst, {}), given);
   rma::reduce_scatter(world_, out, src, rma::Reduction::kMax);
   EXPECT_THAT(std::exchange(dst, {}), given);
-  rma::reduce_nb(world_, std::span(src), rma::Reduction::kSum, 0).wait();
-  rma::allreduce_nb(world_, std::span(src), rma::Reduction::kSum).wait();
-  rma::scan(world_, std::span(src), rma::Reduction::kSum);
-  rma::scan_nb(world_, std::span(src), rma::Reduction::kSum).wait();
+  rma::reduce_nb(world_, src, rma::Reduction::kSum, 0).wait();
+  rma::allreduce_nb(world_, src, rma::Reduction::kSum).wait();
+  rma::scan(world_, src, rma::Reduction::kSum);
+  rma::scan_nb(world_, src, rma::Reduction::kSum).wait();
   EXPECT_THAT(src, given);
   EXPECT_EQ(thrown<rma::ArgumentError>([&] { rma::gather(world_, out, src, 1); }), RMA_ERR_RANK);
   EXPECT_EQ(thrown<rma::ArgumentError>([&] { rma::gather(world_, out.first(2), src, 0); }), RMA_ERR_SIZE);
