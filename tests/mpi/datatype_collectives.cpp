@@ -1,4 +1,4 @@
-// Derived datatypes in all collective calls.
+// Derived datatypes in all collective calls: blocking, nonblocking and persistent ones.
 
 #include <array>
 #include <numeric>
@@ -11,6 +11,27 @@ namespace {
 
 using mpi_test::rank_in;
 using mpi_test::size_of;
+
+enum class Form { kBlocking, kNonblocking, kPersistent };
+Form form = Form::kBlocking;
+
+/// Makes a collective call in the present form.
+template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
+int call(Blocking blocking, Nonblocking nonblocking, Persistent persistent, Arguments... arguments) {
+  if (form == Form::kBlocking) return blocking(arguments...);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (form == Form::kNonblocking) {
+    const int code = nonblocking(arguments..., &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+  }
+  int code = persistent(arguments..., MPI_INFO_NULL, &request);
+  if (code != MPI_SUCCESS) return code;
+  code = MPI_Start(&request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  SUCCEEDS(MPI_Request_free(&request));
+  return code;
+}
+#define CALL(name, nonblocking, ...) call(MPI_##name, MPI_##nonblocking, MPI_##name##_init, __VA_ARGS__)
 
 // A matrix of kRows rows, with as many columns as there are ranks. Collectives move columns.
 constexpr int kRows = 7;
@@ -61,7 +82,7 @@ void rooted_collectives() {
   if (rank == root)
     for (int row = 0; row < kRows; ++row) columns.at(matrix, row, size / 2) = row;
   int* const middle = &columns.at(matrix, 0, size / 2);
-  SUCCEEDS(MPI_Bcast(middle, 1, columns.column, root, MPI_COMM_WORLD));
+  SUCCEEDS(CALL(Bcast, Ibcast, middle, 1, columns.column, root, MPI_COMM_WORLD));
   for (int row = 0; row < kRows; ++row)
     for (int of = 0; of < size; ++of) CHECK(columns.at(matrix, row, of) == (of == size / 2 ? row : -1));
 
@@ -69,11 +90,11 @@ void rooted_collectives() {
     matrix = columns.matrix(-1);
     const std::vector<int> mine = Columns::block(rank, root);
     if (with_counts) {
-      SUCCEEDS(MPI_Gatherv(mine.data(), kRows, MPI_INT, matrix.data(), ones.data(), places.data(),
-                           columns.column, root, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Gatherv, Igatherv, mine.data(), kRows, MPI_INT, matrix.data(), ones.data(), places.data(),
+                    columns.column, root, MPI_COMM_WORLD));
     } else {
-      SUCCEEDS(
-          MPI_Gather(mine.data(), kRows, MPI_INT, matrix.data(), 1, columns.column, root, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Gather, Igather, mine.data(), kRows, MPI_INT, matrix.data(), 1, columns.column, root,
+                    MPI_COMM_WORLD));
     }
     for (int row = 0; row < kRows; ++row)
       for (int of = 0; of < size; ++of)
@@ -85,10 +106,11 @@ void rooted_collectives() {
     SUCCEEDS(MPI_Type_vector(kRows, 1, 2, MPI_INT, &second));
     SUCCEEDS(MPI_Type_commit(&second));
     if (with_counts) {
-      SUCCEEDS(MPI_Scatterv(matrix.data(), ones.data(), places.data(), columns.column, spread.data(), 1,
-                            second, root, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Scatterv, Iscatterv, matrix.data(), ones.data(), places.data(), columns.column,
+                    spread.data(), 1, second, root, MPI_COMM_WORLD));
     } else {
-      SUCCEEDS(MPI_Scatter(matrix.data(), 1, columns.column, spread.data(), 1, second, root, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Scatter, Iscatter, matrix.data(), 1, columns.column, spread.data(), 1, second, root,
+                    MPI_COMM_WORLD));
     }
     for (int row = 0; row < kRows; ++row) {
       CHECK(spread[static_cast<std::size_t>(2 * row)] == Columns::number(rank, root, row));
@@ -109,15 +131,16 @@ void all_to_all_collectives() {
     std::vector<int> matrix = columns.matrix(-1);
     const std::vector<int> mine = Columns::block(rank, 0);
     if (variant == 0) {
-      SUCCEEDS(MPI_Allgather(mine.data(), kRows, MPI_INT, matrix.data(), 1, columns.column, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Allgather, Iallgather, mine.data(), kRows, MPI_INT, matrix.data(), 1, columns.column,
+                    MPI_COMM_WORLD));
     } else if (variant == 1) {
-      SUCCEEDS(MPI_Allgatherv(mine.data(), kRows, MPI_INT, matrix.data(), ones.data(), places.data(),
-                              columns.column, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Allgatherv, Iallgatherv, mine.data(), kRows, MPI_INT, matrix.data(), ones.data(),
+                    places.data(), columns.column, MPI_COMM_WORLD));
     } else {
       for (int row = 0; row < kRows; ++row)
         columns.at(matrix, row, rank) = mine[static_cast<std::size_t>(row)];
-      SUCCEEDS(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, matrix.data(), 1, columns.column,
-                             MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Allgather, Iallgather, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, matrix.data(), 1,
+                    columns.column, MPI_COMM_WORLD));
     }
     for (int row = 0; row < kRows; ++row)
       for (int of = 0; of < size; ++of) CHECK(columns.at(matrix, row, of) == Columns::number(of, 0, row));
@@ -132,21 +155,22 @@ void all_to_all_collectives() {
     for (int row = 0; row < kRows; ++row)
       for (int to = 0; to < size; ++to) columns.at(out, row, to) = Columns::number(rank, to, row);
     if (variant == 0) {
-      SUCCEEDS(MPI_Alltoall(out.data(), 1, columns.column, in.data(), 1, columns.column, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Alltoall, Ialltoall, out.data(), 1, columns.column, in.data(), 1, columns.column,
+                    MPI_COMM_WORLD));
     } else if (variant == 1) {
-      SUCCEEDS(MPI_Alltoallv(out.data(), ones.data(), places.data(), columns.column, in.data(), ones.data(),
-                             places.data(), columns.column, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Alltoallv, Ialltoallv, out.data(), ones.data(), places.data(), columns.column, in.data(),
+                    ones.data(), places.data(), columns.column, MPI_COMM_WORLD));
     } else if (variant == 2) {
-      SUCCEEDS(MPI_Alltoallw(out.data(), ones.data(), bytes.data(), types.data(), in.data(), ones.data(),
-                             bytes.data(), types.data(), MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Alltoallw, Ialltoallw, out.data(), ones.data(), bytes.data(), types.data(), in.data(),
+                    ones.data(), bytes.data(), types.data(), MPI_COMM_WORLD));
     } else if (variant == 3) {
       in = out;
-      SUCCEEDS(
-          MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in.data(), 1, columns.column, MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Alltoall, Ialltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in.data(), 1, columns.column,
+                    MPI_COMM_WORLD));
     } else {
       in = out;
-      SUCCEEDS(MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, in.data(), ones.data(), bytes.data(),
-                             types.data(), MPI_COMM_WORLD));
+      SUCCEEDS(CALL(Alltoallw, Ialltoallw, MPI_IN_PLACE, nullptr, nullptr, nullptr, in.data(), ones.data(),
+                    bytes.data(), types.data(), MPI_COMM_WORLD));
     }
     for (int row = 0; row < kRows; ++row)
       for (int of = 0; of < size; ++of) CHECK(columns.at(in, row, of) == Columns::number(of, rank, row));
@@ -218,23 +242,25 @@ void reductions() {
 
   std::vector<Holey> in = untouched;
   const int root = size / 2;
-  SUCCEEDS(MPI_Reduce(mine.data(), in.data(), kCount, type, op, root, MPI_COMM_WORLD));
+  SUCCEEDS(CALL(Reduce, Ireduce, mine.data(), in.data(), kCount, type, op, root, MPI_COMM_WORLD));
   if (rank == root) all_are(in, 0, size);
   in = untouched;
-  SUCCEEDS(MPI_Allreduce(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  SUCCEEDS(CALL(Allreduce, Iallreduce, mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
   all_are(in, 0, size);
   in = untouched;
-  SUCCEEDS(MPI_Scan(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  SUCCEEDS(CALL(Scan, Iscan, mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
   all_are(in, 0, rank + 1);
   in = untouched;
-  SUCCEEDS(MPI_Exscan(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  SUCCEEDS(CALL(Exscan, Iexscan, mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
   if (rank > 0) all_are(in, 0, rank);
   in = untouched;
-  SUCCEEDS(MPI_Reduce_scatter_block(mine.data(), in.data(), kCount, type, op, MPI_COMM_WORLD));
+  SUCCEEDS(CALL(Reduce_scatter_block, Ireduce_scatter_block, mine.data(), in.data(), kCount, type, op,
+                MPI_COMM_WORLD));
   all_are(in, kCount * rank, size);
   in = untouched;
   const std::vector<int> counts(static_cast<std::size_t>(size), kCount);
-  SUCCEEDS(MPI_Reduce_scatter(mine.data(), in.data(), counts.data(), type, op, MPI_COMM_WORLD));
+  SUCCEEDS(
+      CALL(Reduce_scatter, Ireduce_scatter, mine.data(), in.data(), counts.data(), type, op, MPI_COMM_WORLD));
   all_are(in, kCount * rank, size);
 
   SUCCEEDS(MPI_Op_free(&op));
@@ -242,14 +268,39 @@ void reductions() {
   SUCCEEDS(MPI_Type_free(&type));
 }
 
+/// A persistent call takes the data of each start, and keeps its type.
+void restarted() {
+  const Columns columns;
+  std::vector<int> matrix = columns.matrix(-1);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  SUCCEEDS(MPI_Type_dup(columns.column, &type));
+  SUCCEEDS(MPI_Bcast_init(matrix.data(), 1, type, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+  SUCCEEDS(MPI_Type_free(&type));
+  for (int round = 0; round < 3; ++round) {
+    if (columns.rank == 0)
+      for (int row = 0; row < kRows; ++row) columns.at(matrix, row, 0) = 100 * round + row;
+    SUCCEEDS(MPI_Start(&request));
+    SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (int row = 0; row < kRows; ++row)
+      for (int of = 0; of < columns.size; ++of)
+        CHECK(columns.at(matrix, row, of) == (of == 0 ? 100 * round + row : -1));
+  }
+  SUCCEEDS(MPI_Request_free(&request));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  rooted_collectives();
-  all_to_all_collectives();
-  reductions();
+  for (const Form one : {Form::kBlocking, Form::kNonblocking, Form::kPersistent}) {
+    form = one;
+    rooted_collectives();
+    all_to_all_collectives();
+    reductions();
+  }
+  restarted();
   const int result = mpi_test::result();
   MPI_Finalize();
   return result;
