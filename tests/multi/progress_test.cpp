@@ -55,7 +55,7 @@ bool sends() { return me() % 2 == 0; }
 int partner() { return sends() ? me() + 1 : me() - 1; }
 bool has_partner() { return partner() < ranks(); }
 
-std::vector<std::size_t> long_sizes() { return {20'000, 300'001, (std::size_t{1} << 20U) + 3}; }
+std::vector<std::size_t> long_sizes() { return {40'000, 300'001, (std::size_t{1} << 20U) + 3}; }
 
 /// Calls exchange(bytes, kind of buffer) for every case. All ranks begin a case together.
 template <typename Exchange>
