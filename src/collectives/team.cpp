@@ -156,8 +156,12 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
     auto p2p =
         std::make_unique<Team::PointToPointState>(job_, *messages_, list, member, context, block.value());
     const std::uint32_t drawn = member == 0 ? contexts_.draw() : 0;
+    Undo undraw([&] {
+      if (drawn != 0) contexts_.give_back(drawn);
+    });
     team = add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, 0, std::move(p2p))));
     team->drawn_ = drawn;
+    undraw.dismiss();
     free_block.dismiss();
     give_back.dismiss();
     return block;
@@ -260,7 +264,6 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   const TeamRoster roster(job_, ranks);
   const auto ended = [&] { return roster.first_ended(0, static_cast<int>(ranks.size())); };
   TeamBlock* block = nullptr;
-  // If the team cannot be made after others have seen the number, it is not used again.
   std::uint32_t drawn = 0;
   if (first == job_.rank()) {
     auto memory = unless_exhausted([&] {
@@ -307,13 +310,16 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   }
   // The block is not freed: other members may be about to read it, as this one does.
   if (block->closed()) return roster.lost(static_cast<int>(block->lacking() % ranks.size()));
-  return settle(*block, roster, unless_exhausted([&]() -> Result<Team*> {
+  Result<Team*> made = settle(*block, roster, unless_exhausted([&]() -> Result<Team*> {
     std::vector<int> list(ranks.begin(), ranks.end());
     std::unique_ptr<Team> team(new Team(job_, std::move(list), member, *block));
     team->open_schedules(job_, *messages_, *schedules_, block->schedules);
     team->drawn_ = drawn;
     return add(std::move(team));
   }));
+  // If a member had no memory, no member has the team. After another failure, a member may have used it.
+  if (drawn != 0 && !made.ok() && made.status().code() == RMA_ERR_NO_MEMORY) contexts_.give_back(drawn);
+  return made;
 }
 
 Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made) {
