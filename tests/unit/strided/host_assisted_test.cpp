@@ -144,7 +144,7 @@ TEST_P(HostAssistedTest, ThreadsDoNotMeet) {
   world.check(all);
 }
 
-INSTANTIATE_TEST_SUITE_P(Draws, HostAssistedTest, testing::Range<std::uint64_t>(0, 40));
+INSTANTIATE_TEST_SUITE_P(Draws, HostAssistedTest, testing::Range<std::uint64_t>(0, 24));
 
 /// Cases that are too rare to be drawn.
 class HostAssistedCase : public HostAssistedWorld {
