@@ -66,8 +66,7 @@ int cart_create(MPI_Comm handle, int count, const int dims[], const int periods[
   if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
   if (made == nullptr) return failure(MPI_ERR_ARG, "comm_cart is null");
   if (const int code = check_grid(count, dims, periods, comm->size(), size); code != MPI_SUCCESS) return code;
-  return make_with_topology(*comm, size, std::make_shared<const Topology>(grid_of(count, dims, periods)),
-                            made);
+  return make_with_topology(*comm, size, Topology::of(grid_of(count, dims, periods)), made);
 }
 
 // The rank that cart_create() gives the process.
@@ -161,7 +160,7 @@ int cart_sub(MPI_Comm handle, const int remain[], MPI_Comm* made) {
       ranks.push_back(rank);
   }
   if (const int code = make_communicator(*comm, ranks, made); code != MPI_SUCCESS) return code;
-  find<Communicator>(*made)->topology = std::make_shared<const Topology>(std::move(part));
+  find<Communicator>(*made)->topology = Topology::of(std::move(part));
   return MPI_SUCCESS;
 }
 

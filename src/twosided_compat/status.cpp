@@ -22,10 +22,11 @@ int get_count(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count)
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
   const MPI_Count bytes = bytes_of(*status);
-  if (type->size() == 0) {
+  const MPI_Count size = type->size();
+  if (size == 0) {
     *count = bytes == 0 ? 0 : MPI_UNDEFINED;
   } else {
-    *count = bytes % type->size() == 0 ? bytes / type->size() : MPI_UNDEFINED;
+    *count = bytes % size == 0 ? bytes / size : MPI_UNDEFINED;
   }
   return MPI_SUCCESS;
 }
@@ -35,12 +36,13 @@ int get_elements(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* cou
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
   const MPI_Count bytes = bytes_of(*status);
-  if (type->size() == 0) {
+  const MPI_Count size = type->size();
+  if (size == 0) {
     *count = bytes == 0 ? 0 : MPI_UNDEFINED;
     return MPI_SUCCESS;
   }
-  const std::optional<MPI_Count> rest = type->layout().elements().elements_in(bytes % type->size());
-  *count = rest ? bytes / type->size() * type->elements() + *rest : MPI_UNDEFINED;
+  const std::optional<MPI_Count> rest = type->layout().elements().elements_in(bytes % size);
+  *count = rest ? bytes / size * type->elements() + *rest : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
@@ -48,13 +50,14 @@ int status_set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count cou
   if (status == nullptr) return no_status();
   const Datatype* const type = find<Datatype>(datatype);
   if (type == nullptr) return no_type_of_status();
-  if (count < 0 || (count > 0 && type->elements() == 0))
+  const MPI_Count elements = type->elements();
+  if (count < 0 || (count > 0 && elements == 0))
     return failure(MPI_ERR_COUNT, fmt::format("the count is {}", count));
   MPI_Count bytes = 0;
-  if (count > 0) {
+  if (count > 0 && elements > 0) {
     bool overflows = false;
-    bytes = plus(times(count / type->elements(), type->size(), overflows),
-                 type->layout().elements().bytes_of(count % type->elements()), overflows);
+    bytes = plus(times(count / elements, type->size(), overflows),
+                 type->layout().elements().bytes_of(count % elements), overflows);
     if (overflows) return failure(MPI_ERR_COUNT, fmt::format("the count is {}", count));
   }
   set_bytes(*status, bytes);

@@ -43,9 +43,12 @@ struct DistributedGraph {
 
 /// The topology of a communicator (MPI 4.1, chapter 8). It never changes.
 struct Topology {
-  template <class Shape>
-  explicit Topology(Shape&& given) : shape(std::forward<Shape>(given)) {}
   std::variant<Cartesian, Graph, DistributedGraph> shape;
+
+  template <class Shape>
+  [[nodiscard]] static std::shared_ptr<const Topology> of(Shape shape) {
+    return std::make_shared<const Topology>(Topology{.shape = std::move(shape)});
+  }
 };
 
 /// Finds the communicator of a handle and its topology of one shape. MPI_ERR_COMM, MPI_ERR_TOPOLOGY.
