@@ -128,10 +128,7 @@ int raise(MPI_Errhandler handler, const char* name, int code) {
   return valid ? invoke_handler(handler, nullptr, name, code) : raise(NoOwner{}, name, code);
 }
 
-int failure(int code, std::string text) {
-  detail = {.code = code, .text = std::move(text)};
-  return code;
-}
+void remember_failure(int code, std::string text) { detail = {.code = code, .text = std::move(text)}; }
 
 int failure_of(ErrorHandlerOwner& owner, int code) {
   owner.add_reference();

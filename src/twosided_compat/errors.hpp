@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "mpi.h"
 #include "twosided_compat/object.hpp"
@@ -80,9 +81,16 @@ template <class Handle>
   return handle != nullptr ? raise(*handle, name, code) : raise(NoOwner{}, name, code);
 }
 
+/// See failure().
+[[gnu::cold]] void remember_failure(int code, std::string text);
+
 /// Returns `code`, and remembers a text for the message that the fatal error handlers print. The text says
 /// what was asked and what is the case: `return failure(MPI_ERR_RANK, "the rank is 7 of 4")`.
-[[nodiscard, gnu::cold]] int failure(int code, std::string text);
+/// Readers and clang's analyzer see here that the result is `code`.
+[[nodiscard, gnu::cold]] inline int failure(int code, std::string text) {
+  remember_failure(code, std::move(text));
+  return code;
+}
 
 /// Returns `code`, and makes the failure of the present call invoke the handler of `owner` instead of that of
 /// the call's argument. A call that completes requests needs it, because the failed request has a communicator

@@ -111,7 +111,8 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   if (comm == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   request->keep_datatype(type);
-  request->packed = {.memory = pack_memory(buffer), .buffer = buffer};
+  request->packed.memory = pack_memory(buffer);
+  request->packed.buffer = buffer;
   request->proc_null = request->ended = message == nullptr;
   if (message != nullptr) {
     std::byte* const to = request->packed.memory != nullptr ? request->packed.memory.get() : buffer.data;
