@@ -57,6 +57,8 @@ void modes(const Ring& ring) {
     SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
     std::fill(reused.begin(), reused.end(), 0xee);
     for (int i = 0; i < 3; ++i) receive(ring, length);
+    SUCCEEDS(
+        MPI_Buffer_flush());  // the next rank may not have received the three yet, and there is room for three
     reused = out;
     SUCCEEDS(MPI_Start(&request));
     SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
