@@ -76,7 +76,7 @@ void count_use(int keyval, int difference) {
   table.all[static_cast<std::size_t>(keyval - kFirstKey)].uses += difference;
 }
 
-/// Returns the value of a predefined attribute, or null if `keyval` is none. The values never change during a
+/// Returns the value of a predefined attribute, or null if `keyval` names no predefined attribute. The values never change during a
 /// job, except that of MPI_LASTUSEDCODE.
 int* predefined_attribute(int keyval) {
   static int tag_limit = INT_MAX;

@@ -185,7 +185,7 @@ void make_predefined_communicators();
 void end_predefined_communicators();
 
 /// Returns the first context of a new communicator. It and those behind it were never given to any other
-/// communicator of the job. Returns 0 if there is none left.
+/// communicator of the job. Returns 0 if this process has used all its numbers.
 [[nodiscard]] std::uint32_t new_context();
 /// Returns the failure of a call whose new_context() was 0.
 [[nodiscard, gnu::cold]] int no_context();

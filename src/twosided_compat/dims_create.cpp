@@ -27,7 +27,7 @@ std::vector<int> divisors_of(int number) {
 
 /// Writes `number` as a product of factors that do not increase, none of which is above `limit`. Of all such
 /// products it finds the one whose largest factor is smallest, then the second largest, and so on. Returns
-/// false if there is none. `divisors` has those of a multiple of `number`.
+/// false if no such product exists. `divisors` lists the divisors of a multiple of `number`.
 bool factorize(int number, int limit, std::span<const int> divisors, std::span<int> factors) {
   if (factors.empty()) return number == 1;
   for (const int factor : divisors) {

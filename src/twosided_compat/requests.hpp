@@ -77,7 +77,7 @@ class Request : public Object {
   /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
   struct Exchange {
     rma_request_t send = RMA_REQUEST_NULL;  ///< RMA_REQUEST_NULL if the send has ended
-    PackMemory copy;                        ///< of what is sent, if it is not sent from its place
+    PackMemory copy;                        ///< a packed copy of the data to send; null if none is needed
   };
   std::unique_ptr<Exchange> exchange;
   std::unique_ptr<CollectiveCall> collective;  ///< of a collective call

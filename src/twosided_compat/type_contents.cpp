@@ -84,7 +84,7 @@ void store_all(To* to, const std::vector<From>& from) {
   std::copy(from.begin(), from.end(), to);
 }
 
-/// Stores the arguments. `large_counts` may be null if there are none.
+/// Stores the arguments. `large_counts` may be null if the type has no large counts.
 int store_contents(MPI_Datatype handle, const ArgumentCounts& room, int integers[], MPI_Aint addresses[],
                    MPI_Count large_counts[], MPI_Datatype types[]) {
   Datatype* type = nullptr;

@@ -69,7 +69,7 @@ std::vector<int> counted(const std::vector<int>& dims, int rank) {
   return place;
 }
 
-/// The rank at a place, found by looking at all ranks. MPI_PROC_NULL if there is none.
+/// Returns the rank whose coordinates are these, found by looking at all ranks, or MPI_PROC_NULL.
 int rank_at(const std::vector<int>& dims, const std::vector<int>& periods, std::vector<int> place) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     while (periods[d] != 0 && place[d] < 0) place[d] += dims[d];
