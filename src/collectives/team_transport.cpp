@@ -23,7 +23,8 @@ Status JobTeamTransport::receive(int member, int& tag, void* data, std::size_t b
   const MessageData whole = {.address = static_cast<std::byte*>(data), .bytes = bytes};
   const Messages::Wanted wanted = {.source = rank_of(member), .tag = tag, .context = own_.number()};
   rma_message_info_t info = {.source = wanted.source, .tag = tag, .bytes = 0};
-  Status status = unless_exhausted([&] { return messages_.receive(whole, wanted, &info, nullptr); });
+  // The member has sent, or will, whether there is memory here or not.
+  Status status = unless_exhausted([&] { return messages_.receive_without_fail(whole, wanted, &info); });
   tag = info.tag;
   return explained(std::move(status), member);
 }

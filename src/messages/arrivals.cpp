@@ -308,25 +308,34 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
 }
 
 void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive) {
-  const int source = message->source;
-  describe(receive, source, message->tag, message->bytes);
+  describe(receive, message->source, message->tag, message->bytes);
   const std::span<const std::byte> start = message->start();
-  const bool announced = message->announcement != nullptr;
-  if (message->costs) {
-    const std::uint64_t cost =
-        UnexpectedWindow::cost(start.size() + (announced ? sizeof(RendezvousHead) : 0));
-    if (!passes_window(message->context->number(), message->bytes)) {
-      kept_[static_cast<std::size_t>(source)].fetch_sub(cost, std::memory_order_relaxed);
-    }
-    give_back(source, cost);  // after the line above: the source may fill the room at once
-  }
-  if (announced) {
+  release(*message);
+  if (message->announcement != nullptr) {
     message->announcement->start = start;
     rendezvous_.fetch(receive, *message->announcement);
     return;
   }
   receive.data.scatter(0, start.first(receive.wanted()));
   operations_.end(receive, receive.status());
+}
+
+void Arrivals::deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive) {
+  release(*message);
+  receive.from = message->source;
+  receive.its_tag = message->tag;
+  receive.bytes = message->bytes;
+  receive.data.scatter(0, message->start().first(std::min(receive.bytes, receive.data.bytes)));
+}
+
+void Arrivals::release(const KeptMessage& message) {
+  if (!message.costs) return;
+  const std::size_t head = message.announcement != nullptr ? sizeof(RendezvousHead) : 0;
+  const std::uint64_t cost = UnexpectedWindow::cost(message.data_bytes + head);
+  if (!passes_window(message.context->number(), message.bytes)) {
+    kept_[static_cast<std::size_t>(message.source)].fetch_sub(cost, std::memory_order_relaxed);
+  }
+  give_back(message.source, cost);  // after the line above: the source may fill the room at once
 }
 
 void Arrivals::give_back(int source, std::uint64_t cost) {

@@ -66,6 +66,12 @@ class Arrivals {
 
   /// Gives a message that was kept to its receive.
   void deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
+  /// Does the same for a receive that needs no operation, which `message` fits().
+  void deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive);
+  /// Returns whether all data of the message are here, and the receive takes so many.
+  [[nodiscard]] static bool fits(const DirectReceive& receive, const KeptMessage& message) {
+    return message.announcement == nullptr && message.bytes <= receive.most;
+  }
 
  private:
   /// Data that are to be copied when the ring is free again, because a long copy would keep other threads
@@ -77,6 +83,8 @@ class Arrivals {
     ShareHead share = {};  ///< of a send
   };
   void copy(int source, const std::vector<Fetch>& fetches);
+  /// Gives the room that a kept message took for unexpected ones back to its source.
+  void release(const KeptMessage& message);
 
   /// `ended`: the sender has. Messages for which there is no memory stay in the ring of other senders.
   [[nodiscard]] bool poll_ring(Inbox::Ring& ring, DirectReceive* direct = nullptr, bool ended = false);

@@ -15,7 +15,11 @@ Result<InboxBlock*> Inbox::provide(Job& job) {
 }
 
 Inbox::Inbox(Job& job, InboxBlock& block, const LineRingSizes& sizes)
-    : job_(job), sizes_(sizes), block_(&block), rings_(job.local_ranks().size()) {
+    : job_(job),
+      sizes_(sizes),
+      block_(&block),
+      owned_(job.local_ranks().size()),
+      rings_(job.local_ranks().size()) {
   const std::vector<int>& locals = job.local_ranks();
   own_index_ = static_cast<std::size_t>(std::ranges::find(locals, job.rank()) - locals.begin());
 }
@@ -32,18 +36,16 @@ void Inbox::find_new() {
   const std::vector<int>& locals = job_.local_ranks();
   for (std::size_t i = 0; i < locals.size(); ++i) {
     const std::uint64_t address = block_->rings[i].load(std::memory_order_relaxed);
-    if (address == 0) continue;
+    if (address == 0 || owned_[i]) continue;
     const int sender = locals[i];
-    if (std::ranges::any_of(owned_, [&](const auto& ring) { return ring->sender == sender; })) continue;
     std::byte* const here = job_.direct(reinterpret_cast<const void*>(address), sizes_.memory(), sender);
     if (here == nullptr || address % alignof(RingLine) != 0) {
       log(LogLevel::warn, fmt::format("rank {} has made no ring where it says that it has", sender));
       block_->rings[i].store(0, std::memory_order_relaxed);
       continue;
     }
-    owned_.push_back(std::make_unique<Ring>(sender, here, sizes_));
     const std::size_t count = count_.load(std::memory_order_relaxed);
-    rings_[count] = owned_.back().get();
+    rings_[count] = &owned_[i].emplace(sender, here, sizes_);
     count_.store(count + 1, std::memory_order_release);  // pairs with the load in rings()
   }
   seen_calls_.store(calls, std::memory_order_relaxed);

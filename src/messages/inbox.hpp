@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -76,8 +76,10 @@ class Inbox {
   std::size_t own_index_ = 0;  ///< among the ranks of this host
   std::atomic<std::uint32_t> seen_calls_ = 0;
   std::mutex finding_;
-  std::vector<std::unique_ptr<Ring>> owned_;  ///< under finding_
-  std::vector<Ring*> rings_;                  ///< has room for all; the first count_ are valid
+  /// By the sender's index among the ranks of the host, under finding_. There is room for all from the start,
+  /// so that a process without memory receives the first message of a sender too.
+  std::vector<std::optional<Ring>> owned_;
+  std::vector<Ring*> rings_;  ///< has room for all; the first count_ are valid
   std::atomic<std::size_t> count_ = 0;
 };
 

@@ -55,10 +55,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
     return true;
   }));
   if (message == nullptr) {
-    if (opened != RMA_REQUEST_NULL) {
-      pending_.settle(opened, RMA_ERR_CANCELED, -1);
-      static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
-    }
+    abandon(opened);
     return {RMA_ERR_ARGUMENT,
             text("{:#x} is no message that a matched probe has found, or was received already", *taken)};
   }

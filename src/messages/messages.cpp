@@ -12,6 +12,7 @@
 #include "messages/messages_waiting.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 namespace {
@@ -155,6 +156,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
   const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
   rma_request_t opened = RMA_REQUEST_NULL;
   if (Status status = operations_.open(request, &opened); !status.ok()) return status;
+  Undo close([&] { abandon(opened); });
   SendOperation& operation = operations_.sends().make([&](SendOperation& one) {
     one.peer = rank;
     one.envelope = envelope;
@@ -163,6 +165,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
     one.end.request = opened;
     operations_.begin(data);
   });
+  close.dismiss();
   const std::uint64_t name = operation.name;
   if (outbox_.send(rank, operation, synchronous)) {
     if (operations_.claim_send(name)) operations_.end(operation, RMA_SUCCESS);
@@ -208,6 +211,7 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
   }
   rma_request_t opened = RMA_REQUEST_NULL;
   if (Status status = operations_.open(request, &opened); !status.ok()) return status;
+  Undo close([&] { abandon(opened); });
   ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
     one.source = wanted.source;
     one.tag = wanted.tag;
@@ -217,10 +221,11 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     one.end.request = opened;
     operations_.begin(data);
   });
+  close.dismiss();
   if (opened != RMA_REQUEST_NULL) pending_.requests().set_note(opened, operation.name);
   const std::uint64_t name = operation.name;
   KeptMessage* kept = nullptr;
-  {
+  try {
     const std::lock_guard guard(context.lock);
     kept = static_cast<KeptMessage*>(context.matcher.find(wanted.source, wanted.tag));
     if (kept != nullptr) {
@@ -228,6 +233,12 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     } else {
       context.matcher.post(operation);
     }
+  } catch (const std::bad_alloc&) {
+    operations_.end(operation, RMA_ERR_NO_MEMORY);
+    if (request == nullptr) operations_.receives().end(operation);
+    if (opened != RMA_REQUEST_NULL)
+      static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
+    throw;
   }
   if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
@@ -241,13 +252,49 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
   return status;
 }
 
+Status Messages::receive_without_fail(const MessageData& data, const Wanted& wanted,
+                                      rma_message_info_t* info) {
+  for (;;) {
+    try {
+      return receive(data, wanted, info, nullptr);
+    } catch (const std::bad_alloc&) {
+      // The next attempt takes a message that has arrived meanwhile, for which it needs no memory.
+    }
+    MessageContext& context = contexts_.of(wanted.context);
+    if (awaits_lost(wanted.source))
+      return OperationEnds::outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source));
+    if (context.revoked()) return OperationEnds::outcome(RMA_ERR_PEER_LOST, context.first_revoker());
+    try {
+      pending_.engine().progress();
+    } catch (const std::bad_alloc&) {
+      // Another message found no memory, and waits for it where it is.
+    }
+    sched_yield();
+  }
+}
+
+void Messages::abandon(rma_request_t opened) {
+  if (opened == RMA_REQUEST_NULL) return;
+  pending_.settle(opened, RMA_ERR_CANCELED, -1);
+  static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
+}
+
 bool Messages::receive_directly(DirectReceive& receive, std::uint64_t polls) {
-  if (receive.source == kAnySource ? !all_by_ring_ : !outbox_.by_ring(receive.source)) return false;
   const std::uint32_t kept = receive.context.kept.load(std::memory_order_relaxed);
+  KeptMessage* arrived = nullptr;
   {
     const std::lock_guard guard(receive.context.lock);
-    if (receive.context.matcher.find(receive.source, receive.tag) != nullptr) return false;
+    arrived = static_cast<KeptMessage*>(receive.context.matcher.find(receive.source, receive.tag));
+    if (arrived != nullptr) {
+      if (!Arrivals::fits(receive, *arrived)) return false;
+      receive.context.matcher.take(*arrived);
+    }
   }
+  if (arrived != nullptr) {
+    arrivals_.deliver(std::unique_ptr<KeptMessage>(arrived), receive);
+    return true;
+  }
+  if (receive.source == kAnySource ? !all_by_ring_ : !outbox_.by_ring(receive.source)) return false;
   for (std::uint64_t left = std::min(polls, kDirectPolls);; --left) {
     if (arrivals_.poll_rings_for(receive)) return true;
     if (left == 0 || receive.context.kept.load(std::memory_order_relaxed) != kept || outbox_.waits())

@@ -59,6 +59,11 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Returns the context with this number. Throws std::bad_alloc at the first use of a number.
   [[nodiscard]] MessageContext& context(std::uint32_t number) { return contexts_.of(number); }
+  /// Receives an eager message of the library's own, even when there is no memory: then it polls until the
+  /// message is there. So a process without memory does not leave a message behind that another one has sent
+  /// to it. RMA_ERR_PEER_LOST, RMA_ERR_TRUNCATED.
+  [[nodiscard]] Status receive_without_fail(const MessageData& data, const Wanted& wanted,
+                                            rma_message_info_t* info);
   /// Starts a send of the library's own. `own` is this rank's context that `rank` may revoke. Stores the
   /// operation, or null if the send is over; the caller passes it to finish_send().
   [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, MessageContext& own,
@@ -146,6 +151,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// The others of this name. At most one of `request` and `operation` is null.
   [[nodiscard]] Status start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                                   MessageContext* own, rma_request_t* request, SendOperation** operation);
+  /// Closes the request of an operation that could not begin. Does nothing for RMA_REQUEST_NULL.
+  void abandon(rma_request_t opened);
   [[nodiscard]] Status start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                                      rma_request_t* request);
   /// Waits for an operation without a request.

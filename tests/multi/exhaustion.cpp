@@ -4,13 +4,18 @@
 // bytes of the heap behind, and succeed when there is memory again. For a collective call, one member after
 // the other has no memory, and all members must fail.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <new>
+#include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "api/runtime.hpp"
@@ -252,6 +257,18 @@ void all_calls(World& world) {
        },
        {},
        RMA_ERR_ARGUMENT},
+      {"rma_recv_nb", [&] { return rma_recv_nb(near, 64, world.rank, 1, 0, nullptr, &request); },
+       [&] {
+         const rma_status_t cancelled = rma_cancel(request);
+         const rma_status_t waited = rma_wait(&request);
+         return cancelled == RMA_SUCCESS && waited == RMA_ERR_CANCELED ? RMA_SUCCESS : RMA_ERR_STATE;
+       }},
+      {"rma_send_nb, and its receive", [&] { return rma_send_nb(near, 64, world.rank, 1, 0, &request); },
+       [&] {
+         const rma_status_t received = rma_recv(near + 64, 64, world.rank, 1, 0, nullptr);
+         const rma_status_t sent = rma_wait(&request);
+         return received != RMA_SUCCESS ? received : sent;
+       }},
       {"rma_test",
        [&] {
          request = RMA_REQUEST_COMPLETE;
@@ -347,6 +364,50 @@ void joining() {
   }
 }
 
+/// Receives a message of the library's own with no memory at all, in a context that was never used before:
+/// one that has arrived, and one for which the thread waits.
+void receive_in_need() {
+  rma::Messages& messages = *rma::current_runtime.load()->messages;
+  const int me = rma_rank();
+  for (const bool later : {false, true}) {
+    const std::uint32_t number = rma::kFirstOwnContext + 0x1234 + (later ? 1 : 0);
+    rma::MessageContext& own = messages.context(number);
+    std::uint64_t word = 0x5eed;
+    const auto send = [&] {
+      rma::SendOperation* operation = nullptr;
+      const auto data = rma::MessageData::of(std::as_bytes(std::span(&word, 1)));
+      expect(messages.start_send(data, me, {.context = number, .tag = 7}, own, &operation).ok(), "send",
+             "sent");
+      if (operation != nullptr) expect(messages.finish_send(*operation).ok(), "send", "finished");
+    };
+    std::thread sender;
+    if (later) {
+      constexpr useconds_t kMoment = 20000;  // longer than a thread polls before it posts a receive
+      sender = std::thread([&] {
+        usleep(kMoment);
+        send();
+      });
+    } else {
+      send();
+    }
+    std::uint64_t got = 0;
+    rma_message_info_t info = {};
+    let_fail(0, true);
+    bool thrown = false;
+    try {
+      const rma::Status status =
+          messages.receive_without_fail({.address = reinterpret_cast<std::byte*>(&got), .bytes = sizeof got},
+                                        {.source = me, .tag = 7, .context = number}, &info);
+      thrown = !status.ok();
+    } catch (const std::bad_alloc&) {
+      thrown = true;
+    }
+    end_failing();
+    expect(!thrown && got == word && info.tag == 7, "receive", later ? "it comes later" : "it is there");
+    if (later) sender.join();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -356,6 +417,7 @@ int main(int argc, char** argv) {
     expect(rma_init() == RMA_SUCCESS, "rma_init", "the job");
     {
       World world;
+      receive_in_need();
       all_calls(world);
     }
     expect(rma_finalize() == RMA_SUCCESS, "rma_finalize", "the job");
