@@ -36,11 +36,15 @@ def is_handwritten(function):
 
 
 class Argument:
-    """One argument. `name` is empty where Fortran has none; `expression` is what the C function gets."""
+    """One argument. `name` is empty where Fortran has none; `expression` is what the C function gets. `f08` is its
+    declaration in the module mpi_f08, by default that of the module mpi, `fortran`. `is_c_pointer_out` marks an
+    address that only mpi_f08 can return."""
 
-    def __init__(self, name, fortran="", parameter="", expression="", is_choice=False, is_string=False):
+    def __init__(self, name, fortran="", parameter="", expression="", is_choice=False, is_string=False, f08=None,
+                 is_c_pointer_out=False):
         self.name, self.fortran, self.parameter, self.expression = name, fortran, parameter, expression
-        self.is_choice, self.is_string = is_choice, is_string
+        self.is_choice, self.is_string, self.is_c_pointer_out = is_choice, is_string, is_c_pointer_out
+        self.f08 = fortran if f08 is None else f08
 
 
 def arguments_of(function, large):
@@ -61,8 +65,9 @@ def argument(function, p, large):
         return text(function, p, is_const, is_array)
     if base == "MPI_Status":
         shape = "MPI_STATUS_SIZE, *" if is_array else "MPI_STATUS_SIZE"
-        return Argument(p.name, f"integer, dimension({shape}), intent({'in' if is_const else 'inout'})", f"MPI_Fint* {p.name}",
-                        f"c_status({p.name})")
+        intent = f"intent({'in' if is_const else 'inout'})"
+        return Argument(p.name, f"integer, dimension({shape}), {intent}", f"MPI_Fint* {p.name}", f"c_status({p.name})",
+                        f08=f"type(MPI_Status){', dimension(*)' if is_array else ''}, {intent}")
     if base in HANDLES:
         return handle(function, p, base, is_const, is_array, "*" in c_type)
     return number(function, p, base, is_const, is_array, "*" in c_type)
@@ -79,9 +84,11 @@ def pointer(function, p, is_const):
                         f"value_as_pointer(*{p.name})")
     choice = "type(*), dimension(*)"
     if p.name == "buffer_addr":  # Fortran cannot return it, so the standard says that it is not used
-        return Argument(p.name, choice, "void* /*buffer_addr*/", "UnusedPointer{}", is_choice=True)
-    expression = p.name if p.name == "baseptr" else f"c_buffer({p.name})"
-    return Argument(p.name, choice, f"{'const ' if is_const else ''}void* {p.name}", expression, is_choice=True)
+        return Argument(p.name, choice, "void* /*buffer_addr*/", "UnusedPointer{}", is_choice=True,
+                        f08="type(c_ptr), intent(inout)", is_c_pointer_out=True)
+    if p.name == "baseptr":
+        return Argument(p.name, choice, f"void* {p.name}", p.name, is_choice=True, f08="type(c_ptr), intent(inout)")
+    return Argument(p.name, choice, f"{'const ' if is_const else ''}void* {p.name}", f"c_buffer({p.name})", is_choice=True)
 
 
 def text(function, p, is_const, is_array):
@@ -110,14 +117,16 @@ def array_size(function, p):
 def handle(function, p, base, is_const, is_array, is_pointer):
     if is_array:
         kind = "HandlesIn" if is_const else "HandlesOut" if function.name == "Type_get_contents" else "HandlesInOut"
-        return Argument(p.name, f"integer, dimension(*), intent({'in' if is_const else 'inout'})",
-                        f"{'const ' if is_const else ''}MPI_Fint* {p.name}", f"{kind}<{base}>({p.name}, {array_size(function, p)})")
+        shape = f"dimension(*), intent({'in' if is_const else 'inout'})"
+        return Argument(p.name, f"integer, {shape}", f"{'const ' if is_const else ''}MPI_Fint* {p.name}",
+                        f"{kind}<{base}>({p.name}, {array_size(function, p)})", f08=f"type({base}), {shape}")
     if is_pointer:
         changes = CHANGES_HANDLE.fullmatch(function.name) is not None and p.name != "newcomm" and \
             not (function.name == "Imrecv" and p.name == "request")
         return Argument(p.name, "integer, intent(inout)", f"MPI_Fint* {p.name}",
-                        f"{'HandleInOut' if changes else 'HandleOut'}<{base}>({p.name})")
-    return Argument(p.name, "integer, intent(in)", f"const MPI_Fint* {p.name}", f"handle<{base}>(*{p.name})")
+                        f"{'HandleInOut' if changes else 'HandleOut'}<{base}>({p.name})", f08=f"type({base}), intent(inout)")
+    return Argument(p.name, "integer, intent(in)", f"const MPI_Fint* {p.name}", f"handle<{base}>(*{p.name})",
+                    f08=f"type({base}), intent(in)")
 
 
 def number(function, p, base, is_const, is_array, is_pointer):

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Writes MPI's Fortran interface by the tables of src/twosided_compat: mpif.h, the module mpi, and the entry points.
+"""Writes MPI's Fortran interface by the tables of src/twosided_compat: mpif.h, the modules mpi and mpi_f08, and the
+entry points.
 
 usage: generate_fortran.py TABLES_FOLDER OUTPUT_FOLDER HEADER_FOLDER
 
 TABLES_FOLDER holds functions.txt, constants.txt and generate.py, which reads them. HEADER_FOLDER gets mpif.h.
-OUTPUT_FOLDER gets mpi.f90 and, for each chapter of functions.txt, fortran_entries/CHAPTER.cpp. An entry point calls the C function
-of the same name, so a function that the library does not implement fails in Fortran as it does in C.
+OUTPUT_FOLDER gets mpi.f90, mpi_f08.f90 and, for each chapter of functions.txt, fortran_entries/CHAPTER.cpp. An entry
+point calls the C function of the same name, so a function that the library does not implement fails in Fortran as it
+does in C.
 """
 
 import importlib.util
 import pathlib
 import sys
 
+import fortran_f08
 from fortran_arguments import CALLBACK, RESULTS, arguments_of, is_handwritten, is_in_fortran
 from fortran_constants import externals, free_form, header_lines
-
-IERROR = "integer, intent(inout), optional :: ierror"
+from fortran_f08 import IERROR, continued
 
 
 def tables_reader(folder):
@@ -32,16 +34,6 @@ def functions_of(chapter):
             yield function.name, function, False
             if function.forms == "x":
                 yield f"{function.name}_x", function, True
-
-
-def continued(text, width=124):
-    """A statement of free form, in lines of at most `width` columns."""
-    lines = []
-    while len(text) > width:
-        cut = text.rfind(",", 0, width) + 1
-        lines.append(text[:cut] + " &")
-        text = "      " + text[cut:].strip()
-    return [*lines, text]
 
 
 def interface(prefix, name, function, large):
@@ -99,12 +91,13 @@ def mpif(constants):
     return "\n".join(lines) + "\n"
 
 
-def entry(name, function, large):
-    """One entry point and its weak name."""
+def entry(name, function, large, f08=""):
+    """One entry point and its weak name. `f08` ends the names of those that only the module mpi_f08 has."""
     arguments = arguments_of(function, large)
-    symbol = f"mpi_{name.lower()}_"
-    parameters = [a.parameter for a in arguments if a.name]
-    call = f"PMPI_{name}({', '.join(a.expression for a in arguments if a.expression)})"
+    symbol = f"mpi_{name.lower()}{f08}_"
+    parameters = [f"void* {a.name}" if f08 and a.is_c_pointer_out else a.parameter for a in arguments if a.name]
+    expressions = [a.name if f08 and a.is_c_pointer_out else a.expression for a in arguments if a.expression]
+    call = f"PMPI_{name}({', '.join(expressions)})"
     if function.result in RESULTS:
         result, body = function.result, f"return {call};"
     elif name == "Pcontrol":
@@ -121,6 +114,12 @@ def entries(chapter):
              '#include "twosided_fortran/text.hpp"', "", "using namespace rma::mpi_fortran;", "", 'extern "C" {',
              "// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them", ""]
     lines += [entry(*f) for f in functions_of(chapter) if not is_handwritten(f[1])]
+    for function in filter(is_in_fortran, chapter[2]):
+        f08 = "_f08" if fortran_f08.returns_pointer(function) else ""
+        if f08:
+            lines.append(entry(function.name, function, False, f08))
+        if fortran_f08.large_differs(function):
+            lines.append(entry(f"{function.name}_c", function, True, f08))
     return "\n".join(lines) + '\n// NOLINTEND(readability-identifier-naming)\n}  // extern "C"\n'
 
 
@@ -131,6 +130,7 @@ def main():
     constants = tables.read_constants(tables_folder / "constants.txt")
     tables.write(headers / "mpif.h", mpif(constants))
     tables.write(output / "mpi.f90", module(chapters, constants))
+    tables.write(output / "mpi_f08.f90", fortran_f08.module(chapters, constants))
     for chapter in chapters:
         if any(functions_of(chapter)):
             tables.write(output / f"fortran_entries/{chapter[0]}.cpp", entries(chapter))

@@ -100,7 +100,7 @@ class HandleInOut {
 template <class Handle>
 class Handles {
  public:
-  explicit Handles(MPI_Fint count) : size_(static_cast<std::size_t>(std::max(count, 0))) {
+  explicit Handles(MPI_Count count) : size_(static_cast<std::size_t>(std::max<MPI_Count>(count, 0))) {
     if (size_ > few_.size()) many_.resize(size_);
   }
   Handles(const Handles&) = delete;
@@ -123,7 +123,7 @@ class Handles {
 template <class Handle>
 class HandlesIn {
  public:
-  HandlesIn(const MPI_Fint* numbers, MPI_Fint count) : handles_(count) { handles_.read(numbers); }
+  HandlesIn(const MPI_Fint* numbers, MPI_Count count) : handles_(count) { handles_.read(numbers); }
   operator const Handle*() { return handles_.data(); }  // NOLINT(google-explicit-constructor): as above
 
  private:
@@ -134,7 +134,7 @@ class HandlesIn {
 template <class Handle>
 class HandlesInOut {
  public:
-  HandlesInOut(MPI_Fint* numbers, MPI_Fint count) : numbers_(numbers), handles_(count) {
+  HandlesInOut(MPI_Fint* numbers, MPI_Count count) : numbers_(numbers), handles_(count) {
     handles_.read(numbers);
   }
   HandlesInOut(const HandlesInOut&) = delete;
@@ -155,7 +155,7 @@ class HandlesInOut {
 template <class Handle>
 class HandlesOut {
  public:
-  HandlesOut(MPI_Fint* numbers, MPI_Fint count) : numbers_(numbers), handles_(count) {}
+  HandlesOut(MPI_Fint* numbers, MPI_Count count) : numbers_(numbers), handles_(count) {}
   HandlesOut(const HandlesOut&) = delete;
   HandlesOut& operator=(const HandlesOut&) = delete;
   ~HandlesOut() {
