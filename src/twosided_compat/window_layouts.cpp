@@ -210,11 +210,11 @@ int find_target(Window& win, int rank, MPI_Aint disp, MPI_Count count, MPI_Datat
     return code == MPI_ERR_BUFFER ? failure(MPI_ERR_RMA_RANGE, "the target address is null") : code;
   }
   if (target.buffer.bytes == 0) return MPI_SUCCESS;
-  MPI_Count low = 0;
-  auto high = static_cast<MPI_Count>(target.buffer.bytes);
+  // A datatype's data may be contiguous and yet not begin at the address.
+  auto low = static_cast<MPI_Count>(reinterpret_cast<std::uintptr_t>(target.buffer.data) - address);
+  auto high = low + static_cast<MPI_Count>(target.buffer.bytes);
   if (!target.buffer.is_contiguous()) {
     const TypeMap map = target.buffer.type->map_of(count);
-    if (map.overflows()) return failure(MPI_ERR_COUNT, "the target's data go past every address");
     low = map.low();
     high = map.high();
   }
