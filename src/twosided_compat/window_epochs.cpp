@@ -167,14 +167,14 @@ int win_wait(MPI_Win handle) {
   if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
   if (const int code = check_posted(*win); code != MPI_SUCCESS) return code;
   // Without the lock: another thread may start and complete accesses meanwhile.
+  int code = MPI_SUCCESS;
   for (const int origin : win->origins) {
     const std::uint64_t next = of(win->waited, origin) + 1;
-    const int code = wait_until_reached(*win, win->complete_counter(win->rank(), origin), next);
-    if (code != MPI_SUCCESS) return code;
+    if (code == MPI_SUCCESS) code = wait_until_reached(*win, win->complete_counter(win->rank(), origin), next);
   }
   const std::lock_guard guard(win->epochs);
-  end_exposure(*win);
-  return MPI_SUCCESS;
+  end_exposure(*win);  // also if an origin is lost, so that the window can be freed
+  return code;
 }
 
 int win_test(MPI_Win handle, int* flag) {

@@ -14,8 +14,13 @@ namespace {
 
 /// The usual case: one contiguous predefined type on both sides, and memory that is mapped here.
 struct UsualCase {
-  std::byte* here = nullptr;  ///< null: it is another case, or an error
+  const WindowPart* part = nullptr;  ///< null: it is another case, or an error
+  std::size_t offset = 0;
   std::size_t bytes = 0;
+
+  [[nodiscard]] std::byte* here() const { return part->here + offset; }
+  /// Returns the address in the memory of part->owner.
+  [[nodiscard]] std::byte* there() const { return reinterpret_cast<std::byte*>(part->base + offset); }
 };
 
 [[gnu::always_inline]] inline UsualCase usual_case(const void* origin, MPI_Count origin_count,
@@ -37,7 +42,7 @@ struct UsualCase {
       bytes > part->bytes - offset) [[unlikely]] {
     return {};
   }
-  return {.here = part->here + offset, .bytes = bytes};
+  return {.part = part, .offset = offset, .bytes = bytes};
 }
 
 /// Copies what one instruction copies. Returns false if it does not.
@@ -99,16 +104,22 @@ int move_with_request(Direction direction, const void* origin, MPI_Count origin_
 int put(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
         MPI_Count count, MPI_Datatype type, MPI_Win win) {
   const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
-  if (usual.here != nullptr && copy_word(usual.here, origin, usual.bytes)) [[likely]]
-    return MPI_SUCCESS;
+  if (usual.part != nullptr) [[likely]] {
+    if (copy_word(usual.here(), origin, usual.bytes)) [[likely]]
+      return MPI_SUCCESS;
+    return checked(rma_put_nbi(usual.there(), origin, usual.bytes, usual.part->owner));
+  }
   return move(Direction::kPut, origin, origin_count, origin_type, rank, disp, count, type, win, nullptr);
 }
 
 int get(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
         MPI_Count count, MPI_Datatype type, MPI_Win win) {
   const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
-  if (usual.here != nullptr && copy_word(origin, usual.here, usual.bytes)) [[likely]]
-    return MPI_SUCCESS;
+  if (usual.part != nullptr) [[likely]] {
+    if (copy_word(origin, usual.here(), usual.bytes)) [[likely]]
+      return MPI_SUCCESS;
+    return checked(rma_get_nbi(origin, usual.there(), usual.bytes, usual.part->owner));
+  }
   return move(Direction::kGet, origin, origin_count, origin_type, rank, disp, count, type, win, nullptr);
 }
 
