@@ -47,6 +47,7 @@ struct WindowPart {
   int rank = 0;             ///< the world rank of the member
   std::byte* here = nullptr;   ///< where all of it is mapped in this process, or null
   std::uintptr_t control = 0;  ///< the member's WindowControl, in its address space
+  bool has_words = false;      ///< whether accumulates update words there; see window_accumulation.hpp
   /// Relaxed: a program that opens an epoch in one thread and uses it in another orders the two.
   std::atomic<Access> access = Access::kNone;
 };

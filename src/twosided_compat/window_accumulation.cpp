@@ -179,7 +179,7 @@ int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, Kernel& kernel
 int run(Window& win, const Accumulation& accumulation) {
   if (accumulation.target.buffer.bytes == 0) return MPI_SUCCESS;
   const PredefinedType& type = *accumulation.element->predefined();
-  if (!is_word(type)) return run_locked(win, accumulation);
+  if (!is_word(*accumulation.target.part, type)) return run_locked(win, accumulation);
   return type.size == sizeof(std::uint64_t) ? run_on_words<std::uint64_t>(accumulation)
                                             : run_on_words<std::uint32_t>(accumulation);
 }

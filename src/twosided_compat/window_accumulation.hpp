@@ -15,7 +15,10 @@
 //  - Integers and logicals of 4 and 8 bytes are *words*. Each element is updated by an atomic operation
 //    (window_words.hpp), or by a loop of compare-and-swap if there is none for the operator.
 //  - All other types are updated under the lock that each member has for its part of the window
-//    (WindowControl::accumulating).
+//    (WindowControl::accumulating). Whole arrays are then read, combined and written.
+//
+// There are no words in a part outside of its owner's heap if the members share one host (WindowPart::has_words): there
+// an atomic operation takes system calls for each element. All members know that of each part.
 //
 // Every accumulate is complete when its call returns. So the accumulates of a process to one place are in the order of
 // its calls, which is the standard's default (accumulate_ordering).
@@ -33,12 +36,12 @@ struct Accumulation {
   Target target;  ///< has as many data as the others
 };
 
-/// Returns whether the elements of a predefined type are words.
-[[nodiscard]] inline bool is_word(const PredefinedType& type) {
+/// Returns whether the elements of a predefined type are words in a part of a window.
+[[nodiscard]] inline bool is_word(const WindowPart& part, const PredefinedType& type) {
   const bool fits = type.type_class == TypeClass::kCInteger ||
                     type.type_class == TypeClass::kFortranInteger ||
                     type.type_class == TypeClass::kMultiLanguage || type.type_class == TypeClass::kLogical;
-  return fits && (type.size == sizeof(std::uint32_t) || type.size == sizeof(std::uint64_t));
+  return part.has_words && fits && (type.size == sizeof(std::uint32_t) || type.size == sizeof(std::uint64_t));
 }
 
 /// Finds the loop of an operator of accumulates. MPI_ERR_OP if it is not predefined, or not defined for the type.

@@ -20,7 +20,8 @@ struct Offer {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   std::uint64_t unit = 1;
-  std::int64_t code = MPI_SUCCESS;  ///< why the member cannot take part
+  std::int32_t code = MPI_SUCCESS;  ///< why the member cannot take part
+  std::int32_t in_heap = 1;         ///< whether the memory is the member's heap, where librma allocates
 };
 
 /// Returns whether the bytes are heap memory of this process, which other processes reach without registration.
@@ -81,22 +82,33 @@ int make_window(Communicator& comm, int flavor, MPI_Info info, Window*& win) {
   return MPI_SUCCESS;
 }
 
+/// Returns a world rank of the members that is on another host than this process, or -1.
+int find_rank_elsewhere(const Members& members) {
+  for (const int rank : members.world_ranks()) {
+    if (rma_same_host(rank) == 0) return rank;
+  }
+  return -1;
+}
+
 /// Tells the members this one's offer, and takes over theirs. Fails if one of them cannot take part.
 int exchange(Window& win, const Offer& mine) {
   std::vector<Offer> all(static_cast<std::size_t>(win.size()));
   if (const int code = checked(rma_allgather(win.team(), all.data(), &mine, sizeof mine));
       code != MPI_SUCCESS)
     return code;
+  // If the members have several hosts, each of them finds one that is not on its own.
+  const bool on_one_host = find_rank_elsewhere(*win.members()) < 0;
   for (int member = 0; member < win.size(); ++member) {
     const Offer& offer = all[static_cast<std::size_t>(member)];
     if (offer.code != MPI_SUCCESS && member != win.rank())
-      return failure(static_cast<int>(offer.code), fmt::format("rank {} cannot take part", member));
+      return failure(offer.code, fmt::format("rank {} cannot take part", member));
     WindowPart& part = win.part(member);
     part.base = offer.base;
     part.bytes = offer.bytes;
     part.unit = offer.unit;
+    part.has_words = offer.in_heap != 0 || !on_one_host;
   }
-  return static_cast<int>(mine.code);
+  return mine.code;
 }
 
 /// Allocates each member's memory.
@@ -198,6 +210,7 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
                  .unit = static_cast<std::uint64_t>(disp_unit)};
   win->own_part().base = offer.base;
   if (size > 0 && !is_heap(base, offer.bytes)) {
+    offer.in_heap = 0;
     offer.code = checked(rma_register(base, offer.bytes));
     win->registered = offer.code == MPI_SUCCESS;
   }
@@ -222,11 +235,8 @@ int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
   if (const int code = check_arguments(handle, info, size, disp_unit, made, comm); code != MPI_SUCCESS)
     return code;
   // If the members have several hosts, each of them finds one that is not on its own.
-  for (const int rank : comm->members()->world_ranks()) {
-    if (rma_same_host(rank) == 0)
-      return failure(MPI_ERR_RMA_SHARED,
-                     fmt::format("world rank {} does not share this host's memory", rank));
-  }
+  if (const int rank = find_rank_elsewhere(*comm->members()); rank >= 0)
+    return failure(MPI_ERR_RMA_SHARED, fmt::format("world rank {} does not share this host's memory", rank));
   return make_allocated(*comm, MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, baseptr, made, [](Window& win) {
     // The standard wants the same hint of all members.
     return win.hints.get("alloc_shared_noncontig") == "true" ? allocate_parts(win) : allocate_block(win);
@@ -239,7 +249,7 @@ int win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win* made) {
   Window* win = nullptr;
   if (const int code = make_window(*comm, MPI_WIN_FLAVOR_DYNAMIC, info, win); code != MPI_SUCCESS)
     return code;
-  const Offer offer = {.bytes = std::numeric_limits<std::uintptr_t>::max()};
+  const Offer offer = {.bytes = std::numeric_limits<std::uintptr_t>::max(), .in_heap = 0};
   if (const int code = exchange(*win, offer); code != MPI_SUCCESS) return give_up(*win, code);
   set_attributes(*win, 1);
   *made = win->handle<MPI_Win>();

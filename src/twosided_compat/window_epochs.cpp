@@ -170,7 +170,8 @@ int win_wait(MPI_Win handle) {
   int code = MPI_SUCCESS;
   for (const int origin : win->origins) {
     const std::uint64_t next = of(win->waited, origin) + 1;
-    if (code == MPI_SUCCESS) code = wait_until_reached(*win, win->complete_counter(win->rank(), origin), next);
+    if (code == MPI_SUCCESS)
+      code = wait_until_reached(*win, win->complete_counter(win->rank(), origin), next);
   }
   const std::lock_guard guard(win->epochs);
   end_exposure(*win);  // also if an origin is lost, so that the window can be freed

@@ -96,10 +96,11 @@ int fetch_and_op(const void* origin, void* result, MPI_Datatype datatype, int ra
   const auto* const type = find<Datatype>(datatype);
   auto* const win = find<Window>(handle);
   if (win != nullptr && type != nullptr && type->predefined() != nullptr && result != nullptr &&
-      type->predefined()->size == sizeof(std::uint64_t) && is_word(*type->predefined()) &&
+      type->predefined()->size == sizeof(std::uint64_t) &&
       ((op == MPI_SUM && origin != nullptr && type->predefined()->type_class != TypeClass::kLogical) ||
        op == MPI_NO_OP)) [[likely]] {
-    if (const WindowPart* const part = win->accessible(rank); part != nullptr) {
+    if (const WindowPart* const part = win->accessible(rank);
+        part != nullptr && is_word(*part, *type->predefined())) {
       if (auto* const word = word_at<std::uint64_t>(*part, disp); word != nullptr) {
         std::uint64_t old = 0;
         const bool adds = op == MPI_SUM;
@@ -126,7 +127,8 @@ int compare_and_swap(const void* origin, const void* compare, void* result, MPI_
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   Target target;
   if (const int code = find_target(*win, rank, disp, 1, datatype, target); code != MPI_SUCCESS) return code;
-  if (!is_word(*type->predefined())) return compare_and_swap_locked(*win, target, origin, compare, result);
+  if (!is_word(*target.part, *type->predefined()))
+    return compare_and_swap_locked(*win, target, origin, compare, result);
   const auto swap = [&]<class Word>(Word /*kind*/) {
     auto* const word = reinterpret_cast<Word*>(target.buffer.data);
     if (reinterpret_cast<std::uintptr_t>(word) % sizeof(Word) != 0)

@@ -64,7 +64,8 @@ class TestWindow {
   /// Returns the displacement of a byte of a rank. `offset` is a multiple of 16.
   [[nodiscard]] MPI_Aint at(int rank, std::size_t offset) const {
     const auto bytes = static_cast<MPI_Aint>(offset);
-    return flavor_ == MPI_WIN_FLAVOR_DYNAMIC ? addresses_[static_cast<std::size_t>(rank)] + bytes : bytes / unit(rank);
+    return flavor_ == MPI_WIN_FLAVOR_DYNAMIC ? addresses_[static_cast<std::size_t>(rank)] + bytes
+                                             : bytes / unit(rank);
   }
   static int unit(int rank) { return 1 << rank % 5; }
 

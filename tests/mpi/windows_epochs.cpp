@@ -47,7 +47,8 @@ void random_groups(int flavor, unsigned seed) {
     CHECK(MPI_Win_post(from, 0, win) == MPI_ERR_RMA_SYNC);
     SUCCEEDS(MPI_Win_start(to, 0, win));
     for (const int target : targets)
-      SUCCEEDS(MPI_Put(&turn, 1, MPI_LONG, target, window.at(target, 16 * static_cast<std::size_t>(rank)), 1, MPI_LONG, win));
+      SUCCEEDS(MPI_Put(&turn, 1, MPI_LONG, target, window.at(target, 16 * static_cast<std::size_t>(rank)), 1,
+                       MPI_LONG, win));
     SUCCEEDS(MPI_Win_complete(win));
     if (turn % 3 == 0) {
       int flag = 0;

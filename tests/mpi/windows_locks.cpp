@@ -16,7 +16,7 @@ using namespace mpi_test;
 
 /// Counts with a get and a put under an exclusive lock, at every rank, while others share locks and lock all.
 void count_under_locks(int flavor) {
-  constexpr int kTurns = 30;
+  constexpr int kTurns = 20;
   const TestWindow window(flavor, 64);
   const int rank = rank_in(MPI_COMM_WORLD);
   const int size = size_of(MPI_COMM_WORLD);
@@ -42,7 +42,8 @@ void count_under_locks(int flavor) {
         SUCCEEDS(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.get()));
       }
       SUCCEEDS(MPI_Get(seen.data(), 1, MPI_LONG, target, window.at(target, 0), 1, MPI_LONG, window.get()));
-      SUCCEEDS(MPI_Get(seen.data() + 1, 1, MPI_LONG, target, window.at(target, 16), 1, MPI_LONG, window.get()));
+      SUCCEEDS(
+          MPI_Get(seen.data() + 1, 1, MPI_LONG, target, window.at(target, 16), 1, MPI_LONG, window.get()));
       SUCCEEDS(all ? MPI_Win_flush_local_all(window.get()) : MPI_Win_flush_local(target, window.get()));
       CHECK(seen[0] == seen[1] && seen[0] >= value);
       SUCCEEDS(all ? MPI_Win_unlock_all(window.get()) : MPI_Win_unlock(target, window.get()));
@@ -57,7 +58,7 @@ void count_under_locks(int flavor) {
 /// All ranks take numbers of one counter by every call that can add. Each number is taken once.
 template <class Integer>
 void take_numbers(const TestWindow& window, MPI_Datatype type) {
-  constexpr int kTurns = 60;
+  constexpr int kTurns = 45;
   const int size = size_of(MPI_COMM_WORLD);
   std::vector<Integer> taken;
   SUCCEEDS(MPI_Win_lock_all(0, window.get()));
@@ -69,7 +70,8 @@ void take_numbers(const TestWindow& window, MPI_Datatype type) {
         SUCCEEDS(MPI_Fetch_and_op(&one, &old, type, 0, window.at(0, 0), MPI_SUM, window.get()));
         break;
       case 1:
-        SUCCEEDS(MPI_Get_accumulate(&one, 1, type, &old, 1, type, 0, window.at(0, 0), 1, type, MPI_SUM, window.get()));
+        SUCCEEDS(MPI_Get_accumulate(&one, 1, type, &old, 1, type, 0, window.at(0, 0), 1, type, MPI_SUM,
+                                    window.get()));
         break;
       default: {
         Integer expected = 0;
@@ -100,7 +102,7 @@ void take_numbers(const TestWindow& window, MPI_Datatype type) {
 template <class Number>
 void add_overlapping(const TestWindow& window, MPI_Datatype type, const std::vector<MPI_Op>& fetching) {
   constexpr int kCount = 32;
-  constexpr int kTurns = 40;
+  constexpr int kTurns = 30;
   const int size = size_of(MPI_COMM_WORLD);
   const int rank = rank_in(MPI_COMM_WORLD);
   const std::vector<Number> ones(kCount, Number(1));
@@ -112,14 +114,15 @@ void add_overlapping(const TestWindow& window, MPI_Datatype type, const std::vec
   for (int turn = 0; turn < kTurns; ++turn) {
     for (int target = 0; target < size; ++target) {
       if ((turn + rank) % 2 == 0) {
-        SUCCEEDS(MPI_Accumulate(ones.data(), kCount, type, target, window.at(target, 0), kCount, type, MPI_SUM, window.get()));
+        SUCCEEDS(MPI_Accumulate(ones.data(), kCount, type, target, window.at(target, 0), kCount, type,
+                                MPI_SUM, window.get()));
       } else {
         // The even elements, and all by a fetching call.
-        SUCCEEDS(MPI_Accumulate(ones.data(), kCount / 2, type, target, window.at(target, 0), 1, every_second, MPI_SUM,
-                                window.get()));
+        SUCCEEDS(MPI_Accumulate(ones.data(), kCount / 2, type, target, window.at(target, 0), 1, every_second,
+                                MPI_SUM, window.get()));
         for (const MPI_Op op : fetching)
-          SUCCEEDS(MPI_Get_accumulate(ones.data(), kCount, type, old.data(), kCount, type, target, window.at(target, 0), kCount,
-                                      type, op, window.get()));
+          SUCCEEDS(MPI_Get_accumulate(ones.data(), kCount, type, old.data(), kCount, type, target,
+                                      window.at(target, 0), kCount, type, op, window.get()));
       }
     }
   }
@@ -161,7 +164,8 @@ void pass_a_queue_lock() {
     SUCCEEDS(MPI_Fetch_and_op(&mine, &last, MPI_INT, 0, window.at(0, 32), MPI_REPLACE, win));
     SUCCEEDS(MPI_Win_flush(0, win));
     if (last != 0) {
-      SUCCEEDS(MPI_Accumulate(&mine, 1, MPI_INT, last - 1, window.at(last - 1, 0), 1, MPI_INT, MPI_REPLACE, win));
+      SUCCEEDS(
+          MPI_Accumulate(&mine, 1, MPI_INT, last - 1, window.at(last - 1, 0), 1, MPI_INT, MPI_REPLACE, win));
       SUCCEEDS(MPI_Win_flush(last - 1, win));
       int waiting = 1;
       while (waiting == 1) {
@@ -188,7 +192,8 @@ void pass_a_queue_lock() {
       SUCCEEDS(MPI_Win_flush(rank, win));
       if (next == 0) sched_yield();
     }
-    SUCCEEDS(MPI_Accumulate(&none, 1, MPI_INT, next - 1, window.at(next - 1, 16), 1, MPI_INT, MPI_REPLACE, win));
+    SUCCEEDS(
+        MPI_Accumulate(&none, 1, MPI_INT, next - 1, window.at(next - 1, 16), 1, MPI_INT, MPI_REPLACE, win));
     SUCCEEDS(MPI_Win_flush(next - 1, win));
   }
   SUCCEEDS(MPI_Win_unlock_all(win));

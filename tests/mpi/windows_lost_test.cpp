@@ -78,7 +78,8 @@ TEST_F(WindowsLost, TheHolderOfAnExclusiveLock) {
     }
     meet();
     if (rank == kVictim) end();
-    EXPECT_EQ(MPI_Win_lock(rank == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, win), MPI_ERR_PROC_ABORTED);
+    EXPECT_EQ(MPI_Win_lock(rank == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, win),
+              MPI_ERR_PROC_ABORTED);
     EXPECT_EQ(MPI_Win_lock_all(0, win), MPI_ERR_PROC_ABORTED);
     // Another rank's lock is free, and no epoch is open.
     EXPECT_EQ(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win), MPI_SUCCESS);

@@ -23,7 +23,8 @@ void shared_parts(bool contiguous) {
   SUCCEEDS(MPI_Info_set(info, "alloc_shared_noncontig", contiguous ? "false" : "true"));
   MPI_Win win = MPI_WIN_NULL;
   int* mine = nullptr;
-  SUCCEEDS(MPI_Win_allocate_shared(kPart * (rank % 3), sizeof(int), info, MPI_COMM_WORLD, static_cast<void*>(&mine), &win));
+  SUCCEEDS(MPI_Win_allocate_shared(kPart * (rank % 3), sizeof(int), info, MPI_COMM_WORLD,
+                                   static_cast<void*>(&mine), &win));
   SUCCEEDS(MPI_Info_free(&info));
   std::vector<int*> parts(static_cast<std::size_t>(size));
   int first = -1;
@@ -38,7 +39,8 @@ void shared_parts(bool contiguous) {
     if (first < 0 && bytes > 0) first = member;
     // Without the hint the parts of members 1 and 2 are neighbours.
     if (contiguous && member % 3 == 2)
-      CHECK(parts[static_cast<std::size_t>(member)] == parts[static_cast<std::size_t>(member - 1)] + kPart / sizeof(int));
+      CHECK(parts[static_cast<std::size_t>(member)] ==
+            parts[static_cast<std::size_t>(member - 1)] + kPart / sizeof(int));
   }
   CHECK(parts[static_cast<std::size_t>(rank)] == mine);
   if (first >= 0) {
@@ -108,7 +110,8 @@ void attached_pieces() {
   int got = -1;
   if (ring.size > 1) {
     CHECK(MPI_Get(&got, 1, MPI_INT, ring.next, theirs[1], 1, MPI_INT, win) == MPI_ERR_RMA_RANGE);
-    CHECK(MPI_Accumulate(&got, 1, MPI_INT, ring.next, theirs[1], 1, MPI_INT, MPI_SUM, win) == MPI_ERR_RMA_RANGE);
+    CHECK(MPI_Accumulate(&got, 1, MPI_INT, ring.next, theirs[1], 1, MPI_INT, MPI_SUM, win) ==
+          MPI_ERR_RMA_RANGE);
   }
   SUCCEEDS(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
   // A window detaches what is left.
@@ -122,11 +125,13 @@ void parts_of_all_sizes() {
   const int rank = rank_in(MPI_COMM_WORLD);
   const int size = size_of(MPI_COMM_WORLD);
   long* library = nullptr;
-  SUCCEEDS(MPI_Alloc_mem(static_cast<MPI_Aint>(sizeof(long)) * size, MPI_INFO_NULL, static_cast<void*>(&library)));
+  SUCCEEDS(
+      MPI_Alloc_mem(static_cast<MPI_Aint>(sizeof(long)) * size, MPI_INFO_NULL, static_cast<void*>(&library)));
   std::fill_n(library, size, -1L);
   const MPI_Aint bytes = rank % 2 == 0 ? static_cast<MPI_Aint>(sizeof(long)) * size : 0;
   MPI_Win win = MPI_WIN_NULL;
-  SUCCEEDS(MPI_Win_create_c(bytes != 0 ? library : nullptr, bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  SUCCEEDS(MPI_Win_create_c(bytes != 0 ? library : nullptr, bytes, sizeof(long), MPI_INFO_NULL,
+                            MPI_COMM_WORLD, &win));
   SUCCEEDS(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
   SUCCEEDS(MPI_Win_fence(0, win));
   const long value = rank;
@@ -147,7 +152,8 @@ void large_forms() {
     MPI_Win win = MPI_WIN_NULL;
     long* mine = nullptr;
     if (shared) {
-      SUCCEEDS(MPI_Win_allocate_shared_c(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine), &win));
+      SUCCEEDS(
+          MPI_Win_allocate_shared_c(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine), &win));
     } else {
       SUCCEEDS(MPI_Win_allocate_c(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine), &win));
     }
@@ -163,19 +169,21 @@ void large_forms() {
     SUCCEEDS(MPI_Rput_c(&value, 1, MPI_LONG, ring.next, 0, 1, MPI_LONG, win, &requests[1]));
     SUCCEEDS(MPI_Rget_c(got.data(), 1, MPI_LONG, ring.next, 1, 1, MPI_LONG, win, &requests[2]));
     SUCCEEDS(MPI_Raccumulate_c(&value, 1, MPI_LONG, ring.next, 2, 1, MPI_LONG, MPI_SUM, win, &requests[3]));
-    SUCCEEDS(MPI_Rget_accumulate_c(&value, 1, MPI_LONG, &got[1], 1, MPI_LONG, ring.next, 3, 1, MPI_LONG, MPI_PROD, win,
-                                   &requests[4]));
+    SUCCEEDS(MPI_Rget_accumulate_c(&value, 1, MPI_LONG, &got[1], 1, MPI_LONG, ring.next, 3, 1, MPI_LONG,
+                                   MPI_PROD, win, &requests[4]));
     SUCCEEDS(MPI_Isend(&value, 1, MPI_LONG, ring.next, 1, MPI_COMM_WORLD, &requests[5]));
     SUCCEEDS(MPI_Waitall(6, requests.data(), statuses.data()));
     for (const MPI_Request request : requests) CHECK(request == MPI_REQUEST_NULL);
     CHECK(statuses[1].MPI_SOURCE == MPI_ANY_SOURCE && statuses[1].MPI_TAG == MPI_ANY_TAG);
-    SUCCEEDS(MPI_Get_accumulate_c(&value, 1, MPI_LONG, &got[2], 1, MPI_LONG, ring.next, 4, 1, MPI_LONG, MPI_REPLACE, win));
+    SUCCEEDS(MPI_Get_accumulate_c(&value, 1, MPI_LONG, &got[2], 1, MPI_LONG, ring.next, 4, 1, MPI_LONG,
+                                  MPI_REPLACE, win));
     SUCCEEDS(MPI_Get_c(&got[3], 1, MPI_LONG, ring.next, 5, 1, MPI_LONG, win));
     SUCCEEDS(MPI_Win_unlock(ring.next, win));
     CHECK(std::ranges::all_of(got, [&](long one) { return one == 10L * ring.next; }) && message == 1);
     SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
     const long base = 10L * ring.rank;
-    CHECK(mine[0] == 1 && mine[1] == base && mine[2] == base + 1 && mine[3] == base && mine[4] == 1 && mine[5] == base);
+    CHECK(mine[0] == 1 && mine[1] == base && mine[2] == base + 1 && mine[3] == base && mine[4] == 1 &&
+          mine[5] == base);
     SUCCEEDS(MPI_Win_free(&win));
   }
 }
@@ -197,16 +205,19 @@ void large_transfers() {
     MPI_Request request = MPI_REQUEST_NULL;
     SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
     SUCCEEDS(MPI_Win_lock(MPI_LOCK_SHARED, ring.next, 0, window.get()));
-    SUCCEEDS(MPI_Rput(values.data(), kParts, MPI_INT, ring.next, window.at(ring.next, 0), 1, scattered, window.get(), &request));
+    SUCCEEDS(MPI_Rput(values.data(), kParts, MPI_INT, ring.next, window.at(ring.next, 0), 1, scattered,
+                      window.get(), &request));
     SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
     SUCCEEDS(MPI_Win_flush(ring.next, window.get()));
-    SUCCEEDS(MPI_Get(got.data(), kParts, MPI_INT, ring.next, window.at(ring.next, 0), 1, scattered, window.get()));
+    SUCCEEDS(
+        MPI_Get(got.data(), kParts, MPI_INT, ring.next, window.at(ring.next, 0), 1, scattered, window.get()));
     SUCCEEDS(MPI_Win_unlock(ring.next, window.get()));
     CHECK(got == values);
     SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
     const auto* const mine = reinterpret_cast<const int*>(window.memory());
     bool right = true;
-    for (int i = 0; i < kParts; ++i) right = right && mine[places[static_cast<std::size_t>(i)]] == ring.previous + i;
+    for (int i = 0; i < kParts; ++i)
+      right = right && mine[places[static_cast<std::size_t>(i)]] == ring.previous + i;
     CHECK(right && mine[3] == 0 && mine[2] == 0);
     SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
   }

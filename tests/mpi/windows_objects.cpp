@@ -22,7 +22,8 @@ void predefined_attributes() {
     SUCCEEDS(MPI_Win_get_attr(window.get(), MPI_WIN_SIZE, &value, &flag));
     CHECK(flag == 1 && *static_cast<MPI_Aint*>(value) == (dynamic ? 0 : 160));
     SUCCEEDS(MPI_Win_get_attr(window.get(), MPI_WIN_DISP_UNIT, &value, &flag));
-    CHECK(flag == 1 && *static_cast<int*>(value) == (dynamic ? 1 : TestWindow::unit(rank_in(MPI_COMM_WORLD))));
+    CHECK(flag == 1 &&
+          *static_cast<int*>(value) == (dynamic ? 1 : TestWindow::unit(rank_in(MPI_COMM_WORLD))));
     SUCCEEDS(MPI_Win_get_attr(window.get(), MPI_WIN_CREATE_FLAVOR, &value, &flag));
     CHECK(flag == 1 && *static_cast<int*>(value) == flavor);
     SUCCEEDS(MPI_Win_get_attr(window.get(), MPI_WIN_MODEL, &value, &flag));
@@ -208,9 +209,9 @@ void synchronization_errors(MPI_Win win) {
   CHECK(MPI_Win_start(MPI_GROUP_NULL, 0, win) == MPI_ERR_GROUP);
   CHECK(MPI_Win_post(MPI_GROUP_NULL, 0, win) == MPI_ERR_GROUP);
   CHECK(MPI_Win_test(win, nullptr) == MPI_ERR_ARG);
-  for (const int code : {MPI_Win_unlock(0, win), MPI_Win_unlock_all(win), MPI_Win_flush(0, win), MPI_Win_flush_all(win),
-                         MPI_Win_flush_local(0, win), MPI_Win_flush_local_all(win), MPI_Win_complete(win),
-                         MPI_Win_wait(win), MPI_Win_test(win, &flag)}) {
+  for (const int code : {MPI_Win_unlock(0, win), MPI_Win_unlock_all(win), MPI_Win_flush(0, win),
+                         MPI_Win_flush_all(win), MPI_Win_flush_local(0, win), MPI_Win_flush_local_all(win),
+                         MPI_Win_complete(win), MPI_Win_wait(win), MPI_Win_test(win, &flag)}) {
     CHECK(code == MPI_ERR_RMA_SYNC);
   }
   SUCCEEDS(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
@@ -299,16 +300,18 @@ void accumulate_errors(MPI_Win win) {
   CHECK(MPI_Fetch_and_op(value.data(), result.data(), mixed, rank, 0, MPI_SUM, win) == MPI_ERR_TYPE);
   SUCCEEDS(MPI_Type_free(&mixed));
   CHECK(MPI_Accumulate(value.data(), 2, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM, win) == MPI_ERR_COUNT);
-  CHECK(MPI_Get_accumulate(value.data(), 1, MPI_INT, result.data(), 2, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM, win) ==
-        MPI_ERR_COUNT);
-  CHECK(MPI_Get_accumulate(value.data(), 1, MPI_INT, nullptr, 1, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM, win) ==
-        MPI_ERR_BUFFER);
+  CHECK(MPI_Get_accumulate(value.data(), 1, MPI_INT, result.data(), 2, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM,
+                           win) == MPI_ERR_COUNT);
+  CHECK(MPI_Get_accumulate(value.data(), 1, MPI_INT, nullptr, 1, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM,
+                           win) == MPI_ERR_BUFFER);
   CHECK(MPI_Fetch_and_op(value.data(), nullptr, MPI_INT, rank, 0, MPI_SUM, win) == MPI_ERR_BUFFER);
   CHECK(MPI_Fetch_and_op(nullptr, result.data(), MPI_LONG, rank, 0, MPI_SUM, win) == MPI_ERR_BUFFER);
   CHECK(MPI_Fetch_and_op(value.data(), result.data(), MPI_LONG, rank, 1, MPI_SUM, win) == MPI_ERR_RMA_RANGE);
-  CHECK(MPI_Compare_and_swap(value.data(), value.data(), result.data(), MPI_FLOAT, rank, 0, win) == MPI_ERR_TYPE);
+  CHECK(MPI_Compare_and_swap(value.data(), value.data(), result.data(), MPI_FLOAT, rank, 0, win) ==
+        MPI_ERR_TYPE);
   CHECK(MPI_Compare_and_swap(value.data(), nullptr, result.data(), MPI_INT, rank, 0, win) == MPI_ERR_BUFFER);
-  CHECK(MPI_Compare_and_swap(value.data(), value.data(), result.data(), MPI_INT, rank, 2, win) == MPI_ERR_RMA_RANGE);
+  CHECK(MPI_Compare_and_swap(value.data(), value.data(), result.data(), MPI_INT, rank, 2, win) ==
+        MPI_ERR_RMA_RANGE);
   SUCCEEDS(MPI_Accumulate(value.data(), 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win));
   SUCCEEDS(MPI_Fetch_and_op(value.data(), result.data(), MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win));
   SUCCEEDS(MPI_Compare_and_swap(value.data(), value.data(), result.data(), MPI_INT, MPI_PROC_NULL, 0, win));

@@ -40,17 +40,21 @@ std::optional<std::size_t> draw_place(const TypeModel& type, int count, std::mt1
 template <class Visit>
 void for_each_element(const TypeModel& type, int count, const Visit& visit) {
   for (int i = 0; i < count; ++i) {
-    for (const Element& one : type.map) visit(i * type.extent() + one.offset, static_cast<std::size_t>(one.bytes));
+    for (const Element& one : type.map)
+      visit(i * type.extent() + one.offset, static_cast<std::size_t>(one.bytes));
   }
 }
 
 std::vector<unsigned char> data_of(const unsigned char* base, const TypeModel& type, int count) {
   std::vector<unsigned char> data;
-  for_each_element(type, count, [&](MPI_Aint at, std::size_t bytes) { data.insert(data.end(), base + at, base + at + bytes); });
+  for_each_element(type, count, [&](MPI_Aint at, std::size_t bytes) {
+    data.insert(data.end(), base + at, base + at + bytes);
+  });
   return data;
 }
 
-void place_data(unsigned char* base, const TypeModel& type, int count, const std::vector<unsigned char>& data) {
+void place_data(unsigned char* base, const TypeModel& type, int count,
+                const std::vector<unsigned char>& data) {
   std::size_t next = 0;
   for_each_element(type, count, [&](MPI_Aint at, std::size_t bytes) {
     std::memcpy(base + at, data.data() + next, bytes);
@@ -120,18 +124,22 @@ class Traffic {
     if (below(2) == 0) {
       place_data(expected, type, count, memory->data(local, local_count));
       if (requested) {
-        SUCCEEDS(MPI_Rput(memory->address(), local_count, local.type, target, disp, count, type.type, window_.get(), &request));
+        SUCCEEDS(MPI_Rput(memory->address(), local_count, local.type, target, disp, count, type.type,
+                          window_.get(), &request));
       } else {
-        SUCCEEDS(MPI_Put_c(memory->address(), local_count, local.type, target, disp, count, type.type, window_.get()));
+        SUCCEEDS(MPI_Put_c(memory->address(), local_count, local.type, target, disp, count, type.type,
+                           window_.get()));
       }
       puts_.push_back(std::move(memory));
     } else {
       auto wanted = std::make_unique<TypeMemory>(*memory);
       wanted->place(local, local_count, data_of(expected, type, count));
       if (requested) {
-        SUCCEEDS(MPI_Rget(memory->address(), local_count, local.type, target, disp, count, type.type, window_.get(), &request));
+        SUCCEEDS(MPI_Rget(memory->address(), local_count, local.type, target, disp, count, type.type,
+                          window_.get(), &request));
       } else {
-        SUCCEEDS(MPI_Get(memory->address(), local_count, local.type, target, disp, count, type.type, window_.get()));
+        SUCCEEDS(MPI_Get(memory->address(), local_count, local.type, target, disp, count, type.type,
+                         window_.get()));
       }
       gets_.push_back({std::move(memory), std::move(wanted)});
     }
@@ -152,8 +160,8 @@ class Traffic {
 
   /// Returns a predefined type and an operator that is defined for it.
   [[nodiscard]] std::pair<MPI_Datatype, MPI_Op> draw_operation() {
-    static const std::vector<MPI_Op> integer = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR,
-                                                MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
+    static const std::vector<MPI_Op> integer = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
+                                                MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
     static const std::vector<MPI_Op> floating = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX};
     static const std::vector<MPI_Op> logical = {MPI_LAND, MPI_LOR, MPI_LXOR};
     static const std::vector<MPI_Op> complex = {MPI_SUM, MPI_PROD};
@@ -177,7 +185,9 @@ class Traffic {
                                             {MPI_DOUBLE_INT, pair},
                                             {MPI_SHORT_INT, pair}};
     const Kind& kind = kinds[static_cast<std::size_t>(below(static_cast<int>(kinds.size())))];
-    const MPI_Op op = below(5) == 0 ? MPI_REPLACE : kind.ops[static_cast<std::size_t>(below(static_cast<int>(kind.ops.size())))];
+    const MPI_Op op = below(5) == 0
+                          ? MPI_REPLACE
+                          : kind.ops[static_cast<std::size_t>(below(static_cast<int>(kind.ops.size())))];
     return {kind.type, op};
   }
 
@@ -196,7 +206,8 @@ class Traffic {
     SUCCEEDS(MPI_Type_create_indexed_block(count, 1, places.data(), type, &layout));
     SUCCEEDS(MPI_Type_commit(&layout));
     // Operands of 16-byte alignment, as the elements of any type need.
-    std::vector<max_align_t> room((static_cast<std::size_t>(count) * static_cast<std::size_t>(extent)) / sizeof(max_align_t) + 4);
+    std::vector<max_align_t> room(
+        (static_cast<std::size_t>(count) * static_cast<std::size_t>(extent)) / sizeof(max_align_t) + 4);
     auto* const operands = reinterpret_cast<unsigned char*>(room.data());
     set_small(operands, type, extent, count);
     std::vector<max_align_t> result_room(room.size());
@@ -225,15 +236,17 @@ class Traffic {
     const MPI_Aint disp = displacement(target, place);
     MPI_Request request = MPI_REQUEST_NULL;
     if (fetches && requested) {
-      SUCCEEDS(MPI_Rget_accumulate(operands, count, type, results, count, type, target, disp, target_count, target_type, used,
-                                   window_.get(), &request));
+      SUCCEEDS(MPI_Rget_accumulate(operands, count, type, results, count, type, target, disp, target_count,
+                                   target_type, used, window_.get(), &request));
     } else if (fetches) {
-      SUCCEEDS(MPI_Get_accumulate(operands, count, type, results, count, type, target, disp, target_count, target_type, used,
-                                  window_.get()));
+      SUCCEEDS(MPI_Get_accumulate(operands, count, type, results, count, type, target, disp, target_count,
+                                  target_type, used, window_.get()));
     } else if (requested) {
-      SUCCEEDS(MPI_Raccumulate(operands, count, type, target, disp, target_count, target_type, used, window_.get(), &request));
+      SUCCEEDS(MPI_Raccumulate(operands, count, type, target, disp, target_count, target_type, used,
+                               window_.get(), &request));
     } else {
-      SUCCEEDS(MPI_Accumulate_c(operands, count, type, target, disp, target_count, target_type, used, window_.get()));
+      SUCCEEDS(MPI_Accumulate_c(operands, count, type, target, disp, target_count, target_type, used,
+                                window_.get()));
     }
     if (requested) requests.push_back(request);
     SUCCEEDS(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
@@ -244,14 +257,16 @@ class Traffic {
   }
 
   /// Copies the data of an element, without the holes that pairs have.
-  static void copy_element(unsigned char* to, const unsigned char* from, MPI_Datatype type, MPI_Aint /*extent*/) {
+  static void copy_element(unsigned char* to, const unsigned char* from, MPI_Datatype type,
+                           MPI_Aint /*extent*/) {
     std::array<unsigned char, 64> packed = {};
     int position = 0;
     SUCCEEDS(MPI_Pack(from, 1, type, packed.data(), 64, &position, MPI_COMM_SELF));
     position = 0;
     SUCCEEDS(MPI_Unpack(packed.data(), 64, &position, to, 1, type, MPI_COMM_SELF));
   }
-  static bool same_elements(const unsigned char* one, const unsigned char* other, MPI_Datatype type, MPI_Aint extent, int count) {
+  static bool same_elements(const unsigned char* one, const unsigned char* other, MPI_Datatype type,
+                            MPI_Aint extent, int count) {
     bool same = true;
     for (int i = 0; i < count; ++i) {
       std::array<unsigned char, 64> left = {};
@@ -291,8 +306,8 @@ class Traffic {
     Slice sent;
     for (const Slice& slice : model_.slices) sent.insert(sent.end(), slice.begin(), slice.end());
     Slice expected(sent.size());
-    SUCCEEDS(MPI_Alltoall(sent.data(), static_cast<int>(kSlice), MPI_BYTE, expected.data(), static_cast<int>(kSlice), MPI_BYTE,
-                          MPI_COMM_WORLD));
+    SUCCEEDS(MPI_Alltoall(sent.data(), static_cast<int>(kSlice), MPI_BYTE, expected.data(),
+                          static_cast<int>(kSlice), MPI_BYTE, MPI_COMM_WORLD));
     SUCCEEDS(MPI_Win_sync(window_.get()));
     CHECK(std::memcmp(expected.data(), window_.memory(), expected.size()) == 0);
     SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
