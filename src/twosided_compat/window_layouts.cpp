@@ -49,9 +49,9 @@ void divide(TypeMap::Grid& contiguous, const TypeMap::Grid& like) {
   contiguous.bytes = like.bytes;
 }
 
+/// Returns whether two grids of as many data have as many parts along each dimension. Then the parts have as many bytes.
 bool same_counts(const TypeMap::Grid& one, const TypeMap::Grid& other) {
-  return one.bytes == other.bytes &&
-         std::ranges::equal(one.dimensions, other.dimensions, {}, &TypeMap::Dimension::count,
+  return std::ranges::equal(one.dimensions, other.dimensions, {}, &TypeMap::Dimension::count,
                             &TypeMap::Dimension::count);
 }
 

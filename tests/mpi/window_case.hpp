@@ -11,8 +11,21 @@
 
 namespace mpi_test {
 
-inline constexpr std::array kFlavors = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED,
-                                        MPI_WIN_FLAVOR_DYNAMIC};
+/// Returns whether all ranks share their host.
+[[nodiscard]] inline bool on_one_host() {
+  MPI_Comm host = MPI_COMM_NULL;
+  SUCCEEDS(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  const bool one = size_of(host) == size_of(MPI_COMM_WORLD);
+  SUCCEEDS(MPI_Comm_free(&host));
+  return one;
+}
+
+/// Returns the flavors that windows of all ranks can have. The test of a cluster runs on several hosts.
+[[nodiscard]] inline std::vector<int> flavors() {
+  std::vector<int> all = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_DYNAMIC};
+  if (on_one_host()) all.push_back(MPI_WIN_FLAVOR_SHARED);
+  return all;
+}
 
 /// A window of MPI_COMM_WORLD in which each rank has `bytes` bytes, which are 0. The displacement unit of rank r is
 /// 1, 2, 4, 8 or 16.

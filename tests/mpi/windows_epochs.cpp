@@ -180,7 +180,7 @@ void several_windows() {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const unsigned seed = test_seed();
-  for (const int flavor : kFlavors) {
+  for (const int flavor : flavors()) {
     SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
     random_groups(flavor, seed);
   }

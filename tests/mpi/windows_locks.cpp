@@ -1,6 +1,8 @@
 // Locks and atomic operations under contention: counters that no other operation protects, and mixtures of accumulates
 // that have to be atomic to each other.
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -29,9 +31,10 @@ void count_under_locks(int flavor) {
       SUCCEEDS(MPI_Get(&value, 1, MPI_LONG, target, window.at(target, 0), 1, MPI_LONG, window.get()));
       SUCCEEDS(MPI_Win_flush_local(target, window.get()));
       ++value;
-      // The second word is wrong while the first one changes: nobody may see that.
+      // The second word is wrong while the first one changes: nobody may see that, also if others run now.
       SUCCEEDS(MPI_Put(&value, 1, MPI_LONG, target, window.at(target, 0), 1, MPI_LONG, window.get()));
       SUCCEEDS(MPI_Win_flush(target, window.get()));
+      sched_yield();
       SUCCEEDS(MPI_Put(&value, 1, MPI_LONG, target, window.at(target, 16), 1, MPI_LONG, window.get()));
       SUCCEEDS(MPI_Win_unlock(target, window.get()));
       const bool all = (turn + i) % 3 == 0;
@@ -42,6 +45,8 @@ void count_under_locks(int flavor) {
         SUCCEEDS(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.get()));
       }
       SUCCEEDS(MPI_Get(seen.data(), 1, MPI_LONG, target, window.at(target, 0), 1, MPI_LONG, window.get()));
+      SUCCEEDS(MPI_Win_flush(target, window.get()));
+      sched_yield();
       SUCCEEDS(
           MPI_Get(seen.data() + 1, 1, MPI_LONG, target, window.at(target, 16), 1, MPI_LONG, window.get()));
       SUCCEEDS(all ? MPI_Win_flush_local_all(window.get()) : MPI_Win_flush_local(target, window.get()));
@@ -141,6 +146,26 @@ void add_overlapping(const TestWindow& window, MPI_Datatype type, const std::vec
   SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/// Products, for which there is no atomic operation: 3 as often as all ranks multiply, modulo the integers' range.
+template <class Integer>
+void multiply(const TestWindow& window, MPI_Datatype type) {
+  constexpr int kTurns = 300;
+  const Integer three = 3;
+  Integer expected = 1;
+  for (int i = 0; i < kTurns * size_of(MPI_COMM_WORLD); ++i)
+    expected = static_cast<Integer>(expected * three);
+  auto* const mine = reinterpret_cast<Integer*>(window.memory());
+  *mine = 1;
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  SUCCEEDS(MPI_Win_lock_all(0, window.get()));
+  for (int turn = 0; turn < kTurns; ++turn)
+    SUCCEEDS(MPI_Accumulate(&three, 1, type, 0, window.at(0, 0), 1, type, MPI_PROD, window.get()));
+  SUCCEEDS(MPI_Win_unlock_all(window.get()));
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  if (rank_in(MPI_COMM_WORLD) == 0) CHECK(*mine == expected);
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 /// A queue of ranks that wait for each other, as the standard's example of a mutex has it: swaps, compare-and-swap and
 /// plain replacements of the same words.
 void pass_a_queue_lock() {
@@ -206,7 +231,7 @@ void pass_a_queue_lock() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  for (const int flavor : kFlavors) {
+  for (const int flavor : flavors()) {
     count_under_locks(flavor);
     {
       const TestWindow window(flavor, 64);
@@ -219,6 +244,11 @@ int main(int argc, char** argv) {
     {
       const TestWindow window(flavor, 64);
       take_numbers<std::int16_t>(window, MPI_INT16_T);
+    }
+    {
+      const TestWindow window(flavor, 64);
+      multiply<std::uint64_t>(window, MPI_UINT64_T);
+      multiply<std::uint32_t>(window, MPI_UINT32_T);
     }
     {
       const TestWindow window(flavor, 1024);

@@ -149,6 +149,7 @@ void parts_of_all_sizes() {
 void large_forms() {
   const Ring ring(MPI_COMM_WORLD);
   for (const bool shared : {false, true}) {
+    if (shared && !on_one_host()) continue;
     MPI_Win win = MPI_WIN_NULL;
     long* mine = nullptr;
     if (shared) {
@@ -228,8 +229,10 @@ void large_transfers() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  shared_parts(true);
-  shared_parts(false);
+  if (on_one_host()) {
+    shared_parts(true);
+    shared_parts(false);
+  }
   attached_pieces();
   parts_of_all_sizes();
   large_forms();

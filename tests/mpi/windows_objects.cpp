@@ -12,7 +12,7 @@ namespace {
 using namespace mpi_test;
 
 void predefined_attributes() {
-  for (const int flavor : kFlavors) {
+  for (const int flavor : flavors()) {
     const TestWindow window(flavor, 160);
     void* value = nullptr;
     int flag = 0;

@@ -329,7 +329,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const unsigned seed = test_seed();
   std::mt19937 random(seed);
-  for (const int flavor : kFlavors) {
+  for (const int flavor : flavors()) {
     const TestWindow window(flavor, kSlice * static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
     for (unsigned run = 0; run < 12; ++run) {
       // A traffic begins with a slice of zeros.
