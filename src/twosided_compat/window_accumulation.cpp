@@ -92,7 +92,7 @@ int move_all(Direction direction, std::byte* data, const Target& target) {
 }
 
 /// Returns the alignment of the machine type. Sizes that are no power of two belong to types with holes.
-std::size_t alignment_of(const PredefinedType& type) {
+std::size_t element_alignment(const PredefinedType& type) {
   const std::size_t size = type.type_class == TypeClass::kComplex ? type.size / 2U : type.size;
   return (size & (size - 1)) == 0 ? size : 1;
 }
@@ -151,7 +151,7 @@ int update_by_copies(const Accumulation& accumulation, const std::byte* operands
 
 int run_locked(const Window& win, const Accumulation& accumulation) {
   const Target& target = accumulation.target;
-  const std::size_t alignment = alignment_of(*accumulation.element->predefined());
+  const std::size_t alignment = element_alignment(*accumulation.element->predefined());
   const Packed operands(accumulation.op != number::kNoOp ? accumulation.origin : Buffer{}, alignment);
   const bool in_place = target.part->here != nullptr && target.buffer.is_contiguous() &&
                         is_aligned(target.buffer.data, alignment) &&
