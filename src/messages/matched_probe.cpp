@@ -33,6 +33,8 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
     } else {
       pending_.engine().progress();
       arrivals_.poll_rings();
+      // A program that asks again and again never sleeps, and would not learn that the rank has ended.
+      if (wanted.source != kAnySource) look_for_ended_ranks();
     }
   }
   // A rank that is lost now may have sent the message before.

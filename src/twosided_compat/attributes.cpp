@@ -219,11 +219,14 @@ int free_key(int* keyval) {
 
 template class AttributesOf<MPI_Comm>;
 template class AttributesOf<MPI_Datatype>;
+template class AttributesOf<MPI_Win>;
 template int create_key<MPI_Comm>(MPI_Comm_copy_attr_function*, MPI_Comm_delete_attr_function*, int*, void*);
 template int create_key<MPI_Datatype>(MPI_Type_copy_attr_function*, MPI_Type_delete_attr_function*, int*,
                                       void*);
+template int create_key<MPI_Win>(MPI_Win_copy_attr_function*, MPI_Win_delete_attr_function*, int*, void*);
 template int free_key<MPI_Comm>(int*);
 template int free_key<MPI_Datatype>(int*);
+template int free_key<MPI_Win>(int*);
 
 int comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
                        void* extra) {

@@ -19,6 +19,11 @@ struct AttributeFunctions<MPI_Datatype> {
   using Copy = MPI_Type_copy_attr_function;
   using Delete = MPI_Type_delete_attr_function;
 };
+template <>
+struct AttributeFunctions<MPI_Win> {
+  using Copy = MPI_Win_copy_attr_function;
+  using Delete = MPI_Win_delete_attr_function;
+};
 
 /// The attributes that a program has attached to one object (MPI 4.1, section 7.7), in the order in which it
 /// first set them. `Handle` is the type of the object's handle. The object's user does not set and read them

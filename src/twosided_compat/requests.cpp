@@ -88,7 +88,14 @@ Request::Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(
   comm.add_reference();
 }
 
+Request::Request(ErrorHandlerOwner& window)
+    : Request(Type::kWindow, *find<Communicator>(MPI_COMM_SELF)) {
+  window_ = &window;
+  window.add_reference();
+}
+
 Request::~Request() {
+  if (window_ != nullptr) window_->remove_reference();
   if (kept_type_ != nullptr) kept_type_->remove_reference();
   comm_.remove_reference();
 }
@@ -187,7 +194,7 @@ int consume(MPI_Request& handle, Request& request, MPI_Status* status) {
   } else {
     request.describe(status);
   }
-  if (code != MPI_SUCCESS) code = failure_of(request.comm(), code);
+  if (code != MPI_SUCCESS) code = failure_of(request.owner(), code);
   if (request.start) {
     request.active = false;
     request.ended = false;

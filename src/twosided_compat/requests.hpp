@@ -21,16 +21,21 @@ class Partitioned;
 /// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
 class Request : public Object {
  public:
-  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kGeneralized, kFlush, kDuplicate };
+  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kGeneralized, kFlush, kDuplicate, kWindow };
 
   Request(Type type, Communicator& comm);
+  /// An operation on a window, whose error handler gets its failures.
+  explicit Request(ErrorHandlerOwner& window);
   ~Request();
   /// Memory for requests comes from a list of those that were freed: a program makes and frees millions.
   [[nodiscard]] static void* operator new(std::size_t bytes);
   static void operator delete(void* memory) noexcept;
 
   [[nodiscard]] Type type() const { return type_; }
+  /// Returns the communicator of the operation, or MPI_COMM_SELF if it has none.
   [[nodiscard]] Communicator& comm() const { return comm_; }
+  /// Returns the object whose error handler gets the operation's failure.
+  [[nodiscard]] ErrorHandlerOwner& owner() const { return window_ != nullptr ? *window_ : comm_; }
 
   /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
   rma_request_t pending = RMA_REQUEST_NULL;
@@ -95,6 +100,7 @@ class Request : public Object {
  private:
   const Type type_;
   Communicator& comm_;
+  ErrorHandlerOwner* window_ = nullptr;  // of an operation on a window; holds a reference
   Datatype* kept_type_ = nullptr;
 };
 

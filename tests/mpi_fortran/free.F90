@@ -12,3 +12,4 @@
 #include "errors.inc"
 #include "datatypes.inc"
 #include "topologies.inc"
+#include "windows.inc"

@@ -33,7 +33,7 @@ static void make_mistake(const char* name) {
 
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "";
-  MPI_Win win = MPI_WIN_NULL;
+  MPI_Comm joined = MPI_COMM_NULL;
   int number = 0;
   if (strcmp(name, "early") == 0) {
     int major = 0;
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (strcmp(name, "before") == 0) MPI_Get_address(&number, NULL);
-  if (strcmp(name, "before-missing") == 0) MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  if (strcmp(name, "before-missing") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined);
   if (strcmp(name, "before-error") == 0) MPI_Error_class(77, &number);
   MPI_Init(&argc, &argv);
   if (strcmp(name, "twice") == 0) MPI_Init(&argc, &argv);
@@ -52,10 +52,10 @@ int main(int argc, char** argv) {
   if (strcmp(name, "abort-0") == 0) MPI_Abort(MPI_COMM_WORLD, 256);
   if (strcmp(name, "fatal") == 0) MPI_Type_size(MPI_DATATYPE_NULL, &number);
   make_mistake(name);
-  if (strcmp(name, "missing") == 0) MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  if (strcmp(name, "missing") == 0) MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined);
   if (strcmp(name, "missing-returns") == 0) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    printf("class %d\n", MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    printf("class %d\n", MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined));
   }
   MPI_Finalize();
   if (strcmp(name, "after") == 0) MPI_Get_address(&number, NULL);

@@ -1,0 +1,137 @@
+// A rank ends in the middle of its epochs, and the launcher keeps the others alive. Each call that waits for it fails
+// with MPI_ERR_PROC_ABORTED, and none waits for ever. The test forks the ranks of each job.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "../multi/forked_job.hpp"
+#include "mpi.h"
+#include "rma/rma.h"
+
+namespace {
+
+constexpr int kRanks = 3;
+constexpr int kVictim = 2;
+
+class WindowsLost : public testing::Test {
+ protected:
+  /// Runs `body(rank, win)` on all ranks of a job, with a window of a word for each rank. The victim ends inside of it.
+  static void run(const std::function<void(int, MPI_Win)>& body) {
+    const SharedWithForked<Meeting> meeting;
+    std::vector<Forked> processes;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      processes.emplace_back([&, rank] {
+        Member member = {&*meeting, rank, kRanks};
+        const rma_bootstrap_t given = {rank, kRanks, allgather, barrier, nullptr, &member};
+        EXPECT_EQ(rma_init_with(&given), RMA_SUCCESS) << rma_last_error();
+        EXPECT_EQ(MPI_Init(nullptr, nullptr), MPI_SUCCESS);
+        MPI_Win win = MPI_WIN_NULL;
+        void* base = nullptr;
+        EXPECT_EQ(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_SUCCESS);
+        MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+        body(rank, win);
+        EXPECT_EQ(MPI_Win_free(&win), MPI_ERR_PROC_ABORTED);
+        EXPECT_EQ(win, MPI_WIN_NULL);
+        return true;  // and the process ends without MPI_Finalize, which nobody could complete
+      });
+    }
+    for (int rank = 0; rank < kRanks; ++rank)
+      EXPECT_EQ(processes[static_cast<std::size_t>(rank)].ended_well(), rank != kVictim) << "rank " << rank;
+  }
+
+  /// Ends as by a signal, when all ranks are there.
+  [[noreturn]] static void end() {
+    kill(getpid(), SIGKILL);
+    std::abort();
+  }
+
+  static void meet() { EXPECT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS); }
+
+  /// Makes the group of the victim, or of both others.
+  static MPI_Group group(MPI_Win win, const std::vector<int>& members) {
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Group some = MPI_GROUP_NULL;
+    EXPECT_EQ(MPI_Win_get_group(win, &all), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Group_incl(all, static_cast<int>(members.size()), members.data(), &some), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Group_free(&all), MPI_SUCCESS);
+    return some;
+  }
+};
+
+TEST_F(WindowsLost, AFence) {
+  run([](int rank, MPI_Win win) {
+    EXPECT_EQ(MPI_Win_fence(0, win), MPI_SUCCESS);
+    if (rank == kVictim) end();
+    EXPECT_EQ(MPI_Win_fence(0, win), MPI_ERR_PROC_ABORTED);
+    EXPECT_EQ(MPI_Win_fence(0, win), MPI_ERR_PROC_ABORTED);
+  });
+}
+
+TEST_F(WindowsLost, TheHolderOfAnExclusiveLock) {
+  run([](int rank, MPI_Win win) {
+    if (rank == kVictim) {
+      EXPECT_EQ(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), MPI_SUCCESS);
+    }
+    meet();
+    if (rank == kVictim) end();
+    EXPECT_EQ(MPI_Win_lock(rank == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, win),
+              MPI_ERR_PROC_ABORTED);
+    EXPECT_EQ(MPI_Win_lock_all(0, win), MPI_ERR_PROC_ABORTED);
+    // Another rank's lock is free, and no epoch is open.
+    EXPECT_EQ(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Win_unlock(1, win), MPI_SUCCESS);
+  });
+}
+
+TEST_F(WindowsLost, ASharer) {
+  run([](int rank, MPI_Win win) {
+    if (rank == kVictim) {
+      EXPECT_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
+    }
+    meet();
+    if (rank == kVictim) end();
+    EXPECT_EQ(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win), MPI_ERR_PROC_ABORTED);
+    long value = 7;
+    EXPECT_EQ(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Accumulate(&value, 1, MPI_LONG, rank, 0, 1, MPI_LONG, MPI_SUM, win), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Win_unlock(rank, win), MPI_SUCCESS);
+  });
+}
+
+TEST_F(WindowsLost, ATargetThatNeverPosts) {
+  run([](int rank, MPI_Win win) {
+    MPI_Group victim = group(win, {kVictim});
+    meet();
+    if (rank == kVictim) end();
+    EXPECT_EQ(MPI_Win_start(victim, 0, win), MPI_ERR_PROC_ABORTED);
+    EXPECT_EQ(MPI_Win_complete(win), MPI_ERR_RMA_SYNC);
+    EXPECT_EQ(MPI_Group_free(&victim), MPI_SUCCESS);
+  });
+}
+
+TEST_F(WindowsLost, AnOriginThatNeverCompletes) {
+  run([](int rank, MPI_Win win) {
+    MPI_Group victim = group(win, {kVictim});
+    MPI_Group others = group(win, {0, 1});
+    if (rank == kVictim) {
+      EXPECT_EQ(MPI_Win_start(others, 0, win), MPI_SUCCESS);
+    } else {
+      EXPECT_EQ(MPI_Win_post(victim, 0, win), MPI_SUCCESS);
+    }
+    meet();
+    if (rank == kVictim) end();
+    int flag = 0;
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS && flag == 0) code = MPI_Win_test(win, &flag);
+    EXPECT_EQ(code, MPI_ERR_PROC_ABORTED);
+    EXPECT_EQ(MPI_Win_wait(win), MPI_ERR_PROC_ABORTED);
+    EXPECT_EQ(MPI_Group_free(&victim), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Group_free(&others), MPI_SUCCESS);
+  });
+}
+
+}  // namespace

@@ -1,0 +1,243 @@
+// The memory of windows: loads and stores in shared ones, attached pieces of dynamic ones, parts of different sizes, and
+// the calls with large counts.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "window_case.hpp"
+
+namespace {
+
+using namespace mpi_test;
+
+/// Member r has r % 3 pages. By default the parts follow each other.
+void shared_parts(bool contiguous) {
+  constexpr MPI_Aint kPart = 4096;
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int size = size_of(MPI_COMM_WORLD);
+  MPI_Info info = MPI_INFO_NULL;
+  SUCCEEDS(MPI_Info_create(&info));
+  SUCCEEDS(MPI_Info_set(info, "alloc_shared_noncontig", contiguous ? "false" : "true"));
+  MPI_Win win = MPI_WIN_NULL;
+  int* mine = nullptr;
+  SUCCEEDS(MPI_Win_allocate_shared(kPart * (rank % 3), sizeof(int), info, MPI_COMM_WORLD,
+                                   static_cast<void*>(&mine), &win));
+  SUCCEEDS(MPI_Info_free(&info));
+  std::vector<int*> parts(static_cast<std::size_t>(size));
+  int first = -1;
+  SUCCEEDS(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
+  for (int member = 0; member < size; ++member) {
+    MPI_Aint bytes = -1;
+    MPI_Aint unit = -1;
+    void* base = nullptr;
+    SUCCEEDS(MPI_Win_shared_query_c(win, member, &bytes, &unit, &base));
+    CHECK(bytes == kPart * (member % 3) && unit == sizeof(int) && (base == nullptr) == (bytes == 0));
+    parts[static_cast<std::size_t>(member)] = static_cast<int*>(base);
+    if (first < 0 && bytes > 0) first = member;
+    // Without the hint the parts of members 1 and 2 are neighbours.
+    if (contiguous && member % 3 == 2)
+      CHECK(parts[static_cast<std::size_t>(member)] ==
+            parts[static_cast<std::size_t>(member - 1)] + kPart / sizeof(int));
+  }
+  CHECK(parts[static_cast<std::size_t>(rank)] == mine);
+  if (first >= 0) {
+    MPI_Aint bytes = -1;
+    int unit = -1;
+    void* base = nullptr;
+    SUCCEEDS(MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &base));
+    CHECK(base == parts[static_cast<std::size_t>(first)] && bytes == kPart && unit == sizeof(int));
+  }
+  // Every rank stores into a place of its own in every part, and reads the others' by loads and by gets.
+  for (int member = 0; member < size; ++member) {
+    if (member % 3 != 0) parts[static_cast<std::size_t>(member)][rank] = 1000 * member + rank;
+  }
+  SUCCEEDS(MPI_Win_sync(win));
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  SUCCEEDS(MPI_Win_sync(win));
+  for (int member = 0; member < size; ++member) {
+    if (member % 3 == 0) continue;
+    std::vector<int> got(static_cast<std::size_t>(size), -1);
+    SUCCEEDS(MPI_Get(got.data(), size, MPI_INT, member, 0, size, MPI_INT, win));
+    SUCCEEDS(MPI_Win_flush(member, win));
+    for (int other = 0; other < size; ++other) {
+      CHECK(parts[static_cast<std::size_t>(member)][other] == 1000 * member + other);
+      CHECK(got[static_cast<std::size_t>(other)] == 1000 * member + other);
+    }
+  }
+  SUCCEEDS(MPI_Win_unlock_all(win));
+  SUCCEEDS(MPI_Win_free(&win));
+}
+
+/// Pieces of the stack, of the library's memory and of the program's heap, which come and go.
+void attached_pieces() {
+  constexpr int kInts = 300;
+  const Ring ring(MPI_COMM_WORLD);
+  MPI_Win win = MPI_WIN_NULL;
+  SUCCEEDS(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  SUCCEEDS(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+  std::array<int, kInts> stack = {};
+  std::vector<int> heap(kInts);
+  int* library = nullptr;
+  SUCCEEDS(MPI_Alloc_mem(kInts * sizeof(int), MPI_INFO_NULL, static_cast<void*>(&library)));
+  std::fill_n(library, kInts, 0);
+  const std::array<int*, 3> pieces = {stack.data(), heap.data(), library};
+  std::array<MPI_Aint, 3> mine = {};
+  std::array<MPI_Aint, 3> theirs = {};
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    SUCCEEDS(MPI_Win_attach(win, pieces[i], kInts * sizeof(int)));
+    SUCCEEDS(MPI_Get_address(pieces[i], &mine[i]));
+  }
+  SUCCEEDS(MPI_Win_attach(win, nullptr, 0));
+  SUCCEEDS(MPI_Sendrecv(mine.data(), 3, MPI_AINT, ring.previous, 0, theirs.data(), 3, MPI_AINT, ring.next, 0,
+                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  std::vector<int> values(kInts);
+  std::iota(values.begin(), values.end(), 1000 * ring.rank);
+  SUCCEEDS(MPI_Win_fence(0, win));
+  for (const MPI_Aint base : theirs) {
+    SUCCEEDS(MPI_Put(values.data(), kInts / 2, MPI_INT, ring.next, base, kInts / 2, MPI_INT, win));
+    SUCCEEDS(MPI_Accumulate(values.data() + kInts / 2, kInts / 2, MPI_INT, ring.next,
+                            MPI_Aint_add(base, kInts / 2 * sizeof(int)), kInts / 2, MPI_INT, MPI_SUM, win));
+  }
+  SUCCEEDS(MPI_Win_fence(0, win));
+  std::iota(values.begin(), values.end(), 1000 * ring.previous);
+  for (const int* const piece : pieces) CHECK(std::equal(values.begin(), values.end(), piece));
+  for (int* const piece : pieces) SUCCEEDS(MPI_Win_detach(win, piece));
+  SUCCEEDS(MPI_Win_fence(0, win));
+  // The pieces of other processes that are attached no more.
+  int got = -1;
+  if (ring.size > 1) {
+    CHECK(MPI_Get(&got, 1, MPI_INT, ring.next, theirs[1], 1, MPI_INT, win) == MPI_ERR_RMA_RANGE);
+    CHECK(MPI_Accumulate(&got, 1, MPI_INT, ring.next, theirs[1], 1, MPI_INT, MPI_SUM, win) ==
+          MPI_ERR_RMA_RANGE);
+  }
+  SUCCEEDS(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+  // A window detaches what is left.
+  SUCCEEDS(MPI_Win_attach(win, heap.data(), kInts * sizeof(int)));
+  SUCCEEDS(MPI_Win_free(&win));
+  SUCCEEDS(MPI_Free_mem(library));
+}
+
+/// Windows over memory of the library, and of nobody: parts may be empty.
+void parts_of_all_sizes() {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int size = size_of(MPI_COMM_WORLD);
+  long* library = nullptr;
+  SUCCEEDS(
+      MPI_Alloc_mem(static_cast<MPI_Aint>(sizeof(long)) * size, MPI_INFO_NULL, static_cast<void*>(&library)));
+  std::fill_n(library, size, -1L);
+  const MPI_Aint bytes = rank % 2 == 0 ? static_cast<MPI_Aint>(sizeof(long)) * size : 0;
+  MPI_Win win = MPI_WIN_NULL;
+  SUCCEEDS(MPI_Win_create_c(bytes != 0 ? library : nullptr, bytes, sizeof(long), MPI_INFO_NULL,
+                            MPI_COMM_WORLD, &win));
+  SUCCEEDS(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+  SUCCEEDS(MPI_Win_fence(0, win));
+  const long value = rank;
+  for (int target = 0; target < size; ++target) {
+    const int code = MPI_Put(&value, 1, MPI_LONG, target, rank, 1, MPI_LONG, win);
+    CHECK(code == (target % 2 == 0 ? MPI_SUCCESS : MPI_ERR_RMA_RANGE));
+  }
+  SUCCEEDS(MPI_Win_fence(0, win));
+  for (int i = 0; i < size; ++i) CHECK(library[i] == (rank % 2 == 0 ? i : -1));
+  SUCCEEDS(MPI_Win_free(&win));
+  SUCCEEDS(MPI_Free_mem(library));
+}
+
+/// The remaining calls with MPI_Count, and requests beside messages in one list.
+void large_forms() {
+  const Ring ring(MPI_COMM_WORLD);
+  for (const bool shared : {false, true}) {
+    if (shared && !on_one_host()) continue;
+    MPI_Win win = MPI_WIN_NULL;
+    long* mine = nullptr;
+    if (shared) {
+      SUCCEEDS(
+          MPI_Win_allocate_shared_c(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine), &win));
+    } else {
+      SUCCEEDS(MPI_Win_allocate_c(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine), &win));
+    }
+    std::fill_n(mine, 8, 10L * ring.rank);
+    SUCCEEDS(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    SUCCEEDS(MPI_Win_lock(MPI_LOCK_SHARED, ring.next, 0, win));
+    const long value = 1;
+    std::array<long, 4> got = {};
+    long message = -1;
+    std::array<MPI_Request, 6> requests = {};
+    std::array<MPI_Status, 6> statuses = {};
+    SUCCEEDS(MPI_Irecv(&message, 1, MPI_LONG, ring.previous, 1, MPI_COMM_WORLD, requests.data()));
+    SUCCEEDS(MPI_Rput_c(&value, 1, MPI_LONG, ring.next, 0, 1, MPI_LONG, win, &requests[1]));
+    SUCCEEDS(MPI_Rget_c(got.data(), 1, MPI_LONG, ring.next, 1, 1, MPI_LONG, win, &requests[2]));
+    SUCCEEDS(MPI_Raccumulate_c(&value, 1, MPI_LONG, ring.next, 2, 1, MPI_LONG, MPI_SUM, win, &requests[3]));
+    SUCCEEDS(MPI_Rget_accumulate_c(&value, 1, MPI_LONG, &got[1], 1, MPI_LONG, ring.next, 3, 1, MPI_LONG,
+                                   MPI_PROD, win, &requests[4]));
+    SUCCEEDS(MPI_Isend(&value, 1, MPI_LONG, ring.next, 1, MPI_COMM_WORLD, &requests[5]));
+    SUCCEEDS(MPI_Waitall(6, requests.data(), statuses.data()));
+    for (const MPI_Request request : requests) CHECK(request == MPI_REQUEST_NULL);
+    CHECK(statuses[1].MPI_SOURCE == MPI_ANY_SOURCE && statuses[1].MPI_TAG == MPI_ANY_TAG);
+    SUCCEEDS(MPI_Get_accumulate_c(&value, 1, MPI_LONG, &got[2], 1, MPI_LONG, ring.next, 4, 1, MPI_LONG,
+                                  MPI_REPLACE, win));
+    SUCCEEDS(MPI_Get_c(&got[3], 1, MPI_LONG, ring.next, 5, 1, MPI_LONG, win));
+    SUCCEEDS(MPI_Win_unlock(ring.next, win));
+    CHECK(std::ranges::all_of(got, [&](long one) { return one == 10L * ring.next; }) && message == 1);
+    SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+    const long base = 10L * ring.rank;
+    CHECK(mine[0] == 1 && mine[1] == base && mine[2] == base + 1 && mine[3] == base && mine[4] == 1 &&
+          mine[5] == base);
+    SUCCEEDS(MPI_Win_free(&win));
+  }
+}
+
+/// Transfers of many bytes and of many parts, to memory that is mapped and to memory that is not.
+void large_transfers() {
+  constexpr int kParts = 40000;
+  const Ring ring(MPI_COMM_WORLD);
+  std::vector<int> places(kParts);
+  for (int i = 0; i < kParts; ++i) places[static_cast<std::size_t>(i)] = 3 * i + i % 2;
+  MPI_Datatype scattered = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_create_indexed_block(kParts, 1, places.data(), MPI_INT, &scattered));
+  SUCCEEDS(MPI_Type_commit(&scattered));
+  for (const int flavor : {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE}) {
+    const TestWindow window(flavor, sizeof(int) * 4 * kParts);
+    std::vector<int> values(kParts);
+    std::iota(values.begin(), values.end(), ring.rank);
+    std::vector<int> got(kParts, -1);
+    MPI_Request request = MPI_REQUEST_NULL;
+    SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+    SUCCEEDS(MPI_Win_lock(MPI_LOCK_SHARED, ring.next, 0, window.get()));
+    SUCCEEDS(MPI_Rput(values.data(), kParts, MPI_INT, ring.next, window.at(ring.next, 0), 1, scattered,
+                      window.get(), &request));
+    SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    SUCCEEDS(MPI_Win_flush(ring.next, window.get()));
+    SUCCEEDS(
+        MPI_Get(got.data(), kParts, MPI_INT, ring.next, window.at(ring.next, 0), 1, scattered, window.get()));
+    SUCCEEDS(MPI_Win_unlock(ring.next, window.get()));
+    CHECK(got == values);
+    SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+    const auto* const mine = reinterpret_cast<const int*>(window.memory());
+    bool right = true;
+    for (int i = 0; i < kParts; ++i)
+      right = right && mine[places[static_cast<std::size_t>(i)]] == ring.previous + i;
+    CHECK(right && mine[3] == 0 && mine[2] == 0);
+    SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  }
+  SUCCEEDS(MPI_Type_free(&scattered));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  if (on_one_host()) {
+    shared_parts(true);
+    shared_parts(false);
+  }
+  attached_pieces();
+  parts_of_all_sizes();
+  large_forms();
+  large_transfers();
+  const int code = result();
+  MPI_Finalize();
+  return code;
+}
