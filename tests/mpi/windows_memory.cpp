@@ -1,5 +1,5 @@
-// The memory of windows: loads and stores in shared ones, attached pieces of dynamic ones, parts of different sizes, and
-// the calls with large counts.
+// The memory of windows: loads and stores in shared ones, attached pieces of dynamic ones, parts of different
+// sizes, and the calls with large counts.
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
-// Random puts, gets and accumulates with random datatypes, in every kind of epoch and window, against a model. Each
-// rank has a slice of every rank's window for itself, and keeps a copy of what the slice should be.
+// Random puts, gets and accumulates with random datatypes, in every kind of epoch and window, against a
+// model. Each rank has a slice of every rank's window for itself, and keeps a copy of what the slice should
+// be.
 
 #include <algorithm>
 #include <cstring>
@@ -191,7 +192,8 @@ class Traffic {
     return {kind.type, op};
   }
 
-  /// Accumulates small values of one type. `places` of the target are drawn; the origin is contiguous or has gaps.
+  /// Accumulates small values of one type. `places` of the target are drawn; the origin is contiguous or has
+  /// gaps.
   void accumulate(int target, bool requested, std::vector<MPI_Request>& requests) {
     const auto [type, op] = draw_operation();
     MPI_Aint lower = 0;
@@ -280,7 +282,8 @@ class Traffic {
     return same;
   }
 
-  /// Sets operands that stay numbers, whatever the type is: bytes 0 and 1 for integers, 1.0 for floating point.
+  /// Sets operands that stay numbers, whatever the type is: bytes 0 and 1 for integers, 1.0 for floating
+  /// point.
   void set_small(unsigned char* data, MPI_Datatype type, MPI_Aint extent, int count) {
     std::memset(data, 0, static_cast<std::size_t>(extent * count));
     for (int i = 0; i < count; ++i) {
