@@ -88,8 +88,7 @@ Request::Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(
   comm.add_reference();
 }
 
-Request::Request(ErrorHandlerOwner& window)
-    : Request(Type::kWindow, *find<Communicator>(MPI_COMM_SELF)) {
+Request::Request(ErrorHandlerOwner& window) : Request(Type::kWindow, *find<Communicator>(MPI_COMM_SELF)) {
   window_ = &window;
   window.add_reference();
 }

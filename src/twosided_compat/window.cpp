@@ -13,8 +13,8 @@ struct Hint {
   const char* key;
   const char* usual;
 };
-/// The hints of the standard with their defaults. The library obeys alloc_shared_noncontig. It may ignore the others,
-/// because it gives the stricter guarantee anyway.
+/// The hints of the standard with their defaults. The library obeys alloc_shared_noncontig. It may ignore the
+/// others, because it gives the stricter guarantee anyway.
 constexpr std::array kHints = {Hint{"no_locks", "false"},
                                Hint{"accumulate_ordering", "rar,raw,war,waw"},
                                Hint{"accumulate_ops", "same_op_no_op"},

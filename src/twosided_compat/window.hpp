@@ -16,13 +16,14 @@
 #include "twosided_compat/errors.hpp"
 #include "twosided_compat/info.hpp"
 
-// Windows (MPI 4.1, chapter 12) over rma.h. The two memory models are one here (MPI_WIN_UNIFIED): a put stores into
-// the memory that its owner's program reads.
+// Windows (MPI 4.1, chapter 12) over rma.h. The two memory models are one here (MPI_WIN_UNIFIED): a put
+// stores into the memory that its owner's program reads.
 
 namespace rma::mpi {
 
-/// What each member keeps in its heap for the others. Two arrays of counters follow it (Window::post_counter()
-/// and complete_counter()). Other processes change all of it, by atomic operations or notifications only.
+/// What each member keeps in its heap for the others. Two arrays of counters follow it
+/// (Window::post_counter() and complete_counter()). Other processes change all of it, by atomic operations or
+/// notifications only.
 struct WindowControl {
   alignas(64) std::uint64_t lock;          ///< of MPI_Win_lock; see window_locks.cpp
   alignas(64) std::uint64_t all_locks;     ///< of member 0: of MPI_Win_lock_all
@@ -75,8 +76,8 @@ class Window : public ErrorHandlerOwner {
 
   [[nodiscard]] WindowPart& part(int member) { return parts_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] WindowPart& own_part() { return part(rank_); }
-  /// Returns the part of a member that an epoch lets this process access. Returns null if there is no such epoch,
-  /// or no such member.
+  /// Returns the part of a member that an epoch lets this process access. Returns null if there is no such
+  /// epoch, or no such member.
   [[nodiscard]] WindowPart* accessible(int member) {
     if (static_cast<std::size_t>(static_cast<unsigned>(member)) >= parts_.size()) [[unlikely]]
       return nullptr;
@@ -86,8 +87,8 @@ class Window : public ErrorHandlerOwner {
     return open ? &found : nullptr;
   }
 
-  /// The word of `member` in which `by` counts how often it has posted to this member (MPI_Win_post), and how often it
-  /// has completed its access to this member's memory (MPI_Win_complete). Only `by` writes it.
+  /// The word of `member` in which `by` counts how often it has posted to this member (MPI_Win_post), and how
+  /// often it has completed its access to this member's memory (MPI_Win_complete). Only `by` writes it.
   [[nodiscard]] std::uint64_t* post_counter(int member, int by) {
     return counter(member, static_cast<std::size_t>(by));
   }
@@ -112,7 +113,8 @@ class Window : public ErrorHandlerOwner {
   unsigned tests = 0;                       ///< calls of MPI_Win_test that found an epoch open
   std::vector<int> targets;                 ///< the members of MPI_Win_start
   std::vector<int> origins;                 ///< the members of MPI_Win_post
-  // By member: how often this process has posted to it, started to access it, completed that, and waited for it.
+  // By member: how often this process has posted to it, started to access it, completed that, and waited for
+  // it.
   std::vector<std::uint64_t> posts;
   std::vector<std::uint64_t> starts;
   std::vector<std::uint64_t> completes;

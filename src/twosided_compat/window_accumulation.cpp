@@ -97,7 +97,8 @@ std::size_t element_alignment(const PredefinedType& type) {
   return (size & (size - 1)) == 0 ? size : 1;
 }
 
-/// Combines packed data: inout[i] = in[i] op inout[i]. The elements of a type with holes get their holes first.
+/// Combines packed data: inout[i] = in[i] op inout[i]. The elements of a type with holes get their holes
+/// first.
 void combine(const Accumulation& accumulation, const std::byte* in, std::byte* inout, std::size_t bytes) {
   const PredefinedType& type = *accumulation.element->predefined();
   const std::size_t count = bytes / type.size;

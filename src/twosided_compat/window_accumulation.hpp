@@ -7,21 +7,23 @@
 
 // Accumulates, and how they are atomic (MPI 4.1, section 12.7).
 //
-// The standard wants every element of a predefined type to be updated atomically with respect to all accumulates of
-// that type to the same memory: MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap. By default
-// (accumulate_ops = same_op_no_op) a program may mix one operator and MPI_NO_OP only, but programs also mix in
-// MPI_REPLACE and MPI_Compare_and_swap. So the type alone decides here, and all operators go together:
+// The standard wants every element of a predefined type to be updated atomically with respect to all
+// accumulates of that type to the same memory: MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op,
+// MPI_Compare_and_swap. By default (accumulate_ops = same_op_no_op) a program may mix one operator and
+// MPI_NO_OP only, but programs also mix in MPI_REPLACE and MPI_Compare_and_swap. So the type alone decides
+// here, and all operators go together:
 //
 //  - Integers and logicals of 4 and 8 bytes are *words*. Each element is updated by an atomic operation
 //    (window_words.hpp), or by a loop of compare-and-swap if there is none for the operator.
 //  - All other types are updated under the lock that each member has for its part of the window
 //    (WindowControl::accumulating). Whole arrays are then read, combined and written.
 //
-// There are no words in a part outside of its owner's heap if the members share one host (WindowPart::has_words): there
-// an atomic operation takes system calls for each element. All members know that of each part.
+// There are no words in a part outside of its owner's heap if the members share one host
+// (WindowPart::has_words): there an atomic operation takes system calls for each element. All members know
+// that of each part.
 //
-// Every accumulate is complete when its call returns. So the accumulates of a process to one place are in the order of
-// its calls, which is the standard's default (accumulate_ordering).
+// Every accumulate is complete when its call returns. So the accumulates of a process to one place are in the
+// order of its calls, which is the standard's default (accumulate_ordering).
 
 namespace rma::mpi {
 
@@ -44,7 +46,8 @@ struct Accumulation {
   return part.has_words && fits && (type.size == sizeof(std::uint32_t) || type.size == sizeof(std::uint64_t));
 }
 
-/// Finds the loop of an operator of accumulates. MPI_ERR_OP if it is not predefined, or not defined for the type.
+/// Finds the loop of an operator of accumulates. MPI_ERR_OP if it is not predefined, or not defined for the
+/// type.
 [[nodiscard]] int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, Kernel& kernel);
 
 /// Performs the accumulate. MPI_ERR_DISP if a word at the target is not aligned.
@@ -59,8 +62,8 @@ class AccumulateLock {
   /// Unlocks, unless release() has done so.
   ~AccumulateLock();
 
-  /// Waits for the lock. MPI_ERR_PROC_ABORTED if a member has ended while this process waited: it may have been the
-  /// holder.
+  /// Waits for the lock. MPI_ERR_PROC_ABORTED if a member has ended while this process waited: it may have
+  /// been the holder.
   [[nodiscard]] int acquire();
   [[nodiscard]] int release();
 

@@ -8,8 +8,8 @@
 namespace rma::mpi {
 namespace {
 
-/// Returns the value of a predefined attribute as C gets it, or null if `keyval` names none. `base` is room for the
-/// one that is a pointer to memory.
+/// Returns the value of a predefined attribute as C gets it, or null if `keyval` names none. `base` is room
+/// for the one that is a pointer to memory.
 void* predefined_attribute(Window& win, int keyval, bool& found) {
   found = true;
   switch (keyval) {

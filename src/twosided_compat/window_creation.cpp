@@ -1,5 +1,5 @@
-// Making and freeing windows. All of it is collective: the members' decisions depend on the same data, so that all
-// succeed or all fail.
+// Making and freeing windows. All of it is collective: the members' decisions depend on the same data, so
+// that all succeed or all fail.
 
 #include <fmt/format.h>
 
@@ -24,14 +24,15 @@ struct Offer {
   std::int32_t in_heap = 1;         ///< whether the memory is the member's heap, where librma allocates
 };
 
-/// Returns whether the bytes are heap memory of this process, which other processes reach without registration.
+/// Returns whether the bytes are heap memory of this process, which other processes reach without
+/// registration.
 bool is_heap(const void* base, std::size_t bytes) {
   void* here = nullptr;
   return rma_map(base, bytes, rma_rank(), &here) == RMA_SUCCESS;
 }
 
-/// Frees everything that the window has. Goes on after a failure, and returns the first one: the members that are
-/// left free what they have after the loss of another.
+/// Frees everything that the window has. Goes on after a failure, and returns the first one: the members that
+/// are left free what they have after the loss of another.
 int release(Window& win) {
   int code = MPI_SUCCESS;
   const auto note = [&](rma_status_t status) {

@@ -1,9 +1,9 @@
 // Active target epochs: fences, and the four calls of groups.
 //
-// MPI_Win_post counts in a word of each origin, MPI_Win_complete in one of each target. Only one process writes such a
-// word, by a notification, which follows everything that the process has put there. MPI_Win_start waits until the
-// targets' posts are more than this process's starts, MPI_Win_wait until the origins' completions are more than those
-// that it has waited for.
+// MPI_Win_post counts in a word of each origin, MPI_Win_complete in one of each target. Only one process
+// writes such a word, by a notification, which follows everything that the process has put there.
+// MPI_Win_start waits until the targets' posts are more than this process's starts, MPI_Win_wait until the
+// origins' completions are more than those that it has waited for.
 
 #include <fmt/format.h>
 

@@ -14,7 +14,8 @@
 namespace rma::mpi {
 namespace {
 
-/// The longest list of contiguous parts that one call of librma gets. Each entry takes 40 bytes, here and there.
+/// The longest list of contiguous parts that one call of librma gets. Each entry takes 40 bytes, here and
+/// there.
 constexpr std::size_t kMostPieces = std::size_t{1} << 14U;
 
 /// The arguments of a strided transfer, the target's addresses among them.
@@ -49,13 +50,15 @@ void divide(TypeMap::Grid& contiguous, const TypeMap::Grid& like) {
   contiguous.bytes = like.bytes;
 }
 
-/// Returns whether two grids of as many data have as many parts along each dimension. Then the parts have as many bytes.
+/// Returns whether two grids of as many data have as many parts along each dimension. Then the parts have as
+/// many bytes.
 bool same_counts(const TypeMap::Grid& one, const TypeMap::Grid& other) {
   return std::ranges::equal(one.dimensions, other.dimensions, {}, &TypeMap::Dimension::count,
                             &TypeMap::Dimension::count);
 }
 
-/// Returns the transfer of all data of both sides, which are as many, or no value if no strided transfer does it.
+/// Returns the transfer of all data of both sides, which are as many, or no value if no strided transfer does
+/// it.
 std::optional<StridedCopy> strided_copy(const Buffer& local, const Buffer& remote) {
   std::optional<TypeMap::Grid> here = grid_of(local);
   std::optional<TypeMap::Grid> there = grid_of(remote);
@@ -159,7 +162,8 @@ class VectorCopy {
     runs_.clear();
     return status;
   }
-  /// All but the last segments of a transfer with a request go by blocking calls, because there is one request.
+  /// All but the last segments of a transfer with a request go by blocking calls, because there is one
+  /// request.
   [[nodiscard]] rma_status_t call(const std::vector<rma_iov_t>& list, rma_request_t* request) const {
     if (direction_ == Direction::kPut) {
       return request != nullptr ? rma_put_vector_nb(list.data(), list.size(), rank_, request)

@@ -16,8 +16,8 @@ struct Target {
   Buffer buffer;
 };
 
-/// Finds the memory of a member. MPI_ERR_RMA_SYNC (no epoch), MPI_ERR_RANK, MPI_ERR_DISP, MPI_ERR_COUNT, MPI_ERR_TYPE,
-/// MPI_ERR_RMA_RANGE. `rank` is not MPI_PROC_NULL.
+/// Finds the memory of a member. MPI_ERR_RMA_SYNC (no epoch), MPI_ERR_RANK, MPI_ERR_DISP, MPI_ERR_COUNT,
+/// MPI_ERR_TYPE, MPI_ERR_RMA_RANGE. `rank` is not MPI_PROC_NULL.
 [[nodiscard]] int find_target(Window& win, int rank, MPI_Aint disp, MPI_Count count, MPI_Datatype type,
                               Target& target);
 
@@ -26,8 +26,8 @@ struct Target {
   return target.part->here + (reinterpret_cast<std::uintptr_t>(address) - target.part->base);
 }
 
-/// Copies the first `bytes` bytes of data between a local buffer and a target; both have so many. The copy is complete
-/// after a fence of the owner, or when `request` has ended, if that is not null.
+/// Copies the first `bytes` bytes of data between a local buffer and a target; both have so many. The copy is
+/// complete after a fence of the owner, or when `request` has ended, if that is not null.
 [[nodiscard]] rma_status_t transfer(Direction direction, const Buffer& local, const Target& target,
                                     std::size_t bytes, rma_request_t* request);
 

@@ -1,13 +1,14 @@
 // Passive target epochs: locks, and the calls that complete operations inside of them.
 //
-// Each member has a word `lock`: kExclusive if a process has it for itself or waits to get it so, and the number of
-// processes that share it. Member 0 also has a word `all_locks`: the number of processes between MPI_Win_lock_all and
-// MPI_Win_unlock_all, and above it the number of those that hold an exclusive lock of any member or wait for one. So
-// MPI_Win_lock_all costs one atomic operation, not one for each member (Gerstenberger, Besta, Hoefler: Enabling
-// highly-scalable remote memory access programming with MPI-3 one sided, SC13, section 2.3).
+// Each member has a word `lock`: kExclusive if a process has it for itself or waits to get it so, and the
+// number of processes that share it. Member 0 also has a word `all_locks`: the number of processes between
+// MPI_Win_lock_all and MPI_Win_unlock_all, and above it the number of those that hold an exclusive lock of
+// any member or wait for one. So MPI_Win_lock_all costs one atomic operation, not one for each member
+// (Gerstenberger, Besta, Hoefler: Enabling highly-scalable remote memory access programming with MPI-3 one
+// sided, SC13, section 2.3).
 //
-//  exclusive: count above in `all_locks`; wait until nobody has locked all. Claim kExclusive in `lock`, or wait until it
-//             is free; then wait until nobody shares. Whoever comes later backs off.
+//  exclusive: count above in `all_locks`; wait until nobody has locked all. Claim kExclusive in `lock`, or
+//             wait until it is free; then wait until nobody shares. Whoever comes later backs off.
 //  shared:    count in `lock`; take it back and wait if kExclusive is set.
 //  all:       count in `all_locks`; take it back and wait if a process is counted above.
 //
@@ -227,7 +228,8 @@ int win_unlock_all(MPI_Win handle) {
   return flushed != MPI_SUCCESS ? flushed : unlocked;
 }
 
-// Local completion costs no less than completion at the target, for those operations that are not complete yet.
+// Local completion costs no less than completion at the target, for those operations that are not complete
+// yet.
 int win_flush(int rank, MPI_Win win) { return flush(win, rank); }
 int win_flush_local(int rank, MPI_Win win) { return flush(win, rank); }
 int win_flush_all(MPI_Win win) { return flush_all(win); }

@@ -5,8 +5,8 @@
 #include "rma/direct.h"
 #include "twosided_compat/kernels.hpp"
 
-// Atomic operations on words of 4 and 8 bytes. Where the processor executes atomics and the word is mapped, they are
-// inlined instructions. Everywhere else they are those of rma.h, which are atomic to them.
+// Atomic operations on words of 4 and 8 bytes. Where the processor executes atomics and the word is mapped,
+// they are inlined instructions. Everywhere else they are those of rma.h, which are atomic to them.
 
 namespace rma::mpi {
 
@@ -69,8 +69,8 @@ struct WordOperation {
   rma_atomic_op_t native = RMA_FETCH;
   Kernel kernel = nullptr;
 };
-/// Returns the operation of a predefined operator, which is defined for the type. `kernel` is its loop, or null for
-/// MPI_REPLACE and MPI_NO_OP.
+/// Returns the operation of a predefined operator, which is defined for the type. `kernel` is its loop, or
+/// null for MPI_REPLACE and MPI_NO_OP.
 [[nodiscard]] WordOperation word_operation(std::uintptr_t op, Kernel kernel);
 
 /// Performs the operation, atomically. `operand` is not used by MPI_NO_OP.

@@ -27,8 +27,8 @@ namespace mpi_test {
   return all;
 }
 
-/// A window of MPI_COMM_WORLD in which each rank has `bytes` bytes, which are 0. The displacement unit of rank r is
-/// 1, 2, 4, 8 or 16.
+/// A window of MPI_COMM_WORLD in which each rank has `bytes` bytes, which are 0. The displacement unit of
+/// rank r is 1, 2, 4, 8 or 16.
 class TestWindow {
  public:
   TestWindow(int flavor, std::size_t bytes) : flavor_(flavor), bytes_(bytes) {

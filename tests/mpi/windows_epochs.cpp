@@ -1,4 +1,5 @@
-// Active target epochs of some of the ranks, MPI_Win_test, assertions, and epochs of different kinds after each other.
+// Active target epochs of some of the ranks, MPI_Win_test, assertions, and epochs of different kinds after
+// each other.
 
 #include <sched.h>
 
@@ -120,7 +121,8 @@ void unchecked_groups() {
   SUCCEEDS(MPI_Group_free(&from));
 }
 
-/// Fences, locks and groups in turn on one window. The epoch that a fence leaves open does not count while it is unused.
+/// Fences, locks and groups in turn on one window. The epoch that a fence leaves open does not count while it
+/// is unused.
 void changing_epochs() {
   const Ring ring(MPI_COMM_WORLD);
   const TestWindow window(MPI_WIN_FLAVOR_CREATE, 64);

@@ -1,5 +1,5 @@
-// Locks and atomic operations under contention: counters that no other operation protects, and mixtures of accumulates
-// that have to be atomic to each other.
+// Locks and atomic operations under contention: counters that no other operation protects, and mixtures of
+// accumulates that have to be atomic to each other.
 
 #include <sched.h>
 
@@ -147,7 +147,8 @@ void add_overlapping(const TestWindow& window, MPI_Datatype type, const std::vec
   SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/// Products, for which there is no atomic operation: 3 as often as all ranks multiply, modulo the integers' range.
+/// Products, for which there is no atomic operation: 3 as often as all ranks multiply, modulo the integers'
+/// range.
 template <class Integer>
 void multiply(const TestWindow& window, MPI_Datatype type, int turns) {
   const Integer three = 3;
@@ -165,14 +166,15 @@ void multiply(const TestWindow& window, MPI_Datatype type, int turns) {
   SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/// A queue of ranks that wait for each other, as the standard's example of a mutex has it: swaps, compare-and-swap and
-/// plain replacements of the same words.
+/// A queue of ranks that wait for each other, as the standard's example of a mutex has it: swaps,
+/// compare-and-swap and plain replacements of the same words.
 void pass_a_queue_lock() {
   constexpr int kTurns = 20;
   const TestWindow window(MPI_WIN_FLAVOR_ALLOCATE, 64);
   const int rank = rank_in(MPI_COMM_WORLD);
   const int size = size_of(MPI_COMM_WORLD);
-  // Offset 0: the next rank, and 1 for no rank. 16: whether this rank waits. 32, at rank 0: the last rank. 48: the counter.
+  // Offset 0: the next rank, and 1 for no rank. 16: whether this rank waits. 32, at rank 0: the last rank.
+  // 48: the counter.
   SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
   MPI_Win win = window.get();
   SUCCEEDS(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));

@@ -1,5 +1,5 @@
-// A rank ends in the middle of its epochs, and the launcher keeps the others alive. Each call that waits for it fails
-// with MPI_ERR_PROC_ABORTED, and none waits for ever. The test forks the ranks of each job.
+// A rank ends in the middle of its epochs, and the launcher keeps the others alive. Each call that waits for
+// it fails with MPI_ERR_PROC_ABORTED, and none waits for ever. The test forks the ranks of each job.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ constexpr int kVictim = 2;
 
 class WindowsLost : public testing::Test {
  protected:
-  /// Runs `body(rank, win)` on all ranks of a job, with a window of a word for each rank. The victim ends inside of it.
+  /// Runs `body(rank, win)` on all ranks of a job, with a window of a word for each rank. The victim ends
+  /// inside of it.
   static void run(const std::function<void(int, MPI_Win)>& body) {
     const SharedWithForked<Meeting> meeting;
     std::vector<Forked> processes;

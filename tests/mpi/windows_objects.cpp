@@ -1,4 +1,5 @@
-// Windows as objects: attributes, names, hints, groups, conversions, error handlers; and the errors of every call.
+// Windows as objects: attributes, names, hints, groups, conversions, error handlers; and the errors of every
+// call.
 
 #include <algorithm>
 #include <array>
