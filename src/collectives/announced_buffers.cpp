@@ -8,7 +8,10 @@
 namespace rma {
 
 AnnouncedBuffers::AnnouncedBuffers(Rounds& rounds, const Buffers& buffers)
-    : rounds_(rounds), buffers_(buffers), cards_(static_cast<std::size_t>(rounds.members())) {}
+    : rounds_(rounds),
+      buffers_(buffers),
+      cards_(static_cast<std::size_t>(rounds.members())),
+      scratch_(cards_.size()) {}
 
 Status AnnouncedBuffers::tell(const Card& mine) {
   std::memcpy(rounds_.outbox(sizeof mine), &mine, sizeof mine);
@@ -16,10 +19,11 @@ Status AnnouncedBuffers::tell(const Card& mine) {
 }
 
 Status AnnouncedBuffers::announce(const Mine& mine) {
-  Card card = {.src = mine.src, .dst = mine.dst, .own_bytes = mine.own_bytes};
+  Card card = {.src = mine.src, .dst = mine.dst, .scratch = mine.scratch, .own_bytes = mine.own_bytes};
   if (mine.src == nullptr || buffers_.shared(mine.src, mine.src_bytes)) card.flags |= kSourceShared;
   if (mine.dst == nullptr || buffers_.shared(mine.dst, mine.dst_bytes)) card.flags |= kDestinationShared;
   if (mine.src != nullptr && mine.src == mine.dst) card.flags |= kInPlace;
+  if (mine.lacks_scratch) card.flags |= kLacksScratch;
   return exchange(card);
 }
 
@@ -37,7 +41,14 @@ Status AnnouncedBuffers::exchange(Card mine) {
   if (buffers_.reaches_all()) mine.flags |= kReachesAll;
   if (Status met = tell(mine); !met.ok()) return met;
   for (int from = 0; from < rounds_.members(); ++from) {
-    std::memcpy(&cards_[static_cast<std::size_t>(from)], rounds_.inbox(from, sizeof mine), sizeof mine);
+    const auto index = static_cast<std::size_t>(from);
+    Card& card = cards_[index];
+    std::memcpy(&card, rounds_.inbox(from, sizeof mine), sizeof mine);
+    scratch_[index] = const_cast<std::byte*>(card.scratch);
+    if (from == rounds_.member() || card.scratch == nullptr) continue;
+    scratch_[index] = buffers_.at(card.scratch, Buffers::kScratchBytes, from);
+    if (scratch_[index] == nullptr)
+      return {RMA_ERR_STATE, text("the scratch that team rank {} announced is not in its heap", from)};
   }
   all_reach_ = all_have(kReachesAll);
   return {};
@@ -57,12 +68,12 @@ Status AnnouncedBuffers::finish(rma_status_t used) {
   return {code, text("team rank {} could not copy the buffers of the others in a collective call", failed)};
 }
 
-bool AnnouncedBuffers::all_have(std::uint32_t flag) const {
-  return std::ranges::all_of(cards_, [&](const Card& each) { return (each.flags & flag) != 0; });
+bool AnnouncedBuffers::all_have(std::uint32_t flags) const {
+  return std::ranges::all_of(cards_, [&](const Card& each) { return (each.flags & flags) == flags; });
 }
 
-bool AnnouncedBuffers::any_in_place() const {
-  return std::ranges::any_of(cards_, [](const Card& each) { return (each.flags & kInPlace) != 0; });
+bool AnnouncedBuffers::any_has(std::uint32_t flag) const {
+  return std::ranges::any_of(cards_, [&](const Card& each) { return (each.flags & flag) != 0; });
 }
 
 rma_status_t AnnouncedBuffers::read(int member, const std::byte* from, bool shared,

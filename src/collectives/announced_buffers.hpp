@@ -23,6 +23,8 @@ class AnnouncedBuffers {
     std::size_t src_bytes = 0;
     void* dst = nullptr;
     std::size_t dst_bytes = 0;
+    const std::byte* scratch = nullptr;  ///< Buffers::take_scratch()
+    bool lacks_scratch = false;          ///< this member wants scratch, and has no memory for it
     std::size_t own_bytes = 0;  ///< the size of the member's own block, where the others do not know it
   };
 
@@ -46,8 +48,16 @@ class AnnouncedBuffers {
   [[nodiscard]] bool destination_reached(int member) const {
     return all_reach_ || has(member, kDestinationShared);
   }
+  /// Returns whether all members that want scratch have it; the same on all members.
+  [[nodiscard]] bool scratch_there() const { return !any_has(kLacksScratch); }
+  /// Returns where a member's scratch is mapped here, or null if it has none.
+  [[nodiscard]] std::byte* scratch(int member) const { return scratch_[static_cast<std::size_t>(member)]; }
+  /// Return whether these buffers are in the members' heaps; the same on all members.
+  [[nodiscard]] bool source_mapped(int member) const { return has(member, kSourceShared); }
+  [[nodiscard]] bool all_sources_mapped() const { return all_have(kSourceShared); }
+  [[nodiscard]] bool all_mapped() const { return all_have(kSourceShared | kDestinationShared); }
   /// Returns whether some member has one buffer for both.
-  [[nodiscard]] bool any_in_place() const;
+  [[nodiscard]] bool any_in_place() const { return any_has(kInPlace); }
   [[nodiscard]] std::size_t own_bytes(int member) const { return card(member).own_bytes; }
 
   /// Copy a part of a member's buffer that is reached.
@@ -74,10 +84,12 @@ class AnnouncedBuffers {
   static constexpr std::uint32_t kDestinationShared = 2;
   static constexpr std::uint32_t kReachesAll = 4;
   static constexpr std::uint32_t kInPlace = 8;
+  static constexpr std::uint32_t kLacksScratch = 16;
   /// An announcement as it travels.
   struct Card {
     const void* src = nullptr;
     void* dst = nullptr;
+    const std::byte* scratch = nullptr;
     std::uint64_t own_bytes = 0;
     std::uint32_t flags = 0;
     std::int32_t status = RMA_SUCCESS;
@@ -86,7 +98,8 @@ class AnnouncedBuffers {
 
   [[nodiscard]] const Card& card(int member) const { return cards_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] bool has(int member, std::uint32_t flag) const { return (card(member).flags & flag) != 0; }
-  [[nodiscard]] bool all_have(std::uint32_t flag) const;
+  [[nodiscard]] bool all_have(std::uint32_t flags) const;
+  [[nodiscard]] bool any_has(std::uint32_t flag) const;
   [[nodiscard]] Status tell(const Card& mine);
   [[nodiscard]] Status exchange(Card mine);
   [[nodiscard]] rma_status_t read(int member, const std::byte* from, bool shared,
@@ -94,7 +107,8 @@ class AnnouncedBuffers {
 
   Rounds& rounds_;
   const Buffers& buffers_;
-  std::vector<Card> cards_;  ///< by member
+  std::vector<Card> cards_;          ///< by member
+  std::vector<std::byte*> scratch_;  ///< by member
   bool all_reach_ = false;
 };
 

@@ -18,6 +18,12 @@ void note(rma_status_t& first, rma_status_t status) {
 }
 
 /// The blocks of an announced list (rma_block_t), as many as fit an outbox.
+/// The members that have a processor each fill and empty pieces of this size at the same time.
+constexpr std::size_t kStagedPiece = std::size_t{64} << 10U;
+
+/// Blocks of an all-to-all up to this size go by the scratch: that is two copies, and saves the price of a system call.
+constexpr std::size_t kStagedBlock = std::size_t{16} << 10U;
+
 constexpr std::size_t kMostListed = TeamBlock::kPieceBytes / sizeof(rma_block_t);
 
 }  // namespace
@@ -25,9 +31,12 @@ constexpr std::size_t kMostListed = TeamBlock::kPieceBytes / sizeof(rma_block_t)
 Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
                    const Roster& roster)
     : rounds_(block, member, policy, roster),
+      buffers_(buffers),
       announced_(rounds_, buffers),
       direct_bytes_(block.direct_bytes),
-      one_round_(policy.spins == 0 || block.members <= 2),
+      crowded_(block.crowded),
+      staged_piece_(block.crowded ? kHalf : kStagedPiece),
+      one_round_(block.crowded || block.members <= 2),
       work_(static_cast<std::byte*>(::operator new(2 * kBlock, kAlignment))) {}
 
 Status Exchange::run(const rma_collective_t& collective, bool& done) {
@@ -66,15 +75,14 @@ Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
   const int root = collective.root;
   const bool is_root = member() == root;
   if (direct(bytes)) {
-    const AnnouncedBuffers::Mine mine = {.src = is_root ? data : nullptr, .src_bytes = bytes};
-    if (Status told = announced_.announce(mine); !told.ok()) return told;
-    if (announced_.source_reached(root)) {
-      return announced_.finish(is_root ? RMA_SUCCESS : announced_.read_source(root, 0, {data, bytes}));
-    }
-    if (too_long(bytes)) {
-      done = false;
-      return {};
-    }
+    return staged(
+        {.src = is_root ? data : nullptr, .src_bytes = bytes}, is_root && !buffers_.shared(data, bytes),
+        bytes, staged_piece_,
+        [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, data + begin, piece); },
+        [&](std::size_t begin, std::size_t piece, int half) {
+          if (!is_root) std::memcpy(data + begin, piece_of(root, begin, piece, half), piece);
+        },
+        [&] { return announced_.source_mapped(root); }, done);
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     if (is_root) std::memcpy(rounds_.outbox(piece), data + begin, piece);
@@ -94,15 +102,25 @@ Status Exchange::gather(const rma_collective_t& collective, bool& done) {
   auto* const dst = static_cast<std::byte*>(collective.dst);
   const auto place_of = [&](int from) { return static_cast<std::size_t>(from) * bytes; };
   if (direct(bytes)) {
-    const AnnouncedBuffers::Mine mine = {.dst = is_root ? dst : nullptr, .dst_bytes = all};
-    if (Status told = announced_.announce(mine); !told.ok()) return told;
-    if (announced_.destination_reached(root)) {
-      return announced_.finish(announced_.write_destination(root, place_of(member()), {src, bytes}));
+    // Members that share processors copy one after the other in any case: all write straight to their places.
+    if (crowded_) {
+      const AnnouncedBuffers::Mine mine = {.dst = is_root ? dst : nullptr, .dst_bytes = all};
+      if (Status told = announced_.announce(mine); !told.ok()) return told;
+      if (announced_.destination_reached(root))
+        return announced_.finish(announced_.write_destination(root, place_of(member()), {src, bytes}));
     }
-    if (too_long(bytes)) {
-      done = false;
-      return {};
-    }
+    return staged(
+        {.src = is_root ? nullptr : src, .src_bytes = bytes}, !is_root && !buffers_.shared(src, bytes), bytes,
+        staged_piece_,
+        [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, src + begin, piece); },
+        [&](std::size_t begin, std::size_t piece, int half) {
+          if (!is_root) return;
+          for (int from = 0; from < members(); ++from) {
+            const std::byte* const theirs = from == root ? src + begin : piece_of(from, begin, piece, half);
+            copy_unless_same(dst + place_of(from) + begin, theirs, piece);
+          }
+        },
+        [&] { return announced_.all_sources_mapped(); }, done);
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     if (!is_root) std::memcpy(rounds_.outbox(piece), src + begin, piece);
@@ -169,10 +187,25 @@ Status Exchange::scatter(const rma_collective_t& collective, bool& done) {
     return {};
   }
   const AnnouncedBuffers::Mine mine = {.src = is_root ? src : nullptr, .src_bytes = all};
-  if (Status told = announced_.announce(mine); !told.ok()) return told;
-  done = announced_.source_reached(root);
-  if (!done) return {};
-  return announced_.finish(announced_.read_source(root, mine_at, {dst, bytes}));
+  if (crowded_) {
+    if (Status told = announced_.announce(mine); !told.ok()) return told;
+    if (announced_.source_reached(root))
+      return announced_.finish(announced_.read_source(root, mine_at, {dst, bytes}));
+  }
+  const std::size_t most = block_piece();
+  return staged(
+      mine, is_root && !buffers_.shared(src, all), bytes, most,
+      [&](std::size_t begin, std::size_t piece, std::byte* to) {
+        for (std::size_t member = 0; member * bytes < all; ++member) {
+          std::memcpy(to + member * most, src + member * bytes + begin, piece);
+        }
+      },
+      [&](std::size_t begin, std::size_t piece, int half) {
+        const std::byte* const here = announced_.source_here(root, mine_at + begin, piece);
+        const std::byte* const staged_at = area(root, half) + static_cast<std::size_t>(member()) * most;
+        copy_unless_same(dst + begin, here != nullptr ? here : staged_at, piece);
+      },
+      [&] { return announced_.source_mapped(root); }, done);
 }
 
 Status Exchange::scatter_uneven(const rma_collective_t& collective, bool& done) {
@@ -206,20 +239,19 @@ Status Exchange::allgather(const rma_collective_t& collective, bool& done) {
   auto* const to = static_cast<std::byte*>(collective.dst);
   const auto place_of = [&](int from) { return to + static_cast<std::size_t>(from) * bytes; };
   if (direct(bytes)) {
-    if (Status told = announced_.announce({.src = src, .src_bytes = bytes}); !told.ok()) return told;
-    if (announced_.sources_reached()) {
-      rma_status_t used = RMA_SUCCESS;
-      // Each member begins with itself, so that they do not all read the same memory at the same time.
-      for (int step = 0; step < members(); ++step) {
-        const int from = (member() + step) % members();
-        note(used, announced_.read_source(from, 0, {place_of(from), bytes}));
-      }
-      return announced_.finish(used);
-    }
-    if (too_long(bytes)) {
-      done = false;
-      return {};
-    }
+    return staged(
+        {.src = src, .src_bytes = bytes}, !buffers_.shared(src, bytes), bytes, staged_piece_,
+        [&](std::size_t begin, std::size_t piece, std::byte* to_area) {
+          std::memcpy(to_area, src + begin, piece);
+        },
+        [&](std::size_t begin, std::size_t piece, int half) {
+          // Each member begins with itself, so that they do not all read the same memory at the same time.
+          for (int step = 0; step < members(); ++step) {
+            const int from = (member() + step) % members();
+            copy_unless_same(place_of(from) + begin, piece_of(from, begin, piece, half), piece);
+          }
+        },
+        [&] { return announced_.all_sources_mapped(); }, done);
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     std::memcpy(rounds_.outbox(piece), src + begin, piece);
@@ -248,15 +280,35 @@ Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
     return {};
   }
   const AnnouncedBuffers::Mine mine = {.src = src, .src_bytes = all, .dst = dst, .dst_bytes = all};
-  if (Status told = announced_.announce(mine); !told.ok()) return told;
-  done = announced_.sources_reached() && !announced_.any_in_place();
-  if (!done) return {};
-  rma_status_t used = RMA_SUCCESS;
-  for (int step = 0; step < members(); ++step) {
-    const int from = (member() + step) % members();
-    note(used, announced_.read_source(from, mine_at, {dst + static_cast<std::size_t>(from) * bytes, bytes}));
+  if (bytes > kStagedBlock) {
+    if (Status told = announced_.announce(mine); !told.ok()) return told;
+    if (announced_.sources_reached() && !announced_.any_in_place()) {
+      rma_status_t used = RMA_SUCCESS;
+      for (int step = 0; step < members(); ++step) {
+        const int from = (member() + step) % members();
+        note(used,
+             announced_.read_source(from, mine_at, {dst + static_cast<std::size_t>(from) * bytes, bytes}));
+      }
+      return announced_.finish(used);
+    }
   }
-  return announced_.finish(used);
+  // A piece has a part of every block. If it is in place, what comes replaces only what has gone to the scratch.
+  const std::size_t most = block_piece();
+  return staged(
+      mine, true, bytes, most,
+      [&](std::size_t begin, std::size_t piece, std::byte* to) {
+        for (std::size_t member = 0; member * bytes < all; ++member) {
+          std::memcpy(to + member * most, src + member * bytes + begin, piece);
+        }
+      },
+      [&](std::size_t begin, std::size_t piece, int half) {
+        for (int step = 0; step < members(); ++step) {
+          const int from = (member() + step) % members();
+          const std::byte* const theirs = area(from, half) + static_cast<std::size_t>(member()) * most;
+          std::memcpy(dst + static_cast<std::size_t>(from) * bytes + begin, theirs, piece);
+        }
+      },
+      [] { return false; }, done);
 }
 
 Status Exchange::alltoall_uneven(const rma_collective_t& collective, bool& done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -14,9 +15,10 @@
 namespace rma {
 
 /// The part of one member in the collectives of a team on one host. Data of up to one piece takes one round. Longer
-/// data takes one round per piece, in which a member fills its next outbox while others still read the last one.
-/// Large data stay where they are: the members announce their buffers to each other (AnnouncedBuffers), copy or
-/// combine directly, and a last round gives each member its buffers back.
+/// data takes one round per piece, in which a member fills its next outbox while others still read the last one. For
+/// large data the members announce their buffers to each other (AnnouncedBuffers). They copy or combine what is mapped
+/// where it lies. Other data go by the members' scratch memory in pieces, which one member fills while others empty the
+/// one before, or by system calls, which copy once. A last round gives each member its buffers back.
 ///
 /// All members take the same path. It depends on the arguments that agree, and on the announcements.
 ///
@@ -64,17 +66,69 @@ class Exchange {
   [[nodiscard]] Status allreduce_piece(std::byte* dst, const std::byte* src, std::size_t elements,
                                        const rma_reducer_t& reducer);
   [[nodiscard]] Status allreduce_direct(const rma_collective_t& collective);
+  [[nodiscard]] Status reduce_scatter_staged(const rma_collective_t& collective, std::size_t longest,
+                                             Part mine, bool& done);
+  /// Scan of one piece in the scratch: this member's part of every member's result.
+  void scan_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer);
   [[nodiscard]] Status scan_direct(const rma_collective_t& collective, bool exclusive);
 
   /// Returns whether the members announce their buffers for `bytes` bytes.
   [[nodiscard]] bool direct(std::size_t bytes) const { return bytes >= direct_bytes_ && members() > 1; }
-  /// Returns whether the pieces of `bytes` bytes are so many that messages do it better.
-  [[nodiscard]] static bool too_long(std::size_t bytes) {
-    return bytes > kMostPieces * TeamBlock::kPieceBytes;
-  }
   /// Calls `step(begin, bytes)` for each piece of at most `most` bytes, until one fails.
   template <typename Step>
   static Status for_pieces(std::size_t bytes, std::size_t most, const Step& step);
+
+  /// The scratch of one call. It goes back to where it came from only after release(): no member uses it then.
+  class Scratch {
+   public:
+    Scratch(const Buffers& buffers, bool wanted)
+        : buffers_(buffers), wanted_(wanted), memory_(wanted ? buffers.take_scratch() : nullptr) {}
+    ~Scratch() {
+      if (released_ && memory_ != nullptr) buffers_.give_scratch(memory_);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    [[nodiscard]] std::byte* memory() const { return memory_; }
+    [[nodiscard]] bool lacking() const { return wanted_ && memory_ == nullptr; }
+    void release() { released_ = true; }
+
+   private:
+    const Buffers& buffers_;
+    const bool wanted_;
+    std::byte* const memory_;
+    bool released_ = false;
+  };
+
+  /// Moves `bytes` bytes in pieces of at most `most` through the scratch of the members for which `fills` is true.
+  /// `fill(begin, piece, area)` writes a piece, and `drain(begin, piece, half)` reads it from that half of the others'
+  /// scratch. If `whole()` is true after the announcement, there is one piece, which is in the announced buffers.
+  /// `done` becomes false if a member has no memory.
+  template <typename Fill, typename Drain, typename Whole>
+  [[nodiscard]] Status staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t bytes, std::size_t most,
+                              const Fill& fill, const Drain& drain, const Whole& whole, bool& done);
+  /// Does a reduction in pieces of at most `most` bytes in two rounds each: the members publish their elements,
+  /// `work(begin, piece)` leaves results in the second half of this member's scratch, and `drain(begin, piece)` reads
+  /// those of all.
+  template <typename Work, typename Drain>
+  [[nodiscard]] Status staged_reduction(const std::byte* src, std::size_t bytes, std::size_t most,
+                                        Scratch& scratch, const Work& work, const Drain& drain);
+  /// Announces the buffers of a reduction. `reduced` says whether all is mapped (direct), or all have scratch.
+  enum class Way { direct, staged, pieces };
+  [[nodiscard]] Status announce_reduction(AnnouncedBuffers::Mine mine, std::size_t first_piece,
+                                          Scratch& scratch, Way& way);
+  /// Returns where a piece of a member's source is: in its buffer if that is mapped here, else in its scratch.
+  [[nodiscard]] const std::byte* piece_of(int from, std::size_t begin, std::size_t bytes, int half) const {
+    const std::byte* const here = announced_.source_here(from, begin, bytes);
+    return here != nullptr ? here : area(from, half);
+  }
+  /// Returns the bytes of each block in a piece that has a part of the blocks of all members.
+  [[nodiscard]] std::size_t block_piece() const {
+    constexpr std::size_t kLine = 64;
+    return std::max<std::size_t>(kHalf / static_cast<std::size_t>(members()) & ~(kLine - 1), 1);
+  }
+  [[nodiscard]] std::byte* area(int member, int half) const {
+    return announced_.scratch(member) + static_cast<std::size_t>(half) * kHalf;
+  }
 
   /// Returns the part of `count` elements that `member` reduces for all members.
   [[nodiscard]] Part part_of(int member, std::size_t count, std::size_t element_bytes) const;
@@ -83,26 +137,34 @@ class Exchange {
   template <typename Source>
   static void combine(std::byte* result, std::size_t elements, int last, const rma_reducer_t& reducer,
                       const Source& source);
-  /// Combines a part of the announced sources, block by block. `store(begin, block)` gets each block of the result
-  /// and its place in the vector, in bytes. If `place` is not null, the blocks are made at their places there.
+  /// Combines a part of the announced sources, which are all mapped, block by block. `store(begin, block)` gets each
+  /// block of the result and its place in the vector, in bytes. If `place` is not null, the blocks are made at their
+  /// places there.
   template <typename Store>
   [[nodiscard]] rma_status_t combine_announced(Part part, const rma_reducer_t& reducer, std::byte* place,
                                                const Store& store);
+  /// Combines this member's part of a piece into the second half of its scratch.
+  void combine_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer);
+  /// Copies the parts of a piece's result from the members' scratch.
+  void collect_parts(std::byte* to, std::size_t elements, const rma_reducer_t& reducer) const;
   /// The work memory of this member: two blocks of kBlock bytes.
   [[nodiscard]] std::byte* result_block() const { return work_.get(); }
   [[nodiscard]] std::byte* other_block() const { return work_.get() + kBlock; }
 
-  /// The size of the blocks in which large vectors are combined. System calls that read so much are worth their price.
+  /// The largest element that is combined here.
   static constexpr std::size_t kBlock = std::size_t{32} << 10U;
-  static constexpr std::size_t kMostPieces = 16;
+  static constexpr std::size_t kHalf = Buffers::kScratchBytes / 2;
   static constexpr std::align_val_t kAlignment{64};
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
   };
 
   Rounds rounds_;
+  const Buffers& buffers_;
   AnnouncedBuffers announced_;
   const std::size_t direct_bytes_;
+  const bool crowded_;              ///< TeamShape::crowded
+  const std::size_t staged_piece_;  ///< a piece in the scratch
   const bool one_round_;  ///< rounds are so expensive that each member combines all of a piece by itself
   std::unique_ptr<std::byte, Free> work_;
 };
@@ -113,6 +175,37 @@ Status Exchange::for_pieces(std::size_t bytes, std::size_t most, const Step& ste
     if (Status status = step(begin, std::min(most, bytes - begin)); !status.ok()) return status;
   }
   return {};
+}
+
+template <typename Fill, typename Drain, typename Whole>
+Status Exchange::staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t bytes, std::size_t most,
+                        const Fill& fill, const Drain& drain, const Whole& whole, bool& done) {
+  Scratch scratch(buffers_, fills);
+  if (scratch.memory() != nullptr) fill(0, std::min(most, bytes), scratch.memory());
+  mine.scratch = scratch.memory();
+  mine.lacks_scratch = scratch.lacking();
+  if (Status told = announced_.announce(mine); !told.ok()) return told;
+  const bool at_once = whole();
+  if (!at_once && !announced_.scratch_there()) {
+    scratch.release();
+    done = false;
+    return {};
+  }
+  // A half is filled again two pieces later. Before that all members have met twice, as with outboxes (Rounds).
+  int half = 0;
+  const std::size_t step = at_once ? std::max<std::size_t>(bytes, 1) : most;
+  for (std::size_t begin = 0; begin < bytes; begin += step) {
+    const std::size_t piece = std::min(step, bytes - begin);
+    if (begin != 0) {
+      if (scratch.memory() != nullptr) fill(begin, piece, area(member(), half));
+      if (Status met = rounds_.meet(); !met.ok()) return met;
+    }
+    drain(begin, piece, half);
+    half = 1 - half;
+  }
+  Status finished = announced_.finish(RMA_SUCCESS);
+  if (finished.ok()) scratch.release();
+  return finished;
 }
 
 }  // namespace rma

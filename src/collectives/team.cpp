@@ -38,10 +38,11 @@ bool world_meets_in_memory(const Job& job) {
 TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id, std::uint32_t schedules) {
   std::uint64_t direct_bytes = job.settings().direct_collective;
   // Members that share processors run one after the other, so each further round costs as much as many copies.
-  if (job.wait_policy().spins == 0)
-    direct_bytes = std::min<std::uint64_t>(direct_bytes, TeamBlock::kPieceBytes + 1);
+  const bool crowded = job.wait_policy().spins == 0;
+  if (crowded) direct_bytes = std::min<std::uint64_t>(direct_bytes, TeamBlock::kPieceBytes + 1);
   return {.members = static_cast<std::uint32_t>(members),
-          .flat = members <= job.settings().flat_ranks && job.wait_policy().spins != 0,
+          .flat = members <= job.settings().flat_ranks && !crowded,
+          .crowded = crowded,
           .id = id,
           .direct_bytes = direct_bytes,
           .schedules = schedules};
@@ -89,13 +90,13 @@ Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
   const int me = job_.rank();
   messages_ = &messages;
   schedules_ = &schedules;
-  host_ = std::move(host);
+  shared_ = {.host = std::move(host), .scratch = std::make_unique<ScratchPool>(job_)};
   agreement_transport_.emplace(job_, messages, ranks, JobTeamTransport::kAgreementContext);
   agreement_.emplace(me, *agreement_transport_);
   if (world_meets_in_memory(job_)) {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
-    world_ = std::unique_ptr<Team>(new Team(job_, host_, std::move(ranks), me, block));
+    world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, block));
     world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
     world_handle_ = world_->handle();
     return {};
@@ -103,7 +104,7 @@ Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
   std::byte* const scratch = job_.service(Service::teams, me).data() + kBehindRegistry;
   auto p2p = std::make_unique<Team::PointToPointState>(job_, messages, ranks, me,
                                                        JobTeamTransport::kWorldContext, scratch);
-  world_ = std::unique_ptr<Team>(new Team(job_, host_, std::move(ranks), me, 0, std::move(p2p)));
+  world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, 0, std::move(p2p)));
   world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
   world_handle_ = world_->handle();
   return {};
@@ -180,7 +181,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
     Undo undraw([&] {
       if (drawn != 0) contexts_.give_back(drawn);
     });
-    team = add(std::unique_ptr<Team>(new Team(job_, host_, std::move(list), member, 0, std::move(p2p))));
+    team = add(std::unique_ptr<Team>(new Team(job_, shared_, std::move(list), member, 0, std::move(p2p))));
     team->drawn_ = drawn;
     undraw.dismiss();
     free_block.dismiss();
@@ -249,7 +250,8 @@ Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
   // The ids of other teams have smaller ranks in their upper bits.
   const std::uint64_t id = ~std::uint64_t{0} << kContextIdBits | context;
-  std::unique_ptr<Team> team(new Team(job_, host_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
+  std::unique_ptr<Team> team(
+      new Team(job_, shared_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
   team->teams_ = this;
   team->open_schedules(job_, *messages_, *schedules_, ScheduleContexts::kFirstAttached | context);
   return add(std::move(team));
@@ -350,7 +352,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   Team* team = nullptr;
   Status made = unless_exhausted([&]() -> Status {
     std::vector<int> list(ranks.begin(), ranks.end());
-    std::unique_ptr<Team> own(new Team(job_, host_, std::move(list), member, block));
+    std::unique_ptr<Team> own(new Team(job_, shared_, std::move(list), member, block));
     own->open_schedules(job_, *messages_, *schedules_, block.schedules);
     own->drawn_ = drawn;
     team = add(std::move(own));

@@ -87,15 +87,25 @@ class Team {
     PointToPointExchange exchange;
   };
 
-  Team(const Job& job, const HostMemory& host, std::vector<int> ranks, int rank, std::uint64_t id)
-      : ranks_(std::move(ranks)), rank_(rank), id_(id), buffers_(job, ranks_, &host), roster_(job, ranks_) {}
-  Team(const Job& job, const HostMemory& host, std::vector<int> ranks, int rank, TeamBlock& block)
-      : Team(job, host, std::move(ranks), rank, block.id) {
+  /// What the teams of this process share.
+  struct Shared {
+    HostMemory host;
+    std::unique_ptr<ScratchPool> scratch;
+  };
+
+  Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, std::uint64_t id)
+      : ranks_(std::move(ranks)),
+        rank_(rank),
+        id_(id),
+        buffers_(job, ranks_, shared.host, *shared.scratch),
+        roster_(job, ranks_) {}
+  Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, TeamBlock& block)
+      : Team(job, shared, std::move(ranks), rank, block.id) {
     meet_in(job, block);
   }
-  Team(const Job& job, const HostMemory& host, std::vector<int> ranks, int rank, std::uint64_t id,
+  Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, std::uint64_t id,
        std::unique_ptr<PointToPointState> p2p)
-      : Team(job, host, std::move(ranks), rank, id) {
+      : Team(job, shared, std::move(ranks), rank, id) {
     p2p_ = std::move(p2p);
   }
 
@@ -251,7 +261,7 @@ class Teams {
   ScheduleContexts contexts_;
   Schedules* schedules_ = nullptr;  ///< set by start(), as the next four are
   Messages* messages_ = nullptr;
-  HostMemory host_;
+  Team::Shared shared_;
   std::optional<JobTeamTransport> agreement_transport_;  ///< used by agreement_
   std::optional<Agreement> agreement_;
   std::unique_ptr<Team> world_;

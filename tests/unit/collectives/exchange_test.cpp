@@ -24,21 +24,25 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::size_t kMostBytes = 24000;
 
 /// One member's memory: a heap that all members can use, and memory that they reach otherwise, or not. Each has room
-/// for two buffers with a block of each member.
+/// for two buffers with a block of each member. The heap ends with the scratch.
 struct Memory {
   explicit Memory(int members)
-      : heap(2 * static_cast<std::size_t>(members) * kMostBytes), other(heap.size()) {}
+      : heap(2 * static_cast<std::size_t>(members) * kMostBytes + Buffers::kScratchBytes),
+        other(heap.size() - Buffers::kScratchBytes) {}
   std::vector<std::byte> heap;
   std::vector<std::byte> other;
 };
 
-/// How the members get at memory outside of the heaps.
+/// How the members get at memory outside of the heaps: by system calls and scratch, or by scratch, or not all of them.
 enum class Reach { all, some, none };
 
 class ThreadBuffers final : public Buffers {
  public:
   ThreadBuffers(std::vector<Memory>& memories, int me, Reach reach)
-      : memories_(memories), me_(me), reaches_(reach == Reach::all || (reach == Reach::some && me != 0)) {}
+      : memories_(memories),
+        me_(me),
+        reaches_(reach == Reach::all || (reach == Reach::some && me != 0)),
+        lacks_scratch_(reach == Reach::none && me == 1) {}
 
   [[nodiscard]] bool shared(const void* address, std::size_t bytes) const override {
     return inside(address, bytes, me_);
@@ -58,6 +62,17 @@ class ThreadBuffers final : public Buffers {
     std::memcpy(to, from.data(), from.size());
     return RMA_SUCCESS;
   }
+  [[nodiscard]] std::byte* take_scratch() const override {
+    EXPECT_FALSE(scratch_taken_);
+    if (lacks_scratch_) return nullptr;
+    scratch_taken_ = true;
+    std::vector<std::byte>& heap = memories_[static_cast<std::size_t>(me_)].heap;
+    return heap.data() + heap.size() - kScratchBytes;
+  }
+  void give_scratch(std::byte* scratch) const override {
+    EXPECT_TRUE(std::exchange(scratch_taken_, false));
+    std::fill_n(scratch, kScratchBytes, std::byte{0xdd});  // no other member may still use it
+  }
 
  private:
   [[nodiscard]] bool inside(const void* address, std::size_t bytes, int member) const {
@@ -70,6 +85,8 @@ class ThreadBuffers final : public Buffers {
   std::vector<Memory>& memories_;
   const int me_;
   const bool reaches_;
+  const bool lacks_scratch_;
+  mutable bool scratch_taken_ = false;
 };
 
 /// A function x -> factor * x + summand modulo 2^32. Chaining such functions is associative and does not commute.
@@ -396,8 +413,10 @@ TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
   constexpr std::uint64_t kSteps = 100;
   for (const WaitPolicy& policy :
        {WaitPolicy{.spins = 0, .yields = 4}, WaitPolicy{.spins = 30, .yields = 0}}) {
-    const OwnBlock block(TeamShape{
-        .members = static_cast<std::uint32_t>(members), .flat = flat, .direct_bytes = direct_bytes});
+    const OwnBlock block(TeamShape{.members = static_cast<std::uint32_t>(members),
+                                   .flat = flat,
+                                   .crowded = policy.spins == 0,
+                                   .direct_bytes = direct_bytes});
     const ThreadRoster roster(members);
     std::vector<Memory> memories(static_cast<std::size_t>(members), Memory(members));
     std::vector<std::uint64_t> done(static_cast<std::size_t>(members));
@@ -407,7 +426,7 @@ TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
       done[static_cast<std::size_t>(member)] = player.done();
     });
     EXPECT_EQ(std::count(done.begin(), done.end(), done.front()), members) << "all members take one path";
-    EXPECT_GT(done.front(), kSteps / 2);
+    EXPECT_GT(done.front(), kSteps / 4);
   }
 }
 
