@@ -60,6 +60,8 @@ class Exchange {
 
   // The reductions.
   [[nodiscard]] Status reduce(const rma_collective_t& collective, bool& done);
+  /// A reduction of two members: the root combines while the other one fills its scratch.
+  [[nodiscard]] Status reduce_two(const rma_collective_t& collective, bool& done);
   [[nodiscard]] Status allreduce(const rma_collective_t& collective, bool& done);
   [[nodiscard]] Status reduce_scatter(const rma_collective_t& collective, bool& done);
   [[nodiscard]] Status scan(const rma_collective_t& collective, bool exclusive, bool& done);

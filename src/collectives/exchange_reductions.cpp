@@ -126,7 +126,10 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
   const bool large_element = reducer.element_bytes > TeamBlock::kPieceBytes;
   done = reducer.element_bytes <= kBlock;
   if (!done) return {};
-  if (direct(bytes) || (large_element && bytes != 0)) {
+  if (members() == 2 && direct(bytes) && !large_element) {
+    if (Status status = reduce_two(collective, done); done || !status.ok()) return status;
+    done = true;
+  } else if (direct(bytes) || (large_element && bytes != 0)) {
     const std::size_t most = elements_in(kHalf, reducer) * reducer.element_bytes;
     const AnnouncedBuffers::Mine mine = {
         .src = src, .src_bytes = bytes, .dst = is_root ? dst : nullptr, .dst_bytes = bytes};
@@ -167,6 +170,32 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
     if (src == dst) std::memcpy(dst + begin, result, piece);
     return {};
   });
+}
+
+Status Exchange::reduce_two(const rma_collective_t& collective, bool& done) {
+  const rma_reducer_t& reducer = collective.reducer;
+  const std::size_t bytes = collective.count * reducer.element_bytes;
+  const bool is_root = member() == collective.root;
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  auto* const dst = static_cast<std::byte*>(collective.dst);
+  const std::size_t near = elements_in(kNearBlock, reducer) * reducer.element_bytes;
+  return staged(
+      {.src = is_root ? nullptr : src, .src_bytes = bytes}, !is_root && !buffers_.shared(src, bytes), bytes,
+      staged_piece_ / near * near,
+      [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, src + begin, piece); },
+      [&](std::size_t begin, std::size_t piece, int half) {
+        if (!is_root) return;
+        const std::byte* const theirs = piece_of(1 - member(), begin, piece, half);
+        for (std::size_t at = 0; at < piece; at += near) {
+          const std::size_t part = std::min(near, piece - at);
+          // The root's destination may be its source, so the result is made elsewhere.
+          std::byte* const result = src == dst ? result_block() : dst + begin + at;
+          combine(result, part / reducer.element_bytes, 1, reducer,
+                  [&](int from) { return from == member() ? src + begin + at : theirs + at; });
+          if (src == dst) std::memcpy(dst + begin + at, result, part);
+        }
+      },
+      [&] { return announced_.all_sources_mapped(); }, done);
 }
 
 Status Exchange::allreduce(const rma_collective_t& collective, bool& done) {

@@ -410,7 +410,7 @@ class ExchangeTest : public testing::TestWithParam<std::tuple<int, bool, std::ui
 TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
   const auto [members, flat, direct_bytes, reach] = GetParam();
   const std::uint64_t seed = testing_threads::seed();
-  constexpr std::uint64_t kSteps = 100;
+  constexpr std::uint64_t kSteps = 60;
   for (const WaitPolicy& policy :
        {WaitPolicy{.spins = 0, .yields = 4}, WaitPolicy{.spins = 30, .yields = 0}}) {
     const OwnBlock block(TeamShape{.members = static_cast<std::uint32_t>(members),
@@ -429,6 +429,79 @@ TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
     EXPECT_GT(done.front(), kSteps / 4);
   }
 }
+
+/// Thrown in a member that ends.
+struct Gone {};
+
+/// Ends a member while it waits for others, at the n-th time that it looks after other operations.
+class EndsWaiting final : public WaitProgress {
+ public:
+  explicit EndsWaiting(std::uint64_t looks) : looks_(looks) {}
+  [[nodiscard]] bool pending() const override { return true; }
+  bool drive() override {
+    if (looks_-- == 0) throw Gone();
+    return false;
+  }
+
+ private:
+  std::uint64_t looks_;
+};
+
+class ExchangeLostTest : public testing::TestWithParam<std::tuple<int, int>> {};
+
+/// Executes operations of one kind, with blocks of `bytes` bytes, until one fails.
+Status until_failure(Exchange& exchange, rma_collective_kind_t kind, std::size_t bytes) {
+  const auto members = static_cast<std::size_t>(exchange.members());
+  std::vector<double> src(members * bytes / sizeof(double));
+  std::vector<double> dst(src.size());
+  rma_collective_t collective = {};
+  collective.kind = kind;
+  collective.dst = dst.data();
+  collective.src = src.data();
+  collective.bytes = bytes;
+  collective.count = bytes / sizeof(double);
+  collective.reducer = reducer<double>();
+  while (true) {
+    bool done = false;
+    Status status = exchange.run(collective, done);
+    EXPECT_TRUE(done || !status.ok());
+    if (!status.ok()) return status;
+    collective.root = (collective.root + 1) % exchange.members();
+  }
+}
+
+TEST_P(ExchangeLostTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle) {
+  const auto [kind, members] = GetParam();
+  std::mt19937_64 random(testing_threads::seed());
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{300000}}) {
+    const bool flat = random() % 2 == 0;
+    const OwnBlock block(TeamShape{.members = static_cast<std::uint32_t>(members),
+                                   .flat = flat,
+                                   .crowded = !flat,
+                                   .direct_bytes = 4096});
+    ThreadRoster roster(members);
+    std::vector<Memory> memories(static_cast<std::size_t>(members), Memory(members));
+    const int gone = static_cast<int>(random() % static_cast<std::uint64_t>(members));
+    const std::uint64_t looks = random() % 20;
+    run_members(members, [&, kind = kind](int member) {
+      EndsWaiting ends(looks);
+      const WaitPolicy policy = {.spins = 0, .yields = 1000, .progress = member == gone ? &ends : nullptr};
+      const ThreadBuffers buffers(memories, member, Reach::all);
+      Exchange exchange(*block, member, policy, buffers, roster);
+      try {
+        const Status status = until_failure(exchange, static_cast<rma_collective_kind_t>(kind), bytes);
+        EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+        EXPECT_EQ(status.text(), std::to_string(gone));
+        EXPECT_EQ(exchange.barrier().code(), RMA_ERR_PEER_LOST);
+      } catch (const Gone&) {
+        roster.end(member);
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ExchangeLostTest,
+                         testing::Combine(testing::Range(0, 11), testing::Values(2, 5)));
 
 std::string name_of(const testing::TestParamInfo<ExchangeTest::ParamType>& each) {
   const auto [members, flat, direct, reach] = each.param;
