@@ -4,13 +4,15 @@
 # round, and prints one table of ratios, with the time that a cache line takes between two processors beside it.
 # docs/benchmarks.md says what the rows and goals mean.
 #
-# usage: bench/compare.sh [--rounds N] [--json FILE] [--picture FILE] [--build DIR] [--suite LIST]
+# usage: bench/compare.sh [--rounds N] [--json FILE] [--picture FILE] [--build DIR] [--suite LIST] [--quick]
 #   --rounds N    the number of rounds; the table has the medians over the rounds (default 5)
 #   --json FILE   write the table as JSON too
 #   --picture FILE  draw some rows of the table as an SVG picture, as the README has it
 #   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
 #   --suite LIST  only these suites, separated by commas: those of rma-bench --list, and
-#                 `armci`, all of armci-bench, and `twosided`, all of twosided-bench
+#                 `armci`, all of armci-bench, `twosided`, all of twosided-bench, and `collectives`, all of
+#                 collectives-bench
+#   --quick       one round of very short samples: shows that it works, measures little
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +20,8 @@ rounds=5
 json=
 picture=
 build=build
-suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci,twosided
+suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci,twosided,collectives
+quick=()
 
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/compare.sh; }
 fail() {
@@ -30,6 +33,11 @@ while [ $# -gt 0 ]; do
     -h | --help)
       usage
       exit 0
+      ;;
+    --quick)
+      quick=(--quick)
+      rounds=1
+      shift
       ;;
     --rounds | --json | --picture | --build | --suite)
       [ $# -ge 2 ] || fail "$1 wants a value"
@@ -63,7 +71,8 @@ groups=$(chosen barrier allreduce)
 idle=$(chosen idle)
 armci=$(chosen armci)
 twosided=$(chosen twosided)
-[ -n "$pairs$idle$armci$twosided" ] || fail "--suite $suites names no suite; see rma-bench --list"
+collectives=$(chosen collectives)
+[ -n "$pairs$idle$armci$twosided$collectives" ] || fail "--suite $suites names no suite; see rma-bench --list"
 
 scripts/setup.sh build peers
 
@@ -72,6 +81,7 @@ targets=(cache-line rmarun)
 [ -z "$pairs$idle" ] || targets+=(rma-bench)
 [ -z "$armci" ] || targets+=(armci-bench)
 [ -z "$twosided" ] || targets+=(twosided-bench)
+[ -z "$collectives" ] || targets+=(collectives-bench)
 if [ "$build" = build ]; then
   scripts/build.sh release "${targets[@]}"
 else
@@ -101,6 +111,8 @@ for mpi in openmpi mpich; do
   [ -z "$armci" ] ||
     build_peer armci-$mpi mpicxx.$mpi bench/armci/main.cpp "-DRMA_BENCH_ARMCI=\"armci-$mpi\"" -larmci-$mpi
   [ -z "$twosided" ] || build_peer twosided-$mpi mpicxx.$mpi bench/twosided/main.cpp "-DRMA_BENCH_MPI=\"$mpi\""
+  [ -z "$collectives" ] ||
+    build_peer collectives-$mpi mpicxx.$mpi bench/collectives/main.cpp "-DRMA_BENCH_MPI=\"$mpi\""
 done
 
 # ---- Run -------------------------------------------------------------------------------------------------------
@@ -115,7 +127,7 @@ mkdir -p "$results"
 # must not fail.
 run() {
   case $1 in
-    rma | armci | twosided) run_once "$@" ;;
+    rma | armci | twosided | collectives) run_once "$@" ;;
     *) attempt "compare: $1 with $2 ranks" run_once "$@" || true ;;
   esac
 }
@@ -137,23 +149,23 @@ run_once() {
     ompi+=(--bind-to none)
   fi
   case $name in
-    rma | armci | twosided)
+    rma | armci | twosided | collectives)
       launch=("$build/bin/rmarun" -n "$ranks" --bind "$bind" "$build/bin/$name-bench")
       ;;
     openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" --mca osc sm "$peers/openmpi") ;;
     openshmem) launch=(oshrun -n "$ranks" "${ompi[@]}" "$peers/openshmem") ;;
-    armci-openmpi | twosided-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
-    mpich | armci-mpich | twosided-mpich)
+    armci-openmpi | twosided-openmpi | collectives-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
+    mpich | armci-mpich | twosided-mpich | collectives-mpich)
       launch=(mpirun.mpich -n "$ranks")
       [ $bind = none ] || launch+=(-bind-to core)
       launch+=("$peers/$name")
       ;;
   esac
   local code=0
-  timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" > "$output.log" 2>&1 < /dev/null || code=$?
+  timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" "${quick[@]}" > "$output.log" 2>&1 < /dev/null || code=$?
   [ $code != 0 ] || return 0
   # After wrong data (exit code 3) those rows are missing.
-  if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ]; then
+  if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ] && [ "$name" != collectives ]; then
     grep -h 'wrong data' "$output.log" >&2 || true
     return 0
   fi
@@ -193,6 +205,18 @@ for ((round = 1; round <= rounds; ++round)); do
         # See above.
         [ "$name" != twosided-mpich ] || [ "$(nproc)" -ge "$processors" ] || continue
         run $name "$ranks" "$suite" "$folder/$name-$suite" "${shared[@]}"
+      done
+    done
+  fi
+  if [ -n "$collectives" ]; then
+    all=barrier,bcast,reduce,allreduce,allgather,gather,scatter,alltoall,reduce_scatter_block,scan,overlap
+    for ranks in 2 4 8 16; do
+      few=()
+      [ "$ranks" -le "$(nproc)" ] || few=("${shared[@]}")
+      for name in collectives collectives-openmpi collectives-mpich; do
+        # See above.
+        [ "$name" != collectives-mpich ] || [ "$(nproc)" -ge "$ranks" ] || continue
+        run $name "$ranks" "$all" "$folder/$name-$ranks" "${few[@]}"
       done
     done
   fi

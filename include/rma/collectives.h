@@ -139,6 +139,9 @@ typedef struct rma_collective {
   rma_reducer_t reducer;
 } rma_collective_t;
 
+/** Executes the operation. The errors are those of rma_collective_nb. Elements are combined in the order of team
+ *  ranks, unless the reducer commutes. All members get the same bits of an allreduce. */
+rma_status_t rma_collective_run(rma_team_t team, const rma_collective_t* collective);
 /** Starts the operation. Besides the errors of rma.h, returns RMA_ERR_ARGUMENT for an operation that does not
  *  exist, a null pointer, or a reducer without a function or with elements of 0 bytes. */
 rma_status_t rma_collective_nb(rma_team_t team, const rma_collective_t* collective, rma_request_t* request);
@@ -151,7 +154,7 @@ rma_status_t rma_collective_init(rma_team_t team, const rma_collective_t* collec
 /**
  * Makes a team of the listed world ranks without communication, for an interface over this one that has agreed
  * with the other members already. All collective calls work on it. The call is local, and so is rma_team_free for
- * this team.
+ * this team. At the first blocking collective the members wait for each other, if all are on one host.
  * @param ranks    world ranks in the order of team ranks. They include the caller, and none is listed twice.
  * @param context  a number from 0 to RMA_CONTEXT_LAST. All members give the same. No other such team that has a
  *                 member in common has the same number at the same time. Numbers up to RMA_CONTEXT_LAST / 2 are the

@@ -13,6 +13,16 @@ using rma::Team;
 
 extern "C" {
 
+rma_status_t rma_collective_run(rma_team_t team, const rma_collective_t* collective) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    if (Status status = rma::check_not_null(collective, "collective"); !status.ok()) return status;
+    if (Status status = rma::check_collective(*members, *collective); !status.ok()) return status;
+    return members->run(*collective);
+  });
+}
+
 rma_status_t rma_collective_nb(rma_team_t team, const rma_collective_t* collective, rma_request_t* request) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;

@@ -66,16 +66,18 @@ void open_requests(Runtime& runtime) {
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
 }
 
+/// Returns the access to memory of this host by system calls.
+ProcessMemory process_memory(transport::CmaTransport& cma) {
+  return {.read = [&cma](int rank, std::uintptr_t address,
+                         std::span<std::byte> into) { return cma.read(rank, address, into); },
+          .write = [&cma](int rank, std::uintptr_t address,
+                          std::span<const std::byte> from) { return cma.write(rank, address, from); }};
+}
+
 /// Opens two-sided messages, over the channel if there is one.
 Status open_messages(Runtime& runtime) {
-  transport::CmaTransport& cma = *runtime.cma;
-  ProcessMemory memory = {
-      .read = [&cma](int rank, std::uintptr_t address,
-                     std::span<std::byte> into) { return cma.read(rank, address, into); },
-      .write = [&cma](int rank, std::uintptr_t address,
-                      std::span<const std::byte> from) { return cma.write(rank, address, from); }};
-  auto messages =
-      Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(), std::move(memory));
+  auto messages = Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
+                                   process_memory(*runtime.cma));
   if (!messages.ok()) return std::move(messages).status();
   runtime.messages = std::move(messages).value();
   PendingOperations& pending = runtime.remote_access->pending();
@@ -150,8 +152,13 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
     return status;
   }
   runtime->job->drive_while_waiting(*runtime->schedules);
-  if (Status status = runtime->teams->start(*runtime->messages, *runtime->schedules); !status.ok())
+  HostMemory host = {
+      .memory = process_memory(*runtime->cma),
+      .permitted = [&access = *runtime->remote_access](int other) { return access.permitted(other); }};
+  if (Status status = runtime->teams->start(*runtime->messages, *runtime->schedules, std::move(host));
+      !status.ok()) {
     return status;
+  }
 
   if (!runtime->settings.trace.empty()) {
     auto trace = Trace::open(path_for_rank(runtime->settings.trace, rank), rank);

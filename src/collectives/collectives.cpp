@@ -7,7 +7,7 @@ namespace rma {
 
 namespace {
 
-/// Returns the reduction of an attached team.
+/// Returns a reduction in the general form.
 rma_collective_t reduction(rma_collective_kind_t kind, void* dst, const void* src, std::size_t elements,
                            rma_type_t type, rma_reduction_t op) {
   rma_collective_t collective = {};
@@ -22,61 +22,55 @@ rma_collective_t reduction(rma_collective_kind_t kind, void* dst, const void* sr
 }  // namespace
 
 Status barrier(Team& team) {
-  if (team.attached()) return team.run({});
+  PointToPointExchange* const p2p = team.p2p();
+  if (p2p == nullptr) return team.run({});
   count(Counter::barrier);
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) return p2p->barrier();
-  return team.exchange().barrier();
+  return p2p->barrier();
 }
 
 Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
-  if (team.attached()) {
-    rma_collective_t collective = {};
-    collective.kind = RMA_COLLECTIVE_BROADCAST;
-    collective.root = root;
-    collective.dst = buffer;
-    collective.bytes = bytes;
-    return team.run(collective);
-  }
-  count(Counter::collective);
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) {
+    count(Counter::collective);
     return p2p->broadcast(buffer, bytes, root);
-  return team.exchange().broadcast(buffer, bytes, root);
+  }
+  rma_collective_t collective = {};
+  collective.kind = RMA_COLLECTIVE_BROADCAST;
+  collective.root = root;
+  collective.dst = buffer;
+  collective.bytes = bytes;
+  return team.run(collective);
 }
 
 Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
               rma_reduction_t op, int root) {
-  if (team.attached()) {
-    rma_collective_t collective = reduction(RMA_COLLECTIVE_REDUCE, dst, src, elements, type, op);
-    collective.root = root;
-    return team.run(collective);
-  }
-  count(Counter::collective);
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) {
+    count(Counter::collective);
     return p2p->reduce(dst, src, elements, Reduction::of(type, op), root);
-  return team.exchange().reduce(dst, src, elements, Reduction::of(type, op), root);
+  }
+  rma_collective_t collective = reduction(RMA_COLLECTIVE_REDUCE, dst, src, elements, type, op);
+  collective.root = root;
+  return team.run(collective);
 }
 
 Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
                  rma_reduction_t op) {
-  if (team.attached()) return team.run(reduction(RMA_COLLECTIVE_ALLREDUCE, dst, src, elements, type, op));
+  PointToPointExchange* const p2p = team.p2p();
+  if (p2p == nullptr) return team.run(reduction(RMA_COLLECTIVE_ALLREDUCE, dst, src, elements, type, op));
   count(Counter::collective);
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr)
-    return p2p->allreduce(dst, src, elements, Reduction::of(type, op));
-  return team.exchange().allreduce(dst, src, elements, Reduction::of(type, op));
+  return p2p->allreduce(dst, src, elements, Reduction::of(type, op));
 }
 
 Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
-  if (team.attached()) {
-    rma_collective_t collective = {};
-    collective.kind = RMA_COLLECTIVE_ALLGATHER;
-    collective.dst = dst;
-    collective.src = src;
-    collective.bytes = bytes;
-    return team.run(collective);
+  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) {
+    count(Counter::collective);
+    return p2p->allgather(dst, src, bytes);
   }
-  count(Counter::collective);
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) return p2p->allgather(dst, src, bytes);
-  return team.exchange().allgather(dst, src, bytes);
+  rma_collective_t collective = {};
+  collective.kind = RMA_COLLECTIVE_ALLGATHER;
+  collective.dst = dst;
+  collective.src = src;
+  collective.bytes = bytes;
+  return team.run(collective);
 }
 
 Status agree(Team& team, Status mine) {

@@ -1,34 +1,30 @@
 #include "collectives/exchange.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <utility>
 
 namespace rma {
 namespace {
 
-constexpr std::size_t kCacheLine = 64;
-/// The number of bytes that are combined at a time. They fit the first-level cache together with one source,
-/// and hold whole elements of any type.
-constexpr std::size_t kBlock = 4096;
-/// Every member combines a piece of up to this size on its own, because that costs less than a second round.
-constexpr std::size_t kWholeBytes = 1024;
-static_assert(TeamBlock::kPieceBytes % kCacheLine == 0 && kWholeBytes <= TeamBlock::kPieceBytes);
-
-/// Calls `step(begin, bytes)` for each piece of `bytes` bytes, until one fails.
-template <typename Step>
-Status for_pieces(std::size_t bytes, const Step& step) {
-  constexpr std::size_t kMost = TeamBlock::kPieceBytes;
-  for (std::size_t begin = 0; begin < bytes; begin += kMost) {
-    if (Status status = step(begin, std::min(kMost, bytes - begin)); !status.ok()) return status;
-  }
-  return {};
-}
-
 /// Copies between ranges that are the same or disjoint.
 void copy_unless_same(void* dst, const void* src, std::size_t bytes) {
-  if (dst != src) std::memcpy(dst, src, bytes);
+  if (dst != src && bytes != 0) std::memcpy(dst, src, bytes);
 }
+
+/// Keeps the first failure.
+void note(rma_status_t& first, rma_status_t status) {
+  if (first == RMA_SUCCESS) first = status;
+}
+
+/// The blocks of an announced list (rma_block_t), as many as fit an outbox.
+/// The members that have a processor each fill and empty pieces of this size at the same time.
+constexpr std::size_t kStagedPiece = std::size_t{64} << 10U;
+
+/// Blocks of an all-to-all up to this size go by the scratch: that is two copies, and saves the price of a system call.
+constexpr std::size_t kStagedBlock = std::size_t{16} << 10U;
+
+constexpr std::size_t kMostListed = TeamBlock::kPieceBytes / sizeof(rma_block_t);
 
 }  // namespace
 
@@ -36,20 +32,59 @@ Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const
                    const Roster& roster)
     : rounds_(block, member, policy, roster),
       buffers_(buffers),
+      announced_(rounds_, buffers),
       direct_bytes_(block.direct_bytes),
-      announced_(block.members) {}
+      crowded_(block.crowded),
+      staged_piece_(block.crowded ? kHalf : kStagedPiece),
+      one_round_(block.crowded || block.members <= 2),
+      work_(static_cast<std::byte*>(::operator new(2 * kBlock, kAlignment))) {}
 
-Status Exchange::broadcast(void* buffer, std::size_t bytes, int root) {
-  auto* const data = static_cast<std::byte*>(buffer);
+Status Exchange::run(const rma_collective_t& collective, bool& done) {
+  done = true;
+  switch (collective.kind) {
+    case RMA_COLLECTIVE_BARRIER:
+      return rounds_.meet();
+    case RMA_COLLECTIVE_BROADCAST:
+      return broadcast(collective, done);
+    case RMA_COLLECTIVE_GATHER:
+      return gather(collective, done);
+    case RMA_COLLECTIVE_SCATTER:
+      return scatter(collective, done);
+    case RMA_COLLECTIVE_ALLGATHER:
+      return allgather(collective, done);
+    case RMA_COLLECTIVE_ALLTOALL:
+      return alltoall(collective, done);
+    case RMA_COLLECTIVE_REDUCE:
+      return reduce(collective, done);
+    case RMA_COLLECTIVE_ALLREDUCE:
+      return allreduce(collective, done);
+    case RMA_COLLECTIVE_REDUCE_SCATTER:
+      return reduce_scatter(collective, done);
+    case RMA_COLLECTIVE_SCAN:
+      return scan(collective, false, done);
+    case RMA_COLLECTIVE_EXSCAN:
+      return scan(collective, true, done);
+  }
+  done = false;
+  return {};
+}
+
+Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
+  auto* const data = static_cast<std::byte*>(collective.dst);
+  const std::size_t bytes = collective.bytes;
+  const int root = collective.root;
   const bool is_root = member() == root;
   if (direct(bytes)) {
-    if (Status told = announce(is_root ? buffer : nullptr, bytes, nullptr, 0); !told.ok()) return told;
-    if (const void* const src = announced_[static_cast<std::size_t>(root)].src; src != nullptr) {
-      if (!is_root) std::memcpy(data, buffers_.at(src, bytes, root), bytes);
-      return rounds_.meet();
-    }
+    return staged(
+        {.src = is_root ? data : nullptr, .src_bytes = bytes}, is_root && !buffers_.shared(data, bytes),
+        bytes, staged_piece_,
+        [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, data + begin, piece); },
+        [&](std::size_t begin, std::size_t piece, int half) {
+          if (!is_root) std::memcpy(data + begin, piece_of(root, begin, piece, half), piece);
+        },
+        [&] { return announced_.source_mapped(root); }, done);
   }
-  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
+  return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     if (is_root) std::memcpy(rounds_.outbox(piece), data + begin, piece);
     if (Status met = rounds_.meet(); !met.ok()) return met;
     if (!is_root) std::memcpy(data + begin, rounds_.inbox(root, piece), piece);
@@ -57,56 +92,169 @@ Status Exchange::broadcast(void* buffer, std::size_t bytes, int root) {
   });
 }
 
-Status Exchange::reduce(void* dst, const void* src, std::size_t count, const Reduction& reduction, int root) {
-  const std::size_t bytes = count * reduction.element_bytes;
+Status Exchange::gather(const rma_collective_t& collective, bool& done) {
+  const int root = collective.root;
   const bool is_root = member() == root;
+  if (collective.uneven != 0) return gather_uneven(collective, is_root, done);
+  const std::size_t bytes = collective.bytes;
+  const auto all = static_cast<std::size_t>(members()) * bytes;
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  auto* const dst = static_cast<std::byte*>(collective.dst);
+  const auto place_of = [&](int from) { return static_cast<std::size_t>(from) * bytes; };
   if (direct(bytes)) {
-    if (Status told = announce(src, bytes, is_root ? dst : nullptr, bytes); !told.ok()) return told;
-    void* const root_dst = announced_[static_cast<std::size_t>(root)].dst;
-    if (root_dst != nullptr && all_sources_shared()) {
-      return reduce_direct(buffers_.at(root_dst, bytes, root), bytes, reduction);
+    // Members that share processors copy one after the other in any case: all write straight to their places.
+    if (crowded_) {
+      const AnnouncedBuffers::Mine mine = {.dst = is_root ? dst : nullptr, .dst_bytes = all};
+      if (Status told = announced_.announce(mine); !told.ok()) return told;
+      if (announced_.destination_reached(root))
+        return announced_.finish(announced_.write_destination(root, place_of(member()), {src, bytes}));
     }
+    return staged(
+        {.src = is_root ? nullptr : src, .src_bytes = bytes}, !is_root && !buffers_.shared(src, bytes), bytes,
+        staged_piece_,
+        [&](std::size_t begin, std::size_t piece, std::byte* to) { std::memcpy(to, src + begin, piece); },
+        [&](std::size_t begin, std::size_t piece, int half) {
+          if (!is_root) return;
+          for (int from = 0; from < members(); ++from) {
+            const std::byte* const theirs = from == root ? src + begin : piece_of(from, begin, piece, half);
+            copy_unless_same(dst + place_of(from) + begin, theirs, piece);
+          }
+        },
+        [&] { return announced_.all_sources_mapped(); }, done);
   }
-  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
-    std::memcpy(rounds_.outbox(piece), static_cast<const std::byte*>(src) + begin, piece);
-    if (Status met = rounds_.meet(); !met.ok()) return met;
-    if (!is_root) return {};
-    combine(
-        static_cast<std::byte*>(dst) + begin, [&](int from) { return rounds_.inbox(from, piece); },
-        {.begin = 0, .bytes = piece}, reduction);
+  return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
+    if (!is_root) std::memcpy(rounds_.outbox(piece), src + begin, piece);
+    if (Status met = rounds_.meet(); !met.ok() || !is_root) return met;
+    for (int from = 0; from < members(); ++from) {
+      const std::byte* const theirs = from == root ? src + begin : rounds_.inbox(from, piece);
+      copy_unless_same(dst + place_of(from) + begin, theirs, piece);
+    }
     return {};
   });
 }
 
-Status Exchange::allreduce(void* dst, const void* src, std::size_t count, const Reduction& reduction) {
-  const std::size_t bytes = count * reduction.element_bytes;
-  auto* const to = static_cast<std::byte*>(dst);
-  if (direct(bytes)) {
-    if (Status told = announce(src, bytes, dst, bytes); !told.ok()) return told;
-    if (all_sources_shared() && all_destinations_shared()) {
-      return allreduce_direct(to, bytes, reduction);
+Status Exchange::gather_uneven(const rma_collective_t& collective, bool gets, bool& done) {
+  // Short blocks travel in the outboxes of the announcement itself.
+  const std::size_t bytes = collective.bytes;
+  if (bytes != 0 && bytes <= TeamBlock::kPieceBytes) {
+    std::memcpy(rounds_.outbox(TeamBlock::kPieceBytes), collective.src, bytes);
+  }
+  const AnnouncedBuffers::Mine mine = {
+      .src = bytes != 0 ? collective.src : nullptr, .src_bytes = bytes, .own_bytes = bytes};
+  if (Status told = announced_.announce(mine); !told.ok()) return told;
+  bool any_long = false;
+  for (int from = 0; from < members(); ++from) {
+    any_long = any_long || announced_.own_bytes(from) > TeamBlock::kPieceBytes;
+  }
+  if (any_long && !announced_.sources_reached()) {
+    done = false;
+    return {};
+  }
+  rma_status_t used = RMA_SUCCESS;
+  if (gets) {
+    const BlockList all = BlockList::destination(collective);
+    for (int from = 0; from < members(); ++from) {
+      const std::size_t theirs = announced_.own_bytes(from);
+      if (theirs > all.bytes(from)) note(used, RMA_ERR_TRUNCATED);
+      const std::size_t copied = std::min(theirs, all.bytes(from));
+      if (from == member()) {
+        copy_unless_same(all.data(from), collective.src, copied);
+      } else if (theirs > TeamBlock::kPieceBytes) {
+        note(used, announced_.read_source(from, 0, {all.data(from), copied}));
+      } else if (copied != 0) {
+        std::memcpy(all.data(from), rounds_.inbox(from, TeamBlock::kPieceBytes), copied);
+      }
     }
   }
-  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
-    return allreduce_piece(to + begin, static_cast<const std::byte*>(src) + begin, piece, reduction);
-  });
+  if (any_long) return announced_.finish(used);
+  return used == RMA_SUCCESS ? Status() : Status(used, "a member's block is longer than its place");
 }
 
-Status Exchange::allgather(void* dst, const void* src, std::size_t bytes) {
-  auto* const to = static_cast<std::byte*>(dst);
+Status Exchange::scatter(const rma_collective_t& collective, bool& done) {
+  if (collective.uneven != 0) return scatter_uneven(collective, done);
+  const int root = collective.root;
+  const bool is_root = member() == root;
+  const std::size_t bytes = collective.bytes;
+  const auto all = static_cast<std::size_t>(members()) * bytes;
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  auto* const dst = static_cast<std::byte*>(collective.dst);
+  const std::size_t mine_at = static_cast<std::size_t>(member()) * bytes;
+  if (bytes == 0) return {};
+  if (all <= TeamBlock::kPieceBytes) {
+    if (is_root) std::memcpy(rounds_.outbox(all), src, all);
+    if (Status met = rounds_.meet(); !met.ok()) return met;
+    copy_unless_same(dst, is_root ? src + mine_at : rounds_.inbox(root, all) + mine_at, bytes);
+    return {};
+  }
+  const AnnouncedBuffers::Mine mine = {.src = is_root ? src : nullptr, .src_bytes = all};
+  if (crowded_) {
+    if (Status told = announced_.announce(mine); !told.ok()) return told;
+    if (announced_.source_reached(root))
+      return announced_.finish(announced_.read_source(root, mine_at, {dst, bytes}));
+  }
+  const std::size_t most = block_piece();
+  return staged(
+      mine, is_root && !buffers_.shared(src, all), bytes, most,
+      [&](std::size_t begin, std::size_t piece, std::byte* to) {
+        for (std::size_t member = 0; member * bytes < all; ++member) {
+          std::memcpy(to + member * most, src + member * bytes + begin, piece);
+        }
+      },
+      [&](std::size_t begin, std::size_t piece, int half) {
+        const std::byte* const here = announced_.source_here(root, mine_at + begin, piece);
+        const std::byte* const staged_at = area(root, half) + static_cast<std::size_t>(member()) * most;
+        copy_unless_same(dst + begin, here != nullptr ? here : staged_at, piece);
+      },
+      [&] { return announced_.source_mapped(root); }, done);
+}
+
+Status Exchange::scatter_uneven(const rma_collective_t& collective, bool& done) {
+  const int root = collective.root;
+  const bool is_root = member() == root;
+  done = static_cast<std::size_t>(members()) <= kMostListed;
+  if (!done) return {};
+  const std::size_t listed = static_cast<std::size_t>(members()) * sizeof(rma_block_t);
+  bool shared = true;
+  if (is_root) {
+    std::memcpy(rounds_.outbox(TeamBlock::kPieceBytes), collective.src_blocks, listed);
+    shared = announced_.all_shared({collective.src_blocks, static_cast<std::size_t>(members())});
+  }
+  if (Status told = announced_.announce_list(shared); !told.ok()) return told;
+  done = announced_.source_reached(root);
+  if (!done) return {};
+  rma_block_t block = {};
+  std::memcpy(&block,
+              rounds_.inbox(root, TeamBlock::kPieceBytes) + static_cast<std::size_t>(member()) * sizeof block,
+              sizeof block);
+  rma_status_t used = block.bytes > collective.bytes ? RMA_ERR_TRUNCATED : RMA_SUCCESS;
+  const std::size_t copied = std::min(block.bytes, collective.bytes);
+  note(used, announced_.read_block(root, block.address, {static_cast<std::byte*>(collective.dst), copied}));
+  return announced_.finish(used);
+}
+
+Status Exchange::allgather(const rma_collective_t& collective, bool& done) {
+  if (collective.uneven != 0) return gather_uneven(collective, true, done);
+  const std::size_t bytes = collective.bytes;
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  auto* const to = static_cast<std::byte*>(collective.dst);
   const auto place_of = [&](int from) { return to + static_cast<std::size_t>(from) * bytes; };
   if (direct(bytes)) {
-    if (Status told = announce(src, bytes, nullptr, 0); !told.ok()) return told;
-    if (all_sources_shared()) {
-      for (int from = 0; from < members(); ++from) {
-        copy_unless_same(place_of(from),
-                         buffers_.at(announced_[static_cast<std::size_t>(from)].src, bytes, from), bytes);
-      }
-      return rounds_.meet();
-    }
+    return staged(
+        {.src = src, .src_bytes = bytes}, !buffers_.shared(src, bytes), bytes, staged_piece_,
+        [&](std::size_t begin, std::size_t piece, std::byte* to_area) {
+          std::memcpy(to_area, src + begin, piece);
+        },
+        [&](std::size_t begin, std::size_t piece, int half) {
+          // Each member begins with itself, so that they do not all read the same memory at the same time.
+          for (int step = 0; step < members(); ++step) {
+            const int from = (member() + step) % members();
+            copy_unless_same(place_of(from) + begin, piece_of(from, begin, piece, half), piece);
+          }
+        },
+        [&] { return announced_.all_sources_mapped(); }, done);
   }
-  return for_pieces(bytes, [&](std::size_t begin, std::size_t piece) -> Status {
-    std::memcpy(rounds_.outbox(piece), static_cast<const std::byte*>(src) + begin, piece);
+  return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
+    std::memcpy(rounds_.outbox(piece), src + begin, piece);
     if (Status met = rounds_.meet(); !met.ok()) return met;
     for (int from = 0; from < members(); ++from) {
       std::memcpy(place_of(from) + begin, rounds_.inbox(from, piece), piece);
@@ -115,99 +263,80 @@ Status Exchange::allgather(void* dst, const void* src, std::size_t bytes) {
   });
 }
 
-bool Exchange::direct(std::size_t bytes) const {
-  return bytes != 0 && bytes >= direct_bytes_ && members() > 1;
-}
-
-Status Exchange::announce(const void* src, std::size_t src_bytes, void* dst, std::size_t dst_bytes) {
-  static_assert(sizeof(AnnouncedBuffers) <= TeamBlock::kInlineBytes);
-  const AnnouncedBuffers mine = {.src = src != nullptr && buffers_.shared(src, src_bytes) ? src : nullptr,
-                                 .dst = dst != nullptr && buffers_.shared(dst, dst_bytes) ? dst : nullptr};
-  std::memcpy(rounds_.outbox(sizeof mine), &mine, sizeof mine);
-  if (Status met = rounds_.meet(); !met.ok()) return met;
-  for (int from = 0; from < members(); ++from) {
-    std::memcpy(&announced_[static_cast<std::size_t>(from)], rounds_.inbox(from, sizeof mine), sizeof mine);
-  }
-  return {};
-}
-
-bool Exchange::all_sources_shared() const {
-  return std::all_of(announced_.begin(), announced_.end(),
-                     [](const AnnouncedBuffers& each) { return each.src != nullptr; });
-}
-
-bool Exchange::all_destinations_shared() const {
-  return std::all_of(announced_.begin(), announced_.end(),
-                     [](const AnnouncedBuffers& each) { return each.dst != nullptr; });
-}
-
-Exchange::Part Exchange::part_of(int member, std::size_t bytes) const {
-  const auto lines = (bytes + kCacheLine - 1) / kCacheLine;
-  const auto parts = static_cast<std::size_t>(members());
-  const std::size_t part = (lines + parts - 1) / parts * kCacheLine;
-  const std::size_t begin = std::min(bytes, static_cast<std::size_t>(member) * part);
-  return {.begin = begin, .bytes = std::min(part, bytes - begin)};
-}
-
-template <typename Source>
-void Exchange::combine(std::byte* dst, const Source& source, Part part, const Reduction& reduction) const {
-  // Combines in a local block, because `dst` may be a source that is not the first.
-  alignas(kCacheLine) std::array<std::byte, kBlock> result;
-  for (std::size_t offset = 0; offset < part.bytes; offset += kBlock) {
-    const std::size_t begin = part.begin + offset;
-    const std::size_t bytes = std::min(kBlock, part.bytes - offset);
-    std::memcpy(result.data(), source(0) + begin, bytes);
-    for (int from = 1; from < members(); ++from) {
-      reduction.combine(result.data(), source(from) + begin, bytes / reduction.element_bytes);
+Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
+  if (collective.uneven != 0) return alltoall_uneven(collective, done);
+  const std::size_t bytes = collective.bytes;
+  const auto all = static_cast<std::size_t>(members()) * bytes;
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  auto* const dst = static_cast<std::byte*>(collective.dst);
+  const std::size_t mine_at = static_cast<std::size_t>(member()) * bytes;
+  if (bytes == 0) return {};
+  if (all <= TeamBlock::kPieceBytes) {
+    std::memcpy(rounds_.outbox(all), src, all);
+    if (Status met = rounds_.meet(); !met.ok()) return met;
+    for (int from = 0; from < members(); ++from) {
+      std::memcpy(dst + static_cast<std::size_t>(from) * bytes, rounds_.inbox(from, all) + mine_at, bytes);
     }
-    std::memcpy(dst + begin, result.data(), bytes);
-  }
-}
-
-Status Exchange::reduce_direct(std::byte* root_dst, std::size_t bytes, const Reduction& reduction) {
-  // If the root's source is its destination, only one member reads and writes each part of it.
-  const auto source = [&](int from) {
-    return buffers_.at(announced_[static_cast<std::size_t>(from)].src, bytes, from);
-  };
-  combine(root_dst, source, part_of(member(), bytes), reduction);
-  return rounds_.meet();
-}
-
-Status Exchange::allreduce_direct(std::byte* dst, std::size_t bytes, const Reduction& reduction) {
-  const auto source = [&](int from) {
-    return buffers_.at(announced_[static_cast<std::size_t>(from)].src, bytes, from);
-  };
-  // Each member reduces its part into its own destination. Others read that part of that buffer only after
-  // the round, so the buffer may be the source as well.
-  combine(dst, source, part_of(member(), bytes), reduction);
-  if (Status met = rounds_.meet(); !met.ok()) return met;
-  // All members have now used the parts of sources that the rest of the result overwrites.
-  for (int from = 0; from < members(); ++from) {
-    if (from == member()) continue;
-    const Part part = part_of(from, bytes);
-    const std::byte* const result = buffers_.at(announced_[static_cast<std::size_t>(from)].dst, bytes, from);
-    std::memcpy(dst + part.begin, result + part.begin, part.bytes);
-  }
-  return rounds_.meet();
-}
-
-Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size_t bytes,
-                                 const Reduction& reduction) {
-  std::memcpy(rounds_.outbox(bytes), src, bytes);
-  if (Status met = rounds_.meet(); !met.ok()) return met;
-  const auto source = [&](int from) { return rounds_.inbox(from, bytes); };
-  if (bytes <= kWholeBytes || members() <= 2) {
-    combine(dst, source, {.begin = 0, .bytes = bytes}, reduction);
     return {};
   }
-  // The next round's outbox carries this member's part of the result, at its place in the whole.
-  combine(rounds_.outbox(bytes), source, part_of(member(), bytes), reduction);
-  if (Status met = rounds_.meet(); !met.ok()) return met;
-  for (int from = 0; from < members(); ++from) {
-    const Part part = part_of(from, bytes);
-    std::memcpy(dst + part.begin, rounds_.inbox(from, bytes) + part.begin, part.bytes);
+  const AnnouncedBuffers::Mine mine = {.src = src, .src_bytes = all, .dst = dst, .dst_bytes = all};
+  if (bytes > kStagedBlock) {
+    if (Status told = announced_.announce(mine); !told.ok()) return told;
+    if (announced_.sources_reached() && !announced_.any_in_place()) {
+      rma_status_t used = RMA_SUCCESS;
+      for (int step = 0; step < members(); ++step) {
+        const int from = (member() + step) % members();
+        note(used,
+             announced_.read_source(from, mine_at, {dst + static_cast<std::size_t>(from) * bytes, bytes}));
+      }
+      return announced_.finish(used);
+    }
   }
-  return {};
+  // A piece has a part of every block. If it is in place, what comes replaces only what has gone to the scratch.
+  const std::size_t most = block_piece();
+  return staged(
+      mine, true, bytes, most,
+      [&](std::size_t begin, std::size_t piece, std::byte* to) {
+        for (std::size_t member = 0; member * bytes < all; ++member) {
+          std::memcpy(to + member * most, src + member * bytes + begin, piece);
+        }
+      },
+      [&](std::size_t begin, std::size_t piece, int half) {
+        for (int step = 0; step < members(); ++step) {
+          const int from = (member() + step) % members();
+          const std::byte* const theirs = area(from, half) + static_cast<std::size_t>(member()) * most;
+          std::memcpy(dst + static_cast<std::size_t>(from) * bytes + begin, theirs, piece);
+        }
+      },
+      [] { return false; }, done);
+}
+
+Status Exchange::alltoall_uneven(const rma_collective_t& collective, bool& done) {
+  done = static_cast<std::size_t>(members()) <= kMostListed;
+  if (!done) return {};
+  const auto count = static_cast<std::size_t>(members());
+  const bool in_place = collective.src_blocks == collective.dst_blocks;
+  std::memcpy(rounds_.outbox(TeamBlock::kPieceBytes), collective.src_blocks, count * sizeof(rma_block_t));
+  // A member whose blocks are in place has none that others may read while it writes.
+  const bool shared = announced_.all_shared({collective.src_blocks, count});
+  if (Status told = announced_.announce_list(shared, in_place); !told.ok()) return told;
+  done = announced_.sources_reached() && !announced_.any_in_place();
+  if (!done) return {};
+  rma_status_t used = RMA_SUCCESS;
+  for (int step = 0; step < members(); ++step) {
+    const int from = (member() + step) % members();
+    rma_block_t block = {};
+    std::memcpy(
+        &block,
+        rounds_.inbox(from, TeamBlock::kPieceBytes) + static_cast<std::size_t>(member()) * sizeof block,
+        sizeof block);
+    const rma_block_t& place = collective.dst_blocks[from];
+    if (block.bytes > place.bytes) note(used, RMA_ERR_TRUNCATED);
+    note(used,
+         announced_.read_block(from, block.address,
+                               {static_cast<std::byte*>(place.address), std::min(block.bytes, place.bytes)}));
+  }
+  return announced_.finish(used);
 }
 
 }  // namespace rma

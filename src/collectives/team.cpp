@@ -12,6 +12,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/split.hpp"
 #include "collectives/team_registry.hpp"
+#include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
 
@@ -35,10 +36,15 @@ bool world_meets_in_memory(const Job& job) {
 }
 
 TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id, std::uint32_t schedules) {
+  std::uint64_t direct_bytes = job.settings().direct_collective;
+  // Members that share processors run one after the other, so each further round costs as much as many copies.
+  const bool crowded = job.wait_policy().spins == 0;
+  if (crowded) direct_bytes = std::min<std::uint64_t>(direct_bytes, TeamBlock::kPieceBytes + 1);
   return {.members = static_cast<std::uint32_t>(members),
-          .flat = members <= job.settings().flat_ranks && job.wait_policy().spins != 0,
+          .flat = members <= job.settings().flat_ranks && !crowded,
+          .crowded = crowded,
           .id = id,
-          .direct_bytes = job.settings().direct_collective,
+          .direct_bytes = direct_bytes,
           .schedules = schedules};
 }
 
@@ -46,6 +52,21 @@ TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id, std::
 
 constinit thread_local Teams::Known Teams::this_threads_known;
 constinit std::atomic<std::uint64_t> Teams::epoch = 1;
+
+Status Team::run(const rma_collective_t& collective) {
+  if (attached() && !met_) {
+    if (Status status = teams_->meet(*this); !status.ok()) return status;
+  }
+  if (exchange_ != std::nullopt) {
+    bool done = false;
+    Status status = exchange_->run(collective, done);
+    if (done || !status.ok()) {
+      count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
+      return status;
+    }
+  }
+  return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
+}
 
 // Destroys all remaining teams, so the copies in this_threads_known become invalid.
 Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
@@ -64,17 +85,18 @@ Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
   return std::unique_ptr<Teams>(new Teams(job, *registry));
 }
 
-Status Teams::start(Messages& messages, Schedules& schedules) {
+Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
   std::vector<int> ranks = all_ranks(job_);
   const int me = job_.rank();
   messages_ = &messages;
   schedules_ = &schedules;
+  shared_ = {.host = std::move(host), .scratch = std::make_unique<ScratchPool>(job_)};
   agreement_transport_.emplace(job_, messages, ranks, JobTeamTransport::kAgreementContext);
   agreement_.emplace(me, *agreement_transport_);
   if (world_meets_in_memory(job_)) {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
-    world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, block));
+    world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, block));
     world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
     world_handle_ = world_->handle();
     return {};
@@ -82,7 +104,7 @@ Status Teams::start(Messages& messages, Schedules& schedules) {
   std::byte* const scratch = job_.service(Service::teams, me).data() + kBehindRegistry;
   auto p2p = std::make_unique<Team::PointToPointState>(job_, messages, ranks, me,
                                                        JobTeamTransport::kWorldContext, scratch);
-  world_ = std::unique_ptr<Team>(new Team(job_, std::move(ranks), me, 0, std::move(p2p)));
+  world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, 0, std::move(p2p)));
   world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
   world_handle_ = world_->handle();
   return {};
@@ -159,7 +181,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
     Undo undraw([&] {
       if (drawn != 0) contexts_.give_back(drawn);
     });
-    team = add(std::unique_ptr<Team>(new Team(job_, std::move(list), member, 0, std::move(p2p))));
+    team = add(std::unique_ptr<Team>(new Team(job_, shared_, std::move(list), member, 0, std::move(p2p))));
     team->drawn_ = drawn;
     undraw.dismiss();
     free_block.dismiss();
@@ -228,7 +250,9 @@ Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
   // The ids of other teams have smaller ranks in their upper bits.
   const std::uint64_t id = ~std::uint64_t{0} << kContextIdBits | context;
-  std::unique_ptr<Team> team(new Team(job_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
+  std::unique_ptr<Team> team(
+      new Team(job_, shared_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
+  team->teams_ = this;
   team->open_schedules(job_, *messages_, *schedules_, ScheduleContexts::kFirstAttached | context);
   return add(std::move(team));
 }
@@ -258,23 +282,17 @@ void Teams::give_back_context(std::uint32_t context) {
   free_contexts_.push_back(context);
 }
 
-Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ranks, int member) {
+Result<TeamBlock*> Teams::find_block(const TeamKey& key, std::span<const int> ranks, std::uint32_t drawn) {
   const int first = ranks.front();
   const std::size_t bytes = TeamBlock::bytes_for(static_cast<std::uint32_t>(ranks.size()));
   const TeamRoster roster(job_, ranks);
   const auto ended = [&] { return roster.first_ended(0, static_cast<int>(ranks.size())); };
   TeamBlock* block = nullptr;
-  std::uint32_t drawn = 0;
   if (first == job_.rank()) {
-    auto memory = unless_exhausted([&] {
-      drawn = contexts_.draw();
-      return job_.memory().allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment);
-    });
-    if (memory.ok()) {
+    auto memory = unless_exhausted(
+        [&] { return job_.memory().allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment); });
+    if (memory.ok())
       block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id(), drawn));
-    } else if (drawn != 0) {
-      contexts_.give_back(drawn);
-    }
     if (ranks.size() > 1) {
       const auto lost = [&] {
         const int missing = ended();
@@ -310,20 +328,46 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   }
   // The block is not freed: other members may be about to read it, as this one does.
   if (block->closed()) return roster.lost(static_cast<int>(block->lacking() % ranks.size()));
-  Result<Team*> made = settle(*block, roster, unless_exhausted([&]() -> Result<Team*> {
-    std::vector<int> list(ranks.begin(), ranks.end());
-    std::unique_ptr<Team> team(new Team(job_, std::move(list), member, *block));
-    team->open_schedules(job_, *messages_, *schedules_, block->schedules);
-    team->drawn_ = drawn;
-    return add(std::move(team));
-  }));
-  // If a member had no memory, no member has the team. After another failure, a member may have used it.
-  if (drawn != 0 && !made.ok() && made.status().code() == RMA_ERR_NO_MEMORY) contexts_.give_back(drawn);
-  return made;
+  return block;
 }
 
-Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made) {
-  if (!made.ok()) block.failed.fetch_add(1, std::memory_order_relaxed);
+Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ranks, int member) {
+  std::uint32_t drawn = 0;
+  // Without memory for a number the team has no schedules, and the block will not be there either.
+  if (member == 0) {
+    static_cast<void>(unless_exhausted([&]() -> Status {
+                        drawn = contexts_.draw();
+                        return {};
+                      }).ok());
+  }
+  const auto give_back = [&](const Status& status) {
+    if (drawn != 0 && status.code() == RMA_ERR_NO_MEMORY) contexts_.give_back(drawn);
+  };
+  auto found = find_block(key, ranks, drawn);
+  if (!found.ok()) {
+    give_back(found.status());
+    return std::move(found).status();
+  }
+  TeamBlock& block = *found.value();
+  Team* team = nullptr;
+  Status made = unless_exhausted([&]() -> Status {
+    std::vector<int> list(ranks.begin(), ranks.end());
+    std::unique_ptr<Team> own(new Team(job_, shared_, std::move(list), member, block));
+    own->open_schedules(job_, *messages_, *schedules_, block.schedules);
+    own->drawn_ = drawn;
+    team = add(std::move(own));
+    return {};
+  });
+  Status settled = settle(block, TeamRoster(job_, ranks), std::move(made));
+  if (settled.ok()) return team;
+  // If a member had no memory, no member has the team. After another failure, a member may have used it.
+  give_back(settled);
+  if (team != nullptr) remove(team);
+  return settled;
+}
+
+Status Teams::settle(TeamBlock& block, const TeamRoster& roster, Status mine) {
+  if (!mine.ok()) block.failed.fetch_add(1, std::memory_order_relaxed);
   // The release pairs with the other members' load below.
   block.joined.fetch_add(1, std::memory_order_release);
   block.doorbell.wake();
@@ -335,23 +379,66 @@ Result<Team*> Teams::settle(TeamBlock& block, const TeamRoster& roster, Result<T
         missing = roster.first_ended(0, static_cast<int>(block.members));
         return missing != Roster::kNobody;
       });
-  const bool own = made.ok();
   if (!all) {
     // Other members may have met before. They find the team closed, and the block stays.
     block.close(missing, 1, 0);
     block.doorbell.wake();
-    if (own) remove(made.value());
-    return own ? Result<Team*>(roster.lost(missing)) : std::move(made);
+    return mine.ok() ? roster.lost(missing) : std::move(mine);
   }
   const std::uint32_t failed = block.failed.load(std::memory_order_relaxed);
-  if (failed == 0) return made;
+  if (failed == 0) return {};
   const std::uint32_t members = block.members;
-  if (own) remove(made.value());
   Status left = leave_block(block, roster, roster.world_rank(0));
-  if (!own) return made;
+  if (!mine.ok()) return mine;
   if (!left.ok()) return left;
-  return Status(RMA_ERR_NO_MEMORY,
-                text("{} of the {} ranks have no memory left for a team", failed, members));
+  return {RMA_ERR_NO_MEMORY, text("{} of the {} ranks have no memory left for a team", failed, members)};
+}
+
+Status Teams::meet(Team& team) {
+  team.met_ = true;
+  const std::span<const int> ranks = team.ranks();
+  if (!meet_in_memory(ranks)) return {};
+  // The numbers of attached teams are no ids of teams that are split.
+  const TeamKey key = TeamKey::of(ranks, {.parent = team.id(), .split = 0});
+  const Turns::Turn turn(turns_, key);
+  free_retired();
+  const bool first = team.rank() == 0;
+  auto found = find_block(key, ranks, 0);
+  Status met = found.ok() ? settle(*found.value(), TeamRoster(job_, ranks), unless_exhausted([&]() -> Status {
+    if (first) {
+      const std::unique_lock guard(mutex_);
+      retired_.reserve(++attached_blocks_);  // so that none needs memory when it is retired
+    }
+    team.meet_in(job_, *found.value());
+    return {};
+  }))
+                          : std::move(found).status();
+  if (met.ok()) return {};
+  team.exchange_.reset();
+  team.block_ = nullptr;
+  // If a member has no memory, all use schedules.
+  return met.code() == RMA_ERR_NO_MEMORY ? Status() : std::move(met);
+}
+
+void Teams::retire(Team& team) {
+  if (team.block_ == nullptr) return;
+  if (team.rank() == 0) {
+    const std::unique_lock guard(mutex_);
+    retired_.push_back(team.block_);
+  }
+  // The release pairs with the load in free_retired(): the first member frees the block after its last use.
+  team.block_->left.fetch_add(1, std::memory_order_release);
+  team.block_ = nullptr;
+  free_retired();
+}
+
+void Teams::free_retired() {
+  const std::unique_lock guard(mutex_);
+  std::erase_if(retired_, [&](TeamBlock* block) {
+    if (block->left.load(std::memory_order_acquire) != block->members) return false;
+    --attached_blocks_;
+    return job_.memory().allocator().free(MemoryKind::internal, block).ok();
+  });
 }
 
 Result<Team*> Teams::split(Team& parent, int color, int key) {
@@ -377,7 +464,12 @@ Status Teams::free(Team* team) {
   if (team == world_.get()) {
     return {RMA_ERR_ARGUMENT, "the world team cannot be freed; it lasts until rma_finalize"};
   }
-  Status status = team->attached() ? Status() : leave(*team);
+  Status status;
+  if (team->attached()) {
+    retire(*team);
+  } else {
+    status = leave(*team);
+  }
   // All members have ended their collectives, and have received all messages of these.
   if (status.ok() && team->drawn_ != 0) contexts_.give_back(team->drawn_);
   remove(team);
@@ -395,7 +487,7 @@ Status Teams::leave(Team& team) {
 
 Status Teams::leave_memory(Team& team) {
   // After a failure other members may still read the block. So it stays, as it does if a member ends below.
-  if (Status status = team.exchange().barrier(); !status.ok()) return status;
+  if (Status status = team.exchange_->barrier(); !status.ok()) return status;
   return leave_block(*team.block_, team.roster_, team.world_rank(0));
 }
 

@@ -27,13 +27,16 @@
 
 namespace rma {
 
+class Teams;
+
 /// An ordered subset of the job's ranks, as this process, one of its members, sees it. One thread of each
 /// member makes a collective call on a team, and all members make their calls in the same order. Different
 /// threads may use different teams at the same time, also teams that overlap.
 ///
 /// If all members are on this host, they meet in memory that all have mapped, by an Exchange. Otherwise they
-/// send each other point-to-point messages. Nonblocking collectives are schedules. An attached team, which was made
-/// without communication, has only these; its blocking collectives are schedules that the caller waits for.
+/// send each other point-to-point messages. Nonblocking collectives are schedules. An attached team is made without
+/// communication. Its members meet at their first blocking collective, if all are on this host and have memory for it;
+/// else its blocking collectives are schedules that the caller waits for.
 class Team {
  public:
   Team(const Team&) = delete;
@@ -51,23 +54,20 @@ class Team {
   /// job.
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  /// These return the implementation of the collectives, which the functions of collectives.hpp call: by
-  /// point-to-point messages if p2p() is not null, else by exchange().
+  /// Returns the implementation of the collectives by point-to-point messages, which the functions of
+  /// collectives.hpp call, or null if run() executes all collectives.
   [[nodiscard]] PointToPointExchange* p2p() { return p2p_ != nullptr ? &p2p_->exchange : nullptr; }
-  [[nodiscard]] Exchange& exchange() { return *exchange_; }
-  /// Returns whether there is neither of them, and run() executes all collectives.
-  [[nodiscard]] bool attached() const { return exchange_ == std::nullopt && p2p_ == nullptr; }
+  [[nodiscard]] bool attached() const { return teams_ != nullptr; }
 
-  /// These plan, start and execute a collective operation as a schedule; see Schedules.
+  /// Executes a collective operation: in the members' memory if they meet there, else as a schedule.
+  [[nodiscard]] Status run(const rma_collective_t& collective);
+  /// These plan and start a collective operation as a schedule; see Schedules.
   [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(const rma_collective_t& collective) {
     if (channel_ == nullptr) return no_channel();
     return schedules_->plan(channel_, collective);
   }
   [[nodiscard]] Status start(const rma_collective_t& collective, rma_request_t* request) {
     return channel_ == nullptr ? no_channel() : schedules_->start(channel_, collective, request);
-  }
-  [[nodiscard]] Status run(const rma_collective_t& collective) {
-    return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
   }
 
  private:
@@ -87,28 +87,33 @@ class Team {
     PointToPointExchange exchange;
   };
 
-  Team(const Job& job, std::vector<int> ranks, int rank, TeamBlock& block)
-      : ranks_(std::move(ranks)),
-        rank_(rank),
-        id_(block.id),
-        block_(&block),
-        buffers_(job, ranks_),
-        roster_(job, ranks_) {
-    exchange_.emplace(block, rank, job.wait_policy(), buffers_, roster_);
-  }
-  Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id,
-       std::unique_ptr<PointToPointState> p2p)
+  /// What the teams of this process share.
+  struct Shared {
+    HostMemory host;
+    std::unique_ptr<ScratchPool> scratch;
+  };
+
+  Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, std::uint64_t id)
       : ranks_(std::move(ranks)),
         rank_(rank),
         id_(id),
-        buffers_(job, ranks_),
-        roster_(job, ranks_),
-        p2p_(std::move(p2p)) {}
+        buffers_(job, ranks_, shared.host, *shared.scratch),
+        roster_(job, ranks_) {}
+  Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, TeamBlock& block)
+      : Team(job, shared, std::move(ranks), rank, block.id) {
+    meet_in(job, block);
+  }
+  Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, std::uint64_t id,
+       std::unique_ptr<PointToPointState> p2p)
+      : Team(job, shared, std::move(ranks), rank, id) {
+    p2p_ = std::move(p2p);
+  }
 
-  /// An attached team.
-  Team(const Job& job, std::vector<int> ranks, int rank, std::uint64_t id)
-      : ranks_(std::move(ranks)), rank_(rank), id_(id), buffers_(job, ranks_), roster_(job, ranks_) {}
-
+  /// Lets the members meet in `block`. Throws std::bad_alloc.
+  void meet_in(const Job& job, TeamBlock& block) {
+    exchange_.emplace(block, rank_, job.wait_policy(), buffers_, roster_);
+    block_ = &block;
+  }
   /// Gives the team the context of its schedules, unless that is 0. Throws std::bad_alloc.
   void open_schedules(const Job& job, Messages& messages, Schedules& schedules, std::uint32_t context) {
     schedules_ = &schedules;
@@ -123,9 +128,11 @@ class Team {
       reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
   const std::vector<int> ranks_;
   const int rank_;
-  std::uint64_t id_;                  ///< between hosts it is known once all members have agreed
-  std::uint64_t splits_ = 0;          ///< number of splits of this team so far
-  TeamBlock* const block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
+  std::uint64_t id_;          ///< between hosts it is known once all members have agreed
+  std::uint64_t splits_ = 0;  ///< number of splits of this team so far
+  Teams* teams_ = nullptr;    ///< of an attached team, whose members meet at their first blocking collective
+  bool met_ = false;          ///< an attached team's members have met, or could not
+  TeamBlock* block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
   TeamBuffers buffers_;
   TeamRoster roster_;
   std::optional<Exchange> exchange_;
@@ -149,7 +156,8 @@ class Teams {
 
   /// Makes the world team. Local; called after Job::connect. `messages`, which carries what the members of
   /// teams on several hosts send each other, and `schedules` outlive all teams.
-  [[nodiscard]] Status start(Messages& messages, Schedules& schedules);
+  /// `host` reaches memory of this host that is not mapped here.
+  [[nodiscard]] Status start(Messages& messages, Schedules& schedules, HostMemory host);
 
   /// Returns when every process of the job has called it. From then on no process accesses another's memory
   /// through a team. (A barrier does not guarantee that: some processes may still access memory in it when
@@ -181,7 +189,10 @@ class Teams {
   /// RMA_CONTEXT_LAST. Local. RMA_ERR_ARGUMENT and RMA_ERR_RANK as create().
   [[nodiscard]] Result<Team*> attach(std::span<const int> ranks, std::uint32_t context);
 
-  /// Frees a team. Collective over the team. Returns RMA_ERR_ARGUMENT at once for the world team. After
+  /// Lets the members of an attached team meet in memory, if they can. Collective over the team. RMA_ERR_PEER_LOST.
+  [[nodiscard]] Status meet(Team& team);
+
+  /// Frees a team. Collective over the team, unless it is attached. Returns RMA_ERR_ARGUMENT at once for the world team. After
   /// RMA_ERR_PEER_LOST the team is gone too.
   [[nodiscard]] Status free(Team* team);
 
@@ -218,8 +229,13 @@ class Teams {
   [[nodiscard]] Result<Team*> join(std::span<const int> ranks, const TeamOrigin& origin);
   [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
   [[nodiscard]] Result<Team*> join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member);
-  /// Waits until all members have met in `block`. Returns the team, unless a member could not make its own.
-  [[nodiscard]] Result<Team*> settle(TeamBlock& block, const TeamRoster& roster, Result<Team*> made);
+  /// Makes the block of a new team, if this is the first member, or finds it. `drawn` is the context of the team's
+  /// schedules.
+  [[nodiscard]] Result<TeamBlock*> find_block(const TeamKey& key, std::span<const int> ranks,
+                                              std::uint32_t drawn);
+  /// Waits until all members have met in `block`. `mine` says whether this member has made its team. Returns a
+  /// failure if a member could not.
+  [[nodiscard]] Status settle(TeamBlock& block, const TeamRoster& roster, Status mine);
   /// Opens the schedules of a team that all members have agreed on.
   void open_schedules(Team& team, std::uint32_t context);
   static constexpr unsigned kContextIdBits = 32;  ///< of the id of an attached team
@@ -234,14 +250,18 @@ class Teams {
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
   [[nodiscard]] Status leave_block(TeamBlock& block, const Roster& roster, int first);
+  /// Says that this member does not use an attached team's block any more, and frees those that nobody uses.
+  void retire(Team& team);
+  void free_retired();
   Team* add(std::unique_ptr<Team> team);
   void remove(Team* team);
 
   Job& job_;
   TeamRegistry& registry_;
   ScheduleContexts contexts_;
-  Schedules* schedules_ = nullptr;  ///< set by start(), as the next three are
+  Schedules* schedules_ = nullptr;  ///< set by start(), as the next four are
   Messages* messages_ = nullptr;
+  Team::Shared shared_;
   std::optional<JobTeamTransport> agreement_transport_;  ///< used by agreement_
   std::optional<Agreement> agreement_;
   std::unique_ptr<Team> world_;
@@ -251,6 +271,8 @@ class Teams {
   mutable std::shared_mutex mutex_;      ///< guards the members below
   std::uint32_t next_context_ = JobTeamTransport::kFirstDrawn;
   std::vector<std::uint32_t> free_contexts_;
+  std::size_t attached_blocks_ = 0;  ///< blocks of attached teams that this process has made and not freed
+  std::vector<TeamBlock*> retired_;  ///< those of them that this process does not use any more
   std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< all teams except the world team
 };
 

@@ -13,6 +13,7 @@ namespace rma {
 struct TeamShape {
   std::uint32_t members = 1;
   bool flat = false;               ///< members meet by one flag each, not by a counter
+  bool crowded = false;            ///< members share processors, so rounds are expensive
   std::uint64_t id = 0;            ///< Team::id()
   std::uint64_t direct_bytes = 0;  ///< collectives from this size on use shared buffers in place
   std::uint32_t schedules = 0;     ///< the context of the team's schedules; 0 if there is none

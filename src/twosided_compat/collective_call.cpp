@@ -1,4 +1,4 @@
-// Nonblocking and persistent collective calls: what all have in common, and those that move data.
+// Collective calls in librma's terms: what all have in common, and those that move data.
 
 #include "twosided_compat/collective_call.hpp"
 
@@ -10,6 +10,15 @@ CollectiveCall::~CollectiveCall() {
   if (persistent_ != nullptr) static_cast<void>(rma_persistent_free(&persistent_));
   if (kept_op_ != nullptr) kept_op_->remove_reference();
   if (kept_type_ != nullptr) kept_type_->remove_reference();
+}
+
+int CollectiveCall::run() {
+  rma_team_t team = nullptr;
+  if (const int code = comm_->find_team(team); code != MPI_SUCCESS) return code;
+  staged_.load();
+  const int code = checked(rma_collective_run(team, &collective_));
+  if (code == MPI_SUCCESS) store_results();
+  return code;
 }
 
 int CollectiveCall::start(rma_request_t* request) {

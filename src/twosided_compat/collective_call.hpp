@@ -12,7 +12,7 @@
 
 namespace rma::mpi {
 
-/// A nonblocking or persistent collective call: the operation in librma's terms, and all that has to exist until it
+/// A collective call: the operation in librma's terms, and all that has to exist until it
 /// has ended. The functions of the operations check the arguments of the program and fill it in. They return
 /// MPI_SUCCESS or an error class.
 class CollectiveCall {
@@ -61,6 +61,8 @@ class CollectiveCall {
                            MPI_Comm comm);
 
   [[nodiscard]] Communicator& comm() const { return *comm_; }
+  /// Executes the operation, which was filled in, and stores the results.
+  [[nodiscard]] int run();
   /// Starts the operation, which was filled in.
   [[nodiscard]] int start(rma_request_t* request);
   /// Plans the operation, so that restart() can start it many times.
@@ -88,6 +90,10 @@ class CollectiveCall {
   static constexpr MPI_Count kNoResult = -1;
   [[nodiscard]] int find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Count result_count);
+  /// Does the rest for a type whose elements cannot be separated, because the data of one lie between those of
+  /// another: all of them together become one element of librma's operation.
+  [[nodiscard]] int find_whole_reduction(void* source, void* in, MPI_Count count, MPI_Datatype type,
+                                         MPI_Count result_count);
 
   Communicator* comm_ = nullptr;  // the request that owns this keeps it
   rma_collective_t collective_ = {};
@@ -97,9 +103,18 @@ class CollectiveCall {
   StagedBuffers staged_;
   Reduction reduction_;
   MPI_Count lower_ = 0;          ///< of the type of a reduction: where an element begins, for its operator
+  MPI_Count whole_count_ = 0;    ///< elements of the program in one of librma's, if there are several
   Operator* kept_op_ = nullptr;  // of the program, as the next
   Datatype* kept_type_ = nullptr;
   rma_persistent_t persistent_ = nullptr;
 };
+
+/// Executes a blocking call whose arguments `fill` finds.
+template <typename Fill>
+[[nodiscard]] int executed(const Fill& fill) {
+  CollectiveCall call;
+  if (const int code = fill(call); code != MPI_SUCCESS) return code;
+  return call.run();
+}
 
 }  // namespace rma::mpi

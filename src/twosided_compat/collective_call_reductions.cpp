@@ -1,4 +1,4 @@
-// Nonblocking and persistent collective calls that combine data.
+// Collective calls that combine data, in librma's terms.
 
 #include "twosided_compat/collective_call.hpp"
 
@@ -28,6 +28,7 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
     kept_type_ = object;
     kept_type_->add_reference();
   }
+  if (!StagedBuffers::separates(type)) return find_whole_reduction(source, in, count, type, result_count);
   if (const int code = staged_.stage_elements(source, count, type, stays); code != MPI_SUCCESS) return code;
   if (stays) {
     in = source;
@@ -49,6 +50,45 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
                              },
                          .context = this,
                          .element_bytes = extent,
+                         .commutes = reduction_.commutes() ? 1 : 0};
+  return MPI_SUCCESS;
+}
+
+int CollectiveCall::find_whole_reduction(void* source, void* in, MPI_Count count, MPI_Datatype type,
+                                         MPI_Count result_count) {
+  StagedBuffers::Whole mine;
+  if (const int code = staged_.stage_whole(source, count, type, mine); code != MPI_SUCCESS) return code;
+  collective_.src = mine.memory;
+  MPI_Count first = 0;
+  if (collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER) {
+    // Every member combines everything, and takes its block out of it.
+    for (int member = 0; member < comm_->rank(); ++member) {
+      first +=
+          counts_.empty() ? result_count : static_cast<MPI_Count>(counts_[static_cast<std::size_t>(member)]);
+    }
+    collective_.kind = RMA_COLLECTIVE_ALLREDUCE;
+    collective_.counts = nullptr;
+  }
+  if (result_count != kNoResult) {
+    StagedBuffers::Whole result;
+    if (const int code = staged_.stage_whole_result(in, first, result_count, count, type, result);
+        code != MPI_SUCCESS) {
+      return code;
+    }
+    collective_.dst = result.memory;
+  }
+  lower_ = mine.begin;
+  whole_count_ = count;
+  collective_.count = 1;
+  collective_.reducer = {.combine =
+                             [](const void* lower, void* higher, std::size_t, void* context) {
+                               const auto* const self = static_cast<const CollectiveCall*>(context);
+                               self->reduction_(static_cast<const std::byte*>(lower) - self->lower_,
+                                                static_cast<std::byte*>(higher) - self->lower_,
+                                                self->whole_count_);
+                             },
+                         .context = this,
+                         .element_bytes = mine.bytes,
                          .commutes = reduction_.commutes() ? 1 : 0};
   return MPI_SUCCESS;
 }
@@ -85,7 +125,7 @@ int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count co
   if (count < 0) return failure(MPI_ERR_COUNT, "recvcount is negative");
   if (const int code = find_reduction(out, in, count * comm_->size(), type, op, count); code != MPI_SUCCESS)
     return code;
-  collective_.count = static_cast<std::size_t>(count);
+  if (collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER) collective_.count = static_cast<std::size_t>(count);
   return MPI_SUCCESS;
 }
 

@@ -1,5 +1,7 @@
 #include "twosided_compat/staged_buffers.hpp"
 
+#include <algorithm>
+
 namespace rma::mpi {
 
 StagedBuffers::~StagedBuffers() {
@@ -47,16 +49,50 @@ void StagedBuffers::stage(Blocks& blocks, int members, bool array, bool result) 
   }
 }
 
+bool StagedBuffers::separates(MPI_Datatype type) {
+  if (dense_size(type) != 0) return true;
+  const Bounds& bounds = find<Datatype>(type)->bounds();
+  const MPI_Count end = bounds.true_lower + bounds.true_extent - bounds.lower;
+  return bounds.extent >= 0 && bounds.true_lower >= bounds.lower && end <= bounds.extent;
+}
+
+StagedBuffers::Whole StagedBuffers::whole_memory(const Datatype& type, MPI_Count count) {
+  const TypeMap map = type.map_of(count);
+  constexpr MPI_Count kAlignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+  const MPI_Count begin = map.low() & -kAlignment;  // so that the elements are aligned as the memory is
+  const auto bytes = static_cast<std::size_t>(std::max<MPI_Count>(map.high() - begin, 1));
+  return {.memory = memory(bytes), .bytes = bytes, .begin = begin};
+}
+
+int StagedBuffers::add_whole(const void* address, MPI_Count first, MPI_Count count, MPI_Datatype type,
+                             bool result, const Whole& whole) {
+  Buffer original;
+  if (const int code = find_buffer(address, count, type, original); code != MPI_SUCCESS) return code;
+  Buffer copy;
+  const MPI_Count place = first * find<Datatype>(type)->bounds().extent - whole.begin;
+  const auto origin = reinterpret_cast<std::uintptr_t>(whole.memory) + static_cast<std::uintptr_t>(place);
+  if (const int code = find_buffer(reinterpret_cast<void*>(origin), count, type, copy); code != MPI_SUCCESS)
+    return code;
+  add(original, copy, result);
+  return MPI_SUCCESS;
+}
+
+int StagedBuffers::stage_whole(const void* address, MPI_Count count, MPI_Datatype type, Whole& whole) {
+  whole = whole_memory(*find<Datatype>(type), count);
+  return add_whole(address, 0, count, type, false, whole);
+}
+
+int StagedBuffers::stage_whole_result(void* address, MPI_Count first, MPI_Count result_count, MPI_Count count,
+                                      MPI_Datatype type, Whole& whole) {
+  whole = whole_memory(*find<Datatype>(type), count);
+  return add_whole(address, first, result_count, type, true, whole);
+}
+
 int StagedBuffers::stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result) {
   if (dense_size(type) != 0) return MPI_SUCCESS;
   Datatype* object = nullptr;
   if (const int code = find_datatype(type, object); code != MPI_SUCCESS) return code;
   const Bounds& bounds = object->bounds();
-  const MPI_Count behind = bounds.true_lower + bounds.true_extent - bounds.lower;
-  if (bounds.extent < 0 || bounds.true_lower < bounds.lower || behind > bounds.extent) {
-    return failure(MPI_ERR_UNSUPPORTED_OPERATION,
-                   "a nonblocking reduction of a type whose data lie outside of its bounds is not supported");
-  }
   Buffer original;
   if (const int code = find_buffer(address, count, type, original); code != MPI_SUCCESS) return code;
   std::byte* const array = memory(static_cast<std::size_t>(count * bounds.extent));

@@ -25,9 +25,24 @@ class StagedBuffers {
   void stage(Blocks& blocks, int members, bool array, bool result);
   /// Makes an array of `count` elements that follow each other without gaps in between, for a reduction. `address`
   /// becomes the beginning of the array, unless the type is a predefined one without holes. In the array each
-  /// element begins at its type's lower bound. MPI_ERR_UNSUPPORTED_OPERATION for a type whose data lie outside of
-  /// its bounds.
+  /// element begins at its type's lower bound. The type separates() its elements.
   [[nodiscard]] int stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result);
+
+  /// Returns whether the data of each element of a type lie inside its bounds.
+  [[nodiscard]] static bool separates(MPI_Datatype type);
+
+  /// Memory with all the elements of a reduction, at the distances that they have in the program's memory.
+  struct Whole {
+    std::byte* memory = nullptr;
+    std::size_t bytes = 0;
+    MPI_Count begin = 0;  ///< the displacement, from the first element's address, at which the memory begins
+  };
+  /// Copies `count` elements into such memory.
+  [[nodiscard]] int stage_whole(const void* address, MPI_Count count, MPI_Datatype type, Whole& whole);
+  /// Makes such memory for `count` elements. Of these, `result_count` elements from number `first` on are stored
+  /// at `address`.
+  [[nodiscard]] int stage_whole_result(void* address, MPI_Count first, MPI_Count result_count,
+                                       MPI_Count count, MPI_Datatype type, Whole& whole);
 
   /// Copies the program's data to the copies. Called before each start.
   void load() const;
@@ -41,6 +56,9 @@ class StagedBuffers {
     bool result;
   };
   [[nodiscard]] std::byte* memory(std::size_t bytes);
+  [[nodiscard]] Whole whole_memory(const Datatype& type, MPI_Count count);
+  [[nodiscard]] int add_whole(const void* address, MPI_Count first, MPI_Count count, MPI_Datatype type,
+                              bool result, const Whole& whole);
   void add(const Buffer& original, const Buffer& copy, bool result);
 
   std::vector<std::unique_ptr<std::byte[]>> memory_;  // NOLINT(cppcoreguidelines-avoid-c-arrays)

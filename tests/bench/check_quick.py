@@ -88,7 +88,20 @@ def twosided_rows(ranks):
     return rows
 
 
-PROGRAMS = {"rma-bench": rma_rows, "armci-bench": armci_rows, "twosided-bench": twosided_rows}
+def collectives_rows(ranks):
+    """Returns every row of collectives-bench, with the size of a block."""
+    sizes = {"8 B": 8, "512 B": 512, "4 KiB": 4096, "32 KiB": 32768, "256 KiB": 262144, "1 MiB": 1 << 20, "4 MiB": 4 << 20}
+    rows = {f"coll barrier {ranks} ranks": 0, f"coll overlap 1 MiB {ranks} ranks": 1 << 20}
+    for call in ("bcast", "reduce", "allreduce", "scan"):
+        rows.update({f"coll {call} {text} {ranks} ranks": size for text, size in sizes.items()})
+    for call in ("allgather", "gather", "scatter", "alltoall", "reduce_scatter_block"):
+        few = {text: size for text, size in sizes.items() if size * ranks <= 4 << 20}
+        rows.update({f"coll {call} {text} {ranks} ranks": size for text, size in few.items()})
+    return rows
+
+
+PROGRAMS = {"rma-bench": rma_rows, "armci-bench": armci_rows, "twosided-bench": twosided_rows,
+            "collectives-bench": collectives_rows}
 
 
 def faults(report, ranks, expected):

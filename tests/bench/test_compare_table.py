@@ -79,7 +79,9 @@ class Compare(unittest.TestCase):
                  "twosided bandwidth 32 KiB": 1.0, "twosided bandwidth 64 KiB": 0.77,
                  "twosided bandwidth 4 MiB any source": 0.77, "twosided bidirectional 512 KiB": 0.77,
                  "twosided rate 8 B cold": 0.77, "twosided pairs 8 B 4 ranks": 0.77,
-                 "twosided exchange 8 B 16 ranks": 0.33, "twosided exchange 8 B 5 ranks": 1.0}
+                 "twosided exchange 8 B 16 ranks": 0.33, "twosided exchange 8 B 5 ranks": 1.0,
+                 "coll barrier 2 ranks": 0.7, "coll allreduce 8 B 2 ranks": 0.7, "coll allreduce 512 B 2 ranks": 1.0,
+                 "coll scan 8 B 16 ranks": 0.3, "coll overlap 1 MiB 16 ranks": 1.0}
         for row, goal in goals.items():
             self.assertEqual(only_entry([report("rma", [(row, 1.0)])])["goal"], goal, row)
 
