@@ -8,7 +8,7 @@
 
 // Checks of the SHMEM tests. A program exits with 1 if one has failed on any PE.
 
-namespace shmem_test {
+namespace shmem_tests {
 
 inline int failures = 0;
 
@@ -40,6 +40,6 @@ inline void check(bool holds, const char* text, const char* file, int line) {
   return sum == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-}  // namespace shmem_test
+}  // namespace shmem_tests
 
-#define CHECK(condition) shmem_test::check(condition, #condition, __FILE__, __LINE__)
+#define CHECK(condition) shmem_tests::check(condition, #condition, __FILE__, __LINE__)
