@@ -52,7 +52,7 @@ rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void**
 rma_status_t rma_commit(void* address, size_t bytes) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
     if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
-    return runtime.job->memory().allocator().commit(address, bytes);
+    return bytes == 0 ? Status() : runtime.job->memory().allocator().commit(address, bytes);
   });
 }
 
