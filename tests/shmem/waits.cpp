@@ -11,6 +11,8 @@
 namespace {
 
 constexpr std::size_t kWords = 8;
+constexpr int kDelay = 5'000;
+std::uint64_t unused_signal;
 
 struct Place {
   void* words;
@@ -70,6 +72,29 @@ T* zeroed(const Place& place) {
     CHECK(shmem_##NAME##_test_any_vector(words, kWords, nullptr, SHMEM_CMP_NE, values.data()) == SIZE_MAX);  \
     CHECK(shmem_##NAME##_test_some_vector(words, kWords, found.data(), nullptr, SHMEM_CMP_GE,                \
                                           values.data()) == kWords);                                         \
+  }
+
+/// Puts 1, 2, 3 ... to the next PE's words, the last one a good while after the others.
+template <typename T, typename Put>
+void put_slowly(const Place& place, T* words, const Put& put) {
+  for (std::size_t i = 0; i + 1 < kWords; ++i) put(&words[i], T(i + 1), place.next);
+  // All PEs do this at the same time. Those with odd numbers take twice as long, so the PEs behind them do wait.
+  for (int i = 0; i < kDelay * (1 + place.me % 2); ++i) shmem_signal_fetch(&unused_signal);
+  put(&words[kWords - 1], T(kWords), place.next);
+}
+
+#define CHECK_WAIT_FOR_ALL(NAME, TYPE)                                                         \
+  {                                                                                            \
+    std::array<TYPE, kWords> values = {};                                                      \
+    for (std::size_t i = 0; i < kWords; ++i) values[i] = TYPE(i + 1);                          \
+    TYPE* const words = zeroed<TYPE>(place);                                                   \
+    put_slowly(place, words, shmem_##NAME##_p);                                                \
+    shmem_##NAME##_wait_until_all(words, kWords, nullptr, SHMEM_CMP_NE, TYPE(0));              \
+    CHECK(words[kWords - 1] == TYPE(kWords));                                                  \
+    zeroed<TYPE>(place);                                                                       \
+    put_slowly(place, words, shmem_##NAME##_p);                                                \
+    shmem_##NAME##_wait_until_all_vector(words, kWords, nullptr, SHMEM_CMP_EQ, values.data()); \
+    CHECK(words[kWords - 1] == TYPE(kWords));                                                  \
   }
 
 /// Values below zero are smaller than zero for signed types only.
@@ -178,6 +203,7 @@ void check_ring(const Place& place, int size) {
 
 void check_all(const Place& place) {
   SHMEM_TEST_WAIT_TYPES(CHECK_WAITS)
+  SHMEM_TEST_WAIT_TYPES(CHECK_WAIT_FOR_ALL)
   SHMEM_TEST_WAIT_TYPES(CHECK_SIGN)
   SHMEM_TEST_OLD_INTEGERS(CHECK_OLD_WAIT)
   CHECK_OLD_WAIT(short, short)
