@@ -38,8 +38,7 @@ struct Job {
   const Peer* peers = nullptr;
   unsigned n_pes = 0;  ///< 0: not initialized
   int me = -1;
-  bool one_host = false;  ///< all heaps are mapped
-  bool debug = false;     ///< SHMEM_DEBUG
+  bool debug = false;  ///< SHMEM_DEBUG
   Range heap;
   Range data;  ///< the executable's static data
 };

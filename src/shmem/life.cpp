@@ -51,8 +51,8 @@ View view_of(std::uintptr_t theirs, std::uintptr_t mine) {
   return {.mapped = 0, .here = 0, .there = static_cast<std::ptrdiff_t>(theirs - mine)};
 }
 
-/// Fills in how this PE reaches `pe`, and returns whether it has mapped that PE's heap.
-bool look_at(int pe, const Memory& theirs, const Memory& mine) {
+/// Fills in how this PE reaches `pe`.
+void look_at(int pe, const Memory& theirs, const Memory& mine) {
   Peer& peer = peers[static_cast<std::size_t>(pe)];
   peer.heap = view_of(theirs.heap, mine.heap);
   peer.data = view_of(theirs.data, mine.data);
@@ -63,7 +63,6 @@ bool look_at(int pe, const Memory& theirs, const Memory& mine) {
     peer.heap.here = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - mine.heap);
   }
   if (pe == job.me) peer.data = {.mapped = job.data.bytes, .here = 0, .there = 0};
-  return peer.heap.mapped != 0;
 }
 
 void say(const Options& options) {
@@ -96,9 +95,8 @@ void begin(Call call) {
   require(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine), call);
   check_same_program(all, mine);
   peers.assign(all.size(), {});
-  job.one_host = true;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    job.one_host = look_at(static_cast<int>(pe), all[pe], mine) && job.one_host;
+    look_at(static_cast<int>(pe), all[pe], mine);
   }
   open_teams();
   job.peers = peers.data();
