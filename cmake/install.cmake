@@ -64,6 +64,12 @@ install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${RMA_MPI_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
 install(FILES ${PROJECT_BINARY_DIR}/rma-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# OpenSHMEM. Its header has a folder of its own for the same reason.
+configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-shmem.pc.in ${PROJECT_BINARY_DIR}/rma-shmem.pc @ONLY)
+install(TARGETS rma_shmem LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${RMA_SHMEM_INCLUDE}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-shmem FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_BINARY_DIR}/rma-shmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 if(RMA_HAS_FORTRAN)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-mpi-fortran.pc.in ${PROJECT_BINARY_DIR}/rma-mpi-fortran.pc @ONLY)
   install(TARGETS mpi_abi_fortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -5,7 +5,9 @@
 #ifndef RMA_NOTIFY_HPP
 #define RMA_NOTIFY_HPP
 
+#include <concepts>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -65,6 +67,15 @@ inline std::uint64_t wait_until(const std::uint64_t& flag, Compare compare, std:
   std::uint64_t seen = 0;
   check(rma_wait_until(&flag, static_cast<rma_compare_t>(compare), value, &seen));
   return seen;
+}
+
+/** Waits until `met()` returns true. It loads words of this process that other ranks write, of any size and number, with
+ *  acquire order. It must not throw, and calls no function of the library. A thread that waits long sleeps. */
+template <std::predicate Condition>
+void wait_for(Condition&& met) {
+  using Called = std::remove_reference_t<Condition>;
+  check(rma_wait_for([](void* context) { return (*static_cast<Called*>(context))() ? 1 : 0; },
+                     const_cast<std::remove_const_t<Called>*>(std::addressof(met))));
 }
 
 /** Returns whether the comparison of `flag` with `value` is true now. */

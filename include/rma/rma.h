@@ -120,7 +120,22 @@ const char* rma_version(void);
  */
 rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine);
 
-/** Frees the memory that rma_malloc returned to this member. `mine` is null if the member asked for 0 bytes.
+/**
+ * Reserves addresses of each member's heap that every rank can access, without memory behind them. rma_commit
+ * puts memory there; until then no rank may access them. An allocator over this range needs no other rank for
+ * its blocks. Collective over `team`. The arguments and errors are those of rma_malloc. The heap has a little
+ * more than twice RMA_HEAP_SIZE addresses for all its blocks.
+ */
+rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine);
+
+/** Puts memory behind the `bytes` bytes at `address` of this process's own rma_reserve, in whole pages, where
+ *  there is none yet. New memory reads as zeros and stays until rma_free. `bytes` may be 0. The call is local.
+ *  Another rank may access the memory once it knows of the call's return, for example after a barrier.
+ *  Returns RMA_ERR_ARGUMENT (null), RMA_ERR_SIZE (address + bytes overflows), RMA_ERR_ADDRESS (not inside one
+ *  range of rma_reserve); RMA_ERR_NO_MEMORY (a part of the bytes may then have memory). */
+rma_status_t rma_commit(void* address, size_t bytes);
+
+/** Frees the memory that rma_malloc or rma_reserve returned to this member. `mine` is null if the member asked for 0 bytes.
  *  Collective over the same team. The call performs rma_barrier before it frees anything. Returns
  *  RMA_ERR_ADDRESS if `mine` is not such an address; the other members still free theirs. */
 rma_status_t rma_free(rma_team_t team, void* mine);
@@ -318,6 +333,11 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
  *  write, such as one by a network device or by rma_fetch_add8, after at most an eighth of the time waited so
  *  far, and after at most 10 ms. */
 rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, uint64_t* seen);
+/** Waits until `met(context)` returns a value other than 0. The function loads words of this process that
+ *  other ranks write, of any size and number, with acquire order, and compares them as it likes. It calls no
+ *  function of the library, and the calling thread calls it often. The thread sleeps and is woken as in
+ *  rma_wait_until. Returns RMA_ERR_ARGUMENT if `met` is null. */
+rma_status_t rma_wait_for(int (*met)(void* context), void* context);
 /** Makes the comparison of rma_wait_until once, without waiting. Sets `*met` to 1 if it is true, else to
  *  0. */
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met);

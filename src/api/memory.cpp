@@ -38,6 +38,24 @@ rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** 
   });
 }
 
+rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
+    Team* members = nullptr;
+    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
+    const std::span<void*> all(addresses,
+                               addresses != nullptr ? static_cast<std::size_t>(members->size()) : 0);
+    return rma::reserve(*runtime.job, *members, bytes, alignment, all, mine);
+  });
+}
+
+rma_status_t rma_commit(void* address, size_t bytes) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
+    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
+    return bytes == 0 ? Status() : runtime.job->memory().allocator().commit(address, bytes);
+  });
+}
+
 rma_status_t rma_free(rma_team_t team, void* mine) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;

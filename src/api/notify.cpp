@@ -76,6 +76,14 @@ rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_
   });
 }
 
+rma_status_t rma_wait_for(int (*met)(void* context), void* context) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
+    if (met == nullptr) return Status(RMA_ERR_ARGUMENT, "met is null");
+    rma::wait_for_words(*runtime.job, [&] { return met(context) != 0; });
+    return Status();
+  });
+}
+
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met) {
   return rma::call(__func__, -1, 0, [&](Runtime& /*runtime*/) {
     if (Status status = rma::check_wait(flag, compare); !status.ok()) return status;

@@ -60,7 +60,7 @@ std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_com
     seen = read_word(flag);
     return compare_words(seen, compare, value);
   };
-  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Waker::sometimes);
+  wait_for_words(job, met);
   return seen;
 }
 

@@ -7,6 +7,7 @@
 #include "core/one_sided/remote_access.hpp"
 #include "rma/rma.h"
 #include "util/status.hpp"
+#include "util/wait.hpp"
 
 namespace rma {
 
@@ -54,5 +55,11 @@ void notify(const Job& job, std::byte* flag_here, std::uint64_t value, int rank)
 /// made it true.
 std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_compare_t compare,
                               std::uint64_t value);
+
+/// Waits until `met()` returns true, which loads local words that other ranks write.
+template <typename Condition>
+void wait_for_words(const Job& job, const Condition& met) {
+  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Waker::sometimes);
+}
 
 }  // namespace rma

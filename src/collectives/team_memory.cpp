@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t kUsualAlignment = 64;
 
-}  // namespace
-
-Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, std::span<void*> addresses,
-                void** mine) {
+/// `make(alignment)` makes this member's block.
+template <typename Make>
+Status make_blocks(Job& job, Team& team, std::size_t bytes, std::size_t alignment, std::span<void*> addresses,
+                   void** mine, const Make& make) {
   std::byte* block = nullptr;
   std::vector<void*> all;
   Status status = unless_exhausted([&]() -> Status {
@@ -22,8 +22,7 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
     // that.
     all.resize(static_cast<std::size_t>(team.size()));
     if (bytes == 0) return {};
-    auto made = job.memory().allocator().allocate(MemoryKind::collective, bytes,
-                                                  alignment != 0 ? alignment : kUsualAlignment);
+    auto made = make(alignment != 0 ? alignment : kUsualAlignment);
     if (!made.ok()) return std::move(made).status().within(text("rank {}", job.rank()));
     block = made.value();
     return {};
@@ -39,6 +38,21 @@ Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, 
   std::copy_n(all.begin(), addresses.size(), addresses.begin());
   if (mine != nullptr) *mine = block;
   return {};
+}
+
+}  // namespace
+
+Status allocate(Job& job, Team& team, std::size_t bytes, std::size_t alignment, std::span<void*> addresses,
+                void** mine) {
+  return make_blocks(job, team, bytes, alignment, addresses, mine, [&](std::size_t known) {
+    return job.memory().allocator().allocate(MemoryKind::collective, bytes, known);
+  });
+}
+
+Status reserve(Job& job, Team& team, std::size_t bytes, std::size_t alignment, std::span<void*> addresses,
+               void** mine) {
+  return make_blocks(job, team, bytes, alignment, addresses, mine,
+                     [&](std::size_t known) { return job.memory().allocator().reserve(bytes, known); });
 }
 
 Status release(Job& job, Team& team, void* mine) {

@@ -1,9 +1,11 @@
 #include "malloc/allocator.hpp"
+#include "util/round.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -56,6 +58,7 @@ Allocator::~Allocator() {
     if (block.own_extent)
       give_extent(reinterpret_cast<std::byte*>(address), block.bytes, std::move(block.record));
   }
+  for (auto& [address, reservation] : reservations_) give_reservation(address, reservation);
 }
 
 Result<std::byte*> Allocator::allocate(MemoryKind kind, std::size_t bytes, std::size_t alignment) {
@@ -82,10 +85,67 @@ Result<std::byte*> Allocator::allocate(MemoryKind kind, std::size_t bytes, std::
   return block;
 }
 
+Result<std::byte*> Allocator::reserve(std::size_t bytes, std::size_t alignment) {
+  if (bytes == 0) return Status(RMA_ERR_SIZE, "a range of 0 bytes");
+  if (!std::has_single_bit(alignment)) {
+    return Status(RMA_ERR_ALIGNMENT, text("alignment {} is not a power of two", alignment));
+  }
+  const std::size_t granule = extents_.granule();
+  if (bytes > window_.address_bytes()) {
+    return Status(RMA_ERR_NO_MEMORY, text("the heap has {} addresses, fewer than {}; raise RMA_HEAP_SIZE",
+                                          window_.address_bytes(), bytes));
+  }
+  Reservation reservation;
+  reservation.bytes = round_up(bytes, granule);
+  reservation.committed.resize(reservation.bytes / granule);
+  reservation.record = ExtentPool::make_record();
+  auto offset = extents_.take_addresses(reservation.bytes, std::max(alignment, ExtentPool::kPage));
+  if (!offset.ok()) return std::move(offset).status();
+  std::byte* const start = window_.base() + offset.value();
+  Undo give_back(
+      [&] { extents_.give_addresses(offset.value(), reservation.bytes, ExtentPool::make_record()); });
+  const std::lock_guard lock(mutex_);
+  reservations_.emplace(reinterpret_cast<std::uintptr_t>(start), std::move(reservation));
+  give_back.dismiss();
+  return start;
+}
+
+Status Allocator::commit(const void* address, std::size_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const std::lock_guard lock(mutex_);
+  auto found = reservations_.upper_bound(first);
+  if (found == reservations_.begin() || std::prev(found)->second.bytes < bytes ||
+      first - std::prev(found)->first > std::prev(found)->second.bytes - bytes) {
+    return {RMA_ERR_ADDRESS,
+            text("the {} bytes at {} are not inside a range of rma_reserve", bytes, address)};
+  }
+  auto& [start, reservation] = *std::prev(found);
+  const std::size_t granule = extents_.granule();
+  const std::size_t end = (first - start + bytes + granule - 1) / granule;
+  for (std::size_t at = (first - start) / granule; at < end;) {
+    std::size_t after = at;
+    while (after < end && reservation.committed[after] == reservation.committed[at]) ++after;
+    if (!reservation.committed[at]) {
+      if (Status status = extents_.back(offset_of(start) + at * granule, (after - at) * granule);
+          !status.ok())
+        return status;
+      std::fill_n(reservation.committed.begin() + static_cast<std::ptrdiff_t>(at), after - at, true);
+    }
+    at = after;
+  }
+  return {};
+}
+
 Status Allocator::free(MemoryKind kind, void* address) {
   Block block;
   {
     const std::lock_guard lock(mutex_);
+    if (const auto reserved = reservations_.find(reinterpret_cast<std::uintptr_t>(address));
+        reserved != reservations_.end() && kind == MemoryKind::collective) {
+      give_reservation(reserved->first, reserved->second);
+      reservations_.erase(reserved);
+      return {};
+    }
     const auto it = blocks_.find(reinterpret_cast<std::uintptr_t>(address));
     if (it == blocks_.end()) {
       return {RMA_ERR_ADDRESS,
@@ -143,6 +203,24 @@ Result<std::byte*> Allocator::take_extent(std::size_t bytes, std::size_t alignme
 
 void Allocator::give_extent(std::byte* address, std::size_t bytes, ExtentPool::Record record) noexcept {
   extents_.give(static_cast<std::size_t>(address - window_.base()), extent_bytes(bytes), std::move(record));
+}
+
+std::size_t Allocator::offset_of(std::uintptr_t address) const noexcept {
+  return address - reinterpret_cast<std::uintptr_t>(window_.base());
+}
+
+// The caller holds mutex_, or is the destructor.
+void Allocator::give_reservation(std::uintptr_t address, Reservation& reservation) noexcept {
+  const std::size_t granule = extents_.granule();
+  const std::size_t offset = offset_of(address);
+  const auto& committed = reservation.committed;
+  for (std::size_t at = 0; at < committed.size();) {
+    std::size_t after = at;
+    while (after < committed.size() && committed[after] == committed[at]) ++after;
+    if (committed[at]) extents_.release(offset + at * granule, (after - at) * granule);
+    at = after;
+  }
+  extents_.give_addresses(offset, reservation.bytes, std::move(reservation.record));
 }
 
 std::size_t Allocator::extent_bytes(std::size_t bytes) noexcept {

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "malloc/arena.hpp"
 #include "malloc/backing.hpp"
@@ -46,6 +48,14 @@ class Allocator {
   /// Its contents are arbitrary. RMA_ERR_SIZE, RMA_ERR_ALIGNMENT, RMA_ERR_NO_MEMORY.
   Result<std::byte*> allocate(MemoryKind kind, std::size_t bytes, std::size_t alignment);
 
+  /// Returns a range of `bytes` addresses (above 0) without memory, which counts as a block of MemoryKind::collective.
+  /// The arguments and errors are those of allocate().
+  Result<std::byte*> reserve(std::size_t bytes, std::size_t alignment);
+  /// Puts memory behind [address, address + bytes), in whole pages, where there is none yet. It reads as zeros.
+  /// RMA_ERR_ADDRESS if the bytes are not inside one live range of reserve(). After RMA_ERR_NO_MEMORY a part of them may
+  /// have memory.
+  Status commit(const void* address, std::size_t bytes);
+
   /// Frees a block. RMA_ERR_ADDRESS if no live block of that kind starts at `address`: it was freed before,
   /// it is the middle of a block, it was allocated as another kind, or it is not from this allocator.
   Status free(MemoryKind kind, void* address);
@@ -53,7 +63,7 @@ class Allocator {
   /// Returns whether [address, address + bytes) lies inside the window.
   [[nodiscard]] bool contains(const void* address, std::size_t bytes) const noexcept;
 
-  /// Returns the sum of the requested sizes of all live blocks.
+  /// Returns the sum of the requested sizes of all live blocks. Ranges of reserve() do not count.
   [[nodiscard]] std::size_t bytes_in_use() const;
   [[nodiscard]] std::size_t blocks_in_use() const;
 
@@ -65,7 +75,16 @@ class Allocator {
     ExtentPool::Record record;  ///< for giving its own extent back
   };
 
+  /// Addresses whose memory comes piece by piece.
+  struct Reservation {
+    std::size_t bytes = 0;        ///< whole granules
+    std::vector<bool> committed;  ///< by granule: whether it has memory
+    ExtentPool::Record record;    ///< for giving the addresses back
+  };
+
   Allocator(Window& window, Backing& backing, RegionTable& regions, std::size_t reserved);
+  [[nodiscard]] std::size_t offset_of(std::uintptr_t address) const noexcept;
+  void give_reservation(std::uintptr_t address, Reservation& reservation) noexcept;
   [[nodiscard]] Arena& arena(MemoryKind kind) noexcept;
   Result<std::byte*> take_extent(std::size_t bytes, std::size_t alignment);
   void give_extent(std::byte* address, std::size_t bytes, ExtentPool::Record record) noexcept;
@@ -78,8 +97,9 @@ class Allocator {
   std::unique_ptr<Arena> local_;
   bool listed_ = false;  // the window is in regions_
 
-  mutable std::mutex mutex_;  // guards the two members below
+  mutable std::mutex mutex_;  // guards the members below
   std::unordered_map<std::uintptr_t, Block> blocks_;
+  std::map<std::uintptr_t, Reservation> reservations_;
   std::size_t bytes_in_use_ = 0;
 };
 

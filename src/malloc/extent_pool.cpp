@@ -22,17 +22,48 @@ ExtentPool::Record ExtentPool::make_record() {
 }
 
 Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
+  return take(bytes, alignment, Memory::with);
+}
+
+Result<std::size_t> ExtentPool::take_addresses(std::size_t bytes, std::size_t alignment) {
+  return take(bytes, alignment, Memory::without);
+}
+
+void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record) noexcept {
+  give(offset, bytes, std::move(record), Memory::with);
+}
+
+void ExtentPool::give_addresses(std::size_t offset, std::size_t bytes, Record record) noexcept {
+  give(offset, bytes, std::move(record), Memory::without);
+}
+
+Status ExtentPool::back(std::size_t offset, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return backing_.back(offset, bytes);
+}
+
+void ExtentPool::release(std::size_t offset, std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  backing_.release(offset, bytes);
+}
+
+Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment, Memory memory) {
   const std::lock_guard lock(mutex_);
   const auto base = reinterpret_cast<std::uintptr_t>(window_.base());
   // Takes the best fit with the lowest address. The loop looks at more than one range only for alignments
   // above a page.
   for (auto it = size_and_begin_.lower_bound({bytes, 0}); it != size_and_begin_.end(); ++it) {
     const auto [size, begin] = *it;
-    const std::size_t skipped = (alignment - (base + begin) % alignment) % alignment;
+    std::size_t skipped = (alignment - (base + begin) % alignment) % alignment;
+    if (memory == Memory::without) {
+      // Such addresses share no granule with others, whose memory comes and goes at other times.
+      skipped = round_up(begin, granule_) - begin;
+      while (skipped <= size - bytes && (base + begin + skipped) % alignment != 0) skipped += granule_;
+    }
     if (skipped > size - bytes) continue;
     const Range free{begin, begin + size};
     const Range part{begin + skipped, begin + skipped + bytes};
-    const Range fresh = granules(part, free);
+    const Range fresh = memory == Memory::with ? granules(part, free) : Range{0, 0};
     // Up to two free ranges remain. One of them reuses the record of `free`.
     Record more = free.begin < part.begin ? make_record() : Record();
     if (fresh.begin < fresh.end) {
@@ -49,7 +80,7 @@ Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment) {
            bytes, alignment, window_.used(), window_.limit()));
 }
 
-void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record) noexcept {
+void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record, Memory memory) noexcept {
   const std::lock_guard lock(mutex_);
   const Range part{offset, offset + bytes};
   Range free = part;
@@ -67,7 +98,8 @@ void ExtentPool::give(std::size_t offset, std::size_t bytes, Record record) noex
     record = erase(after);
   }
   const Range unused = granules(part, free);
-  if (unused.begin < unused.end) backing_.release(unused.begin, unused.end - unused.begin);
+  if (memory == Memory::with && unused.begin < unused.end)
+    backing_.release(unused.begin, unused.end - unused.begin);
   insert(free, std::move(record));
 }
 

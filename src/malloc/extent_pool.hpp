@@ -45,6 +45,18 @@ class ExtentPool {
   /// Gives [offset, offset + bytes) back. All of it was taken before.
   void give(std::size_t offset, std::size_t bytes, Record record) noexcept;
 
+  /// Does the same as take() for whole granules of addresses without memory. `bytes` is a multiple of granule().
+  Result<std::size_t> take_addresses(std::size_t bytes, std::size_t alignment);
+  /// Gives such addresses back, from which all memory was released.
+  void give_addresses(std::size_t offset, std::size_t bytes, Record record) noexcept;
+  /// Takes memory for granules of such addresses, which have none. RMA_ERR_NO_MEMORY.
+  Status back(std::size_t offset, std::size_t bytes);
+  /// Gives the memory of such granules back.
+  void release(std::size_t offset, std::size_t bytes) noexcept;
+
+  /// Returns the number of bytes of which memory is taken.
+  [[nodiscard]] std::size_t granule() const noexcept { return granule_; }
+
   [[nodiscard]] Window& window() const noexcept { return window_; }
 
  private:
@@ -53,6 +65,9 @@ class ExtentPool {
     std::size_t end;
   };
 
+  enum class Memory { with, without };
+  Result<std::size_t> take(std::size_t bytes, std::size_t alignment, Memory memory);
+  void give(std::size_t offset, std::size_t bytes, Record record, Memory memory) noexcept;
   [[nodiscard]] Range granules(Range part, Range free) const noexcept;
   void insert(Range range, Record record) noexcept;
   /// Removes a free range and returns its record.

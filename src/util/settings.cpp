@@ -56,7 +56,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Variables that the compilers of MPI programs read (tools/rma_mpi). They are in the environment of programs, too,
+/// Variables that the compilers of MPI programs read (tools/compiler.sh.in). They are in the environment of programs, too,
 /// when a user has exported them.
 constexpr std::array<std::string_view, 3> kOfCompilers{"RMA_CC", "RMA_CXX", "RMA_FC"};
 

@@ -78,6 +78,47 @@ TEST(Memory, LocalBlocksAreReachable) {
   EXPECT_TRUE(refused(rma_malloc_local(8, 0, nullptr), RMA_ERR_ARGUMENT, {"rma_malloc_local", "address"}));
 }
 
+TEST(Memory, ReservedAddressesGetMemoryPieceByPiece) {
+  constexpr std::size_t kBytes = std::size_t{48} << 20;
+  constexpr std::size_t kPiece = 100'000;
+  std::vector<void*> all(static_cast<std::size_t>(ranks()));
+  void* mine = nullptr;
+  EXPECT_TRUE(ok(rma_reserve(rma_team_world(), kBytes, std::size_t{1} << 21, all.data(), &mine)));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(mine) % (std::size_t{1} << 21), 0U);
+  auto* const bytes = static_cast<std::byte*>(mine);
+  // Pieces at the start, the end and in the middle, which overlap and are committed again.
+  for (const std::size_t offset : {std::size_t{0}, kBytes - kPiece, kBytes / 2, kBytes / 2 + kPiece / 2}) {
+    EXPECT_TRUE(ok(rma_commit(bytes + offset, kPiece)));
+    EXPECT_EQ(std::count(bytes + offset, bytes + offset + kPiece, std::byte{0}),
+              static_cast<std::ptrdiff_t>(kPiece));
+  }
+  barrier();
+  const int next = neighbour(1);
+  auto* const there = static_cast<std::byte*>(all[static_cast<std::size_t>(next)]);
+  const std::vector<std::byte> data(kPiece, static_cast<std::byte>(me() + 1));
+  EXPECT_TRUE(ok(rma_put(there + kBytes / 2, data.data(), kPiece, next)));
+  EXPECT_TRUE(ok(rma_atomic64(RMA_FETCH_ADD, reinterpret_cast<std::uint64_t*>(there), 5, 0, nullptr, next)));
+  EXPECT_TRUE(ok(rma_fence(next)));
+  barrier();
+  EXPECT_TRUE(ok(rma_commit(mine, kBytes / 2 + kPiece)));  // what is there stays as it is
+  const auto expected = static_cast<std::byte>(neighbour(ranks() - 1) + 1);
+  EXPECT_EQ(std::count(bytes + kBytes / 2, bytes + kBytes / 2 + kPiece, expected),
+            static_cast<std::ptrdiff_t>(kPiece));
+  EXPECT_EQ(bytes[0], std::byte{5});
+  EXPECT_TRUE(refused(rma_commit(bytes + kBytes - 8, 9), RMA_ERR_ADDRESS, {"rma_commit", "rma_reserve"}));
+  EXPECT_TRUE(refused(rma_commit(bytes - 1, 1), RMA_ERR_ADDRESS, {"rma_commit"}));
+  EXPECT_TRUE(refused(rma_commit(nullptr, 1), RMA_ERR_ARGUMENT, {"rma_commit"}));
+  EXPECT_TRUE(ok(rma_commit(mine, 0)));
+  barrier();
+  EXPECT_TRUE(ok(rma_free(rma_team_world(), mine)));
+  EXPECT_TRUE(refused(rma_commit(mine, 1), RMA_ERR_ADDRESS, {"rma_commit"}));
+  EXPECT_TRUE(refused(rma_reserve(rma_team_world(), 8, 48, nullptr, &mine), RMA_ERR_ALIGNMENT,
+                      {"rma_reserve", "48"}));
+  const std::size_t too_much = std::size_t{1} << 60;
+  EXPECT_TRUE(refused(rma_reserve(rma_team_world(), too_much, 0, nullptr, &mine), RMA_ERR_NO_MEMORY,
+                      {"rma_reserve"}));
+}
+
 TEST(Memory, MappedForLoadsAndStores) {
   const Memory memory(Remote::window, 64);
   const int next = neighbour(1);

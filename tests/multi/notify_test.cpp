@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "harness.hpp"
+#include "rma/notify.hpp"
 
 namespace multi {
 namespace {
@@ -160,6 +161,29 @@ TEST(Notify, AStoreByThisProcessIsNoticed) {
   EXPECT_TRUE(ok(rma_wait_until(&word, RMA_EQ, 7, &seen)));
   EXPECT_EQ(seen, 7U);
   writer.join();
+}
+
+TEST(Notify, WaitsForSeveralWordsOfAnySize) {
+  // The neighbour writes a short, then an int, in the 8 bytes of the flag. Both have to be right.
+  const Mailbox box(8);
+  const int next = neighbour(1);
+  const auto* const words = reinterpret_cast<const char*>(box.flag(me()));
+  const std::int16_t small = -2;
+  const std::int32_t large = -70'000;
+  auto* const there = reinterpret_cast<char*>(box.flag(next));
+  EXPECT_TRUE(ok(rma_put(there, &small, sizeof small, next)));
+  EXPECT_TRUE(ok(rma_put(there + 4, &large, sizeof large, next)));
+  std::int16_t seen_small = 0;
+  std::int32_t seen_large = 0;
+  rma::wait_for([&] {
+    seen_small = __atomic_load_n(reinterpret_cast<const std::int16_t*>(words), __ATOMIC_ACQUIRE);
+    seen_large = __atomic_load_n(reinterpret_cast<const std::int32_t*>(words + 4), __ATOMIC_ACQUIRE);
+    return seen_small < 0 && seen_large < 0;
+  });
+  EXPECT_EQ(seen_small, small);
+  EXPECT_EQ(seen_large, large);
+  EXPECT_TRUE(refused(rma_wait_for(nullptr, nullptr), RMA_ERR_ARGUMENT, {"rma_wait_for", "met"}));
+  barrier();
 }
 
 TEST(Notify, AllRanksNotifyOneWord) {

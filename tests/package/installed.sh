@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs a build into a prefix of its own and uses it only from there, as other projects do: in programs in C, C++ and
-# Fortran, with the shared and with the static library, found by CMake and by pkg-config, run alone and on two ranks.
+# Fortran, and of ARMCI and OpenSHMEM, with the shared and with the static library, found by CMake and by pkg-config, run alone and on two ranks.
 #
 # usage: installed.sh BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER [FORTRAN_COMPILER]
 #   FORTRAN_COMPILER  for a build that has the Fortran interface
@@ -112,3 +112,14 @@ if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then
   linked "$work/armci/static" no
   linked "$work/armci/pc_static" no
 fi
+
+# OpenSHMEM, which is a shared library only.
+source=$here/consumer_shmem
+"$cmake" -S "$source" -B "$work/shmem" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_COMPILER="$cc" > "$work/log" 2>&1 ||
+  fail "$(cat "$work/log")"
+"$cmake" --build "$work/shmem" > "$work/log" 2>&1 || fail "$(cat "$work/log")"
+"$cc" "$source/consumer.c" $(pkg-config --cflags --libs rma-shmem) -Wl,-rpath,"$libdir" -o "$work/shmem/pc_shared"
+for program in shared pc_shared; do
+  right "$work/shmem/$program"
+  echo "OpenSHMEM $program: right"
+done

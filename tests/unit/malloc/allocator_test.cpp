@@ -363,5 +363,32 @@ TEST(AllocatorTest, WorksWithTwoMegabytePagesWhereThereAreAny) {
   EXPECT_EQ(window.used(), 0U);
 }
 
+TEST(Allocator, ReservedAddressesTakeMemoryWhenCommitted) {
+  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  Heap heap(kMostBytes);
+  const std::size_t before = heap.window->used();
+  auto range = heap.allocator->reserve(kMostBytes + kPage / 2, 64);  // more than there is memory
+  ASSERT_TRUE(range.ok()) << range.status().text();
+  EXPECT_EQ(heap.window->used(), before);
+  ASSERT_TRUE(heap.allocator->commit(range.value() + kPage - 1, 2).ok());  // touches two pages
+  EXPECT_EQ(heap.window->used(), before + 2 * kPage);
+  range.value()[0] = std::byte{7};
+  ASSERT_TRUE(heap.allocator->commit(range.value(), 4 * kPage).ok());
+  EXPECT_EQ(heap.window->used(), before + 4 * kPage);
+  EXPECT_EQ(range.value()[0], std::byte{7});
+  EXPECT_EQ(heap.allocator->commit(range.value(), kMostBytes + 1).code(), RMA_ERR_NO_MEMORY);
+  EXPECT_EQ(heap.allocator->free(MemoryKind::local, range.value()).code(), RMA_ERR_ADDRESS);
+  // Blocks lie beside the range, and no page is shared with them.
+  std::byte* const block = heap.allocate(MemoryKind::local, 3 * kPage);
+  EXPECT_TRUE(block + 3 * kPage <= range.value() || block >= range.value() + kMostBytes);
+  const std::size_t with_block = heap.window->used();
+  EXPECT_TRUE(heap.allocator->free(MemoryKind::collective, range.value()).ok());
+  EXPECT_LT(heap.window->used(), with_block);
+  EXPECT_EQ(heap.allocator->free(MemoryKind::collective, range.value()).code(), RMA_ERR_ADDRESS);
+  EXPECT_EQ(heap.allocator->reserve(0, 64).status().code(), RMA_ERR_SIZE);
+  EXPECT_EQ(heap.allocator->reserve(8, 3).status().code(), RMA_ERR_ALIGNMENT);
+}
+
 }  // namespace
 }  // namespace rma

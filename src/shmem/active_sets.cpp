@@ -1,0 +1,58 @@
+#include "shmem/active_sets.hpp"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "shmem/job.hpp"
+
+namespace rma::shmem {
+namespace {
+
+using Set = std::tuple<int, int, int>;  // start, log_stride, size
+
+std::mutex sets_lock;  // guards `teams_of_sets`
+std::map<Set, rma_team_t> teams_of_sets;
+
+std::vector<int> members_of(Call call, int start, int log_stride, int size) {
+  constexpr int kMostLog = 30;
+  const long stride = log_stride >= 0 && log_stride <= kMostLog ? 1L << log_stride : 0;
+  if (start < 0 || stride == 0 || size < 1 || start + stride * (size - 1) >= static_cast<long>(job.n_pes)) {
+    die(call,
+        fmt::format("the job has no active set of {} PEs from PE {} on with a stride of 2 to the power of {}",
+                    size, start, log_stride));
+  }
+  std::vector<int> members;
+  for (int i = 0; i < size; ++i) members.push_back(static_cast<int>(start + stride * i));
+  return members;
+}
+
+}  // namespace
+
+rma_team_t team_of_set(Call call, int start, int log_stride, int size) {
+  require_initialized(call);
+  if (start == 0 && log_stride == 0 && size == static_cast<int>(job.n_pes)) return rma_team_world();
+  const std::lock_guard guard(sets_lock);
+  rma_team_t& team = teams_of_sets[{start, log_stride, size}];
+  if (team == nullptr) {
+    const std::vector<int> members = members_of(call, start, log_stride, size);
+    require(rma_team_create(members.data(), size, &team), call);
+  }
+  return team;
+}
+
+void forget_active_sets() {
+  const std::lock_guard guard(sets_lock);
+  teams_of_sets.clear();
+}
+
+void barrier(Call call, int start, int log_stride, int size, long* /*work*/) {
+  require(rma_barrier(team_of_set(call, start, log_stride, size)), call);
+}
+
+void sync(Call call, int start, int log_stride, int size, long* work) {
+  barrier(call, start, log_stride, size, work);
+}
+
+}  // namespace rma::shmem

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "shmem.h"
+#include "shmem/job.hpp"
+
+namespace rma::shmem {
+
+/// A context says which team its PE numbers are of. All contexts share librma's one order and completion, so a quiet of
+/// one completes the operations of all. That is more than OpenSHMEM asks for.
+struct Context {
+  shmem_team_t team = SHMEM_TEAM_WORLD;
+  std::vector<int> ranks;  ///< world PEs; empty for the world
+};
+
+/// Returns the world PE that `pe` of another context than SHMEM_CTX_DEFAULT is. Ends the job if there is no such context
+/// or PE.
+int context_pe(Call call, shmem_ctx_t ctx, int pe);
+
+inline int world_pe(Call call, shmem_ctx_t ctx, int pe) {
+  return ctx == SHMEM_CTX_DEFAULT ? pe : context_pe(call, ctx, pe);
+}
+
+/// Ends the job unless there is such a context.
+void check_context(Call call, shmem_ctx_t ctx);
+
+// The calls.
+int ctx_create(Call call, long options, shmem_ctx_t* ctx);
+int team_create_ctx(Call call, shmem_team_t team, long options, shmem_ctx_t* ctx);
+void ctx_destroy(Call call, shmem_ctx_t ctx);
+int ctx_get_team(Call call, shmem_ctx_t ctx, shmem_team_t* team);
+void ctx_session_start(Call call, shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t* config,
+                       long mask);
+void ctx_session_stop(Call call, shmem_ctx_t ctx);
+
+}  // namespace rma::shmem

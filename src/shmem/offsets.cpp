@@ -1,0 +1,61 @@
+#include "shmem/offsets.hpp"
+
+#include <iterator>
+
+namespace rma::shmem {
+
+Offsets::Offsets(std::size_t bytes) { insert(0, bytes / kUnit * kUnit); }
+
+std::optional<std::size_t> Offsets::take(std::size_t bytes, std::size_t alignment) {
+  const std::size_t whole = (bytes + kUnit - 1) / kUnit * kUnit;
+  if (whole < bytes) return std::nullopt;
+  // Best fit with the lowest address. The memory beyond all blocks is the largest range for long, so it stays untouched
+  // while smaller ranges serve. Only an alignment above a unit makes the loop look at several ranges.
+  for (auto found = by_size_.lower_bound({whole, 0}); found != by_size_.end(); ++found) {
+    const auto [size, begin] = *found;
+    const std::size_t at = (begin + alignment - 1) / alignment * alignment;
+    if (at - begin > size - whole) continue;
+    erase(begin, begin + size);
+    insert(begin, at);
+    insert(at + whole, begin + size);
+    blocks_.emplace(at, whole);
+    return at;
+  }
+  return std::nullopt;
+}
+
+bool Offsets::give(std::size_t offset) {
+  const auto block = blocks_.find(offset);
+  if (block == blocks_.end()) return false;
+  const std::size_t begin = offset;
+  const std::size_t end = offset + block->second;
+  blocks_.erase(block);
+  const auto next = free_.lower_bound(begin);
+  Range after = {end, end};
+  Range before = {begin, begin};
+  if (next != free_.end() && next->first == end) after.second = next->second;
+  if (next != free_.begin() && std::prev(next)->second == begin) before.first = std::prev(next)->first;
+  if (after.first != after.second) erase(after.first, after.second);
+  if (before.first != before.second) erase(before.first, before.second);
+  insert(before.first, after.second);
+  return true;
+}
+
+std::optional<std::size_t> Offsets::size_at(std::size_t offset) const {
+  const auto block = blocks_.find(offset);
+  if (block == blocks_.end()) return std::nullopt;
+  return block->second;
+}
+
+void Offsets::insert(std::size_t begin, std::size_t end) {
+  if (begin == end) return;
+  free_.emplace(begin, end);
+  by_size_.emplace(end - begin, begin);
+}
+
+void Offsets::erase(std::size_t begin, std::size_t end) {
+  free_.erase(begin);
+  by_size_.erase({end - begin, begin});
+}
+
+}  // namespace rma::shmem

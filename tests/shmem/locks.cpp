@@ -1,0 +1,52 @@
+// Distributed locks in the heap and in static data: they exclude, nobody starves, and an unlocked lock is zero.
+
+#include <array>
+
+#include "check.hpp"
+
+namespace {
+
+constexpr long kRounds = 200;
+
+std::array<long, 3> static_words;
+
+/// All PEs count on PE `home` by a get and a put, which only the lock makes right.
+void check_counting(long* words, int home) {
+  long* const lock = &words[0];
+  long* const counter = &words[1];
+  words[0] = 0;
+  words[1] = 0;
+  words[2] = 0;
+  shmem_barrier_all();
+  for (long i = 0; i < kRounds; ++i) {
+    if (i % 3 == 0) {
+      while (shmem_test_lock(lock) != 0) {
+        // Another PE holds the lock.
+        shmem_long_atomic_inc(&words[2], shmem_my_pe());
+      }
+    } else {
+      shmem_set_lock(lock);
+    }
+    CHECK(shmem_test_lock(lock) == 1);
+    const long seen = shmem_long_g(counter, home);
+    shmem_long_p(counter, seen + 1, home);
+    shmem_clear_lock(lock);
+  }
+  shmem_barrier_all();
+  CHECK(shmem_long_g(counter, home) == kRounds * shmem_n_pes());
+  CHECK(*lock == 0);
+  shmem_barrier_all();
+}
+
+}  // namespace
+
+int main() {
+  shmem_init();
+  auto* const heap = static_cast<long*>(shmem_calloc(3, sizeof(long)));
+  for (long* const words : {heap, static_words.data()}) {
+    check_counting(words, 0);
+    check_counting(words, shmem_n_pes() - 1);
+  }
+  shmem_free(heap);
+  return shmem_tests::result();
+}

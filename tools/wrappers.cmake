@@ -1,0 +1,35 @@
+# Scripts with the names that other implementations of an interface have, with the prefix rma_: compilers and launchers.
+# A folder of the library has links to them by the usual names, for PATH.
+#
+# The caller sets wrapper_usual (the folder's name), wrapper_interface, wrapper_standard, and for compilers
+# wrapper_include, wrapper_modules, wrapper_libraries and wrapper_extra, with installed_ forms of the middle three.
+
+# From the folders of an installation to each other.
+file(RELATIVE_PATH to_lib /p/${CMAKE_INSTALL_BINDIR} /p/${CMAKE_INSTALL_LIBDIR})
+file(RELATIVE_PATH to_include /p/${CMAKE_INSTALL_BINDIR} /p/${CMAKE_INSTALL_INCLUDEDIR})
+
+# rma_wrapper(TEMPLATE NAME USUAL_NAME...): one script, in the build and installed, and its links.
+function(rma_wrapper template wrapper_name)
+  set(source ${PROJECT_SOURCE_DIR}/tools/${template})
+  set(usual_bin ${CMAKE_INSTALL_LIBDIR}/rma/${wrapper_usual}/bin) # from the prefix
+  file(RELATIVE_PATH to_bin /p/${usual_bin} /p/${CMAKE_INSTALL_BINDIR})
+  configure_file(${source} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${wrapper_name} @ONLY FILE_PERMISSIONS
+                 OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  foreach(part IN ITEMS include modules libraries)
+    set(wrapper_${part} "${installed_${part}}")
+  endforeach()
+  configure_file(${source} installed/${wrapper_name} @ONLY)
+  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/installed/${wrapper_name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${wrapper_usual}/bin ${CMAKE_CURRENT_BINARY_DIR}/installed/links)
+  foreach(usual IN LISTS ARGN)
+    file(CREATE_LINK ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${wrapper_name} ${PROJECT_BINARY_DIR}/${wrapper_usual}/bin/${usual}
+         SYMBOLIC)
+    file(CREATE_LINK ${to_bin}/${wrapper_name} ${CMAKE_CURRENT_BINARY_DIR}/installed/links/${usual} SYMBOLIC)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/installed/links/${usual} DESTINATION ${usual_bin})
+  endforeach()
+endfunction()
+
+# rma_wrapper_compiler(NAME TITLE COMPILER VARIABLE OPTION NAMES USUAL_NAME...)
+function(rma_wrapper_compiler wrapper_name wrapper_title wrapper_compiler wrapper_variable wrapper_option wrapper_names)
+  rma_wrapper(compiler.sh.in ${wrapper_name} ${ARGN})
+endfunction()
