@@ -10,8 +10,9 @@ namespace rma {
 /// The process heap (src/process_heap, librma_heap.so), as that library shows it to this one: the addresses from
 /// which the program's malloc takes memory, the file behind them, and room for a heap window in front.
 struct ProcessHeap {
-  std::byte* front = nullptr;  ///< [front, base) is reserved, without memory, for one heap window that ends at base
-  std::byte* base = nullptr;   ///< a multiple of 2 MiB
+  std::byte* front =
+      nullptr;  ///< [front, base) is reserved, without memory, for one heap window that ends at base
+  std::byte* base = nullptr;  ///< a multiple of 2 MiB
   std::size_t bytes = 0;
   int fd = -1;  ///< a memfd of `bytes` bytes, mapped shared at `base`, whose size is sealed
 };

@@ -147,7 +147,8 @@ AddressRange AddressRange::in_front_of(const ProcessHeap& heap, std::size_t byte
 }
 
 Status AddressRange::map(int fd, std::size_t offset, std::size_t bytes) const {
-  void* mapped = ::mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  void* mapped =
+      ::mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (mapped == MAP_FAILED) {
     return system_failure(errno == ENOMEM ? RMA_ERR_NO_MEMORY : RMA_ERR_SYSTEM,
                           text("cannot map {} bytes of a heap window", bytes), errno);
@@ -180,15 +181,16 @@ Result<Window> Window::create(const WindowOptions& options) {
     return system_failure(RMA_ERR_SYSTEM, text("cannot size the heap window to {} bytes", bytes), errno);
   }
   const ProcessHeap* const heap = find_process_heap();
-  auto range = heap != nullptr ? AddressRange::in_front_of(*heap, bytes) : Result<AddressRange>(AddressRange());
+  auto range =
+      heap != nullptr ? AddressRange::in_front_of(*heap, bytes) : Result<AddressRange>(AddressRange());
   if (range->bytes() != 0) {
     window.heap_ = heap;
   } else {
     if (heap != nullptr) {
-      log(LogLevel::warn,
-          text("other ranks cannot map what malloc gives out, because the heap window has {} addresses and there "
-               "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
-               bytes, heap->base - heap->front));
+      log(LogLevel::warn, text("other ranks cannot map what malloc gives out, because the heap window has {} "
+                               "addresses and there "
+                               "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
+                               bytes, heap->base - heap->front));
     }
     range = AddressRange::reserve(bytes);
   }

@@ -26,8 +26,8 @@ constinit RmaJeExtentHooks* ordinary = nullptr;
 
 // The next functions return false for success, as jemalloc wants it.
 
-void* alloc(RmaJeExtentHooks* /*hooks*/, void* new_address, std::size_t bytes, std::size_t alignment, bool* zero,
-            bool* commit, unsigned /*arena*/) {
+void* alloc(RmaJeExtentHooks* /*hooks*/, void* new_address, std::size_t bytes, std::size_t alignment,
+            bool* zero, bool* commit, unsigned /*arena*/) {
   if (new_address != nullptr) return nullptr;  // to grow a block in place, which is optional
   // Only requests for jemalloc's own records have this alignment, because jemalloc aligns the program's blocks itself.
   // If it ever passes on a block's, that block lies in ordinary memory.
@@ -100,8 +100,7 @@ void take_from_range() noexcept {
   std::size_t bytes = sizeof arenas;
   librma_je_mallctl("opt.narenas", &arenas, &bytes, nullptr, 0);
   bytes = sizeof(void*);
-  int error =
-      librma_je_mallctl("arena.0.extent_hooks", static_cast<void*>(&ordinary), &bytes, nullptr, 0);
+  int error = librma_je_mallctl("arena.0.extent_hooks", static_cast<void*>(&ordinary), &bytes, nullptr, 0);
   for (unsigned arena = 0; error == 0 && arena < arenas; ++arena) {
     auto* mine = &hooks;
     error = librma_je_mallctl(ArenaControl(arena, "extent_hooks").name(), nullptr, nullptr,

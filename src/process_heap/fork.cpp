@@ -52,7 +52,8 @@ void after_fork_in_child() {
 }  // namespace
 
 void copy_at_fork() noexcept {
-  if (const int error = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); error != 0) {
+  if (const int error = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+      error != 0) {
     say("children that the program forks share its memory", error);
   }
 }

@@ -56,7 +56,8 @@ constinit std::atomic<Start> start = Start::fresh;
 }
 
 inline void begin() noexcept {
-  if (start.load(std::memory_order_relaxed) == Start::fresh) [[unlikely]] set_up();
+  if (start.load(std::memory_order_relaxed) == Start::fresh) [[unlikely]]
+    set_up();
 }
 
 std::size_t page_bytes() noexcept { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }

@@ -76,8 +76,8 @@ bool Range::reserve() noexcept {
     say("malloc gives out ordinary memory, because files may not be so large (ulimit -f)", 0);
     return false;
   }
-  void* const start =
-      ::mmap(nullptr, front + bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const start = ::mmap(nullptr, front + bytes + kHugePage, PROT_NONE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (start == MAP_FAILED) {
     return failed("malloc gives out ordinary memory, because no addresses can be reserved (ulimit -v)");
   }
@@ -91,9 +91,10 @@ bool Range::reserve() noexcept {
     file = high;
   }
   struct stat about {};
-  if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0 || ::fcntl(file, F_ADD_SEALS, kSeals) != 0 ||
-      ::fstat(file, &about) != 0 ||
-      ::mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) == MAP_FAILED) {
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(file, F_ADD_SEALS, kSeals) != 0 || ::fstat(file, &about) != 0 ||
+      ::mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) ==
+          MAP_FAILED) {
     failed("malloc gives out ordinary memory, because the file for it cannot be made");
     if (file >= 0) ::close(file);
     ::munmap(start, front + bytes + kHugePage);
@@ -109,7 +110,8 @@ std::byte* Range::take(std::size_t bytes, std::size_t alignment) noexcept {
   std::size_t taken = taken_.load(std::memory_order_relaxed);
   std::size_t begin = 0;
   do {
-    begin = round_up(taken, alignment);  // base is a multiple of 2 MiB, and so of every alignment that is asked for
+    begin = round_up(taken,
+                     alignment);  // base is a multiple of 2 MiB, and so of every alignment that is asked for
     if (begin > heap_.bytes || bytes > heap_.bytes - begin) return nullptr;
   } while (!taken_.compare_exchange_weak(taken, begin + bytes, std::memory_order_relaxed));
   return heap_.base + begin;
@@ -130,13 +132,14 @@ void Range::own_after_fork() noexcept {
   const int error_number = errno;
   owned_.store(true, std::memory_order_relaxed);
   if (!has_file()) {
-    say("a forked child has lost its memory, because the program has closed descriptors that it does not own", 0);
+    say("a forked child has lost its memory, because the program has closed descriptors that it does not own",
+        0);
     std::abort();
   }
   // The mapping keeps its contents, so a stack that the program has put here stays usable. From now on this process
   // writes to pages of its own, and reads those of the file where it has none yet.
-  if (::mmap(heap_.base, heap_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, heap_.fd,
-             0) == MAP_FAILED) {
+  if (::mmap(heap_.base, heap_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
+             heap_.fd, 0) == MAP_FAILED) {
     say("a forked child cannot get memory of its own", errno);
     std::abort();
   }

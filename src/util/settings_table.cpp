@@ -46,10 +46,11 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes",
                   "The maximum freed memory of the heap that stays for the next allocations. With a network, "
                   "all of it stays"},
-      SettingInfo{"RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "",
-                  "Whether the program's malloc takes memory that the other ranks of the host map: 1 makes "
-                  "rmarun preload librma_heap.so, which does so; auto does so in programs that are linked with "
-                  "rma::process_heap; 0 never. See docs/process_heap.md"},
+      SettingInfo{
+          "RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "",
+          "Whether the program's malloc takes memory that the other ranks of the host map: 1 makes "
+          "rmarun preload librma_heap.so, which does so; auto does so in programs that are linked with "
+          "rma::process_heap; 0 never. See docs/process_heap.md"},
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "",
                   "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
                   "2 MiB and more, which takes no more memory. hugetlb needs reserved pages"},
