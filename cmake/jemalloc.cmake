@@ -6,7 +6,8 @@
 # the program's malloc nor a jemalloc of its own is touched, whichever way the library is linked. Two system functions
 # that jemalloc calls are the library's (see src/malloc/arena.cpp).
 #
-# Defines the library target rma_jemalloc, and RMA_JEMALLOC_OBJECT, the path of that one object.
+# Defines the library target rma_jemalloc, and RMA_JEMALLOC_OBJECT, the path of that one object; and
+# RMA_JEMALLOC_STARTUP_OBJECT, with the target rma_jemalloc_startup, which is for src/process_heap.
 
 file(GLOB jemalloc_sources_found /usr/share/cargo/registry/jemalloc-sys-*)
 set(RMA_JEMALLOC_SOURCE "${jemalloc_sources_found}" CACHE PATH
@@ -60,22 +61,35 @@ endif()
 # Every source but those of other systems and of C++'s operator new.
 file(GLOB jemalloc_sources ${jemalloc_dir}/src/*.c)
 list(FILTER jemalloc_sources EXCLUDE REGEX "/zone\\.c$")
-add_library(rma_jemalloc_objects OBJECT ${jemalloc_sources})
-# Its own options in every build: a sanitizer is to see what the library does, not its allocator.
-set_target_properties(rma_jemalloc_objects PROPERTIES
-  COMPILE_OPTIONS "-O3;-funroll-loops;-fvisibility=hidden;-w" C_EXTENSIONS ON POSITION_INDEPENDENT_CODE ON
-  UNITY_BUILD OFF)
-# Private names stay as they are: they do not leave the one object.
-target_compile_definitions(rma_jemalloc_objects PRIVATE _GNU_SOURCE _REENTRANT JEMALLOC_NO_PRIVATE_NAMESPACE)
-target_include_directories(rma_jemalloc_objects PRIVATE ${jemalloc_dir}/include)
 
-set(RMA_JEMALLOC_OBJECT ${jemalloc_dir}/rma_jemalloc.o CACHE INTERNAL "jemalloc as one object with private names")
-add_custom_command(
-  OUTPUT ${RMA_JEMALLOC_OBJECT} DEPENDS rma_jemalloc_objects $<TARGET_OBJECTS:rma_jemalloc_objects>
-  COMMAND ${CMAKE_LINKER} -r $<TARGET_OBJECTS:rma_jemalloc_objects> -o ${RMA_JEMALLOC_OBJECT}
-  COMMAND ${CMAKE_OBJCOPY} --localize-hidden --redefine-sym secure_getenv=librma_je_secure_getenv
-          --redefine-sym mmap=librma_je_mmap ${RMA_JEMALLOC_OBJECT}
-  COMMAND_EXPAND_LISTS VERBATIM)
+# rma_jemalloc_object(NAME VARIABLE [COMPILE option...] [RENAME symbol...]): jemalloc as one object with private names,
+# whose path goes to VARIABLE. The functions of the system that RENAME lists are called as librma_je_<name>.
+function(rma_jemalloc_object name variable)
+  cmake_parse_arguments(arg "" "" "COMPILE;RENAME" ${ARGN})
+  add_library(${name}_objects OBJECT ${jemalloc_sources})
+  # Its own options in every build: a sanitizer is to see what the library does, not its allocator.
+  set_target_properties(${name}_objects PROPERTIES
+    COMPILE_OPTIONS "-O3;-funroll-loops;-fvisibility=hidden;-w;${arg_COMPILE}" C_EXTENSIONS ON
+    POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
+  # Private names stay as they are: they do not leave the one object.
+  target_compile_definitions(${name}_objects PRIVATE _GNU_SOURCE _REENTRANT JEMALLOC_NO_PRIVATE_NAMESPACE)
+  target_include_directories(${name}_objects PRIVATE ${jemalloc_dir}/include)
+  list(TRANSFORM arg_RENAME REPLACE "(.+)" "--redefine-sym;\\1=librma_je_\\1")
+  set(object ${jemalloc_dir}/${name}.o)
+  add_custom_command(
+    OUTPUT ${object} DEPENDS ${name}_objects $<TARGET_OBJECTS:${name}_objects>
+    COMMAND ${CMAKE_LINKER} -r $<TARGET_OBJECTS:${name}_objects> -o ${object}
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${arg_RENAME} ${object}
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set(${variable} ${object} CACHE INTERNAL "jemalloc as one object with private names")
+endfunction()
+
+rma_jemalloc_object(rma_jemalloc RMA_JEMALLOC_OBJECT RENAME secure_getenv mmap)
+# That of src/process_heap, which is the program's malloc. It is there from the start, so its per-thread state has
+# its place from the start too. Otherwise the dynamic loader may allocate to find the place, in the midst of malloc.
+rma_jemalloc_object(rma_jemalloc_startup RMA_JEMALLOC_STARTUP_OBJECT COMPILE -ftls-model=initial-exec
+                    RENAME secure_getenv mmap madvise)
+add_custom_target(rma_jemalloc_startup DEPENDS ${RMA_JEMALLOC_STARTUP_OBJECT})
 
 find_package(Threads REQUIRED)
 add_library(rma_jemalloc STATIC ${RMA_JEMALLOC_OBJECT})

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "util/log.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
 
@@ -57,23 +58,59 @@ Status check_file_size_limit(std::size_t bytes) {
   return {};
 }
 
+/// Whether a window has the addresses in front of the process heap.
+constinit std::atomic<bool> front_taken = false;
+
+/// Opens a descriptor of process `pid`. Its size must be right, and must be sealed, because pages beyond the end of a
+/// file cannot be touched.
+Result<int> open_file(pid_t pid, const ProcessFile& wanted) {
+  const auto path = fmt::format("/proc/{}/fd/{}", pid, wanted.fd);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) {
+    return system_failure(
+        RMA_ERR_SYSTEM,
+        text("cannot open the heap window of process {} ({}); both processes must be of one "
+             "user and in one PID namespace",
+             pid, path),
+        errno);
+  }
+  struct stat about {};
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  if (::fstat(file, &about) != 0 || about.st_size < 0 ||
+      static_cast<std::size_t>(about.st_size) < wanted.bytes || seals < 0 ||
+      (static_cast<unsigned>(seals) & kSeals) != kSeals) {
+    ::close(file);
+    return Status(RMA_ERR_SYSTEM, text("{} is not a heap window of {} addresses", path, wanted.bytes));
+  }
+  return file;
+}
+
 }  // namespace
 
 AddressRange::~AddressRange() {
-  if (start_ != nullptr) ::munmap(start_, reserved_);
+  if (start_ == nullptr) return;
+  if (!lent_) {
+    ::munmap(start_, reserved_);
+    return;
+  }
+  // The addresses stay the process heap's.
+  ::mmap(start_, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  front_taken.store(false, std::memory_order_release);  // pairs with the exchange in in_front_of()
 }
 
 AddressRange::AddressRange(AddressRange&& other) noexcept
     : start_(std::exchange(other.start_, nullptr)),
       reserved_(std::exchange(other.reserved_, 0)),
       base_(std::exchange(other.base_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)) {}
+      bytes_(std::exchange(other.bytes_, 0)),
+      lent_(std::exchange(other.lent_, false)) {}
 
 AddressRange& AddressRange::operator=(AddressRange&& other) noexcept {
   std::swap(start_, other.start_);
   std::swap(reserved_, other.reserved_);
   std::swap(base_, other.base_);
   std::swap(bytes_, other.bytes_);
+  std::swap(lent_, other.lent_);
   return *this;
 }
 
@@ -99,11 +136,22 @@ Result<AddressRange> AddressRange::reserve(std::size_t bytes) {
   return range;
 }
 
-Status AddressRange::map(int fd) {
-  void* mapped = ::mmap(base_, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+AddressRange AddressRange::in_front_of(const ProcessHeap& heap, std::size_t bytes) {
+  AddressRange range;
+  if (bytes > static_cast<std::size_t>(heap.base - heap.front)) return range;
+  if (front_taken.exchange(true, std::memory_order_acquire)) return range;
+  range.start_ = range.base_ = heap.base - bytes;
+  range.reserved_ = range.bytes_ = bytes;
+  range.lent_ = true;
+  return range;
+}
+
+Status AddressRange::map(int fd, std::size_t offset, std::size_t bytes) const {
+  void* mapped =
+      ::mmap(base_ + offset, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (mapped == MAP_FAILED) {
     return system_failure(errno == ENOMEM ? RMA_ERR_NO_MEMORY : RMA_ERR_SYSTEM,
-                          text("cannot map {} bytes of a heap window", bytes_), errno);
+                          text("cannot map {} bytes of a heap window", bytes), errno);
   }
   return {};
 }
@@ -132,9 +180,22 @@ Result<Window> Window::create(const WindowOptions& options) {
       ::fcntl(window.fd_, F_ADD_SEALS, kSeals) != 0) {
     return system_failure(RMA_ERR_SYSTEM, text("cannot size the heap window to {} bytes", bytes), errno);
   }
-  auto range = AddressRange::reserve(bytes);
+  const ProcessHeap* const heap = find_process_heap();
+  auto range =
+      heap != nullptr ? AddressRange::in_front_of(*heap, bytes) : Result<AddressRange>(AddressRange());
+  if (range->bytes() != 0) {
+    window.heap_ = heap;
+  } else {
+    if (heap != nullptr) {
+      log(LogLevel::warn, text("other ranks cannot map what malloc gives out, because the heap window has {} "
+                               "addresses and there "
+                               "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
+                               bytes, heap->base - heap->front));
+    }
+    range = AddressRange::reserve(bytes);
+  }
   if (!range.ok()) return std::move(range).status();
-  if (Status status = range->map(window.fd_); !status.ok()) {
+  if (Status status = range->map(window.fd_, 0, bytes); !status.ok()) {
     if (huge) return std::move(status).within("huge pages (RMA_HUGE_PAGES, /proc/sys/vm/nr_hugepages)");
     return status;
   }
@@ -154,6 +215,7 @@ Window::~Window() {
 
 Window::Window(Window&& other) noexcept
     : range_(std::move(other.range_)),
+      heap_(other.heap_),
       fd_(std::exchange(other.fd_, -1)),
       limit_(other.limit_),
       granule_(other.granule_),
@@ -162,6 +224,7 @@ Window::Window(Window&& other) noexcept
 
 Window& Window::operator=(Window&& other) noexcept {
   range_ = std::move(other.range_);
+  heap_ = other.heap_;
   std::swap(fd_, other.fd_);
   limit_ = other.limit_;
   granule_ = other.granule_;
@@ -228,34 +291,24 @@ Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) 
                         error_number);
 }
 
-Result<PeerWindow> PeerWindow::map(pid_t pid, int fd, std::size_t address_bytes) {
-  const auto path = fmt::format("/proc/{}/fd/{}", pid, fd);
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) {
-    return system_failure(
-        RMA_ERR_SYSTEM,
-        text("cannot open the heap window of process {} ({}); both processes must be of one "
-             "user and in one PID namespace",
-             pid, path),
-        errno);
-  }
-  // Pages beyond the end of a file cannot be touched. So the size must be right, and must be sealed.
-  struct stat about {};
-  const int seals = ::fcntl(file, F_GET_SEALS);
-  if (::fstat(file, &about) != 0 || about.st_size < 0 ||
-      static_cast<std::size_t>(about.st_size) < address_bytes || seals < 0 ||
-      (static_cast<unsigned>(seals) & kSeals) != kSeals) {
-    ::close(file);
-    return Status(RMA_ERR_SYSTEM, text("{} is not a heap window of {} addresses", path, address_bytes));
-  }
-  auto range = AddressRange::reserve(address_bytes);
-  Status mapped = range.ok() ? range->map(file) : Status();
-  ::close(file);  // the mapping keeps the file
+Result<PeerWindow> PeerWindow::map(pid_t pid, const ProcessFile& window, const ProcessFile& heap) {
+  auto range = AddressRange::reserve(window.bytes + heap.bytes);
   if (!range.ok()) return std::move(range).status();
-  if (!mapped.ok()) return std::move(mapped).within(path);
-  PeerWindow window;
-  window.range_ = std::move(range).value();
-  return window;
+  std::size_t at = 0;
+  for (const ProcessFile* const part : {&window, &heap}) {
+    if (part->bytes == 0) continue;
+    auto file = open_file(pid, *part);
+    if (!file.ok()) return std::move(file).status();
+    Status status = range->map(file.value(), at, part->bytes);
+    ::close(file.value());  // the mapping keeps the file
+    if (!status.ok()) {
+      return std::move(status).within(text("/proc/{}/fd/{}", pid, part->fd));
+    }
+    at += part->bytes;
+  }
+  PeerWindow mapped;
+  mapped.range_ = std::move(range).value();
+  return mapped;
 }
 
 }  // namespace rma

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "malloc/process_heap.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -23,7 +24,8 @@ struct WindowOptions {
 };
 
 /// A reserved range of addresses without memory, into which shared mappings are put. The base is a multiple
-/// of 2 MiB, and at least one inaccessible page follows the range. The destructor gives the addresses back.
+/// of 2 MiB, and at least one inaccessible page follows the range unless it lies before a process heap. The
+/// destructor gives the addresses back.
 class AddressRange {
  public:
   AddressRange() noexcept = default;
@@ -34,8 +36,11 @@ class AddressRange {
   AddressRange& operator=(const AddressRange&) = delete;
 
   static Result<AddressRange> reserve(std::size_t bytes);
-  /// Maps the first `bytes()` bytes of `fd` here, readable, writable and shared.
-  Status map(int fd);
+  /// Takes the last `bytes` bytes (a multiple of 2 MiB) in front of the process heap. Empty if another range
+  /// has them, or there are too few.
+  static AddressRange in_front_of(const ProcessHeap& heap, std::size_t bytes);
+  /// Maps the first `bytes` bytes of `fd`, readable, writable and shared, from the byte `offset` on.
+  [[nodiscard]] Status map(int fd, std::size_t offset, std::size_t bytes) const;
 
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
@@ -45,6 +50,7 @@ class AddressRange {
   std::size_t reserved_ = 0;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
+  bool lent_ = false;  // it is a part of the process heap's reservation
 };
 
 /// The heap window: the one range of addresses that holds all memory that this process allocates for access
@@ -53,6 +59,9 @@ class AddressRange {
 /// The range is sparse. This process and its peers may touch a byte between back() and release() of its page.
 /// back() has then taken the memory from the system, so that no access raises SIGBUS. There are more than
 /// twice as many addresses as the limit, so that freed blocks of other sizes leave room for a new block.
+///
+/// If the program's malloc uses a process heap, the window lies directly in front of it. Others then map the
+/// two as one range.
 ///
 /// back() and release() are thread-safe. Moving is not, and a window must not be moved while others
 /// refer to it.
@@ -72,6 +81,8 @@ class Window {
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }
   [[nodiscard]] int fd() const noexcept { return fd_; }
+  /// Returns the process heap that follows the window, or null if none does.
+  [[nodiscard]] const ProcessHeap* process_heap() const noexcept { return heap_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
   /// Returns the number of bytes that are backed now.
   [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
@@ -90,6 +101,7 @@ class Window {
   void punch(std::size_t offset, std::size_t bytes) const;
 
   AddressRange range_;
+  const ProcessHeap* heap_ = nullptr;
   int fd_ = -1;
   std::size_t limit_ = 0;
   std::size_t granule_ = 0;
@@ -97,14 +109,21 @@ class Window {
   std::atomic<std::size_t> used_{0};
 };
 
-/// The heap window of another process of this host, mapped here. It stays valid when that process ends.
+/// A descriptor of a process and the size of the file.
+struct ProcessFile {
+  int fd = -1;
+  std::size_t bytes = 0;  ///< a multiple of the page size; 0 if there is no file
+};
+
+/// The heap window of another process of this host, and the process heap that follows it, mapped here. It stays
+/// valid when that process ends.
 class PeerWindow {
  public:
   PeerWindow() noexcept = default;
 
-  /// Maps the window of process `pid`. `fd` and `address_bytes` are those of its Window. RMA_ERR_SYSTEM if
-  /// /proc/<pid>/fd/<fd> cannot be opened, is smaller than `address_bytes`, or could become smaller.
-  static Result<PeerWindow> map(pid_t pid, int fd, std::size_t address_bytes);
+  /// Maps the window of process `pid`, and its process heap behind it. RMA_ERR_SYSTEM if /proc/<pid>/fd/<fd>
+  /// of one cannot be opened, is smaller than its `bytes`, or could become smaller.
+  static Result<PeerWindow> map(pid_t pid, const ProcessFile& window, const ProcessFile& heap = {});
 
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }

@@ -34,6 +34,7 @@ enum class RendezvousSetting : std::uint8_t {
   pipeline,
   caching_pipeline
 };
+enum class ProcessHeapSetting : std::uint8_t { automatic, off, on };
 enum class ProgressSetting : std::uint8_t { caller, thread };
 enum class StatisticsSetting : std::uint8_t { off, table, json };
 
@@ -96,6 +97,7 @@ struct Settings {
   LocalBufferSetting local_buffers = LocalBufferSetting::cache;
   RendezvousSetting rendezvous = RendezvousSetting::automatic;
   ProgressSetting progress = ProgressSetting::caller;
+  ProcessHeapSetting process_heap = ProcessHeapSetting::automatic;
   StatisticsSetting statistics = StatisticsSetting::off;
 };
 

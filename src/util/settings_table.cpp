@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 5> kProtocol = {"auto", "packed", "pipeli
 constexpr std::array<std::string_view, 4> kLocalBuffers = {"cache", "register", "pipeline", "bounce"};
 constexpr std::array<std::string_view, 7> kRendezvous = {
     "auto", "copy", "read", "register", "cache", "pipeline", "caching_pipeline"};
+constexpr std::array<std::string_view, 3> kProcessHeap = {"auto", "0", "1"};
 constexpr std::array<std::string_view, 2> kProgress = {"caller", "thread"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
@@ -45,6 +46,11 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes",
                   "The maximum freed memory of the heap that stays for the next allocations. With a network, "
                   "all of it stays"},
+      SettingInfo{
+          "RMA_PROCESS_HEAP", choice<&Settings::process_heap>(kProcessHeap), "auto", 0, 0, "",
+          "Whether the program's malloc takes memory that the other ranks of the host map: 1 makes "
+          "rmarun preload librma_heap.so, which does so; auto does so in programs that are linked with "
+          "rma::process_heap; 0 never. See docs/process_heap.md"},
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "",
                   "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
                   "2 MiB and more, which takes no more memory. hugetlb needs reserved pages"},

@@ -14,6 +14,11 @@ class Environment {
   static Environment inherited();
 
   void set(const std::string& name, const std::string& value) { variables_[name] = value; }
+  /// Returns the value of a variable; empty if it is not set.
+  [[nodiscard]] std::string get(const std::string& name) const {
+    const auto found = variables_.find(name);
+    return found == variables_.end() ? std::string() : found->second;
+  }
   /// Sets the variable of `assignment`, which has the form NAME=VALUE.
   void set(const std::string& assignment);
 

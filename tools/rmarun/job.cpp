@@ -20,6 +20,7 @@
 #include "rmarun/guard.hpp"
 #include "rmarun/pmix_server.hpp"
 #include "rmarun/preparation.hpp"
+#include "rmarun/process_heap.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/spawn.hpp"
 #include "rmarun/verdict.hpp"
@@ -73,11 +74,14 @@ class Job {
     server_ = prepared.value().server;
     const auto& cores = prepared.value().cores;
     ranks_.reserve(static_cast<size_t>(options_.ranks));
-    Environment environment = inherited_;
     for (int rank = 0; rank < options_.ranks; ++rank) {
       const auto at = static_cast<size_t>(rank);
+      Environment environment = inherited_;
       for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
       for (const auto& [name, value] : options_.environment) environment.set(name, value);
+      if (const rma::Status status = preload_process_heap(environment); !status.ok()) {
+        return fail(kExitFailure, status.text());
+      }
       if (!start_rank(rank, environment, cores.empty() ? nullptr : &cores[at % cores.size()])) return;
     }
   }

@@ -68,6 +68,10 @@ Status Job::start() {
   card.head.base = reinterpret_cast<std::uintptr_t>(window.base());
   card.head.bytes = window.address_bytes();
   card.head.window_fd = static_cast<std::uint32_t>(window.fd());
+  if (const ProcessHeap* const heap = window.process_heap(); heap != nullptr) {
+    card.head.process_heap_bytes = heap->bytes;
+    card.head.process_heap_fd = static_cast<std::uint32_t>(heap->fd);
+  }
   card.head.services[static_cast<std::size_t>(Service::regions)] = {.offset = 0,
                                                                     .bytes = memory_->directory_bytes()};
   if (const auto registration = memory_->own_registration(window.base())) {
@@ -147,8 +151,10 @@ Status Job::map_peer(int rank) {
     if (Status status = processes_.add(rank, static_cast<pid_t>(peer->card.head.pid)); !status.ok()) {
       return std::move(status).within(text("rank {}", rank));
     }
-    auto window = PeerWindow::map(static_cast<pid_t>(peer->card.head.pid),
-                                  static_cast<int>(peer->card.head.window_fd), peer->card.head.bytes);
+    const ProcessCard::Head& head = peer->card.head;
+    auto window = PeerWindow::map(
+        static_cast<pid_t>(head.pid), {.fd = static_cast<int>(head.window_fd), .bytes = head.bytes},
+        {.fd = static_cast<int>(head.process_heap_fd), .bytes = head.process_heap_bytes});
     if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
     // The number may have been another process's when the file was opened, unless it is still the rank's now.
     if (const auto there = identify(ProcessCards::process(card.value()).process);
@@ -160,7 +166,7 @@ Status Job::map_peer(int rank) {
   }
   direct_[static_cast<std::size_t>(rank)] = {
       .base = peer->card.head.base,
-      .bytes = peer->card.head.bytes,
+      .bytes = peer->card.head.bytes + peer->card.head.process_heap_bytes,
       .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.head.base)};
   mapped_[static_cast<std::size_t>(rank)] = std::move(peer);
   MappedProcess& mapped = *mapped_[static_cast<std::size_t>(rank)];

@@ -158,7 +158,7 @@ TEST(WindowDeathTest, AGuardFollowsTheWindow) {
 TEST(PeerWindowTest, SeesTheSameMemory) {
   Window window = make_window(kMiB);
   ASSERT_TRUE(window.back(0, window.granule()).ok());
-  auto peer = PeerWindow::map(getpid(), window.fd(), window.address_bytes());
+  auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()});
   ASSERT_TRUE(peer.ok()) << peer.status().text();
   EXPECT_NE(peer->base(), window.base());
   window.base()[100] = std::byte{42};
@@ -198,7 +198,7 @@ TEST(PeerWindowTest, ReachesAnotherProcess) {
     _exit(window->base()[1] == std::byte{10} ? 0 : 2);
   }
   wait_for(1);
-  auto peer = PeerWindow::map(child, shared->fd, shared->bytes);
+  auto peer = PeerWindow::map(child, {.fd = shared->fd, .bytes = shared->bytes});
   if (peer.ok()) {
     EXPECT_EQ(peer->base()[0], std::byte{9});
     peer->base()[1] = std::byte{10};
@@ -214,10 +214,10 @@ TEST(PeerWindowTest, ReachesAnotherProcess) {
 
 TEST(PeerWindowTest, RefusesWhatIsNoWindow) {
   const Window window = make_window(kMiB);
-  const auto no_such = PeerWindow::map(getpid(), 1 << 20, kMiB);
+  const auto no_such = PeerWindow::map(getpid(), {.fd = 1 << 20, .bytes = kMiB});
   EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
   EXPECT_THAT(std::string(no_such.status().text()), HasSubstr("/proc/"));
-  const auto too_small = PeerWindow::map(getpid(), window.fd(), window.address_bytes() + 1);
+  const auto too_small = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes() + 1});
   EXPECT_EQ(too_small.status().code(), RMA_ERR_SYSTEM);
 }
 
@@ -238,9 +238,9 @@ TEST(PeerWindowTest, RefusesAWindowThatCouldBeShortened) {
   const int file = memfd_create("no-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   ASSERT_GE(file, 0);
   ASSERT_EQ(ftruncate(file, 2 * kMiB), 0);
-  EXPECT_EQ(PeerWindow::map(getpid(), file, kMiB).status().code(), RMA_ERR_SYSTEM);
+  EXPECT_EQ(PeerWindow::map(getpid(), {.fd = file, .bytes = kMiB}).status().code(), RMA_ERR_SYSTEM);
   ASSERT_EQ(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
-  EXPECT_TRUE(PeerWindow::map(getpid(), file, kMiB).ok());
+  EXPECT_TRUE(PeerWindow::map(getpid(), {.fd = file, .bytes = kMiB}).ok());
   close(file);
 }
 

@@ -1,0 +1,141 @@
+#include "process_heap/arenas.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <string_view>
+
+#include "malloc/jemalloc.hpp"
+#include "process_heap/range.hpp"
+
+namespace rma::process_heap {
+namespace {
+
+constexpr std::size_t kRecordsAlignment = std::size_t{1} << 21U;  // --with-lg-hugepage=21
+// jemalloc takes more at a time the more it has. Beyond this size it takes what it needs.
+constexpr std::size_t kMostAhead = std::size_t{64} << 20U;
+// Freed pages of less than this are cleared by stores, which is quicker than to have the system make them anew.
+constexpr std::size_t kLeastRemoved = std::size_t{1} << 20U;
+
+/// The hooks that jemalloc begins with, which take ordinary memory.
+constinit RmaJeExtentHooks* ordinary = nullptr;
+
+// The next functions return false for success, as jemalloc wants it.
+
+void* alloc(RmaJeExtentHooks* /*hooks*/, void* new_address, std::size_t bytes, std::size_t alignment,
+            bool* zero, bool* commit, unsigned /*arena*/) {
+  if (new_address != nullptr) return nullptr;  // to grow a block in place, which is optional
+  // Only requests for jemalloc's own records have this alignment, because jemalloc aligns the program's blocks itself.
+  // If it ever passes on a block's, that block lies in ordinary memory.
+  if (alignment < kRecordsAlignment) {
+    if (std::byte* const address = range.take(bytes, alignment); address != nullptr) {
+      *zero = true;
+      *commit = true;
+      return address;
+    }
+  }
+  return ordinary->alloc(ordinary, nullptr, bytes, alignment, zero, commit, 0);
+}
+
+// jemalloc keeps the addresses.
+bool dalloc(RmaJeExtentHooks* /*hooks*/, void* /*address*/, std::size_t /*bytes*/, bool /*committed*/,
+            unsigned /*arena*/) {
+  return true;
+}
+
+void destroy(RmaJeExtentHooks* /*hooks*/, void* /*address*/, std::size_t /*bytes*/, bool /*committed*/,
+             unsigned /*arena*/) {}
+
+bool purge_forced(RmaJeExtentHooks* /*hooks*/, void* address, std::size_t /*bytes*/, std::size_t offset,
+                  std::size_t length, unsigned /*arena*/) {
+  void* const first = static_cast<std::byte*>(address) + offset;
+  if (range.holds(first)) return !range.remove_pages(first, length);
+  return ::madvise(first, length, MADV_DONTNEED) != 0;
+}
+
+bool split(RmaJeExtentHooks* /*hooks*/, void* /*address*/, std::size_t /*bytes*/, std::size_t /*a*/,
+           std::size_t /*b*/, bool /*committed*/, unsigned /*arena*/) {
+  return false;
+}
+
+bool merge(RmaJeExtentHooks* /*hooks*/, void* a, std::size_t /*a_bytes*/, void* b, std::size_t /*b_bytes*/,
+           bool /*committed*/, unsigned /*arena*/) {
+  return range.holds(a) != range.holds(b);
+}
+
+constinit RmaJeExtentHooks hooks = {.alloc = alloc,
+                                    .dalloc = dalloc,
+                                    .destroy = destroy,
+                                    .commit = nullptr,
+                                    .decommit = nullptr,
+                                    .purge_lazy = nullptr,
+                                    .purge_forced = purge_forced,
+                                    .split = split,
+                                    .merge = merge};
+
+/// The name of a control of an arena, "arena.<index>.<what>".
+class ArenaControl {
+ public:
+  ArenaControl(unsigned index, std::string_view what) noexcept {
+    constexpr std::string_view kFront = "arena.";
+    char* at = std::copy(kFront.begin(), kFront.end(), name_.data());
+    at = std::to_chars(at, name_.data() + name_.size(), index).ptr;
+    *at++ = '.';
+    std::copy(what.begin(), what.end(), at);
+  }
+  [[nodiscard]] const char* name() const noexcept { return name_.data(); }
+
+ private:
+  std::array<char, 48> name_ = {};
+};
+
+}  // namespace
+
+void take_from_range() noexcept {
+  unsigned arenas = 0;
+  std::size_t bytes = sizeof arenas;
+  librma_je_mallctl("opt.narenas", &arenas, &bytes, nullptr, 0);
+  bytes = sizeof(void*);
+  int error = librma_je_mallctl("arena.0.extent_hooks", static_cast<void*>(&ordinary), &bytes, nullptr, 0);
+  for (unsigned arena = 0; error == 0 && arena < arenas; ++arena) {
+    auto* mine = &hooks;
+    error = librma_je_mallctl(ArenaControl(arena, "extent_hooks").name(), nullptr, nullptr,
+                              static_cast<void*>(&mine), sizeof(void*));
+    std::size_t limit = kMostAhead;
+    if (error == 0) {
+      error = librma_je_mallctl(ArenaControl(arena, "retain_grow_limit").name(), nullptr, nullptr, &limit,
+                                sizeof limit);
+    }
+  }
+  if (error != 0) say("malloc gives out ordinary memory", error);
+}
+
+}  // namespace rma::process_heap
+
+extern "C" {
+
+// Functions that jemalloc calls (cmake/jemalloc.cmake).
+
+/// jemalloc reads the environment variable with its options through this function.
+char* librma_je_secure_getenv(const char* name);
+char* librma_je_secure_getenv(const char* /*name*/) { return nullptr; }
+
+/// See arena.cpp of src/malloc: jemalloc's records are not to take huge pages of which they use little.
+void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset);
+void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+  return ::mmap(address, bytes, protection, flags, fd, offset);
+}
+
+/// jemalloc takes MADV_DONTNEED for a way to clear memory. It is none where the memory is shared.
+int librma_je_madvise(void* address, std::size_t bytes, int advice);
+int librma_je_madvise(void* address, std::size_t bytes, int advice) {
+  using rma::process_heap::range;
+  if (!range.holds(address) || advice != MADV_DONTNEED) return ::madvise(address, bytes, advice);
+  // After -1, jemalloc clears it by stores.
+  return bytes >= rma::process_heap::kLeastRemoved && range.remove_pages(address, bytes) ? 0 : -1;
+}
+}
