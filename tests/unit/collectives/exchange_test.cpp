@@ -449,11 +449,17 @@ class EndsWaiting final : public WaitProgress {
 
 class ExchangeLostTest : public testing::TestWithParam<std::tuple<int, int>> {};
 
+/// The buffers of one member. They outlive all members, because one that has failed may return while others still read
+/// its memory.
+struct LostBuffers {
+  std::vector<double> src;
+  std::vector<double> dst;
+};
+
 /// Executes operations of one kind, with blocks of `bytes` bytes, until one fails.
-Status until_failure(Exchange& exchange, rma_collective_kind_t kind, std::size_t bytes) {
-  const auto members = static_cast<std::size_t>(exchange.members());
-  std::vector<double> src(members * bytes / sizeof(double));
-  std::vector<double> dst(src.size());
+Status until_failure(Exchange& exchange, rma_collective_kind_t kind, std::size_t bytes,
+                     LostBuffers& buffers) {
+  auto& [src, dst] = buffers;
   rma_collective_t collective = {};
   collective.kind = kind;
   collective.dst = dst.data();
@@ -483,13 +489,16 @@ TEST_P(ExchangeLostTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle) {
     std::vector<Memory> memories(static_cast<std::size_t>(members), Memory(members));
     const int gone = static_cast<int>(random() % static_cast<std::uint64_t>(members));
     const std::uint64_t looks = random() % 20;
+    const std::vector<double> zeros(static_cast<std::size_t>(members) * bytes / sizeof(double));
+    std::vector<LostBuffers> data(static_cast<std::size_t>(members), {.src = zeros, .dst = zeros});
     run_members(members, [&, kind = kind](int member) {
       EndsWaiting ends(looks);
       const WaitPolicy policy = {.spins = 0, .yields = 1000, .progress = member == gone ? &ends : nullptr};
       const ThreadBuffers buffers(memories, member, Reach::all);
       Exchange exchange(*block, member, policy, buffers, roster);
       try {
-        const Status status = until_failure(exchange, static_cast<rma_collective_kind_t>(kind), bytes);
+        const Status status = until_failure(exchange, static_cast<rma_collective_kind_t>(kind), bytes,
+                                            data[static_cast<std::size_t>(member)]);
         EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
         EXPECT_EQ(status.text(), std::to_string(gone));
         EXPECT_EQ(exchange.barrier().code(), RMA_ERR_PEER_LOST);
