@@ -43,18 +43,30 @@ typedef void measured(const struct memory* memory, long i);
 
 static void p(const struct memory* memory, long i) { shmem_long_p(memory->word, i, 1); }
 static void g(const struct memory* memory, long i) { sink = shmem_long_g(memory->word, 1) + i; }
-static void put64(const struct memory* memory, long i) { (void)i, shmem_putmem(memory->block, local_block, 64, 1); }
-static void get64(const struct memory* memory, long i) { (void)i, shmem_getmem(local_block, memory->block, 64, 1); }
-static void put64k(const struct memory* memory, long i) { (void)i, shmem_putmem(memory->block, local_block, kBytes, 1); }
-static void fetch_add(const struct memory* memory, long i) { sink = shmem_long_atomic_fetch_add(memory->word, i, 1); }
-static void cswap(const struct memory* memory, long i) { sink = shmem_long_atomic_compare_swap(memory->word, 0, i, 1); }
+static void put64(const struct memory* memory, long i) {
+  (void)i, shmem_putmem(memory->block, local_block, 64, 1);
+}
+static void get64(const struct memory* memory, long i) {
+  (void)i, shmem_getmem(local_block, memory->block, 64, 1);
+}
+static void put64k(const struct memory* memory, long i) {
+  (void)i, shmem_putmem(memory->block, local_block, kBytes, 1);
+}
+static void fetch_add(const struct memory* memory, long i) {
+  sink = shmem_long_atomic_fetch_add(memory->word, i, 1);
+}
+static void cswap(const struct memory* memory, long i) {
+  sink = shmem_long_atomic_compare_swap(memory->word, 0, i, 1);
+}
 static void barrier(const struct memory* memory, long i) { (void)memory, (void)i, shmem_barrier_all(); }
 static void lock(const struct memory* memory, long i) {
   (void)i;
   shmem_set_lock(memory->lock);
   shmem_clear_lock(memory->lock);
 }
-static void allocate(const struct memory* memory, long i) { (void)memory, (void)i, shmem_free(shmem_malloc(256)); }
+static void allocate(const struct memory* memory, long i) {
+  (void)memory, (void)i, shmem_free(shmem_malloc(256));
+}
 static void sum(const struct memory* memory, long i) {
   (void)memory, (void)i;
   shmem_long_sum_to_all(&sum_word, &source_word, 1, 0, 0, shmem_n_pes(), work_words, sync_words);
@@ -67,7 +79,8 @@ static void ping_pong(const struct memory* memory, long i) {
 }
 
 /* `both`: PE 1 makes the calls too, else it waits in a barrier. */
-static void measure(const char* name, const struct memory* memory, measured* call, long calls, int both, double parts) {
+static void measure(const char* name, const struct memory* memory, measured* call, long calls, int both,
+                    double parts) {
   double samples[kSamples];
   long i = 0;
   *memory->flag = 0;

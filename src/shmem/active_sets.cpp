@@ -23,8 +23,10 @@ std::vector<int> members_of(Call call, int start, int log_stride, int size) {
         fmt::format("the job has no active set of {} PEs from PE {} on with a stride of 2 to the power of {}",
                     size, start, log_stride));
   }
-  std::vector<int> members;
-  for (int i = 0; i < size; ++i) members.push_back(static_cast<int>(start + stride * i));
+  std::vector<int> members(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    members[i] = static_cast<int>(start + stride * static_cast<long>(i));
+  }
   return members;
 }
 

@@ -42,6 +42,7 @@ void collect_bytes(Call call, rma_team_t team, void* dest, const void* source, s
   std::vector<std::size_t> sizes(size_of(call, team));
   require(rma_allgather(team, sizes.data(), &bytes, sizeof bytes), call);
   std::vector<rma_block_t> blocks;
+  blocks.reserve(sizes.size());
   auto* next = static_cast<std::byte*>(dest);
   for (const std::size_t size : sizes) {
     blocks.push_back({.address = next, .bytes = size});

@@ -63,7 +63,7 @@ class Function:
     def __init__(self, element, member, context, result, name, parameters, handler, arguments, generic):
         self.element, self.context, self.handler, self.generic = element, context, handler, generic
         # A set that is not of types is of widths in bits.
-        self.c_type = element.c_type if element else f"Bits<{member}>"
+        self.c_type = element.c_type if element else f"rma::shmem::Bits<{member}>"
         self.result = self.with_type(result.strip())
         self.name = name[1:] if name[0] == "!" else "shmem_" + "ctx_" * context + name.replace("@", member or "")
         self.parameters = [] if parameters == "void" else parameters.split(", ")
@@ -95,7 +95,7 @@ class Function:
         names = [f'"{self.name}"'] + self.names
         if self.context:
             names.remove("ctx")
-            names[names.index("pe")] = f'world_pe("{self.name}", ctx, pe)'
+            names[names.index("pe")] = f'rma::shmem::world_pe("{self.name}", ctx, pe)'
         return (f"{self.prototype('p')} {{\n  {self.call(f'rma::shmem::{self.handler}{self.template}', names)}\n}}\n"
                 f"RMA_SHMEM_WEAK({self.name});\n")
 
@@ -185,7 +185,7 @@ def main():
         entries = "\n".join(function.entry() for function in functions)
         write(output / f"{chapter}.cpp",
               f"// {title}: the entry points, which generate.py wrote.\n\n#include \"shmem/entry.hpp\"\n\n"
-              f"using rma::shmem::Bits;\nusing rma::shmem::world_pe;\n\nextern \"C\" {{\n\n{entries}\n}}  // extern \"C\"\n")
+              f"extern \"C\" {{\n\n{entries}\n}}  // extern \"C\"\n")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ static void change_words(int me, shmem_ctx_t ctx) {
   shmem_atomic_set(ctx, &word, 2L, me);
   EXPECT(shmem_atomic_fetch(&word, me) == 2 && shmem_atomic_fetch(ctx, &word, me) == 2);
   EXPECT(shmem_atomic_swap(&word, 3L, me) == 2 && shmem_atomic_swap(ctx, &word, 4L, me) == 3);
-  EXPECT(shmem_atomic_compare_swap(&word, 4L, 5L, me) == 4 && shmem_atomic_compare_swap(ctx, &word, 5L, 6L, me) == 5);
+  EXPECT(shmem_atomic_compare_swap(&word, 4L, 5L, me) == 4 &&
+         shmem_atomic_compare_swap(ctx, &word, 5L, 6L, me) == 5);
   EXPECT(shmem_atomic_fetch_inc(&word, me) == 6 && shmem_atomic_fetch_inc(ctx, &word, me) == 7);
   EXPECT(shmem_atomic_fetch_add(&word, 2L, me) == 8 && shmem_atomic_fetch_add(ctx, &word, 2L, me) == 10);
   EXPECT(shmem_atomic_fetch_and(&word, 12L, me) == 12 && shmem_atomic_fetch_or(ctx, &word, 3L, me) == 12);
@@ -75,7 +76,8 @@ static void change_words(int me, shmem_ctx_t ctx) {
   shmem_atomic_fetch_xor_nbi(&bits, (unsigned long*)&word, 1UL, me);
   EXPECT(bits == 5);
   shmem_set(&word, 3L, me), shmem_add(&word, 1L, me), shmem_inc(&word, me);
-  EXPECT(shmem_fetch(&word, me) == 5 && shmem_swap(&word, 6L, me) == 5 && shmem_cswap(&word, 6L, 7L, me) == 6);
+  EXPECT(shmem_fetch(&word, me) == 5 && shmem_swap(&word, 6L, me) == 5 &&
+         shmem_cswap(&word, 6L, 7L, me) == 6);
   EXPECT(shmem_fadd(&word, 1L, me) == 7 && shmem_finc(&word, me) == 8);
 }
 
@@ -105,7 +107,8 @@ static void meet(int size) {
   EXPECT(shmem_prod_reduce(SHMEM_TEAM_WORLD, numbers + 2, numbers, 1) == 0);
   EXPECT(shmem_min_reduce(SHMEM_TEAM_WORLD, numbers + 2, numbers, 1) == 0 && numbers[2] == 2);
   EXPECT(shmem_max_reduce(SHMEM_TEAM_WORLD, numbers + 2, numbers, 1) == 0 && numbers[2] == 2);
-  EXPECT(shmem_and_reduce(SHMEM_TEAM_WORLD, words, words, 1) == 0 && shmem_or_reduce(SHMEM_TEAM_WORLD, words, words, 1) == 0);
+  EXPECT(shmem_and_reduce(SHMEM_TEAM_WORLD, words, words, 1) == 0 &&
+         shmem_or_reduce(SHMEM_TEAM_WORLD, words, words, 1) == 0);
   EXPECT(shmem_xor_reduce(SHMEM_TEAM_WORLD, words, words, 1) == 0);
   EXPECT(shmem_sum_inscan(SHMEM_TEAM_WORLD, numbers + 2, numbers, 1) == 0);
   EXPECT(shmem_sum_exscan(SHMEM_TEAM_WORLD, numbers + 3, numbers, 1) == 0 && numbers[2] == numbers[3] + 2);

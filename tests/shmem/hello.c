@@ -13,7 +13,8 @@ static int expect(int holds, const char* text) {
 int main(void) {
   int failed = 0;
   shmem_init();
-  const int me = shmem_my_pe(), size = shmem_n_pes(), next = (me + 1) % size, previous = (me + size - 1) % size;
+  const int me = shmem_my_pe(), size = shmem_n_pes(), next = (me + 1) % size,
+            previous = (me + size - 1) % size;
   int* const heap = shmem_malloc(4 * sizeof *heap);
   const long mine[2] = {me, -me};
   shmem_p(heap, me, next);

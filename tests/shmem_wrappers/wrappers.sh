@@ -56,7 +56,7 @@ done
 
 if [ "$where" = installed ]; then
   export PKG_CONFIG_PATH=$(dirname "$(find "$work/mo ved" -name rma-shmem.pc)")
-  libdir=$(pkg-config --variable=libdir rma-shmem)
+  libdir=$(dirname "$(find "$work/mo ved" -name libshmem.so)")
   eval "flags=($(pkg-config --cflags --libs rma-shmem))"
   compiled pc_c "$cc" "$here/program.c" "${flags[@]}" -Wl,-rpath,"$libdir"
 fi
