@@ -60,7 +60,7 @@ static void use(int mapped) {
     succeed(rma_register(mine, sizes[i]));
     succeed(rma_barrier(rma_team_world()));
     access(mine, theirs, sizes[i], rank, other);
-    succeed(rma_unregister(mine, sizes[i]));
+    succeed(rma_unregister(mine));
     free(mine);
   }
   uint64_t* const count = calloc(1, sizeof *count);
