@@ -54,6 +54,7 @@ static void use(int mapped) {
       access(mine, theirs, sizes[i], rank, other);
     } else {
       CHECK(rma_put(theirs, mine, sizes[i], other) == RMA_ERR_ADDRESS);
+      succeed(rma_barrier(rma_team_world()));
     }
     /* A block that its owner has registered is reached either way. */
     memset(mine, rank, sizes[i]);
