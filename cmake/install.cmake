@@ -21,6 +21,9 @@ file(RELATIVE_PATH rma_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rma.pc.in ${PROJECT_BINARY_DIR}/rma.pc @ONLY)
 
 install(TARGETS rma rma-static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET rma_process_heap)
+  install(TARGETS rma_process_heap LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rma DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${PROJECT_BINARY_DIR}/rma-config.cmake ${PROJECT_BINARY_DIR}/rma-config-version.cmake

@@ -93,6 +93,25 @@ class ArenaControl {
   std::array<char, 48> name_ = {};
 };
 
+/// Uses up the ordinary memory that jemalloc took for itself before it had the hooks, and has left: at most 2 MiB of
+/// addresses of arena 0, which are never touched. Otherwise the first blocks of the program would lie there. There is
+/// a try for each size class, the largest first, because each may have free room of its own.
+void forget_ordinary_memory() noexcept {
+  constexpr int kArena0 = (1 << 20U) | (1 << 8U);  // MALLOCX_ARENA(0) | MALLOCX_TCACHE_NONE
+  constexpr std::size_t kLargest = std::size_t{1} << 20U;
+  constexpr int kMostBlocks = 4096;
+  int blocks = 0;
+  for (std::size_t group = kLargest; group >= 8; group /= 2) {
+    for (std::size_t quarters = 7; quarters >= 4; --quarters) {
+      void* block = nullptr;
+      do {
+        block = librma_je_mallocx(group / 4 * quarters, kArena0);
+      } while (block != nullptr && !range.holds(block) && ++blocks < kMostBlocks);
+      if (block != nullptr) librma_je_dallocx(block, kArena0);
+    }
+  }
+}
+
 }  // namespace
 
 void take_from_range() noexcept {
@@ -111,7 +130,11 @@ void take_from_range() noexcept {
                                 sizeof limit);
     }
   }
-  if (error != 0) say("malloc gives out ordinary memory", error);
+  if (error != 0) {
+    say("malloc gives out ordinary memory", error);
+  } else {
+    forget_ordinary_memory();
+  }
 }
 
 }  // namespace rma::process_heap

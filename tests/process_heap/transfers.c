@@ -54,13 +54,14 @@ static void use(int mapped) {
       access(mine, theirs, sizes[i], rank, other);
     } else {
       CHECK(rma_put(theirs, mine, sizes[i], other) == RMA_ERR_ADDRESS);
+      succeed(rma_barrier(rma_team_world()));
     }
     /* A block that its owner has registered is reached either way. */
     memset(mine, rank, sizes[i]);
     succeed(rma_register(mine, sizes[i]));
     succeed(rma_barrier(rma_team_world()));
     access(mine, theirs, sizes[i], rank, other);
-    succeed(rma_unregister(mine, sizes[i]));
+    succeed(rma_unregister(mine));
     free(mine);
   }
   uint64_t* const count = calloc(1, sizeof *count);
