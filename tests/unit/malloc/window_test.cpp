@@ -115,7 +115,7 @@ bool joins_pages() {
 #ifdef MADV_COLLAPSE
   auto range = AddressRange::reserve(2 * kMiB);
   const int fd = memfd_create("test", MFD_CLOEXEC);
-  if (range.ok() && fd >= 0 && ftruncate(fd, 2 * kMiB) == 0 && range->map(fd).ok()) {
+  if (range.ok() && fd >= 0 && ftruncate(fd, 2 * kMiB) == 0 && range->map(fd, 0, 2 * kMiB).ok()) {
     joins = fallocate(fd, 0, 0, 2 * kMiB) == 0 && madvise(range->base(), 2 * kMiB, MADV_COLLAPSE) == 0;
   }
   close(fd);
