@@ -115,7 +115,7 @@ bool joins_pages() {
 #ifdef MADV_COLLAPSE
   auto range = AddressRange::reserve(2 * kMiB);
   const int fd = memfd_create("test", MFD_CLOEXEC);
-  if (range.ok() && fd >= 0 && ftruncate(fd, 2 * kMiB) == 0 && range->map(fd).ok()) {
+  if (range.ok() && fd >= 0 && ftruncate(fd, 2 * kMiB) == 0 && range->map(fd, 0, 2 * kMiB).ok()) {
     joins = fallocate(fd, 0, 0, 2 * kMiB) == 0 && madvise(range->base(), 2 * kMiB, MADV_COLLAPSE) == 0;
   }
   close(fd);
@@ -165,6 +165,36 @@ TEST(PeerWindowTest, SeesTheSameMemory) {
   EXPECT_EQ(peer->base()[100], std::byte{42});
   peer->base()[101] = std::byte{43};
   EXPECT_EQ(window.base()[101], std::byte{43});
+}
+
+TEST(PeerWindowTest, SeesAProcessHeapBehindTheWindow) {
+  const Window window = create(kMiB);
+  const Window heap = create(2 * kMiB);  // any file of a sealed size
+  auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
+                              {.fd = heap.fd(), .bytes = heap.address_bytes()});
+  ASSERT_TRUE(peer.ok()) << peer.status().text();
+  ASSERT_EQ(peer->address_bytes(), window.address_bytes() + heap.address_bytes());
+  window.base()[window.address_bytes() - 1] = std::byte{3};
+  heap.base()[0] = std::byte{4};
+  EXPECT_EQ(peer->base()[window.address_bytes() - 1], std::byte{3});
+  EXPECT_EQ(peer->base()[window.address_bytes()], std::byte{4});
+  const auto no_such = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
+                                       {.fd = 1 << 20, .bytes = kMiB});
+  EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
+}
+
+TEST(PeerWindowTest, LiesInFrontOfAProcessHeapOnce) {
+  auto room = AddressRange::reserve(8 * kMiB);
+  ASSERT_TRUE(room.ok());
+  const ProcessHeap heap = {
+      .front = room->base(), .base = room->base() + 6 * kMiB, .bytes = 2 * kMiB, .fd = -1};
+  {
+    const AddressRange first = AddressRange::in_front_of(heap, 4 * kMiB);
+    EXPECT_EQ(first.base(), heap.base - 4 * kMiB);
+    EXPECT_EQ(AddressRange::in_front_of(heap, 2 * kMiB).bytes(), 0U);
+  }
+  EXPECT_EQ(AddressRange::in_front_of(heap, 8 * kMiB).bytes(), 0U);
+  EXPECT_EQ(AddressRange::in_front_of(heap, 6 * kMiB).base(), heap.front);
 }
 
 TEST(PeerWindowTest, ReachesAnotherProcess) {
