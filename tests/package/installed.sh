@@ -87,6 +87,10 @@ for language in c cpp ${fortran:+fortran}; do
   done
 done
 
+readelf -d "$work/cpp/heap" | grep -q 'NEEDED.*librma_heap' || fail "a program linked with rma::process_heap does not need it"
+right "$work/cpp/heap"
+echo "cpp heap: right"
+
 # Whichever flavour of ARMCI is chosen for a build that is done, its libraries can be installed: all that exist were
 # linked for that. CMake pads the path to the build's librma for those, and refuses to install others.
 for library in "$build"/armci-*/libarmci.so; do

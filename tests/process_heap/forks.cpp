@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr int kBlocks = 3000;
+constexpr int kBlocks = 1200;
 const char* program = nullptr;
 
 void expect_success(pid_t child) {

@@ -168,8 +168,11 @@ TEST(PeerWindowTest, SeesTheSameMemory) {
 }
 
 TEST(PeerWindowTest, SeesAProcessHeapBehindTheWindow) {
-  const Window window = create(kMiB);
-  const Window heap = create(2 * kMiB);  // any file of a sealed size
+  auto made = Window::create({.limit = kMiB});
+  auto other = Window::create({.limit = 2 * kMiB});  // any file of a sealed size
+  ASSERT_TRUE(made.ok() && other.ok());
+  const Window& window = made.value();
+  const Window& heap = other.value();
   auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
                               {.fd = heap.fd(), .bytes = heap.address_bytes()});
   ASSERT_TRUE(peer.ok()) << peer.status().text();
