@@ -61,8 +61,8 @@ Status check_file_size_limit(std::size_t bytes) {
 /// Whether a window has the addresses in front of the process heap.
 constinit std::atomic<bool> front_taken = false;
 
-/// Opens a descriptor of process `pid`. Its size must be right, and must be sealed, because pages beyond the end of a
-/// file cannot be touched.
+/// Opens a descriptor of process `pid`. Its size must be right, and must be sealed, because pages beyond the
+/// end of a file cannot be touched.
 Result<int> open_file(pid_t pid, const ProcessFile& wanted) {
   const auto path = fmt::format("/proc/{}/fd/{}", pid, wanted.fd);
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);

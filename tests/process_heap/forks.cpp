@@ -1,4 +1,5 @@
-// Children of a process whose malloc is the process heap: by fork, with and without exec, by posix_spawn and system.
+// Children of a process whose malloc is the process heap: by fork, with and without exec, by posix_spawn and
+// system.
 
 #include <spawn.h>
 #include <sys/wait.h>
