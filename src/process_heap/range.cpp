@@ -67,7 +67,7 @@ void say(const char* text, int error_number) noexcept {
 bool Range::reserve() noexcept {
   const std::size_t memory = machine_memory();
   const std::size_t bytes = heap_bytes(memory);
-  const std::size_t front = round_up(std::min(4 * memory + kGibi, kMostFront), kHugePage);
+  const std::size_t front = round_up(std::min(16 * memory + kGibi, kMostFront), kHugePage);
   const auto failed = [](const char* what) {
     say(what, errno);
     return false;
