@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "util/log.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
 
@@ -186,12 +185,6 @@ Result<Window> Window::create(const WindowOptions& options) {
   if (range->bytes() != 0) {
     window.heap_ = heap;
   } else {
-    if (heap != nullptr) {
-      log(LogLevel::warn, text("other ranks cannot map what malloc gives out, because the heap window has {} "
-                               "addresses and there "
-                               "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
-                               bytes, heap->base - heap->front));
-    }
     range = AddressRange::reserve(bytes);
   }
   if (!range.ok()) return std::move(range).status();
