@@ -7,8 +7,8 @@
 
 namespace rma {
 
-/// The process heap (src/process_heap, librma_heap.so), as that library shows it to this one: the addresses from
-/// which the program's malloc takes memory, the file behind them, and room for a heap window in front.
+/// The process heap (src/process_heap, librma_heap.so), as that library shows it to this one: the addresses
+/// from which the program's malloc takes memory, the file behind them, and room for a heap window in front.
 struct ProcessHeap {
   std::byte* front =
       nullptr;  ///< [front, base) is reserved, without memory, for one heap window that ends at base
@@ -17,8 +17,8 @@ struct ProcessHeap {
   int fd = -1;  ///< a memfd of `bytes` bytes, mapped shared at `base`, whose size is sealed
 };
 
-/// The function of librma_heap.so that returns the process heap, or null if there is none in this process. The
-/// number is the version of ProcessHeap.
+/// The function of librma_heap.so that returns the process heap, or null if there is none in this process.
+/// The number is the version of ProcessHeap.
 inline constexpr const char* kProcessHeapFunction = "rma_process_heap_1";
 using ProcessHeapFunction = const ProcessHeap* (*)();
 

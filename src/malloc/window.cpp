@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "util/log.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
 
@@ -61,8 +60,8 @@ Status check_file_size_limit(std::size_t bytes) {
 /// Whether a window has the addresses in front of the process heap.
 constinit std::atomic<bool> front_taken = false;
 
-/// Opens a descriptor of process `pid`. Its size must be right, and must be sealed, because pages beyond the end of a
-/// file cannot be touched.
+/// Opens a descriptor of process `pid`. Its size must be right, and must be sealed, because pages beyond the
+/// end of a file cannot be touched.
 Result<int> open_file(pid_t pid, const ProcessFile& wanted) {
   const auto path = fmt::format("/proc/{}/fd/{}", pid, wanted.fd);
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -186,12 +185,6 @@ Result<Window> Window::create(const WindowOptions& options) {
   if (range->bytes() != 0) {
     window.heap_ = heap;
   } else {
-    if (heap != nullptr) {
-      log(LogLevel::warn, text("other ranks cannot map what malloc gives out, because the heap window has {} "
-                               "addresses and there "
-                               "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
-                               bytes, heap->base - heap->front));
-    }
     range = AddressRange::reserve(bytes);
   }
   if (!range.ok()) return std::move(range).status();

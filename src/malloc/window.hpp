@@ -115,8 +115,8 @@ struct ProcessFile {
   std::size_t bytes = 0;  ///< a multiple of the page size; 0 if there is no file
 };
 
-/// The heap window of another process of this host, and the process heap that follows it, mapped here. It stays
-/// valid when that process ends.
+/// The heap window of another process of this host, and the process heap that follows it, mapped here. It
+/// stays valid when that process ends.
 class PeerWindow {
  public:
   PeerWindow() noexcept = default;

@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kRecordsAlignment = std::size_t{1} << 21U;  // --with-lg-hugepage=21
 // jemalloc takes more at a time the more it has. Beyond this size it takes what it needs.
 constexpr std::size_t kMostAhead = std::size_t{64} << 20U;
-// Freed pages of less than this are cleared by stores, which is quicker than to have the system make them anew.
+// Freed pages of less than this are cleared by stores, which is quicker than to have the system make them
+// anew.
 constexpr std::size_t kLeastRemoved = std::size_t{1} << 20U;
 
 /// The hooks that jemalloc begins with, which take ordinary memory.
@@ -29,8 +30,8 @@ constinit RmaJeExtentHooks* ordinary = nullptr;
 void* alloc(RmaJeExtentHooks* /*hooks*/, void* new_address, std::size_t bytes, std::size_t alignment,
             bool* zero, bool* commit, unsigned /*arena*/) {
   if (new_address != nullptr) return nullptr;  // to grow a block in place, which is optional
-  // Only requests for jemalloc's own records have this alignment, because jemalloc aligns the program's blocks itself.
-  // If it ever passes on a block's, that block lies in ordinary memory.
+  // Only requests for jemalloc's own records have this alignment, because jemalloc aligns the program's
+  // blocks itself. If it ever passes on a block's, that block lies in ordinary memory.
   if (alignment < kRecordsAlignment) {
     if (std::byte* const address = range.take(bytes, alignment); address != nullptr) {
       *zero = true;
@@ -93,9 +94,9 @@ class ArenaControl {
   std::array<char, 48> name_ = {};
 };
 
-/// Uses up the ordinary memory that jemalloc took for itself before it had the hooks, and has left: at most 2 MiB of
-/// addresses of arena 0, which are never touched. Otherwise the first blocks of the program would lie there. There is
-/// a try for each size class, the largest first, because each may have free room of its own.
+/// Uses up the ordinary memory that jemalloc took for itself before it had the hooks, and has left: at most 2
+/// MiB of addresses of arena 0, which are never touched. Otherwise the first blocks of the program would lie
+/// there. There is a try for each size class, the largest first, because each may have free room of its own.
 void forget_ordinary_memory() noexcept {
   constexpr int kArena0 = (1 << 20U) | (1 << 8U);  // MALLOCX_ARENA(0) | MALLOCX_TCACHE_NONE
   constexpr std::size_t kLargest = std::size_t{1} << 20U;
@@ -147,10 +148,17 @@ extern "C" {
 char* librma_je_secure_getenv(const char* name);
 char* librma_je_secure_getenv(const char* /*name*/) { return nullptr; }
 
-/// See arena.cpp of src/malloc: jemalloc's records are not to take huge pages of which they use little.
+/// jemalloc takes ordinary memory through this function. Small requests are for its records, in blocks of
+/// 2 MiB of which it uses little (see arena.cpp of src/malloc), and these are not to take huge pages.
 void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset);
 void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
-  return ::mmap(address, bytes, protection, flags, fd, offset);
+  constexpr std::size_t kMostForRecords = std::size_t{4} << 20U;
+  void* const mapped = ::mmap(address, bytes, protection, flags, fd, offset);
+  // A kernel without huge pages refuses. It has none to give, so the error does not matter.
+  if (mapped != MAP_FAILED && bytes <= kMostForRecords) {
+    static_cast<void>(::madvise(mapped, bytes, MADV_NOHUGEPAGE));
+  }
+  return mapped;
 }
 
 /// jemalloc takes MADV_DONTNEED for a way to clear memory. It is none where the memory is shared.

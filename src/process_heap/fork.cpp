@@ -12,8 +12,8 @@
 namespace rma::process_heap {
 namespace {
 
-/// A pipe whose writing end only the child keeps, until it has copied or has died. Without descriptors for it, the
-/// parent does not wait, and the child may copy what its parent has stored after the fork.
+/// A pipe whose writing end only the child keeps, until it has copied or has died. Without descriptors for
+/// it, the parent does not wait, and the child may copy what its parent has stored after the fork.
 constinit std::array<int, 2> pipe_ends = {-1, -1};
 
 void close_end(int& end) noexcept {

@@ -1,5 +1,5 @@
-// The program's malloc, in place of the C library's. Every function is that of the C standard, POSIX or the GNU C
-// library of the same name, and behaves as its manual page says.
+// The program's malloc, in place of the C library's. Every function is that of the C standard, POSIX or the
+// GNU C library of the same name, and behaves as its manual page says.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -38,8 +38,8 @@ namespace {
 enum class Start : unsigned char { fresh, under_way, done };
 constinit std::atomic<Start> start = Start::fresh;
 
-/// Sets the process heap up in the first allocation, before the program has threads. Allocations in the course of it
-/// get ordinary memory, and would do so on other threads.
+/// Sets the process heap up in the first allocation, before the program has threads. Allocations in the
+/// course of it get ordinary memory, and would do so on other threads.
 [[gnu::cold, gnu::noinline]] void set_up() noexcept {
   // The dynamic loader allocates before the C library knows the environment.
   if (environ == nullptr) return;
@@ -126,8 +126,8 @@ void* pvalloc(std::size_t bytes) noexcept {
 
 std::size_t malloc_usable_size(void* block) noexcept { return librma_je_malloc_usable_size(block); }
 
-/// What librma asks for (malloc/process_heap.hpp). A child whose memory is a copy has no process heap: its parent's
-/// file is not behind it.
+/// What librma asks for (malloc/process_heap.hpp). A child whose memory is a copy has no process heap: its
+/// parent's file is not behind it.
 const rma::ProcessHeap* rma_process_heap_1() noexcept;
 const rma::ProcessHeap* rma_process_heap_1() noexcept {
   using rma::process_heap::range;

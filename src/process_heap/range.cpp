@@ -29,8 +29,9 @@ constexpr std::size_t kMostFront = std::size_t{1} << 44U;
 // The descriptor gets a high number, so that the program's first file gets the number that it gets elsewhere.
 constexpr int kDescriptor = 500;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-// After a fork, holes of the file become fresh memory. Each takes an entry of the kernel's table of mappings, which
-// has room for 65530. So there are at most 8192 of them, and shorter ones are copied as if there were data.
+// After a fork, holes of the file become fresh memory. Each takes an entry of the kernel's table of mappings,
+// which has room for 65530. So there are at most 8192 of them, and shorter ones are copied as if there were
+// data.
 constexpr std::size_t kMostHoles = 8192;
 
 std::size_t machine_memory() noexcept {
@@ -39,8 +40,8 @@ std::size_t machine_memory() noexcept {
   return static_cast<std::size_t>(about.totalram) * about.mem_unit;
 }
 
-// Four times the machine's memory, because a program may ask for more than it touches. Fewer if twice as many ranks
-// as this host has processors could not map each other's.
+// Four times the machine's memory, because a program may ask for more than it touches. Fewer if twice as many
+// ranks as this host has processors could not map each other's.
 std::size_t heap_bytes(std::size_t memory) noexcept {
   const auto processors = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   return round_up(std::min(4 * memory, kMapped / (2 * processors)), kHugePage);
@@ -66,7 +67,7 @@ void say(const char* text, int error_number) noexcept {
 bool Range::reserve() noexcept {
   const std::size_t memory = machine_memory();
   const std::size_t bytes = heap_bytes(memory);
-  const std::size_t front = round_up(std::min(4 * memory + kGibi, kMostFront), kHugePage);
+  const std::size_t front = round_up(std::min(16 * memory + kGibi, kMostFront), kHugePage);
   const auto failed = [](const char* what) {
     say(what, errno);
     return false;
@@ -136,8 +137,8 @@ void Range::own_after_fork() noexcept {
         0);
     std::abort();
   }
-  // The mapping keeps its contents, so a stack that the program has put here stays usable. From now on this process
-  // writes to pages of its own, and reads those of the file where it has none yet.
+  // The mapping keeps its contents, so a stack that the program has put here stays usable. From now on this
+  // process writes to pages of its own, and reads those of the file where it has none yet.
   if (::mmap(heap_.base, heap_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
              heap_.fd, 0) == MAP_FAILED) {
     say("a forked child cannot get memory of its own", errno);

@@ -7,19 +7,20 @@
 
 namespace rma::process_heap {
 
-/// The addresses of the process heap. Memory is taken from the lowest address upwards and never given back; freed
-/// memory stays with jemalloc, which may give the pages behind it to the system.
+/// The addresses of the process heap. Memory is taken from the lowest address upwards and never given back;
+/// freed memory stays with jemalloc, which may give the pages behind it to the system.
 ///
 /// Nothing here allocates, because malloc itself calls it.
 class Range {
  public:
   constexpr Range() = default;
 
-  /// Reserves the addresses and makes the file. On failure prints one line to standard error and returns false.
+  /// Reserves the addresses and makes the file. On failure prints one line to standard error and returns
+  /// false.
   [[nodiscard]] bool reserve() noexcept;
 
-  /// Returns the first free `bytes` bytes (a multiple of 4096) at a multiple of `alignment`, or null if there is no
-  /// room. They read as zeros. Thread-safe.
+  /// Returns the first free `bytes` bytes (a multiple of 4096) at a multiple of `alignment`, or null if there
+  /// is no room. They read as zeros. Thread-safe.
   [[nodiscard]] std::byte* take(std::size_t bytes, std::size_t alignment) noexcept;
 
   [[nodiscard]] bool holds(const void* address) const noexcept {
@@ -32,12 +33,12 @@ class Range {
   /// Returns whether the descriptor still is that of the file. A program may have closed it.
   [[nodiscard]] bool has_file() const noexcept;
 
-  /// Gives the pages of [address, address + bytes) to the system; the memory then reads as zeros. Returns false,
-  /// and leaves the memory as it is, if that is impossible.
+  /// Gives the pages of [address, address + bytes) to the system; the memory then reads as zeros. Returns
+  /// false, and leaves the memory as it is, if that is impossible.
   [[nodiscard]] bool remove_pages(void* address, std::size_t bytes) const noexcept;
 
-  /// Makes the memory this process's own, in a child that fork() has made: its contents are copied, and nothing is
-  /// shared with the parent any more. Ends the process if that fails.
+  /// Makes the memory this process's own, in a child that fork() has made: its contents are copied, and
+  /// nothing is shared with the parent any more. Ends the process if that fails.
   void own_after_fork() noexcept;
   /// Returns whether this process has called own_after_fork(), or was forked from one that has.
   [[nodiscard]] bool owned() const noexcept { return owned_.load(std::memory_order_relaxed); }

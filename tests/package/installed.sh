@@ -35,7 +35,9 @@ absent=$(comm -23 <(echo "$declared") <(echo "$shown"))
 [ -z "$absent" ] || fail "rma.h declares what librma.so does not show: $absent"
 
 # A library for dlopen must not need per-thread space that only the program's start reserves.
+# librma_heap.so is none: it is the program's malloc from the start.
 for library in "$libdir"/lib*.so; do
+  [ "$library" != "$libdir/librma_heap.so" ] || continue
   ! readelf -d "$library" | grep -q STATIC_TLS || fail "$library keeps thread-local data in the static model"
 done
 
@@ -46,10 +48,11 @@ linked() {
   [ "$needs" = "$2" ] || fail "$1 needs librma.so: $needs; expected: $2"
 }
 
-# right PROGRAM: it must find its numbers right, as a job of one and on two ranks of the installed launcher.
+# right PROGRAM: it must find its numbers right, as a job of one and on two ranks of the installed launcher, also with
+# the process heap, which the launcher has to find.
 right() {
   local out
-  for launch in '' "$prefix/bin/rmarun -n 2"; do
+  for launch in '' "$prefix/bin/rmarun -n 2" "$prefix/bin/rmarun -n 2 --env RMA_PROCESS_HEAP=1"; do
     out=$($launch "$1" < /dev/null) || fail "'$launch $1' failed: $out"
     [ "$(grep -c ': right$' <<< "$out")" -eq "$([ -z "$launch" ] && echo 1 || echo 2)" ] || fail "'$launch $1': $out"
   done
@@ -83,6 +86,10 @@ for language in c cpp ${fortran:+fortran}; do
     echo "$language $program: right"
   done
 done
+
+readelf -d "$work/cpp/heap" | grep -q 'NEEDED.*librma_heap' || fail "a program linked with rma::process_heap does not need it"
+right "$work/cpp/heap"
+echo "cpp heap: right"
 
 # Whichever flavour of ARMCI is chosen for a build that is done, its libraries can be installed: all that exist were
 # linked for that. CMake pads the path to the build's librma for those, and refuses to install others.

@@ -1,5 +1,6 @@
-// The functions of malloc against a model: threads allocate, grow, shrink and free blocks, also those of other
-// threads. Every byte of a block keeps its value, blocks do not overlap, and large ones lie in the process heap.
+// The functions of malloc against a model: threads allocate, grow, shrink and free blocks, also those of
+// other threads. Every byte of a block keeps its value, blocks do not overlap, and large ones lie in the
+// process heap.
 
 #include <dlfcn.h>
 #include <malloc.h>

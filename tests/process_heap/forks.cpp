@@ -1,4 +1,5 @@
-// Children of a process whose malloc is the process heap: by fork, with and without exec, by posix_spawn and system.
+// Children of a process whose malloc is the process heap: by fork, with and without exec, by posix_spawn and
+// system.
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -16,7 +17,7 @@
 
 namespace {
 
-constexpr int kBlocks = 3000;
+constexpr int kBlocks = 1200;
 const char* program = nullptr;
 
 void expect_success(pid_t child) {
@@ -48,6 +49,10 @@ class Blocks {
   std::vector<std::vector<unsigned char>> blocks_;
 };
 
+/// More than jemalloc has ahead, so the process takes addresses that it has not had before.
+constexpr std::size_t kFresh = std::size_t{80} << 20U;
+constexpr std::size_t kPage = 4096;
+
 // What one process stores after the fork, the other does not see, nor do their allocations meet.
 void snapshot() {
   Blocks before(1);
@@ -63,6 +68,8 @@ void snapshot() {
     CHECK(before.full_of(1));
     before.fill(3);
     Blocks mine(4);
+    auto* const fresh = static_cast<unsigned char*>(std::calloc(kFresh, 1));
+    for (std::size_t at = 0; at < kFresh; at += kPage) CHECK(fresh[at] == 0);
     for (int i = 0; i < 100; ++i) {
       const std::size_t bytes = 1000 + static_cast<std::size_t>(i) * 5000;
       auto* const cleared = static_cast<unsigned char*>(std::calloc(bytes, 1));
@@ -82,9 +89,12 @@ void snapshot() {
   }
   before.fill(2);
   const Blocks after(6);
+  auto* const fresh = static_cast<unsigned char*>(std::malloc(kFresh));
+  for (std::size_t at = 0; at < kFresh; at += kPage) fresh[at] = 7;
   CHECK(write(go[1], "g", 1) == 1);
   expect_success(child);
   CHECK(before.full_of(2) && after.full_of(6));
+  std::free(fresh);
   close(go[0]);
   close(go[1]);
 }

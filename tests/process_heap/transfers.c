@@ -27,7 +27,7 @@ static void exchange(const void* sent, void* received, size_t bytes, int other) 
   succeed(rma_wait(&request));
 }
 
-/* Puts into, and gets from, the other rank's block at `theirs`. Both have filled theirs with the rank's number. */
+/* Puts into, and gets from, the other rank's block at `theirs`. Both are full of their ranks' numbers. */
 static void access(unsigned char* mine, unsigned char* theirs, size_t bytes, int rank, int other) {
   unsigned char* const copy = malloc(bytes);
   succeed(rma_get(copy, theirs, bytes, other));

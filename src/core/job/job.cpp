@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "util/log.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -128,6 +129,15 @@ Result<std::byte*> Job::provide(Service service, std::size_t bytes) {
 }
 
 Status Job::connect() {
+  // Not when the window was made, because the log was not open then.
+  const Window& window = memory_->window();
+  if (const ProcessHeap* const heap = find_process_heap();
+      heap != nullptr && window.process_heap() == nullptr) {
+    log(LogLevel::warn, text("other ranks cannot map what malloc gives out, because the heap window has {} "
+                             "addresses and there "
+                             "is room for {} in front of the process heap; lower RMA_HEAP_SIZE",
+                             window.address_bytes(), heap->base - heap->front));
+  }
   const std::vector<std::byte> card = cards_.own().encode();
   if (Status status = bootstrap_->publish(card); !status.ok()) return status;
   if (Status status = bootstrap_->fence(); !status.ok()) return status;

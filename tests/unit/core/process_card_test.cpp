@@ -140,6 +140,9 @@ TEST(ProcessCard, WithAnImpossibleWindowIsRefused) {
   card.head.base = kMost - card.head.bytes + 1;
   EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "past the last address";
   card = sample();
+  card.head.process_heap_bytes = kMost - card.head.base - card.head.bytes + 1;
+  EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "the process heap goes past the last address";
+  card = sample();
   card.head.bytes = 0;
   EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "its blocks lie nowhere";
 }

@@ -167,6 +167,39 @@ TEST(PeerWindowTest, SeesTheSameMemory) {
   EXPECT_EQ(window.base()[101], std::byte{43});
 }
 
+TEST(PeerWindowTest, SeesAProcessHeapBehindTheWindow) {
+  auto made = Window::create({.limit = kMiB});
+  auto other = Window::create({.limit = 2 * kMiB});  // any file of a sealed size
+  ASSERT_TRUE(made.ok() && other.ok());
+  const Window& window = made.value();
+  const Window& heap = other.value();
+  auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
+                              {.fd = heap.fd(), .bytes = heap.address_bytes()});
+  ASSERT_TRUE(peer.ok()) << peer.status().text();
+  ASSERT_EQ(peer->address_bytes(), window.address_bytes() + heap.address_bytes());
+  window.base()[window.address_bytes() - 1] = std::byte{3};
+  heap.base()[0] = std::byte{4};
+  EXPECT_EQ(peer->base()[window.address_bytes() - 1], std::byte{3});
+  EXPECT_EQ(peer->base()[window.address_bytes()], std::byte{4});
+  const auto no_such = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
+                                       {.fd = 1 << 20, .bytes = kMiB});
+  EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
+}
+
+TEST(PeerWindowTest, LiesInFrontOfAProcessHeapOnce) {
+  auto room = AddressRange::reserve(8 * kMiB);
+  ASSERT_TRUE(room.ok());
+  const ProcessHeap heap = {
+      .front = room->base(), .base = room->base() + 6 * kMiB, .bytes = 2 * kMiB, .fd = -1};
+  {
+    const AddressRange first = AddressRange::in_front_of(heap, 4 * kMiB);
+    EXPECT_EQ(first.base(), heap.base - 4 * kMiB);
+    EXPECT_EQ(AddressRange::in_front_of(heap, 2 * kMiB).bytes(), 0U);
+  }
+  EXPECT_EQ(AddressRange::in_front_of(heap, 8 * kMiB).bytes(), 0U);
+  EXPECT_EQ(AddressRange::in_front_of(heap, 6 * kMiB).base(), heap.front);
+}
+
 TEST(PeerWindowTest, ReachesAnotherProcess) {
   // The child makes the window after the fork, so the parent can reach it only by mapping it.
   struct Shared {
