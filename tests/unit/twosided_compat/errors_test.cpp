@@ -123,7 +123,8 @@ TEST(MpiErrorHandlers, WrongHandles) {
 
 TEST(MpiErrors, FunctionsThatAreNotThere) {
   MPI_Comm joined = MPI_COMM_NULL;
-  EXPECT_EQ(MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_EQ(MPI_Comm_accept("none", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &joined),
+            MPI_ERR_UNSUPPORTED_OPERATION);
   EXPECT_EQ(MPI_File_open(MPI_COMM_WORLD, "none", 0, MPI_INFO_NULL, nullptr), MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
