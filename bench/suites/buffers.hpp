@@ -23,8 +23,8 @@ class LocalBuffer {
   [[nodiscard]] char* data() const { return data_.get(); }
   /** Returns the memory as `count` doubles, which are zero. */
   [[nodiscard]] double* doubles(std::size_t count) const {
-    auto* const first = new (data_.get()) double[count];
-    std::fill_n(first, count, 0.0);
+    auto* const first = reinterpret_cast<double*>(data_.get());
+    std::uninitialized_fill_n(first, count, 0.0);
     return first;
   }
 

@@ -410,7 +410,7 @@ class ExchangeTest : public testing::TestWithParam<std::tuple<int, bool, std::ui
 TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
   const auto [members, flat, direct_bytes, reach] = GetParam();
   const std::uint64_t seed = testing_threads::seed();
-  constexpr std::uint64_t kSteps = 60;
+  constexpr std::uint64_t kSteps = 40;
   for (const WaitPolicy& policy :
        {WaitPolicy{.spins = 0, .yields = 4}, WaitPolicy{.spins = 30, .yields = 0}}) {
     const OwnBlock block(TeamShape{.members = static_cast<std::uint32_t>(members),
