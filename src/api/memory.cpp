@@ -17,6 +17,16 @@ Status check_alignment(std::size_t& alignment) {
   return {RMA_ERR_ALIGNMENT, text("alignment {} is not a power of two", alignment)};
 }
 
+/// Checks the arguments of rma_malloc and rma_reserve, which differ in `make`: allocate() or reserve().
+Status make_blocks(decltype(allocate) make, Runtime& runtime, rma_team_t team, std::size_t bytes,
+                   std::size_t alignment, void** addresses, void** mine) {
+  Team* members = nullptr;
+  if (Status status = check_team(runtime, team, members); !status.ok()) return status;
+  if (Status status = check_alignment(alignment); !status.ok()) return status;
+  const std::span<void*> all(addresses, addresses != nullptr ? static_cast<std::size_t>(members->size()) : 0);
+  return make(*runtime.job, *members, bytes, alignment, all, mine);
+}
+
 }  // namespace
 }  // namespace rma
 
@@ -29,23 +39,13 @@ extern "C" {
 
 rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
-    if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
-    const std::span<void*> all(addresses,
-                               addresses != nullptr ? static_cast<std::size_t>(members->size()) : 0);
-    return rma::allocate(*runtime.job, *members, bytes, alignment, all, mine);
+    return rma::make_blocks(rma::allocate, runtime, team, bytes, alignment, addresses, mine);
   });
 }
 
 rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
-    if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
-    const std::span<void*> all(addresses,
-                               addresses != nullptr ? static_cast<std::size_t>(members->size()) : 0);
-    return rma::reserve(*runtime.job, *members, bytes, alignment, all, mine);
+    return rma::make_blocks(rma::reserve, runtime, team, bytes, alignment, addresses, mine);
   });
 }
 

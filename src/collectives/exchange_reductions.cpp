@@ -35,7 +35,7 @@ Exchange::Part Exchange::part_of(int member, std::size_t count, std::size_t elem
 template <typename Source>
 void Exchange::combine(std::byte* result, std::size_t elements, int last, const rma_reducer_t& reducer,
                        const Source& source) {
-  // combine() performs inout = in op inout. So what comes first is the higher operand, unless they commute.
+  // combine() performs inout = in op inout. So the higher operand is copied first, unless the operation commutes.
   const std::size_t bytes = elements * reducer.element_bytes;
   const bool commutes = reducer.commutes != 0;
   const std::byte* const first = source(commutes ? 0 : last);

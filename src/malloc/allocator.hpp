@@ -51,9 +51,9 @@ class Allocator {
   /// Returns a range of `bytes` addresses (above 0) without memory, which counts as a block of MemoryKind::collective.
   /// The arguments and errors are those of allocate().
   Result<std::byte*> reserve(std::size_t bytes, std::size_t alignment);
-  /// Puts memory behind [address, address + bytes), in whole pages, where there is none yet. It reads as zeros.
-  /// RMA_ERR_ADDRESS if the bytes are not inside one live range of reserve(). After RMA_ERR_NO_MEMORY a part of them may
-  /// have memory.
+  /// Backs the pages of [address, address + bytes) that have no memory yet. New memory reads as zeros.
+  /// RMA_ERR_ADDRESS if the bytes are not inside one live range of reserve(). After RMA_ERR_NO_MEMORY some of
+  /// the pages may have memory.
   Status commit(const void* address, std::size_t bytes);
 
   /// Frees a block. RMA_ERR_ADDRESS if no live block of that kind starts at `address`: it was freed before,

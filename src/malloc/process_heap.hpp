@@ -17,7 +17,7 @@ struct ProcessHeap {
   int fd = -1;  ///< a memfd of `bytes` bytes, mapped shared at `base`, whose size is sealed
 };
 
-/// The function of librma_heap.so that returns the process heap, or null if there is none in this process.
+/// The function of librma_heap.so that returns the process heap, or null if this process has no process heap.
 /// The number is the version of ProcessHeap.
 inline constexpr const char* kProcessHeapFunction = "rma_process_heap_1";
 using ProcessHeapFunction = const ProcessHeap* (*)();

@@ -161,7 +161,7 @@ void* librma_je_mmap(void* address, std::size_t bytes, int protection, int flags
   return mapped;
 }
 
-/// jemalloc takes MADV_DONTNEED for a way to clear memory. It is none where the memory is shared.
+/// jemalloc clears memory by MADV_DONTNEED, but that call does not clear shared memory.
 int librma_je_madvise(void* address, std::size_t bytes, int advice);
 int librma_je_madvise(void* address, std::size_t bytes, int advice) {
   using rma::process_heap::range;

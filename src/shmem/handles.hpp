@@ -43,13 +43,13 @@ class Handles {
     return reinterpret_cast<Handle>(number);                // NOLINT(performance-no-int-to-ptr): a number
   }
 
-  /// Returns the object, or null if there is none of this handle.
+  /// Returns the object, or null if the handle is not in the table.
   [[nodiscard]] Object* find(Handle handle) const {
     Slot* const place = place_of(handle);
     return place != nullptr ? place->object.get() : nullptr;
   }
 
-  /// Removes the object from the table and returns it, or null if there is none of this handle.
+  /// Removes the object from the table and returns it. Returns null if the handle is not in the table.
   std::unique_ptr<Object> remove(Handle handle) {
     const std::lock_guard guard(lock_);
     Slot* const place = place_of(handle);
