@@ -126,7 +126,7 @@ Status Allocator::commit(const void* address, std::size_t bytes) {
     std::size_t after = at;
     while (after < end && reservation.committed[after] == reservation.committed[at]) ++after;
     if (!reservation.committed[at]) {
-      if (Status status = extents_.back(offset_of(start) + at * granule, (after - at) * granule);
+      if (Status status = extents_.back_zeroed(offset_of(start) + at * granule, (after - at) * granule);
           !status.ok())
         return status;
       std::fill_n(reservation.committed.begin() + static_cast<std::ptrdiff_t>(at), after - at, true);

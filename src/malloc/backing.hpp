@@ -18,8 +18,10 @@ class Backing {
   /// granule.
   [[nodiscard]] virtual std::size_t granule() const = 0;
   /// Takes memory for [offset, offset + bytes), which is not in use. After RMA_ERR_NO_MEMORY nobody may touch
-  /// the range.
+  /// the range. The memory may hold what an earlier user left there.
   [[nodiscard]] virtual Status back(std::size_t offset, std::size_t bytes) = 0;
+  /// Does what back() does, and the memory reads as zeros.
+  [[nodiscard]] virtual Status back_zeroed(std::size_t offset, std::size_t bytes) = 0;
   /// Takes [offset, offset + bytes) back: it is not in use any more. Does not fail.
   virtual void release(std::size_t offset, std::size_t bytes) = 0;
 };

@@ -37,9 +37,9 @@ void ExtentPool::give_addresses(std::size_t offset, std::size_t bytes, Record re
   give(offset, bytes, std::move(record), Memory::without);
 }
 
-Status ExtentPool::back(std::size_t offset, std::size_t bytes) {
+Status ExtentPool::back_zeroed(std::size_t offset, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  return backing_.back(offset, bytes);
+  return backing_.back_zeroed(offset, bytes);
 }
 
 void ExtentPool::release(std::size_t offset, std::size_t bytes) noexcept {

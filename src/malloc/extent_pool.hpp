@@ -49,8 +49,8 @@ class ExtentPool {
   Result<std::size_t> take_addresses(std::size_t bytes, std::size_t alignment);
   /// Gives such addresses back, from which all memory was released.
   void give_addresses(std::size_t offset, std::size_t bytes, Record record) noexcept;
-  /// Takes memory for granules of such addresses, which have none. RMA_ERR_NO_MEMORY.
-  Status back(std::size_t offset, std::size_t bytes);
+  /// Takes memory for granules of such addresses, which have none. It reads as zeros. RMA_ERR_NO_MEMORY.
+  Status back_zeroed(std::size_t offset, std::size_t bytes);
   /// Gives the memory of such granules back.
   void release(std::size_t offset, std::size_t bytes) noexcept;
 

@@ -1,6 +1,7 @@
 #include "malloc/registered_backing.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <mutex>
 
@@ -45,11 +46,20 @@ void RegisteredBacking::adopt(std::size_t offset, std::size_t bytes) {
 }
 
 Status RegisteredBacking::back(std::size_t offset, std::size_t bytes) {
-  const std::size_t end = offset + bytes;
+  return back(offset, offset + bytes, Old::kept);
+}
+
+Status RegisteredBacking::back_zeroed(std::size_t offset, std::size_t bytes) {
+  return back(offset, offset + bytes, Old::zeroed);
+}
+
+Status RegisteredBacking::back(std::size_t offset, std::size_t end, Old old) {
   while (offset < end) {
     const auto next = backed_.upper_bound(offset);
     if (next != backed_.begin() && std::prev(next)->second > offset) {
-      offset = std::prev(next)->second;
+      const std::size_t old_end = std::min(end, std::prev(next)->second);
+      if (old == Old::zeroed) std::memset(window_.base() + offset, 0, old_end - offset);
+      offset = old_end;
       continue;
     }
     const std::size_t gap_end = next == backed_.end() ? end : std::min(end, next->first);

@@ -26,6 +26,8 @@ class RegisteredBacking final : public Backing {
 
   [[nodiscard]] std::size_t granule() const override { return extent_; }
   [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override;
+  /// Memory stays registered when it is released, so this overwrites what is there.
+  [[nodiscard]] Status back_zeroed(std::size_t offset, std::size_t bytes) override;
   void release(std::size_t /*offset*/, std::size_t /*bytes*/) override {}
 
   /// Returns the registered extent that contains `address`. Thread-safe.
@@ -41,6 +43,11 @@ class RegisteredBacking final : public Backing {
   using Ends = std::map<std::size_t, std::size_t>;
   using Registrations = std::map<std::uintptr_t, Registered>;
 
+  /// The contents of memory that was there before.
+  enum class Old : std::uint8_t { kept, zeroed };
+
+  /// Takes memory for [offset, end).
+  Status back(std::size_t offset, std::size_t end, Old old);
   void enlist(std::size_t offset, std::size_t bytes);
   void note_backed(std::size_t begin, std::size_t end, Ends::node_type note) noexcept;
 

@@ -28,6 +28,14 @@ Status WindowBacking::back(std::size_t offset, std::size_t bytes) {
   return window_.back(offset, bytes);
 }
 
+// The system's pages are zeros, so kept memory goes back to it first.
+Status WindowBacking::back_zeroed(std::size_t offset, std::size_t bytes) {
+  for (const Range& there : reuse({offset, offset + bytes})) {
+    window_.release(there.begin, there.end - there.begin);
+  }
+  return back(offset, bytes);
+}
+
 void WindowBacking::release(std::size_t offset, std::size_t bytes) {
   if (bytes > keep_) return window_.release(offset, bytes);
   // The pool hands out low addresses first, so it is least likely to ask for the highest. Those

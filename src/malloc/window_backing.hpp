@@ -19,6 +19,7 @@ class WindowBacking final : public Backing {
 
   [[nodiscard]] std::size_t granule() const override { return window_.granule(); }
   [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override;
+  [[nodiscard]] Status back_zeroed(std::size_t offset, std::size_t bytes) override;
   void release(std::size_t offset, std::size_t bytes) override;
 
  private:

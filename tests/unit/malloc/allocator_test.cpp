@@ -42,11 +42,11 @@ constexpr std::array kKinds = {MemoryKind::collective, MemoryKind::local, Memory
 
 // A window with its table and its allocator, in the order in which they must end.
 struct Heap {
-  explicit Heap(std::size_t limit, std::size_t reserved = 0) {
+  explicit Heap(std::size_t limit, std::size_t reserved = 0, std::size_t keep = 0) {
     auto made = Window::create({.limit = limit});
     EXPECT_TRUE(made.ok()) << made.status().text();
     window.emplace(std::move(made).value());
-    backing.emplace(*window);
+    backing.emplace(*window, keep);
     regions.emplace(directory());
     auto allocating = Allocator::create(*window, *backing, *regions, reserved);
     EXPECT_TRUE(allocating.ok()) << allocating.status().text();
@@ -361,6 +361,20 @@ TEST(AllocatorTest, WorksWithTwoMegabytePagesWhereThereAreAny) {
   *small.value() = std::byte{1};
   ASSERT_TRUE(allocator.value()->free(MemoryKind::local, small.value()).ok());
   EXPECT_EQ(window.used(), 0U);
+}
+
+TEST(Allocator, CommittedMemoryReadsAsZerosWhereABlockWasBefore) {
+  constexpr std::size_t kBlock = std::size_t{64} << 10;
+  Heap heap(std::size_t{1} << 20, 0, std::size_t{1} << 20);
+  std::byte* const block = heap.allocate(MemoryKind::collective, kBlock);
+  std::fill_n(block, kBlock, std::byte{9});
+  EXPECT_TRUE(heap.allocator->free(MemoryKind::collective, block).ok());
+  auto range = heap.allocator->reserve(std::size_t{1} << 20, 64);
+  ASSERT_TRUE(range.ok()) << range.status().text();
+  ASSERT_LE(range.value(), block);  // else this test does not show anything
+  const std::size_t there = static_cast<std::size_t>(block - range.value());
+  ASSERT_TRUE(heap.allocator->commit(range.value(), there + kBlock).ok());
+  EXPECT_EQ(std::count(range.value(), block + kBlock, std::byte{0}), block + kBlock - range.value());
 }
 
 TEST(Allocator, ReservedAddressesTakeMemoryWhenCommitted) {

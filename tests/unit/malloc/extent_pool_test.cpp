@@ -27,6 +27,9 @@ class CoarseBacking final : public Backing {
   [[nodiscard]] Status back(std::size_t offset, std::size_t bytes) override {
     return window_.back(offset, bytes);
   }
+  [[nodiscard]] Status back_zeroed(std::size_t offset, std::size_t bytes) override {
+    return window_.back(offset, bytes);
+  }
   void release(std::size_t offset, std::size_t bytes) override { window_.release(offset, bytes); }
 
  private:

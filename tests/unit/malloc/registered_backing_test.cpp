@@ -63,6 +63,17 @@ TEST_F(RegisteredBackingTest, RegistersAndListsWhatItTakes) {
   expect_usable(2 * kExtent, 3 * kExtent);
 }
 
+TEST_F(RegisteredBackingTest, ZeroesWhatItKeptIfToldTo) {
+  open(64 * kExtent);
+  ASSERT_TRUE(backing->back(kExtent, 2 * kExtent).ok());
+  expect_usable(kExtent, 2 * kExtent);
+  backing->release(kExtent, 2 * kExtent);
+  ASSERT_TRUE(backing->back_zeroed(2 * kExtent, 2 * kExtent).ok());
+  const std::byte* const zeros = window->base() + 2 * kExtent;
+  EXPECT_EQ(std::count(zeros, zeros + 2 * kExtent, std::byte{0}), static_cast<std::ptrdiff_t>(2 * kExtent));
+  EXPECT_EQ(window->base()[2 * kExtent - 1], std::byte{0x5a}) << "outside the range";
+}
+
 TEST_F(RegisteredBackingTest, KeepsWhatIsReleasedAndTakesOnlyTheGaps) {
   open(64 * kExtent);
   ASSERT_TRUE(backing->back(kExtent, kExtent).ok());
