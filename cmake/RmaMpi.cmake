@@ -1,9 +1,9 @@
 # The MPIs that ARMCI can stand beside, each as an interface target rma_mpi_<name> and a launcher RMA_MPIRUN_<name>:
-# Debian's Open MPI and MPICH where they are installed, and the one that RMA_ARMCI_MPI names by its mpicc.
-# RMA_MPIS lists the names.
+# this project's own, as `rma`; Debian's Open MPI and MPICH where they are installed; and the one that RMA_ARMCI_MPI
+# names by its mpicc, as `own`. RMA_MPIS lists the names.
 
 set(RMA_ARMCI_MPI "" CACHE STRING
-    "What the installed libarmci stands beside: nothing (no MPI), openmpi, mpich, or the path of an mpicc")
+    "What the installed libarmci stands beside: nothing (no MPI), rma (librma's own), openmpi, mpich, or the path of an mpicc")
 
 # rma_find_mpi(NAME MPICC MPIRUN): what the compiler says that it passes on.
 function(rma_find_mpi name mpicc mpirun)
@@ -35,7 +35,13 @@ function(rma_find_mpi name mpicc mpirun)
   set(RMA_MPIS ${RMA_MPIS} ${name} PARENT_SCOPE)
 endfunction()
 
-set(RMA_MPIS "")
+# The library itself is a target of src/twosided_compat.
+add_library(rma_mpi_rma INTERFACE)
+target_link_libraries(rma_mpi_rma INTERFACE mpi_abi)
+set(RMA_MPIRUN_rma $<TARGET_FILE:rmarun>)
+# Words for the compiler of a program, from the prefix.
+set(RMA_MPI_LIBS_rma -lmpi_abi)
+set(RMA_MPIS rma)
 # A sanitizer would report what the MPIs do.
 if(NOT RMA_SANITIZE AND NOT LIBRMA_FUZZ)
   foreach(name IN ITEMS openmpi mpich)
@@ -56,6 +62,6 @@ elseif(RMA_ARMCI_MPI MATCHES "/")
   rma_find_mpi(own ${RMA_ARMCI_MPI} ${rma_mpi_bin}/mpirun)
   set(RMA_ARMCI_FLAVOUR own)
 elseif(RMA_ARMCI_MPI)
-  message(FATAL_ERROR "RMA_ARMCI_MPI is '${RMA_ARMCI_MPI}': expected openmpi or mpich, with the package installed "
+  message(FATAL_ERROR "RMA_ARMCI_MPI is '${RMA_ARMCI_MPI}': expected rma, or openmpi or mpich with the package installed "
                       "(found: ${RMA_MPIS}), or the path of an mpicc")
 endif()

@@ -10,6 +10,10 @@ list(JOIN rma_static_flags " " rma_static_flags)
 # The same for rma::armci, with what the MPI beside it needs.
 set(rma_armci_mpi_options ${RMA_MPI_CFLAGS_${RMA_ARMCI_FLAVOUR}})
 set(rma_armci_mpi_libs ${RMA_MPI_LIBS_${RMA_ARMCI_FLAVOUR}})
+set(RMA_MPI_CFLAGS_rma "-I\${includedir}/rma-mpi") # in a .pc file
+if(RMA_ARMCI_FLAVOUR STREQUAL rma)
+  set(rma_armci_mpi_libs rma::mpi)
+endif()
 
 set(rma_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rma)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/rma-config.cmake.in ${PROJECT_BINARY_DIR}/rma-config.cmake
@@ -52,7 +56,11 @@ foreach(flavour IN ITEMS plain ${RMA_MPIS})
   if(flavour STREQUAL RMA_ARMCI_FLAVOUR)
     set(rma_armci_chosen)
   endif()
-  install(TARGETS armci-${flavour} armci-${flavour}-static
+  set(rma_armci_targets armci-${flavour})
+  if(TARGET armci-${flavour}-static)
+    list(APPEND rma_armci_targets armci-${flavour}-static)
+  endif()
+  install(TARGETS ${rma_armci_targets}
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${rma_armci_chosen}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${rma_armci_chosen})
 endforeach()

@@ -104,7 +104,7 @@ rma_status_t join(MPI_Comm comm) {
   if (rma_initialized() == 0) return rma_init_with(&bootstrap);
   if (rma_rank() != bootstrap.rank || rma_size() != bootstrap.size) {
     die("ARMCI_Init",
-        fmt::format("this process is rank {} of {} by rma_init, but {} of {} in the communicator", rma_rank(),
+        fmt::format("this process is rank {} of {} in the job, but {} of {} in the communicator", rma_rank(),
                     rma_size(), bootstrap.rank, bootstrap.size));
   }
   return rma_init();

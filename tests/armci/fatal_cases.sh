@@ -26,5 +26,14 @@ mpirun=("$@")
 ends error 2 0 7 'ARMCI_Error: rank 0: of one process 7'
 ends error 4 3 7 'ARMCI_Error: rank 3: of one process 7'
 ends misuse 4 1 1 'ARMCI_Lock: rank 1'
-ends half 4 2 7 'ARMCI_Error: rank 1: of one process 7'
-ends early 4 1 7 'ARMCI_Error: before ARMCI_Init 7'
+case $program in
+  # MPI_Init has begun the job, and ARMCI cannot run on half of it.
+  */armci-rma-fatal)
+    ends half 4 2 1 'ARMCI_Init' 'of 4 in the job, but' 'of 2 in the communicator'
+    ends early 4 1 7 'ARMCI_Error: rank 1: before ARMCI_Init 7'
+    ;;
+  *)
+    ends half 4 2 7 'ARMCI_Error: rank 1: of one process 7'
+    ends early 4 1 7 'ARMCI_Error: before ARMCI_Init 7'
+    ;;
+esac
