@@ -6,8 +6,8 @@ usage: scalability_table.py ROUNDS --out DIR [--no-plots]
 
 ROUNDS is a folder; each folder round-* in it has the outputs of messages-bench and network-bench of one round. The
 memory of a process is its Pss, and its share of what the host's kernel has taken since the start, which is most of a
-queue pair. The model is a straight line: what a process has without peers, and so much for each peer. It is fitted to
-the jobs of LEAST_FITTED ranks and more.
+queue pair. The model is a straight line that does not fall: what a process has without peers, and so much for each
+peer. It is fitted to the jobs of LEAST_FITTED ranks and more.
 """
 
 import re
@@ -64,7 +64,13 @@ def fitted(rounds, pattern, form):
     points = [(ranks - 1, middle(rounds, ("memory", pattern, ranks, form)))
               for ranks in ranks_of(rounds, pattern, form) if ranks >= LEAST_FITTED]
     found = line(points)
-    return None if found is None else (*found, max(abs(y - found[0] - found[1] * x) for x, y in points))
+    if found is None:
+        return None
+    fixed, peer = found
+    if peer < 0:
+        # More processes of a host share the pages of its libraries. No job gets smaller by that for ever.
+        fixed, peer = sum(y for _, y in points) / len(points), 0.0
+    return fixed, peer, max(abs(y - fixed - peer * x) for x, y in points)
 
 
 def figures(rounds):

@@ -155,6 +155,13 @@ class Scalability(unittest.TestCase):
         self.assertIn("512.0 KiB x peers", found["memory, all to all, shared queue: most ranks / fewest"]["note"])
         self.assertIn("514 MiB of 1024", found["memory, all to all, shared queue: most ranks / fewest"]["note"])
 
+    def test_the_model_does_not_fall(self):
+        memory = {ranks: (2048.0 - 8.0 * ranks, 500.0) for ranks in (8, 16, 24)}
+        fixed, peer, error = scalability.fitted(self.rounds(memory), "all-to-all", "shared")
+        self.assertAlmostEqual(fixed, 2.0 - 16 * 8 / 1024)
+        self.assertEqual(peer, 0.0)
+        self.assertAlmostEqual(error, 8 * 8 / 1024)
+
     def test_without_larger_jobs_there_is_no_model(self):
         self.assertIsNone(scalability.fitted(self.rounds({2: (1.0, 500.0), 4: (1.0, 500.0)}), "all-to-all", "shared"))
 
