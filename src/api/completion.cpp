@@ -84,7 +84,9 @@ rma_status_t rma_test(rma_request_t* request, int* done) {
     if (Status status = rma::check_not_null(done, "done"); !status.ok()) return status;
     if (Status status = rma::check_known(runtime, *request); !status.ok()) return status;
     *done = (rma::over(*request) || runtime.remote_access->pending().test(*request)) ? 1 : 0;
-    return *done != 0 ? rma::wait(runtime, *request) : Status();
+    if (*done != 0) return rma::wait(runtime, *request);
+    rma::let_others_run(runtime.job->wait_policy());
+    return {};
   });
 }
 

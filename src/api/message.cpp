@@ -22,6 +22,7 @@ Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool 
                                           message != nullptr ? &taken : nullptr, info);
   if (found != nullptr) *found = there ? 1 : 0;
   if (message != nullptr) *message = handle_of(taken);
+  if (!there) let_others_run(runtime.job->wait_policy());
   return status;
 }
 

@@ -85,10 +85,11 @@ rma_status_t rma_wait_for(int (*met)(void* context), void* context) {
 }
 
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met) {
-  return rma::call(__func__, -1, 0, [&](Runtime& /*runtime*/) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_wait(flag, compare); !status.ok()) return status;
     if (Status status = rma::check_not_null(met, "met"); !status.ok()) return status;
     *met = rma::compare_words(rma::read_word(flag), compare, value) ? 1 : 0;
+    if (*met == 0) rma::let_others_run(runtime.job->wait_policy());
     return Status();
   });
 }

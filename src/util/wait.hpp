@@ -36,6 +36,17 @@ struct WaitPolicy {
   bool drive() const { return drives() && progress->drive(); }
 };
 
+/// To be called after a test that found nothing. A program may test again and again instead of waiting. If the
+/// host has more ranks than processors (`policy` does not spin), the caller would then keep the rank that it
+/// waits for from running. So every eighth such call of a thread yields the processor.
+inline void let_others_run(const WaitPolicy& policy) {
+  constexpr unsigned kTests = 8;
+  if (policy.spins != 0) [[likely]]
+    return;
+  static thread_local unsigned tests = 0;
+  if (++tests % kTests == 0) sched_yield();
+}
+
 /// The writers that may make a sleeper's condition true. They decide how the sleeper has to sleep.
 enum class Waker : std::uint8_t {
   always,     ///< every writer wakes the sleeper: it sleeps until it is woken
