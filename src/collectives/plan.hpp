@@ -68,6 +68,10 @@ class Plan {
     steps_.push_back({.kind = PlanStep::Kind::receive, .member = from, .to = data, .bytes = bytes});
   }
 
+  /// Adds the steps of another plan, which some members make among themselves: its member i is members[i] of this plan.
+  /// The other plan's memory becomes this one's. Throws std::bad_alloc.
+  void append(Plan part, std::span<const int> members);
+
   /// Returns memory for `bytes` bytes, aligned to 64, that lives as long as the plan. Throws std::bad_alloc.
   [[nodiscard]] std::byte* scratch(std::size_t bytes);
 

@@ -22,6 +22,12 @@ void plan_scatter(Plan& plan, const rma_collective_t& collective);
 void plan_allgather(Plan& plan, const rma_collective_t& collective);
 void plan_alltoall(Plan& plan, const rma_collective_t& collective);
 
+/// The steps of an exchange of blocks between listed members.
+void plan_neighbors(Plan& plan, const rma_collective_t& collective);
+
+/// The steps of an operation between two groups of members (`first_group`).
+void plan_two_groups(Plan& plan, const rma_collective_t& collective);
+
 /// The steps of the reductions.
 void plan_reduce(Plan& plan, const rma_collective_t& collective);
 void plan_allreduce(Plan& plan, const rma_collective_t& collective);

@@ -7,7 +7,12 @@ namespace rma::mpi {
 int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Count result_count) {
   const bool gets_result = result_count != kNoResult;
-  const bool stays = gets_result && in_place(out);
+  // The root of an intercommunicator gives nothing.
+  const bool gives = !comm_->is_inter() || collective_.kind != RMA_COLLECTIVE_REDUCE || !at_root_;
+  bool stays = !gives;
+  if (gets_result && gives) {
+    if (const int code = find_in_place(out, stays); code != MPI_SUCCESS) return code;
+  }
   Buffer mine;
   Datatype* object = nullptr;
   void* source = stays ? in : const_cast<void*>(out);
@@ -16,7 +21,8 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
   if (const int code = Reduction::find(op, type, reduction_); code != MPI_SUCCESS) return code;
   const auto extent = static_cast<std::size_t>(object->bounds().extent);
   if (gets_result) {
-    if (const int code = check_distinct(out, in, mine.bytes); code != MPI_SUCCESS) return code;
+    if (const int code = check_distinct(stays ? nullptr : out, in, mine.bytes); code != MPI_SUCCESS)
+      return code;
     if (in == nullptr && result_count != 0 && dense_size(type) != 0)
       return failure(MPI_ERR_BUFFER, "recvbuf is null");
   }
@@ -96,7 +102,8 @@ int CollectiveCall::find_whole_reduction(void* source, void* in, MPI_Count count
 int CollectiveCall::reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                            MPI_Comm comm) {
   if (const int code = find(RMA_COLLECTIVE_REDUCE, comm, root); code != MPI_SUCCESS) return code;
-  return find_reduction(out, in, count, type, op, comm_->rank() == root ? count : kNoResult);
+  if (!takes_part_) return MPI_SUCCESS;
+  return find_reduction(out, in, count, type, op, at_root_ ? count : kNoResult);
 }
 
 int CollectiveCall::allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -131,13 +138,15 @@ int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count co
 
 int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                          MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCAN, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
+  collective_.kind = RMA_COLLECTIVE_SCAN;
   return find_reduction(out, in, count, type, op, count);
 }
 
 int CollectiveCall::exscan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_EXSCAN, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
+  collective_.kind = RMA_COLLECTIVE_EXSCAN;
   return find_reduction(out, in, count, type, op, count);
 }
 
