@@ -16,7 +16,8 @@ struct PlanStep {
     receive,  ///< starts to receive `bytes` bytes from `member` at `to`
     wait,     ///< waits for all sends and receives that were started
     copy,     ///< copies `bytes` bytes
-    reduce    ///< performs to[i] = from[i] op to[i] for `bytes` elements
+    reduce,   ///< performs to[i] = from[i] op to[i] for `bytes` elements
+    compare  ///< compares `bytes` records of the members' calls at `from`; ends the plan if they do not agree
   };
   Kind kind = Kind::wait;
   int member = 0;
@@ -59,6 +60,11 @@ class Plan {
   void reduce(const std::byte* in, std::byte* inout, std::size_t elements) {
     if (elements == 0) return;
     steps_.push_back({.kind = PlanStep::Kind::reduce, .to = inout, .from = in, .bytes = elements});
+  }
+  /// Adds the comparison of the members' records, in the order of team ranks.
+  void compare(const std::byte* records) {
+    steps_.push_back(
+        {.kind = PlanStep::Kind::compare, .from = records, .bytes = static_cast<std::size_t>(members_)});
   }
   /// Add a message that is sent even if it is empty.
   void signal(int to, const std::byte* data = nullptr, std::size_t bytes = 0) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectives/collective_record.hpp"
 #include "collectives/plan.hpp"
 #include "rma/collectives.h"
 
@@ -13,6 +14,9 @@ namespace rma {
 
 /// Adds the steps of `collective`, whose arguments are right. Throws std::bad_alloc.
 void plan_collective(Plan& plan, const rma_collective_t& collective);
+
+/// The steps by which the members exchange and compare the records of a call (RMA_CHECK_COLLECTIVES).
+void plan_comparison(Plan& plan, const CollectiveRecord& record);
 
 /// The steps of the operations that move data. `collective` is as rma/collectives.h says.
 void plan_barrier(Plan& plan);

@@ -40,9 +40,10 @@ int CollectiveCall::restart(rma_request_t* request) const {
   return checked(rma_start(persistent_, request));
 }
 
-int CollectiveCall::find(rma_collective_kind_t kind, MPI_Comm comm) {
+int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm comm) {
   if (const int code = find_communicator(comm, comm_); code != MPI_SUCCESS) return code;
   collective_.kind = kind;
+  collective_.name = name;
   if (comm_->is_inter()) {
     // The processes of the group that decides come first in the team.
     collective_.first_group = decides(*comm_) ? comm_->size() : comm_->peer_count();
@@ -51,8 +52,8 @@ int CollectiveCall::find(rma_collective_kind_t kind, MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
-int CollectiveCall::find(rma_collective_kind_t kind, MPI_Comm comm, int root) {
-  if (const int code = find(kind, comm); code != MPI_SUCCESS) return code;
+int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm comm, int root) {
+  if (const int code = find(kind, name, comm); code != MPI_SUCCESS) return code;
   if (!comm_->is_inter()) {
     at_root_ = root == comm_->rank();
     collective_.root = root;
@@ -189,11 +190,12 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
   return MPI_SUCCESS;
 }
 
-int CollectiveCall::barrier(MPI_Comm comm) { return find(RMA_COLLECTIVE_BARRIER, comm); }
+int CollectiveCall::barrier(MPI_Comm comm) { return find(RMA_COLLECTIVE_BARRIER, "MPI_Barrier", comm); }
 
 int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   Buffer buffer;
-  if (const int code = find(RMA_COLLECTIVE_BROADCAST, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_BROADCAST, "MPI_Bcast", comm, root); code != MPI_SUCCESS)
+    return code;
   if (!takes_part_) return MPI_SUCCESS;
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   staged_.stage(buffer, !at_root_);
@@ -204,7 +206,8 @@ int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int
 
 int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                            MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_GATHER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_GATHER, "MPI_Gather", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_count, in_type, members, all);
   };
@@ -214,7 +217,8 @@ int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype ou
 int CollectiveCall::gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                             Counts in_counts, Displacements displacements, MPI_Datatype in_type, int root,
                             MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_GATHER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_GATHER, "MPI_Gatherv", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   };
@@ -223,7 +227,8 @@ int CollectiveCall::gatherv(const void* out, MPI_Count out_count, MPI_Datatype o
 
 int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                             MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCATTER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_SCATTER, "MPI_Scatter", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
   };
@@ -233,7 +238,8 @@ int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype o
 int CollectiveCall::scatterv(const void* out, Counts out_counts, Displacements displacements,
                              MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
                              int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCATTER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_SCATTER, "MPI_Scatterv", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, displacements, out_type, members, all);
   };
@@ -242,7 +248,8 @@ int CollectiveCall::scatterv(const void* out, Counts out_counts, Displacements d
 
 int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                               MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgather", comm); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_count, in_type, members, all);
   };
@@ -252,7 +259,8 @@ int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype
 int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                Counts in_counts, Displacements displacements, MPI_Datatype in_type,
                                MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgatherv", comm); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   };
@@ -261,7 +269,7 @@ int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatyp
 
 int CollectiveCall::alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                              MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoall", comm); code != MPI_SUCCESS) return code;
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
   };
@@ -272,7 +280,7 @@ int CollectiveCall::alltoall(const void* out, MPI_Count out_count, MPI_Datatype 
 int CollectiveCall::alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
                               MPI_Datatype out_type, void* in, Counts in_counts,
                               Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallv", comm); code != MPI_SUCCESS) return code;
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_type, members, all);
   };
@@ -285,7 +293,7 @@ int CollectiveCall::alltoallv(const void* out, Counts out_counts, Displacements 
 int CollectiveCall::alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
                               const MPI_Datatype out_types[], void* in, Counts in_counts,
                               Displacements in_displacements, const MPI_Datatype in_types[], MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallw", comm); code != MPI_SUCCESS) return code;
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_types, members, all);
   };

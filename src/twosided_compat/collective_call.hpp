@@ -90,8 +90,8 @@ class CollectiveCall {
 
  private:
   /// Finds the communicator, which may have two groups, and the root if the operation has one.
-  [[nodiscard]] int find(rma_collective_kind_t kind, MPI_Comm comm);
-  [[nodiscard]] int find(rma_collective_kind_t kind, MPI_Comm comm, int root);
+  [[nodiscard]] int find(rma_collective_kind_t kind, const char* name, MPI_Comm comm);
+  [[nodiscard]] int find(rma_collective_kind_t kind, const char* name, MPI_Comm comm, int root);
   /// Finds whether the program passed MPI_IN_PLACE for the data that this process gives. MPI_ERR_BUFFER.
   [[nodiscard]] int find_in_place(const void* address, bool& stays) const;
   /// The blocks of all members in one buffer become a list, and stand in it in place of an array.
@@ -107,7 +107,7 @@ class CollectiveCall {
   [[nodiscard]] int find_alltoall(const FindOut& find_out, const FindIn& find_in, const void* out_address,
                                   bool uneven);
   /// Find the communicator and the neighbours of this process, and then the blocks that it exchanges with them.
-  [[nodiscard]] int find_neighbors(MPI_Comm comm, Neighborhood& all);
+  [[nodiscard]] int find_neighbors(const char* name, MPI_Comm comm, Neighborhood& all);
   template <typename FindOut, typename FindIn>
   [[nodiscard]] int find_exchange(const Neighborhood& all, const FindOut& find_out, const FindIn& find_in);
   void keep_neighbors(const Neighborhood& all, const Blocks& out, const Blocks& in);

@@ -5,7 +5,8 @@
 
 namespace rma::mpi {
 
-int CollectiveCall::find_neighbors(MPI_Comm comm, Neighborhood& all) {
+int CollectiveCall::find_neighbors(const char* name, MPI_Comm comm, Neighborhood& all) {
+  collective_.name = name;
   collective_.kind = RMA_COLLECTIVE_NEIGHBORS;
   return find_neighborhood(comm, comm_, all);
 }
@@ -60,7 +61,7 @@ int CollectiveCall::find_exchange(const Neighborhood& all, const FindOut& find_o
 int CollectiveCall::neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                        MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors(comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = find_neighbors("MPI_Neighbor_allgather", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
       all,
       [&](int blocks, Blocks& found) { return Blocks::find_same(out, out_count, out_type, blocks, found); },
@@ -71,7 +72,7 @@ int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MP
                                         Counts in_counts, Displacements in_displacements,
                                         MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors(comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = find_neighbors("MPI_Neighbor_allgatherv", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
       all,
       [&](int blocks, Blocks& found) { return Blocks::find_same(out, out_count, out_type, blocks, found); },
@@ -83,7 +84,7 @@ int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MP
 int CollectiveCall::neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors(comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = find_neighbors("MPI_Neighbor_alltoall", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
       all,
       [&](int blocks, Blocks& found) {
@@ -96,7 +97,7 @@ int CollectiveCall::neighbor_alltoallv(const void* out, Counts out_counts, Displ
                                        MPI_Datatype out_type, void* in, Counts in_counts,
                                        Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors(comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = find_neighbors("MPI_Neighbor_alltoallv", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
       all,
       [&](int blocks, Blocks& found) {
@@ -112,7 +113,7 @@ int CollectiveCall::neighbor_alltoallw(const void* out, Counts out_counts, Displ
                                        Displacements in_displacements, const MPI_Datatype in_types[],
                                        MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors(comm, all); code != MPI_SUCCESS) return code;
+  if (const int code = find_neighbors("MPI_Neighbor_alltoallw", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
       all,
       [&](int blocks, Blocks& found) {

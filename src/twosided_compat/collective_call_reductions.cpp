@@ -34,6 +34,8 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
     kept_type_ = object;
     kept_type_->add_reference();
   }
+  const char* const name = operator_name(op);
+  collective_.reduction = name != nullptr ? name : "of the program";
   if (!StagedBuffers::separates(type)) return find_whole_reduction(source, in, count, type, result_count);
   if (const int code = staged_.stage_elements(source, count, type, stays); code != MPI_SUCCESS) return code;
   if (stays) {
@@ -101,20 +103,23 @@ int CollectiveCall::find_whole_reduction(void* source, void* in, MPI_Count count
 
 int CollectiveCall::reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                            MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_REDUCE, "MPI_Reduce", comm, root); code != MPI_SUCCESS)
+    return code;
   if (!takes_part_) return MPI_SUCCESS;
   return find_reduction(out, in, count, type, op, at_root_ ? count : kNoResult);
 }
 
 int CollectiveCall::allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                               MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLREDUCE, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLREDUCE, "MPI_Allreduce", comm); code != MPI_SUCCESS)
+    return code;
   return find_reduction(out, in, count, type, op, count);
 }
 
 int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter", comm); code != MPI_SUCCESS)
+    return code;
   if (counts.is_null()) return failure(MPI_ERR_ARG, "recvcounts is null");
   MPI_Count total = 0;
   for (int member = 0; member < comm_->size(); ++member) {
@@ -128,7 +133,9 @@ int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI
 
 int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatype type,
                                          MPI_Op op, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter_block", comm);
+      code != MPI_SUCCESS)
+    return code;
   if (count < 0) return failure(MPI_ERR_COUNT, "recvcount is negative");
   if (const int code = find_reduction(out, in, count * comm_->size(), type, op, count); code != MPI_SUCCESS)
     return code;
@@ -140,6 +147,7 @@ int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatyp
                          MPI_Comm comm) {
   if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
   collective_.kind = RMA_COLLECTIVE_SCAN;
+  collective_.name = "MPI_Scan";
   return find_reduction(out, in, count, type, op, count);
 }
 
@@ -147,6 +155,7 @@ int CollectiveCall::exscan(const void* out, void* in, MPI_Count count, MPI_Datat
                            MPI_Comm comm) {
   if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
   collective_.kind = RMA_COLLECTIVE_EXSCAN;
+  collective_.name = "MPI_Exscan";
   return find_reduction(out, in, count, type, op, count);
 }
 
