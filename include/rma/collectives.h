@@ -156,8 +156,8 @@ typedef struct rma_collective {
   const int* destinations;
   int source_count;
   int destination_count;
-  const char* name;      /**< of the call and of its reduction, for the error texts of RMA_CHECK_COLLECTIVES; or null. */
-  const char* reduction; /**< Calls with different names do not match then. */
+  const char* name;      /**< of the call, for RMA_CHECK_COLLECTIVES: different names do not match; or null */
+  const char* reduction; /**< the same for the operation of a reduction */
 } rma_collective_t;
 
 /** Executes the operation. The errors are those of rma_collective_nb. Elements are combined in the order of team

@@ -65,7 +65,9 @@ class Team {
   [[nodiscard]] bool checks() const {
     return schedules_ != nullptr && schedules_->checks() && channel_ != nullptr;
   }
-  [[nodiscard]] Status check(const rma_collective_t& collective) { return schedules_->check(channel_, collective); }
+  [[nodiscard]] Status check(const rma_collective_t& collective) {
+    return schedules_->check(channel_, collective);
+  }
   /// These plan and start a collective operation as a schedule; see Schedules.
   [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(const rma_collective_t& collective) {
     if (channel_ == nullptr) return no_channel();

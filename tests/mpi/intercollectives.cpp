@@ -1,4 +1,5 @@
-// Collective calls on intercommunicators in their three forms: with a root in each of the two groups, and without a root.
+// Collective calls on intercommunicators in their three forms: with a root in each of the two groups, and
+// without a root.
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// Neighbourhood collectives in their three forms in grids and graphs, with neighbours that are missing, the process itself, or
-// there twice.
+// Neighbourhood collectives in their three forms in grids and graphs, with neighbours that are missing, the
+// process itself, or there twice.
 
 #include <algorithm>
 #include <array>
