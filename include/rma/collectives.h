@@ -80,7 +80,9 @@ rma_status_t rma_scan_nb(rma_team_t team, void* dst, const void* src, size_t cou
 
 /* ---- The general form ---------------------------------------------------------------------------------- */
 
-/** The operations. RMA_EXSCAN is a scan without the member's own elements: `dst` of member 0 does not change. */
+/** The operations. RMA_COLLECTIVE_EXSCAN is a scan without the member's own elements: `dst` of member 0 does not
+ *  change. RMA_COLLECTIVE_NEIGHBORS exchanges blocks between the members that the caller lists: every block of
+ *  `src_blocks` goes to a member, and every block of `dst_blocks` comes from one. */
 typedef enum rma_collective_kind RMA_ENUM {
   RMA_COLLECTIVE_BARRIER = 0,
   RMA_COLLECTIVE_BROADCAST = 1,
@@ -92,7 +94,8 @@ typedef enum rma_collective_kind RMA_ENUM {
   RMA_COLLECTIVE_ALLREDUCE = 7,
   RMA_COLLECTIVE_REDUCE_SCATTER = 8,
   RMA_COLLECTIVE_SCAN = 9,
-  RMA_COLLECTIVE_EXSCAN = 10
+  RMA_COLLECTIVE_EXSCAN = 10,
+  RMA_COLLECTIVE_NEIGHBORS = 11
 } rma_collective_kind_t;
 
 /** Says how a reduction combines elements of `element_bytes` bytes. */
@@ -123,6 +126,17 @@ typedef struct rma_block {
  * scatter (at the root), both in an all-to-all. Data that one member sends and another receives have the same size in
  * both lists. A list may be its own counterpart (dst_blocks == src_blocks) where `src` and `dst` may be equal.
  *
+ * If `first_group` is not 0, the operation connects two groups (MPI 4.1, section 6.2.2: an intercommunicator): the
+ * first `first_group` members of the team, and the others. A root exchanges data with the members of the other group
+ * only. Without a root, each group gets the data or the reduced data of the other one; in a reduce-scatter, `counts`
+ * has an entry for each member of the caller's group. Buffers and lists have one block for each member of the group
+ * with which they are exchanged. A member of the root's group that is not the root passes -1 as the root, and takes no
+ * part. Scans and RMA_COLLECTIVE_NEIGHBORS do not exist for two groups, and no buffers may be equal.
+ *
+ * In RMA_COLLECTIVE_NEIGHBORS block i of `src_blocks` goes to member destinations[i], and block i of `dst_blocks`
+ * comes from member sources[i]. A member may be listed several times, and the caller too. The blocks that go from one
+ * member to another are matched in the order of both lists.
+ *
  * The lists may be freed when the call has returned; the buffers may not.
  */
 typedef struct rma_collective {
@@ -137,13 +151,21 @@ typedef struct rma_collective {
   size_t count;         /**< elements of a reduction; in a reduce-scatter, of one block */
   const size_t* counts; /**< of a reduce-scatter: elements of each block, or null if each has `count` */
   rma_reducer_t reducer;
+  int first_group;    /**< members of the first of two groups; 0 if the members are one group */
+  const int* sources; /**< of RMA_COLLECTIVE_NEIGHBORS: team ranks, as are the destinations */
+  const int* destinations;
+  int source_count;
+  int destination_count;
+  const char* name;      /**< of the call, for RMA_CHECK_COLLECTIVES: different names do not match; or null */
+  const char* reduction; /**< the same for the operation of a reduction */
 } rma_collective_t;
 
 /** Executes the operation. The errors are those of rma_collective_nb. Elements are combined in the order of team
  *  ranks, unless the reducer commutes. All members get the same bits of an allreduce. */
 rma_status_t rma_collective_run(rma_team_t team, const rma_collective_t* collective);
 /** Starts the operation. Besides the errors of rma.h, returns RMA_ERR_ARGUMENT for an operation that does not
- *  exist, a null pointer, or a reducer without a function or with elements of 0 bytes. */
+ *  exist, a null pointer, a negative number of neighbors, groups that are not two, or a reducer without a function or
+ *  with elements of 0 bytes. */
 rma_status_t rma_collective_nb(rma_team_t team, const rma_collective_t* collective, rma_request_t* request);
 /** Keeps the operation, which rma_start then starts, again and again. The order of the members' collective calls
  *  includes this one, but not rma_start: members may start several such operations in different orders. The

@@ -8,6 +8,11 @@
 namespace rma {
 namespace {
 
+bool is_rooted(rma_collective_kind_t kind) {
+  return kind == RMA_COLLECTIVE_BROADCAST || kind == RMA_COLLECTIVE_GATHER ||
+         kind == RMA_COLLECTIVE_SCATTER || kind == RMA_COLLECTIVE_REDUCE;
+}
+
 /// Checks an array of `blocks` blocks of `bytes` bytes.
 Status check_array(const void* array, std::size_t bytes, std::size_t blocks, const char* argument) {
   if (bytes == 0 || blocks == 0) return {};
@@ -59,14 +64,84 @@ Status check_reduce_scatter(const rma_collective_t& collective, int rank, int me
                         collective.counts != nullptr ? collective.counts[rank] : collective.count);
 }
 
+/// Checks the data that a member of one group exchanges with `others` members of the other one, or with the root
+/// there.
+Status check_across(const rma_collective_t& collective, bool at_root, int rank, int members, int others) {
+  switch (collective.kind) {
+    case RMA_COLLECTIVE_BARRIER:
+      return {};
+    case RMA_COLLECTIVE_BROADCAST:
+      return check_array(collective.dst, collective.bytes, 1, "dst");
+    case RMA_COLLECTIVE_GATHER:
+      if (at_root) return check_destination(collective, others);
+      return check_array(collective.src, collective.bytes, 1, "src");
+    case RMA_COLLECTIVE_SCATTER:
+      if (at_root) return check_source(collective, others);
+      return check_array(collective.dst, collective.bytes, 1, "dst");
+    case RMA_COLLECTIVE_ALLGATHER:
+      if (Status status = check_array(collective.src, collective.bytes, 1, "src"); !status.ok())
+        return status;
+      return check_destination(collective, others);
+    case RMA_COLLECTIVE_ALLTOALL:
+      if (Status status = check_source(collective, others); !status.ok()) return status;
+      return check_destination(collective, others);
+    case RMA_COLLECTIVE_REDUCE:
+      return check_elements(collective, at_root ? 0 : collective.count, at_root ? collective.count : 0);
+    case RMA_COLLECTIVE_ALLREDUCE:
+      return check_elements(collective, collective.count, collective.count);
+    case RMA_COLLECTIVE_REDUCE_SCATTER:
+      return check_reduce_scatter(collective, rank, members);
+    default:
+      return {RMA_ERR_ARGUMENT,
+              text("operation {} does not exist for two groups", static_cast<int>(collective.kind))};
+  }
+}
+
+Status check_two_groups(const Team& team, const rma_collective_t& collective) {
+  const int first = collective.first_group;
+  if (first < 0 || first >= team.size()) {
+    return {RMA_ERR_ARGUMENT,
+            text("first_group is {}: a team of {} members cannot be divided there", first, team.size())};
+  }
+  const bool in_first = team.rank() < first;
+  const int own = in_first ? first : team.size() - first;
+  if (is_rooted(collective.kind)) {
+    if (collective.root == -1) return {};
+    if (collective.root < 0 || collective.root >= team.size()) return no_member(collective.root, team.size());
+    if (collective.root != team.rank() && (collective.root < first) == in_first) {
+      return {RMA_ERR_ARGUMENT,
+              text("root {} is in the caller's group, whose other members pass -1", collective.root)};
+    }
+  }
+  return check_across(collective, collective.root == team.rank(),
+                      in_first ? team.rank() : team.rank() - first, own, team.size() - own);
+}
+
+Status check_neighbor_list(const int* members, int count, const rma_block_t* blocks, int team_size,
+                           const char* argument) {
+  if (count < 0) return {RMA_ERR_ARGUMENT, text("{} neighbors", count)};
+  if (count == 0) return {};
+  if (Status status = check_not_null(members, argument); !status.ok()) return status;
+  for (int i = 0; i < count; ++i) {
+    if (members[i] < 0 || members[i] >= team_size) return no_member(members[i], team_size);
+  }
+  return check_list(blocks, count, argument);
+}
+
+Status check_neighbors(const rma_collective_t& collective, int members) {
+  Status sources = check_neighbor_list(collective.sources, collective.source_count, collective.dst_blocks,
+                                       members, "sources or dst_blocks");
+  if (!sources.ok()) return sources;
+  return check_neighbor_list(collective.destinations, collective.destination_count, collective.src_blocks,
+                             members, "destinations or src_blocks");
+}
+
 }  // namespace
 
 Status check_collective(const Team& team, const rma_collective_t& collective) {
+  if (collective.first_group != 0) return check_two_groups(team, collective);
   const int members = team.size();
-  const bool rooted = collective.kind == RMA_COLLECTIVE_BROADCAST ||
-                      collective.kind == RMA_COLLECTIVE_GATHER || collective.kind == RMA_COLLECTIVE_SCATTER ||
-                      collective.kind == RMA_COLLECTIVE_REDUCE;
-  if (rooted && static_cast<unsigned>(collective.root) >= static_cast<unsigned>(members))
+  if (is_rooted(collective.kind) && static_cast<unsigned>(collective.root) >= static_cast<unsigned>(members))
     return no_member(collective.root, members);
   const bool at_root = collective.root == team.rank();
   switch (collective.kind) {
@@ -97,6 +172,8 @@ Status check_collective(const Team& team, const rma_collective_t& collective) {
       return check_elements(collective, collective.count, collective.count);
     case RMA_COLLECTIVE_REDUCE_SCATTER:
       return check_reduce_scatter(collective, team.rank(), members);
+    case RMA_COLLECTIVE_NEIGHBORS:
+      return check_neighbors(collective, members);
   }
   return {RMA_ERR_ARGUMENT, text("{} is no collective operation", static_cast<int>(collective.kind))};
 }

@@ -27,6 +27,28 @@ Status check_reduce(rma_type_t type, rma_reduction_t op, const void* dst, const 
   return check_aligned(src, type_alignment(type));
 }
 
+/// These compare a call with those of the other members (RMA_CHECK_COLLECTIVES).
+Status compare_calls(Team& team, const char* name, rma_collective_kind_t kind, std::size_t bytes = 0,
+                     int root = 0) {
+  rma_collective_t collective = {};
+  collective.name = name;
+  collective.kind = kind;
+  collective.bytes = bytes;
+  collective.root = root;
+  return team.check(collective);
+}
+Status compare_reductions(Team& team, const char* name, rma_collective_kind_t kind, std::size_t elements,
+                          rma_type_t type, rma_reduction_t op, int root = 0) {
+  rma_collective_t collective = {};
+  collective.name = name;
+  collective.kind = kind;
+  collective.count = elements;
+  collective.root = root;
+  collective.reducer.element_bytes = type_size(type);
+  collective.reduction = reduction_name(type, op);
+  return team.check(collective);
+}
+
 }  // namespace
 }  // namespace rma
 
@@ -40,6 +62,10 @@ rma_status_t rma_barrier(rma_team_t team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
     if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    if (members->checks()) [[unlikely]] {
+      if (Status status = rma::compare_calls(*members, "rma_barrier", RMA_COLLECTIVE_BARRIER); !status.ok())
+        return status;
+    }
     Status fenced = rma::fence_all(runtime);
     // The others wait for this member, so it makes the barrier even if its fence failed.
     Status met = rma::barrier(*members);
@@ -51,6 +77,12 @@ rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root
   return rma::call(__func__, root, bytes, [&](Runtime& runtime) {
     Team* members = nullptr;
     if (Status status = rma::check_member(runtime, team, root, members); !status.ok()) return status;
+    if (members->checks()) [[unlikely]] {
+      if (Status status =
+              rma::compare_calls(*members, "rma_broadcast", RMA_COLLECTIVE_BROADCAST, bytes, root);
+          !status.ok())
+        return status;
+    }
     if (bytes == 0) return Status();
     if (Status status = rma::check_range(buffer, bytes, "buffer"); !status.ok()) return status;
     return rma::broadcast(*members, buffer, bytes, root);
@@ -64,6 +96,12 @@ rma_status_t rma_reduce(rma_team_t team, void* dst, const void* src, size_t coun
     if (Status status = rma::check_member(runtime, team, root, members); !status.ok()) return status;
     const bool receives = members->rank() == root;
     if (Status status = rma::check_reduce(type, op, dst, src, count, receives); !status.ok()) return status;
+    if (members->checks()) [[unlikely]] {
+      if (Status status =
+              rma::compare_reductions(*members, "rma_reduce", RMA_COLLECTIVE_REDUCE, count, type, op, root);
+          !status.ok())
+        return status;
+    }
     if (count == 0) return Status();
     return rma::reduce(*members, dst, src, count, type, op, root);
   });
@@ -75,6 +113,12 @@ rma_status_t rma_allreduce(rma_team_t team, void* dst, const void* src, size_t c
     Team* members = nullptr;
     if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     if (Status status = rma::check_reduce(type, op, dst, src, count, true); !status.ok()) return status;
+    if (members->checks()) [[unlikely]] {
+      if (Status status =
+              rma::compare_reductions(*members, "rma_allreduce", RMA_COLLECTIVE_ALLREDUCE, count, type, op);
+          !status.ok())
+        return status;
+    }
     if (count == 0) return Status();
     return rma::allreduce(*members, dst, src, count, type, op);
   });
@@ -84,6 +128,11 @@ rma_status_t rma_allgather(rma_team_t team, void* dst, const void* src, size_t b
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;
     if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    if (members->checks()) [[unlikely]] {
+      if (Status status = rma::compare_calls(*members, "rma_allgather", RMA_COLLECTIVE_ALLGATHER, bytes);
+          !status.ok())
+        return status;
+    }
     if (bytes == 0) return {};
     const auto size = static_cast<std::size_t>(members->size());
     if (bytes > std::numeric_limits<std::size_t>::max() / size) {

@@ -19,6 +19,9 @@ rma_status_t rma_collective_run(rma_team_t team, const rma_collective_t* collect
     if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
     if (Status status = rma::check_not_null(collective, "collective"); !status.ok()) return status;
     if (Status status = rma::check_collective(*members, *collective); !status.ok()) return status;
+    if (members->checks()) [[unlikely]] {
+      if (Status status = members->check(*collective); !status.ok()) return status;
+    }
     return members->run(*collective);
   });
 }

@@ -20,7 +20,11 @@ rma_status_t perform(const char* name, rma_team_t team, const rma_collective_t& 
     }
     if (Status status = check_team(runtime, team, members); !status.ok()) return status;
     if (Status status = check_collective(*members, collective); !status.ok()) return status;
-    return blocking == Blocking::no ? members->start(collective, request) : members->run(collective);
+    if (blocking == Blocking::no) return members->start(collective, request);
+    if (members->checks()) [[unlikely]] {
+      if (Status status = members->check(collective); !status.ok()) return status;
+    }
+    return members->run(collective);
   });
 }
 
@@ -28,6 +32,7 @@ rma_status_t move_data(const char* name, rma_team_t team, rma_collective_kind_t 
                        const void* src, std::size_t bytes, int root, Blocking blocking,
                        rma_request_t* request) {
   rma_collective_t collective = {};
+  collective.name = name;
   collective.kind = kind;
   collective.root = root;
   collective.dst = dst;
@@ -40,6 +45,7 @@ rma_status_t combine(const char* name, rma_team_t team, rma_collective_kind_t ki
                      const void* src, std::size_t count, rma_type_t type, rma_reduction_t op, int root,
                      Blocking blocking, rma_request_t* request) {
   rma_collective_t collective = {};
+  collective.name = name;
   collective.kind = kind;
   collective.root = root;
   collective.dst = dst;
@@ -57,6 +63,7 @@ rma_status_t combine(const char* name, rma_team_t team, rma_collective_kind_t ki
     return fail(name, status);
   }
   collective.reducer = reducer_of(type, op);
+  collective.reduction = reduction_name(type, op);
   return perform(name, team, collective, blocking, request);
 }
 
@@ -68,7 +75,9 @@ using rma::Blocking;
 extern "C" {
 
 rma_status_t rma_barrier_nb(rma_team_t team, rma_request_t* request) {
-  return rma::perform(__func__, team, {}, Blocking::no, request);
+  rma_collective_t collective = {};
+  collective.name = "rma_barrier";
+  return rma::perform(__func__, team, collective, Blocking::no, request);
 }
 
 rma_status_t rma_broadcast_nb(rma_team_t team, void* buffer, size_t bytes, int root, rma_request_t* request) {

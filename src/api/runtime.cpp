@@ -81,7 +81,8 @@ Status open_messages(Runtime& runtime) {
   if (!messages.ok()) return std::move(messages).status();
   runtime.messages = std::move(messages).value();
   PendingOperations& pending = runtime.remote_access->pending();
-  runtime.schedules = std::make_unique<Schedules>(*runtime.messages, pending);
+  runtime.schedules =
+      std::make_unique<Schedules>(*runtime.messages, pending, runtime.settings.check_collectives != 0);
   pending.engine().follow_with(*runtime.schedules);
   return {};
 }

@@ -64,6 +64,8 @@ Status Exchange::run(const rma_collective_t& collective, bool& done) {
       return scan(collective, false, done);
     case RMA_COLLECTIVE_EXSCAN:
       return scan(collective, true, done);
+    case RMA_COLLECTIVE_NEIGHBORS:
+      break;
   }
   done = false;
   return {};

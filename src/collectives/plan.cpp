@@ -1,6 +1,7 @@
 #include "collectives/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rma {
 
@@ -13,6 +14,17 @@ std::size_t Plan::most_at_once() const {
       most = std::max(most, ++now);
   }
   return most;
+}
+
+void Plan::append(Plan part, std::span<const int> members) {
+  steps_.reserve(steps_.size() + part.steps_.size());
+  for (PlanStep step : part.steps_) {
+    if (step.kind == PlanStep::Kind::send || step.kind == PlanStep::Kind::receive)
+      step.member = members[static_cast<std::size_t>(step.member)];
+    steps_.push_back(step);
+  }
+  scratch_.reserve(scratch_.size() + part.scratch_.size());
+  for (auto& memory : part.scratch_) scratch_.push_back(std::move(memory));
 }
 
 std::byte* Plan::scratch(std::size_t bytes) {

@@ -16,7 +16,8 @@ struct PlanStep {
     receive,  ///< starts to receive `bytes` bytes from `member` at `to`
     wait,     ///< waits for all sends and receives that were started
     copy,     ///< copies `bytes` bytes
-    reduce    ///< performs to[i] = from[i] op to[i] for `bytes` elements
+    reduce,   ///< performs to[i] = from[i] op to[i] for `bytes` elements
+    compare  ///< compares `bytes` records of the members' calls at `from`; ends the plan if they do not agree
   };
   Kind kind = Kind::wait;
   int member = 0;
@@ -60,6 +61,11 @@ class Plan {
     if (elements == 0) return;
     steps_.push_back({.kind = PlanStep::Kind::reduce, .to = inout, .from = in, .bytes = elements});
   }
+  /// Adds the comparison of the members' records, in the order of team ranks.
+  void compare(const std::byte* records) {
+    steps_.push_back(
+        {.kind = PlanStep::Kind::compare, .from = records, .bytes = static_cast<std::size_t>(members_)});
+  }
   /// Add a message that is sent even if it is empty.
   void signal(int to, const std::byte* data = nullptr, std::size_t bytes = 0) {
     steps_.push_back({.kind = PlanStep::Kind::send, .member = to, .from = data, .bytes = bytes});
@@ -67,6 +73,10 @@ class Plan {
   void await(int from, std::byte* data = nullptr, std::size_t bytes = 0) {
     steps_.push_back({.kind = PlanStep::Kind::receive, .member = from, .to = data, .bytes = bytes});
   }
+
+  /// Adds the steps of another plan, which some members make among themselves: its member i is members[i] of this plan.
+  /// The other plan's memory becomes this one's. Throws std::bad_alloc.
+  void append(Plan part, std::span<const int> members);
 
   /// Returns memory for `bytes` bytes, aligned to 64, that lives as long as the plan. Throws std::bad_alloc.
   [[nodiscard]] std::byte* scratch(std::size_t bytes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectives/collective_record.hpp"
 #include "collectives/plan.hpp"
 #include "rma/collectives.h"
 
@@ -14,6 +15,9 @@ namespace rma {
 /// Adds the steps of `collective`, whose arguments are right. Throws std::bad_alloc.
 void plan_collective(Plan& plan, const rma_collective_t& collective);
 
+/// The steps by which the members exchange and compare the records of a call (RMA_CHECK_COLLECTIVES).
+void plan_comparison(Plan& plan, const CollectiveRecord& record);
+
 /// The steps of the operations that move data. `collective` is as rma/collectives.h says.
 void plan_barrier(Plan& plan);
 void plan_broadcast(Plan& plan, std::byte* data, std::size_t bytes, int root);
@@ -21,6 +25,12 @@ void plan_gather(Plan& plan, const rma_collective_t& collective);
 void plan_scatter(Plan& plan, const rma_collective_t& collective);
 void plan_allgather(Plan& plan, const rma_collective_t& collective);
 void plan_alltoall(Plan& plan, const rma_collective_t& collective);
+
+/// The steps of an exchange of blocks between listed members.
+void plan_neighbors(Plan& plan, const rma_collective_t& collective);
+
+/// The steps of an operation between two groups of members (`first_group`).
+void plan_two_groups(Plan& plan, const rma_collective_t& collective);
 
 /// The steps of the reductions.
 void plan_reduce(Plan& plan, const rma_collective_t& collective);

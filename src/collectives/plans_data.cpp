@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <vector>
 
 #include "collectives/blocks.hpp"
@@ -193,6 +194,19 @@ void plan_barrier(Plan& plan) {
     plan.await(plan.at(-distance));
     plan.wait();
   }
+}
+
+void plan_comparison(Plan& plan, const CollectiveRecord& record) {
+  std::byte* const mine = plan.scratch(sizeof record);
+  std::memcpy(mine, &record, sizeof record);
+  std::byte* const all = plan.scratch(sizeof record * static_cast<std::size_t>(plan.members()));
+  rma_collective_t gather = {};
+  gather.kind = RMA_COLLECTIVE_ALLGATHER;
+  gather.src = mine;
+  gather.dst = all;
+  gather.bytes = sizeof record;
+  plan_allgather(plan, gather);
+  plan.compare(all);
 }
 
 void plan_broadcast(Plan& plan, std::byte* data, std::size_t bytes, int root) {

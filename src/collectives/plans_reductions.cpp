@@ -266,6 +266,7 @@ void plan_scan(Plan& plan, const rma_collective_t& collective, bool exclusive) {
 }
 
 void plan_collective(Plan& plan, const rma_collective_t& collective) {
+  if (collective.first_group != 0) return plan_two_groups(plan, collective);
   switch (collective.kind) {
     case RMA_COLLECTIVE_BARRIER:
       return plan_barrier(plan);
@@ -289,6 +290,8 @@ void plan_collective(Plan& plan, const rma_collective_t& collective) {
       return plan_scan(plan, collective, false);
     case RMA_COLLECTIVE_EXSCAN:
       return plan_scan(plan, collective, true);
+    case RMA_COLLECTIVE_NEIGHBORS:
+      return plan_neighbors(plan, collective);
   }
 }
 

@@ -201,4 +201,19 @@ rma_reducer_t reducer_of(rma_type_t type, rma_reduction_t op) {
           .commutes = 1};
 }
 
+const char* reduction_name(rma_type_t type, rma_reduction_t op) {
+  static constexpr std::array kTypes = {"INT",    "LONG",          "LONG_LONG",     "FLOAT",
+                                        "DOUBLE", "COMPLEX_FLOAT", "COMPLEX_DOUBLE"};
+  static constexpr std::array kOperators = {"SUM", "PROD", "MIN", "MAX", "BAND", "BOR", "BXOR"};
+  static const auto kNames = [] {
+    std::array<std::array<std::string, kOperators.size()>, kTypes.size()> names;
+    for (std::size_t i = 0; i < kTypes.size(); ++i) {
+      for (std::size_t j = 0; j < kOperators.size(); ++j)
+        names[i][j] = std::string("RMA_") + kOperators[j] + " of RMA_" + kTypes[i];
+    }
+    return names;
+  }();
+  return kNames[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)].c_str();
+}
+
 }  // namespace rma

@@ -27,4 +27,7 @@ struct Reduction {
 /// Returns the same for a schedule.
 [[nodiscard]] rma_reducer_t reducer_of(rma_type_t type, rma_reduction_t op);
 
+/// Returns a text such as "RMA_SUM of RMA_INT", for a reduction that check_reduction() accepted.
+[[nodiscard]] const char* reduction_name(rma_type_t type, rma_reduction_t op);
+
 }  // namespace rma

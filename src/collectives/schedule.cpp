@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "collectives/collective_record.hpp"
+
 namespace rma {
 
 Schedule::Schedule(std::shared_ptr<const PlannedCollective> collective, PendingOperations& pending,
@@ -55,7 +57,7 @@ bool Schedule::collect() {
     under_way_.pop_back();
   }
   // A message that is too long says that the members' arguments differ. The others still get their messages.
-  if (!failing_ && code_ != RMA_SUCCESS && code_ != RMA_ERR_TRUNCATED) give_up();
+  if (!failing_ && code_ != RMA_SUCCESS && code_ != RMA_ERR_TRUNCATED && disagreement_.empty()) give_up();
   return under_way_.size() != before;
 }
 
@@ -82,8 +84,20 @@ bool Schedule::execute(const PlanStep& step) {
     case PlanStep::Kind::reduce:
       collective_->reducer.combine(step.from, step.to, step.bytes, collective_->reducer.context);
       return true;
+    case PlanStep::Kind::compare:
+      compare(step);
+      return true;
   }
   return true;
+}
+
+void Schedule::compare(const PlanStep& step) {
+  const auto* const records = reinterpret_cast<const CollectiveRecord*>(step.from);
+  const Status agreed = rma::compare({records, step.bytes});
+  if (agreed.ok()) return;
+  note(agreed.code(), ProgressEngine::kNoRank);
+  disagreement_ = agreed.text();
+  next_ = collective_->plan.steps().size() - 1;  // the caller goes on behind it
 }
 
 void Schedule::note(rma_status_t code, int rank) {
@@ -100,6 +114,9 @@ void Schedule::give_up() {
   for (const rma_request_t request : under_way_) collective_->channel->cancel(request);
 }
 
-void Schedule::finish() { pending_.settle(request_, code_, rank_); }
+void Schedule::finish() {
+  if (!disagreement_.empty()) pending_.explain(request_, std::move(disagreement_));
+  pending_.settle(request_, code_, rank_);
+}
 
 }  // namespace rma

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "collectives/plan.hpp"
@@ -45,6 +46,8 @@ class Schedule {
   /// Executes one step. Returns false if it has to wait.
   [[nodiscard]] bool execute(const PlanStep& step);
   void note(rma_status_t code, int rank);
+  /// Compares the members' records. If they do not agree, no other step is executed, and the channel stays usable.
+  void compare(const PlanStep& step);
   void give_up();
 
   const std::shared_ptr<const PlannedCollective> collective_;
@@ -54,6 +57,7 @@ class Schedule {
   std::vector<rma_request_t> under_way_;  ///< the sends and receives that were started
   rma_status_t code_ = RMA_SUCCESS;       ///< the first failure, and the rank that it is about
   int rank_ = -1;
+  std::string disagreement_;  ///< the members' calls do not agree: says which
   bool failing_ = false;
   bool over_ = false;
 };

@@ -10,9 +10,21 @@
 
 namespace rma {
 
-Result<std::shared_ptr<const PlannedCollective>> Schedules::plan(
-    const std::shared_ptr<ScheduleChannel>& channel, const rma_collective_t& collective) {
-  using Planned = Result<std::shared_ptr<const PlannedCollective>>;
+Schedules::Planned Schedules::plan(const std::shared_ptr<ScheduleChannel>& channel,
+                                   const rma_collective_t& collective) {
+  return plan(channel, collective, CollectiveRecord::Form::persistent);
+}
+
+Schedules::Planned Schedules::plan(const std::shared_ptr<ScheduleChannel>& channel,
+                                   const rma_collective_t& collective, CollectiveRecord::Form form) {
+  if (!check_) [[likely]]
+    return plan(channel, nullptr, &collective);
+  const CollectiveRecord record = CollectiveRecord::of(collective, form, channel->members());
+  return plan(channel, &record, &collective);
+}
+
+Schedules::Planned Schedules::plan(const std::shared_ptr<ScheduleChannel>& channel,
+                                   const CollectiveRecord* record, const rma_collective_t* collective) {
   if (channel->failed()) {
     channel->fail();  // the others learn it from this member too
     return channel->failure();
@@ -21,14 +33,21 @@ Result<std::shared_ptr<const PlannedCollective>> Schedules::plan(
     auto made = std::make_shared<PlannedCollective>(
         PlannedCollective{.channel = channel,
                           .plan = Plan(channel->member(), channel->members()),
-                          .reducer = collective.reducer,
+                          .reducer = collective != nullptr ? collective->reducer : rma_reducer_t(),
                           .tag = channel->draw_tag()});
-    plan_collective(made->plan, collective);
+    if (record != nullptr) plan_comparison(made->plan, *record);
+    if (collective != nullptr) plan_collective(made->plan, *collective);
     if (Status status = channel->connect(made->plan); !status.ok()) return status;
     return std::shared_ptr<const PlannedCollective>(std::move(made));
   });
   if (!planned.ok()) channel->fail();
   return planned;
+}
+
+Status Schedules::check(const std::shared_ptr<ScheduleChannel>& channel, const rma_collective_t& collective) {
+  const auto record = CollectiveRecord::of(collective, CollectiveRecord::Form::blocking, channel->members());
+  auto planned = plan(channel, &record, nullptr);
+  return planned.ok() ? run(planned.value()) : std::move(planned).status();
 }
 
 Status Schedules::start(const std::shared_ptr<const PlannedCollective>& collective, rma_request_t* request) {
@@ -63,13 +82,18 @@ Status Schedules::start(const std::shared_ptr<const PlannedCollective>& collecti
 
 Status Schedules::start(const std::shared_ptr<ScheduleChannel>& channel, const rma_collective_t& collective,
                         rma_request_t* request) {
-  auto planned = plan(channel, collective);
+  auto planned = plan(channel, collective, CollectiveRecord::Form::nonblocking);
   return planned.ok() ? start(planned.value(), request) : std::move(planned).status();
 }
 
 Status Schedules::run(const std::shared_ptr<ScheduleChannel>& channel, const rma_collective_t& collective) {
+  auto planned = plan(channel, nullptr, &collective);  // the caller has compared the call
+  return planned.ok() ? run(planned.value()) : std::move(planned).status();
+}
+
+Status Schedules::run(const std::shared_ptr<const PlannedCollective>& planned) {
   rma_request_t request = RMA_REQUEST_NULL;
-  if (Status status = start(channel, collective, &request); !status.ok()) return status;
+  if (Status status = start(planned, &request); !status.ok()) return status;
   messages_.wait_for(request);
   return pending_.wait(request);
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/collective_record.hpp"
 #include "collectives/schedule.hpp"
 #include "core/completion/pending_operations.hpp"
 #include "messages/messages.hpp"
@@ -17,8 +18,15 @@ namespace rma {
 /// thread at a time. Thread-safe.
 class Schedules final : public FollowUpWork, public WaitProgress {
  public:
-  /// The arguments outlive all calls.
-  Schedules(Messages& messages, PendingOperations& pending) : messages_(messages), pending_(pending) {}
+  /// The arguments outlive all calls. `check`: whether the members compare their calls (RMA_CHECK_COLLECTIVES).
+  Schedules(Messages& messages, PendingOperations& pending, bool check = false)
+      : messages_(messages), pending_(pending), check_(check) {}
+
+  [[nodiscard]] bool checks() const { return check_; }
+  /// Compares a blocking call with those of the other members. RMA_ERR_ARGUMENT if they do not agree, on all members;
+  /// the team stays usable. The other errors are those of plan(). A nonblocking operation begins with the comparison.
+  [[nodiscard]] Status check(const std::shared_ptr<ScheduleChannel>& channel,
+                             const rma_collective_t& collective);
 
   /// Plans an operation whose arguments were checked. It is one of the team's collective calls. If this member
   /// cannot take part, the team's operations fail for all. RMA_ERR_NO_MEMORY, RMA_ERR_PEER_LOST, and the errors
@@ -44,11 +52,19 @@ class Schedules final : public FollowUpWork, public WaitProgress {
 
  private:
   [[nodiscard]] bool any() const { return count_.load(std::memory_order_acquire) != 0; }
+  using Planned = Result<std::shared_ptr<const PlannedCollective>>;
+  /// Plans the comparison of a call, if there is a record of it, and an operation, if there is one.
+  [[nodiscard]] Planned plan(const std::shared_ptr<ScheduleChannel>& channel, const CollectiveRecord* record,
+                             const rma_collective_t* collective);
+  [[nodiscard]] Planned plan(const std::shared_ptr<ScheduleChannel>& channel,
+                             const rma_collective_t& collective, CollectiveRecord::Form form);
+  [[nodiscard]] Status run(const std::shared_ptr<const PlannedCollective>& planned);
   /// Advances all schedules. The caller holds turn_.
   bool advance_all();
 
   Messages& messages_;
   PendingOperations& pending_;
+  const bool check_;
   SpinLock turn_;                                ///< held by the thread that advances the schedules
   std::vector<std::unique_ptr<Schedule>> open_;  ///< turn_ guards it
   std::atomic<std::size_t> count_ = 0;           ///< the size of open_

@@ -54,10 +54,12 @@ constinit thread_local Teams::Known Teams::this_threads_known;
 constinit std::atomic<std::uint64_t> Teams::epoch = 1;
 
 Status Team::run(const rma_collective_t& collective) {
-  if (attached() && !met_) {
+  // Of these, some members exchange data with few others, and not all take part.
+  const bool in_memory = collective.first_group == 0 && collective.kind != RMA_COLLECTIVE_NEIGHBORS;
+  if (in_memory && attached() && !met_) {
     if (Status status = teams_->meet(*this); !status.ok()) return status;
   }
-  if (exchange_ != std::nullopt) {
+  if (in_memory && exchange_ != std::nullopt) {
     bool done = false;
     Status status = exchange_->run(collective, done);
     if (done || !status.ok()) {

@@ -61,6 +61,13 @@ class Team {
 
   /// Executes a collective operation: in the members' memory if they meet there, else as a schedule.
   [[nodiscard]] Status run(const rma_collective_t& collective);
+  /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by check() first.
+  [[nodiscard]] bool checks() const {
+    return schedules_ != nullptr && schedules_->checks() && channel_ != nullptr;
+  }
+  [[nodiscard]] Status check(const rma_collective_t& collective) {
+    return schedules_->check(channel_, collective);
+  }
   /// These plan and start a collective operation as a schedule; see Schedules.
   [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(const rma_collective_t& collective) {
     if (channel_ == nullptr) return no_channel();

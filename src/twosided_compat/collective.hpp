@@ -25,8 +25,6 @@ enum class CollectiveTag : int {
   kScan,
   kMerge,
   kDuplicate,
-  kRemoteData,
-  kRemoteReduction,
   kNeighbors  ///< and the numbers behind it, one for each place in a neighbourhood
 };
 

@@ -69,4 +69,17 @@ int Blocks::find(void* address, MPI_Count count, MPI_Datatype type, int members,
   return MPI_SUCCESS;
 }
 
+int Blocks::find_same(const void* address, MPI_Count count, MPI_Datatype type, int members, Blocks& blocks) {
+  Buffer one;
+  if (const int code = find_buffer(address, count, type, one); code != MPI_SUCCESS) return code;
+  blocks.blocks_.assign(static_cast<std::size_t>(members), one);
+  return MPI_SUCCESS;
+}
+
+Blocks Blocks::chosen(const std::vector<int>& members) const {
+  Blocks made;
+  for (const int member : members) made.blocks_.push_back(of(member));
+  return made;
+}
+
 }  // namespace rma::mpi

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "twosided_compat/collective.hpp"
 #include "twosided_compat/operators.hpp"
 #include "twosided_compat/transfer.hpp"
@@ -43,6 +45,13 @@ class Blocks {
   /// Each member has `count` elements, one behind the other.
   [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, int members,
                                 Blocks& blocks);
+
+  /// Each member has the same `count` elements.
+  [[nodiscard]] static int find_same(const void* address, MPI_Count count, MPI_Datatype type, int members,
+                                     Blocks& blocks);
+
+  /// Returns the blocks of these members, in this order.
+  [[nodiscard]] Blocks chosen(const std::vector<int>& members) const;
 
   [[nodiscard]] const Buffer& of(int member) const { return blocks_[static_cast<std::size_t>(member)]; }
   void replace(int member, const Buffer& block) { blocks_[static_cast<std::size_t>(member)] = block; }

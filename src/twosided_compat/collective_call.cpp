@@ -2,6 +2,7 @@
 
 #include "twosided_compat/collective_call.hpp"
 
+#include "twosided_compat/intercommunicators.hpp"
 #include "twosided_compat/library_failure.hpp"
 
 namespace rma::mpi {
@@ -39,11 +40,46 @@ int CollectiveCall::restart(rma_request_t* request) const {
   return checked(rma_start(persistent_, request));
 }
 
-int CollectiveCall::find(rma_collective_kind_t kind, MPI_Comm comm, int root) {
-  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
+int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm comm) {
+  if (const int code = find_communicator(comm, comm_); code != MPI_SUCCESS) return code;
   collective_.kind = kind;
-  collective_.root = root;
-  return check_root(*comm_, root);
+  collective_.name = name;
+  if (comm_->is_inter()) {
+    // The processes of the group that decides come first in the team.
+    collective_.first_group = decides(*comm_) ? comm_->size() : comm_->peer_count();
+    collective_.uneven = 1;  // the two groups may have blocks of different sizes
+  }
+  return MPI_SUCCESS;
+}
+
+int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm comm, int root) {
+  if (const int code = find(kind, name, comm); code != MPI_SUCCESS) return code;
+  if (!comm_->is_inter()) {
+    at_root_ = root == comm_->rank();
+    collective_.root = root;
+    return check_root(*comm_, root);
+  }
+  const int own_begin = decides(*comm_) ? 0 : collective_.first_group;
+  const int others_begin = decides(*comm_) ? collective_.first_group : 0;
+  at_root_ = root == MPI_ROOT;
+  takes_part_ = root != MPI_PROC_NULL;
+  if (at_root_) {
+    collective_.root = own_begin + comm_->rank();
+  } else if (!takes_part_) {
+    collective_.root = -1;
+  } else if (root < 0 || root >= comm_->peer_count()) {
+    return failure(MPI_ERR_ROOT, "the root is not in the remote group");
+  } else {
+    collective_.root = others_begin + root;
+  }
+  return MPI_SUCCESS;
+}
+
+int CollectiveCall::find_in_place(const void* address, bool& stays) const {
+  stays = in_place(address);
+  if (stays && comm_->is_inter())
+    return failure(MPI_ERR_BUFFER, "MPI_IN_PLACE has no meaning on an intercommunicator");
+  return MPI_SUCCESS;
 }
 
 void CollectiveCall::list(const Blocks& blocks, int members, std::vector<rma_block_t>& list) {
@@ -56,29 +92,33 @@ void CollectiveCall::list(const Blocks& blocks, int members, std::vector<rma_blo
 template <typename FindBlocks>
 int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Datatype out_type,
                                 const FindBlocks& find_blocks, bool everywhere, bool uneven) {
-  const int rank = comm_->rank();
-  const bool gets = everywhere || rank == collective_.root;
-  collective_.uneven = uneven ? 1 : 0;
+  const int members = comm_->peer_count();
+  const bool gets = everywhere || at_root_;
+  const bool gives = everywhere || !comm_->is_inter() || (takes_part_ && !at_root_);
+  if (uneven) collective_.uneven = 1;
   Blocks all;
   if (gets) {
-    if (const int code = find_blocks(comm_->size(), all); code != MPI_SUCCESS) return code;
+    if (const int code = find_blocks(members, all); code != MPI_SUCCESS) return code;
   }
   Buffer mine;
-  const bool stays = gets && in_place(out);
-  if (!stays) {
+  bool stays = false;
+  if (gets && gives) {
+    if (const int code = find_in_place(out, stays); code != MPI_SUCCESS) return code;
+  }
+  if (gives && !stays) {
     if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
-    if (gets) {
-      if (const int code = check_distinct(mine, all.of(rank)); code != MPI_SUCCESS) return code;
+    if (gets && !comm_->is_inter()) {
+      if (const int code = check_distinct(mine, all.of(comm_->rank())); code != MPI_SUCCESS) return code;
     }
     staged_.stage(mine, false);
   }
   if (gets) {
-    staged_.stage(all, comm_->size(), !uneven, true);
-    list(all, comm_->size(), to_);
+    staged_.stage(all, members, collective_.uneven == 0, true);
+    list(all, members, to_);
     collective_.dst = all.data(0);
     collective_.dst_blocks = to_.data();
   }
-  if (stays) mine = all.of(rank);
+  if (stays) mine = all.of(comm_->rank());
   collective_.src = mine.data;
   collective_.bytes = mine.bytes;
   return MPI_SUCCESS;
@@ -87,49 +127,56 @@ int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Dataty
 template <typename FindBlocks>
 int CollectiveCall::find_scatter(const FindBlocks& find_blocks, void* in, MPI_Count in_count,
                                  MPI_Datatype in_type, bool uneven) {
-  const int rank = comm_->rank();
-  const bool at_root = rank == collective_.root;
-  collective_.uneven = uneven ? 1 : 0;
+  const int members = comm_->peer_count();
+  const bool gets = !comm_->is_inter() || (takes_part_ && !at_root_);
+  if (uneven) collective_.uneven = 1;
   Blocks all;
-  if (at_root) {
-    if (const int code = find_blocks(comm_->size(), all); code != MPI_SUCCESS) return code;
+  if (at_root_) {
+    if (const int code = find_blocks(members, all); code != MPI_SUCCESS) return code;
   }
   Buffer mine;
-  const bool stays = at_root && in_place(in);
-  if (!stays) {
+  const bool stays = at_root_ && gets && in_place(in);
+  if (gets && !stays) {
     if (const int code = find_buffer(in, in_count, in_type, mine); code != MPI_SUCCESS) return code;
-    if (at_root) {
-      if (const int code = check_distinct(all.of(rank), mine); code != MPI_SUCCESS) return code;
+    if (at_root_) {
+      if (const int code = check_distinct(all.of(comm_->rank()), mine); code != MPI_SUCCESS) return code;
     }
     staged_.stage(mine, true);
   }
-  if (at_root) {
-    staged_.stage(all, comm_->size(), !uneven, false);
-    list(all, comm_->size(), from_);
+  if (at_root_) {
+    staged_.stage(all, members, collective_.uneven == 0, false);
+    list(all, members, from_);
     collective_.src = all.data(0);
     collective_.src_blocks = from_.data();
   }
-  if (stays) mine = all.of(rank);
+  if (stays) mine = all.of(comm_->rank());
   collective_.dst = mine.data;
   collective_.bytes = mine.bytes;
   return MPI_SUCCESS;
 }
 
 template <typename FindOut, typename FindIn>
-int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in, bool stays, bool uneven) {
-  const int rank = comm_->rank();
+int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in, const void* out_address,
+                                  bool uneven) {
+  const int members = comm_->peer_count();
+  if (uneven) collective_.uneven = 1;
+  const bool array = collective_.uneven == 0;
+  bool stays = false;
+  if (const int code = find_in_place(out_address, stays); code != MPI_SUCCESS) return code;
   Blocks in;
-  if (const int code = find_in(comm_->size(), in); code != MPI_SUCCESS) return code;
+  if (const int code = find_in(members, in); code != MPI_SUCCESS) return code;
   Blocks out;
   if (!stays) {
-    if (const int code = find_out(comm_->size(), out); code != MPI_SUCCESS) return code;
-    if (const int code = check_distinct(out.of(rank), in.of(rank)); code != MPI_SUCCESS) return code;
-    staged_.stage(out, comm_->size(), !uneven, false);
+    if (const int code = find_out(members, out); code != MPI_SUCCESS) return code;
+    if (!comm_->is_inter()) {
+      const int rank = comm_->rank();
+      if (const int code = check_distinct(out.of(rank), in.of(rank)); code != MPI_SUCCESS) return code;
+    }
+    staged_.stage(out, members, array, false);
   }
-  staged_.stage(in, comm_->size(), !uneven, true);
-  list(in, comm_->size(), to_);
-  collective_.uneven = uneven ? 1 : 0;
-  collective_.bytes = in.bytes(rank);
+  staged_.stage(in, members, array, true);
+  list(in, members, to_);
+  collective_.bytes = in.bytes(0);
   collective_.dst = in.data(0);
   collective_.dst_blocks = to_.data();
   if (stays) {
@@ -137,19 +184,21 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
     collective_.src_blocks = collective_.dst_blocks;
     return MPI_SUCCESS;
   }
-  list(out, comm_->size(), from_);
+  list(out, members, from_);
   collective_.src = out.data(0);
   collective_.src_blocks = from_.data();
   return MPI_SUCCESS;
 }
 
-int CollectiveCall::barrier(MPI_Comm comm) { return find(RMA_COLLECTIVE_BARRIER, comm); }
+int CollectiveCall::barrier(MPI_Comm comm) { return find(RMA_COLLECTIVE_BARRIER, "MPI_Barrier", comm); }
 
 int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   Buffer buffer;
-  if (const int code = find(RMA_COLLECTIVE_BROADCAST, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_BROADCAST, "MPI_Bcast", comm, root); code != MPI_SUCCESS)
+    return code;
+  if (!takes_part_) return MPI_SUCCESS;
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
-  staged_.stage(buffer, comm_->rank() != root);
+  staged_.stage(buffer, !at_root_);
   collective_.dst = buffer.data;
   collective_.bytes = buffer.bytes;
   return MPI_SUCCESS;
@@ -157,7 +206,8 @@ int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int
 
 int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                            MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_GATHER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_GATHER, "MPI_Gather", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_count, in_type, members, all);
   };
@@ -167,7 +217,8 @@ int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype ou
 int CollectiveCall::gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                             Counts in_counts, Displacements displacements, MPI_Datatype in_type, int root,
                             MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_GATHER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_GATHER, "MPI_Gatherv", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   };
@@ -176,7 +227,8 @@ int CollectiveCall::gatherv(const void* out, MPI_Count out_count, MPI_Datatype o
 
 int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                             MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCATTER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_SCATTER, "MPI_Scatter", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
   };
@@ -186,7 +238,8 @@ int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype o
 int CollectiveCall::scatterv(const void* out, Counts out_counts, Displacements displacements,
                              MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
                              int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCATTER, comm, root); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_SCATTER, "MPI_Scatterv", comm, root); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, displacements, out_type, members, all);
   };
@@ -195,7 +248,8 @@ int CollectiveCall::scatterv(const void* out, Counts out_counts, Displacements d
 
 int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                               MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgather", comm); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_count, in_type, members, all);
   };
@@ -205,7 +259,8 @@ int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype
 int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                Counts in_counts, Displacements displacements, MPI_Datatype in_type,
                                MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgatherv", comm); code != MPI_SUCCESS)
+    return code;
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   };
@@ -214,38 +269,38 @@ int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatyp
 
 int CollectiveCall::alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                              MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoall", comm); code != MPI_SUCCESS) return code;
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
   };
   const auto to = [&](int members, Blocks& all) { return Blocks::find(in, in_count, in_type, members, all); };
-  return find_alltoall(from, to, in_place(out), false);
+  return find_alltoall(from, to, out, false);
 }
 
 int CollectiveCall::alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
                               MPI_Datatype out_type, void* in, Counts in_counts,
                               Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallv", comm); code != MPI_SUCCESS) return code;
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_type, members, all);
   };
   const auto to = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, in_displacements, in_type, members, all);
   };
-  return find_alltoall(from, to, in_place(out), true);
+  return find_alltoall(from, to, out, true);
 }
 
 int CollectiveCall::alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
                               const MPI_Datatype out_types[], void* in, Counts in_counts,
                               Displacements in_displacements, const MPI_Datatype in_types[], MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallw", comm); code != MPI_SUCCESS) return code;
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_types, members, all);
   };
   const auto to = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, in_displacements, in_types, members, all);
   };
-  return find_alltoall(from, to, in_place(out), true);
+  return find_alltoall(from, to, out, true);
 }
 
 }  // namespace rma::mpi

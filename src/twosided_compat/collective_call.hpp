@@ -12,6 +12,8 @@
 
 namespace rma::mpi {
 
+struct Neighborhood;
+
 /// A collective call: the operation in librma's terms, and all that has to exist until it
 /// has ended. The functions of the operations check the arguments of the program and fill it in. They return
 /// MPI_SUCCESS or an error class.
@@ -60,6 +62,21 @@ class CollectiveCall {
   [[nodiscard]] int exscan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm);
 
+  [[nodiscard]] int neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm);
+  [[nodiscard]] int neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                                        Counts in_counts, Displacements in_displacements,
+                                        MPI_Datatype in_type, MPI_Comm comm);
+  [[nodiscard]] int neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                                      MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm);
+  [[nodiscard]] int neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
+                                       MPI_Datatype out_type, void* in, Counts in_counts,
+                                       Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm);
+  [[nodiscard]] int neighbor_alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
+                                       const MPI_Datatype out_types[], void* in, Counts in_counts,
+                                       Displacements in_displacements, const MPI_Datatype in_types[],
+                                       MPI_Comm comm);
+
   [[nodiscard]] Communicator& comm() const { return *comm_; }
   /// Executes the operation, which was filled in, and stores the results.
   [[nodiscard]] int run();
@@ -72,8 +89,11 @@ class CollectiveCall {
   void store_results() const { staged_.store(); }
 
  private:
-  /// Finds the communicator, and the root if the operation has one.
-  [[nodiscard]] int find(rma_collective_kind_t kind, MPI_Comm comm, int root = 0);
+  /// Finds the communicator, which may have two groups, and the root if the operation has one.
+  [[nodiscard]] int find(rma_collective_kind_t kind, const char* name, MPI_Comm comm);
+  [[nodiscard]] int find(rma_collective_kind_t kind, const char* name, MPI_Comm comm, int root);
+  /// Finds whether the program passed MPI_IN_PLACE for the data that this process gives. MPI_ERR_BUFFER.
+  [[nodiscard]] int find_in_place(const void* address, bool& stays) const;
   /// The blocks of all members in one buffer become a list, and stand in it in place of an array.
   static void list(const Blocks& blocks, int members, std::vector<rma_block_t>& list);
   /// Finds the buffers of the calls that gather, that scatter, and that do both.
@@ -84,7 +104,13 @@ class CollectiveCall {
   [[nodiscard]] int find_scatter(const FindBlocks& find_blocks, void* in, MPI_Count in_count,
                                  MPI_Datatype in_type, bool uneven);
   template <typename FindOut, typename FindIn>
-  [[nodiscard]] int find_alltoall(const FindOut& find_out, const FindIn& find_in, bool stays, bool uneven);
+  [[nodiscard]] int find_alltoall(const FindOut& find_out, const FindIn& find_in, const void* out_address,
+                                  bool uneven);
+  /// Find the communicator and the neighbours of this process, and then the blocks that it exchanges with them.
+  [[nodiscard]] int find_neighbors(const char* name, MPI_Comm comm, Neighborhood& all);
+  template <typename FindOut, typename FindIn>
+  [[nodiscard]] int find_exchange(const Neighborhood& all, const FindOut& find_out, const FindIn& find_in);
+  void keep_neighbors(const Neighborhood& all, const Blocks& out, const Blocks& in);
   /// Finds the operator and the buffers of a reduction of `count` elements, and keeps the operator and the type.
   /// `result_count`: the elements that this member gets, or kNoResult.
   static constexpr MPI_Count kNoResult = -1;
@@ -96,10 +122,14 @@ class CollectiveCall {
                                          MPI_Count result_count);
 
   Communicator* comm_ = nullptr;  // the request that owns this keeps it
+  bool at_root_ = false;
+  bool takes_part_ = true;  ///< false in the root's group of an intercommunicator, except for the root
   rma_collective_t collective_ = {};
   std::vector<rma_block_t> to_;
   std::vector<rma_block_t> from_;
   std::vector<std::size_t> counts_;
+  std::vector<int> sources_;
+  std::vector<int> destinations_;
   StagedBuffers staged_;
   Reduction reduction_;
   MPI_Count lower_ = 0;          ///< of the type of a reduction: where an element begins, for its operator

@@ -7,7 +7,12 @@ namespace rma::mpi {
 int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Count result_count) {
   const bool gets_result = result_count != kNoResult;
-  const bool stays = gets_result && in_place(out);
+  // The root of an intercommunicator gives nothing.
+  const bool gives = !comm_->is_inter() || collective_.kind != RMA_COLLECTIVE_REDUCE || !at_root_;
+  bool stays = !gives;
+  if (gets_result && gives) {
+    if (const int code = find_in_place(out, stays); code != MPI_SUCCESS) return code;
+  }
   Buffer mine;
   Datatype* object = nullptr;
   void* source = stays ? in : const_cast<void*>(out);
@@ -16,7 +21,8 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
   if (const int code = Reduction::find(op, type, reduction_); code != MPI_SUCCESS) return code;
   const auto extent = static_cast<std::size_t>(object->bounds().extent);
   if (gets_result) {
-    if (const int code = check_distinct(out, in, mine.bytes); code != MPI_SUCCESS) return code;
+    if (const int code = check_distinct(stays ? nullptr : out, in, mine.bytes); code != MPI_SUCCESS)
+      return code;
     if (in == nullptr && result_count != 0 && dense_size(type) != 0)
       return failure(MPI_ERR_BUFFER, "recvbuf is null");
   }
@@ -28,6 +34,8 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
     kept_type_ = object;
     kept_type_->add_reference();
   }
+  const char* const name = operator_name(op);
+  collective_.reduction = name != nullptr ? name : "of the program";
   if (!StagedBuffers::separates(type)) return find_whole_reduction(source, in, count, type, result_count);
   if (const int code = staged_.stage_elements(source, count, type, stays); code != MPI_SUCCESS) return code;
   if (stays) {
@@ -95,19 +103,23 @@ int CollectiveCall::find_whole_reduction(void* source, void* in, MPI_Count count
 
 int CollectiveCall::reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                            MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE, comm, root); code != MPI_SUCCESS) return code;
-  return find_reduction(out, in, count, type, op, comm_->rank() == root ? count : kNoResult);
+  if (const int code = find(RMA_COLLECTIVE_REDUCE, "MPI_Reduce", comm, root); code != MPI_SUCCESS)
+    return code;
+  if (!takes_part_) return MPI_SUCCESS;
+  return find_reduction(out, in, count, type, op, at_root_ ? count : kNoResult);
 }
 
 int CollectiveCall::allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                               MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLREDUCE, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_ALLREDUCE, "MPI_Allreduce", comm); code != MPI_SUCCESS)
+    return code;
   return find_reduction(out, in, count, type, op, count);
 }
 
 int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter", comm); code != MPI_SUCCESS)
+    return code;
   if (counts.is_null()) return failure(MPI_ERR_ARG, "recvcounts is null");
   MPI_Count total = 0;
   for (int member = 0; member < comm_->size(); ++member) {
@@ -121,7 +133,9 @@ int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI
 
 int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatype type,
                                          MPI_Op op, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter_block", comm);
+      code != MPI_SUCCESS)
+    return code;
   if (count < 0) return failure(MPI_ERR_COUNT, "recvcount is negative");
   if (const int code = find_reduction(out, in, count * comm_->size(), type, op, count); code != MPI_SUCCESS)
     return code;
@@ -131,13 +145,17 @@ int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count co
 
 int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                          MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCAN, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
+  collective_.kind = RMA_COLLECTIVE_SCAN;
+  collective_.name = "MPI_Scan";
   return find_reduction(out, in, count, type, op, count);
 }
 
 int CollectiveCall::exscan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_EXSCAN, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
+  collective_.kind = RMA_COLLECTIVE_EXSCAN;
+  collective_.name = "MPI_Exscan";
   return find_reduction(out, in, count, type, op, count);
 }
 

@@ -1,37 +1,20 @@
-// Barrier, and the blocking collective calls that move data: broadcast, gather, scatter, allgather, alltoall. Those of
-// an intracommunicator are librma's collective operations.
+// Barrier, and the blocking collective calls that move data: broadcast, gather, scatter, allgather, alltoall.
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collective_call.hpp"
-#include "twosided_compat/intercollectives.hpp"
 
 namespace rma::mpi {
 
 int barrier(MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_barrier(*comm);
-  }
   return executed([&](CollectiveCall& call) { return call.barrier(handle); });
 }
 
 int bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_bcast(*comm, address, count, type, root);
-  }
   return executed([&](CollectiveCall& call) { return call.bcast(address, count, type, root, handle); });
 }
 
 int gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count,
            MPI_Datatype in_type, int root, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_gather(*comm, out, out_count, out_type, {in, in_count, in_type}, root);
-  }
   return executed([&](CollectiveCall& call) {
     return call.gather(out, out_count, out_type, in, in_count, in_type, root, handle);
   });
@@ -39,11 +22,6 @@ int gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in
 
 int gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, Counts in_counts,
             Displacements displacements, MPI_Datatype in_type, int root, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_gather(*comm, out, out_count, out_type, {in, in_counts, displacements, in_type}, root);
-  }
   return executed([&](CollectiveCall& call) {
     return call.gatherv(out, out_count, out_type, in, in_counts, displacements, in_type, root, handle);
   });
@@ -51,11 +29,6 @@ int gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* i
 
 int scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count,
             MPI_Datatype in_type, int root, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_scatter(*comm, {out, out_count, out_type}, in, in_count, in_type, root);
-  }
   return executed([&](CollectiveCall& call) {
     return call.scatter(out, out_count, out_type, in, in_count, in_type, root, handle);
   });
@@ -63,11 +36,6 @@ int scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* i
 
 int scatterv(const void* out, Counts out_counts, Displacements displacements, MPI_Datatype out_type, void* in,
              MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_scatter(*comm, {out, out_counts, displacements, out_type}, in, in_count, in_type, root);
-  }
   return executed([&](CollectiveCall& call) {
     return call.scatterv(out, out_counts, displacements, out_type, in, in_count, in_type, root, handle);
   });
@@ -75,11 +43,6 @@ int scatterv(const void* out, Counts out_counts, Displacements displacements, MP
 
 int allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count,
               MPI_Datatype in_type, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_exchange(*comm, RemoteBlocks::same(out, out_count, out_type), {in, in_count, in_type});
-  }
   return executed([&](CollectiveCall& call) {
     return call.allgather(out, out_count, out_type, in, in_count, in_type, handle);
   });
@@ -87,12 +50,6 @@ int allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void*
 
 int allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, Counts in_counts,
                Displacements displacements, MPI_Datatype in_type, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_exchange(*comm, RemoteBlocks::same(out, out_count, out_type),
-                          {in, in_counts, displacements, in_type});
-  }
   return executed([&](CollectiveCall& call) {
     return call.allgatherv(out, out_count, out_type, in, in_counts, displacements, in_type, handle);
   });
@@ -100,11 +57,6 @@ int allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void
 
 int alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count,
              MPI_Datatype in_type, MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_exchange(*comm, {out, out_count, out_type}, {in, in_count, in_type});
-  }
   return executed([&](CollectiveCall& call) {
     return call.alltoall(out, out_count, out_type, in, in_count, in_type, handle);
   });
@@ -113,12 +65,6 @@ int alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* 
 int alltoallv(const void* out, Counts out_counts, Displacements out_displacements, MPI_Datatype out_type,
               void* in, Counts in_counts, Displacements in_displacements, MPI_Datatype in_type,
               MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_exchange(*comm, {out, out_counts, out_displacements, out_type},
-                          {in, in_counts, in_displacements, in_type});
-  }
   return executed([&](CollectiveCall& call) {
     return call.alltoallv(out, out_counts, out_displacements, out_type, in, in_counts, in_displacements,
                           in_type, handle);
@@ -128,12 +74,6 @@ int alltoallv(const void* out, Counts out_counts, Displacements out_displacement
 int alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
               const MPI_Datatype out_types[], void* in, Counts in_counts, Displacements in_displacements,
               const MPI_Datatype in_types[], MPI_Comm handle) {
-  Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->is_inter()) {
-    return inter_exchange(*comm, {out, out_counts, out_displacements, out_types},
-                          {in, in_counts, in_displacements, in_types});
-  }
   return executed([&](CollectiveCall& call) {
     return call.alltoallw(out, out_counts, out_displacements, out_types, in, in_counts, in_displacements,
                           in_types, handle);

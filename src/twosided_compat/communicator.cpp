@@ -14,6 +14,7 @@
 #include "twosided_compat/buffered_sends.hpp"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/collective.hpp"
+#include "twosided_compat/intercommunicators.hpp"
 #include "twosided_compat/library_failure.hpp"
 
 namespace rma::mpi {
@@ -122,10 +123,19 @@ int Communicator::find_team(rma_team_t& team) {
     // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF does
     // not matter: a team of one sends no messages.
     constexpr std::uint32_t kFirstTeam = RMA_CONTEXT_LAST / 2 + 1;
-    const std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / kTraffics & (kFirstTeam - 1));
-    const std::vector<int>& ranks = members_->world_ranks();
-    if (const int code = checked(rma_team_attach(ranks.data(), size(), number, &team_)); code != MPI_SUCCESS)
-      return code;
+    constexpr std::uint32_t kTwoGroups = kFirstTeam >> 1U;
+    static_assert(kTwoGroups >= std::uint32_t{1} << (kContextBits - kTrafficBits),
+                  "the numbers use this bit");
+    std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / kTraffics & (kTwoGroups - 1));
+    std::vector<int> ranks = members_->world_ranks();
+    if (is_inter()) {
+      // The local group has the same number, and may be a team too.
+      number |= kTwoGroups;
+      const std::vector<int>& others = remote_->world_ranks();
+      ranks.insert(decides(*this) ? ranks.end() : ranks.begin(), others.begin(), others.end());
+    }
+    const int code = checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &team_));
+    if (code != MPI_SUCCESS) return code;
   }
   team = team_;
   return MPI_SUCCESS;

@@ -106,9 +106,9 @@ class Communicator : public ErrorHandlerOwner {
   /// there were before. Thread-safe.
   [[nodiscard]] int count_partitioned(int peer, int tag, bool sends) const;
 
-  /// Finds the members as a team of librma, on which nonblocking collectives run. The first call makes it, without
-  /// communication. One thread at a time makes collective calls on a communicator. Returns MPI_SUCCESS or an error
-  /// class.
+  /// Finds the members as a team of librma, on which collectives run: those of the group that decides() first,
+  /// if there are two. The first call makes the team, without communication. One thread at a time makes
+  /// collective calls on a communicator. Returns MPI_SUCCESS or an error class.
   [[nodiscard]] int find_team(rma_team_t& team);
 
   /// The predefined communicators stay until MPI_Finalize, so nobody counts the references to them.

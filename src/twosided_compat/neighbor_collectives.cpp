@@ -1,59 +1,13 @@
 // Blocking neighbourhood collectives: each process exchanges data with its neighbours in the communicator's
 // topology.
 
-#include <algorithm>
 #include <vector>
 
 #include "twosided_compat/calls.hpp"
-#include "twosided_compat/collective.hpp"
-#include "twosided_compat/topology.hpp"
+#include "twosided_compat/neighborhood.hpp"
 
 namespace rma::mpi {
 namespace {
-
-/// The neighbours of this process. A rank may be there several times, and in a grid MPI_PROC_NULL.
-struct Neighborhood {
-  std::vector<int> sources;
-  std::vector<int> destinations;
-  bool is_grid = false;
-
-  // In a grid the neighbours are the one below and the one above in each dimension. What goes to the
-  // neighbour below arrives there from above, also if the two are one process. So a message has the place of
-  // its destination as its tag, and the receiver expects the opposite place. In a graph, messages between two
-  // processes keep the order of the edges, so they need no tags.
-  [[nodiscard]] int send_tag(int place) const { return kFirstTag + (is_grid ? place : 0); }
-  [[nodiscard]] int receive_tag(int place) const { return kFirstTag + (is_grid ? place ^ 1 : 0); }
-
- private:
-  static constexpr int kFirstTag = static_cast<int>(CollectiveTag::kNeighbors);
-};
-
-Neighborhood neighborhood_of(const Cartesian& grid, int rank) {
-  Neighborhood all;
-  for (std::size_t i = 0; i < grid.dims.size(); ++i) {
-    for (const int step : {-1, 1}) all.sources.push_back(grid.neighbor(rank, i, step));
-  }
-  all.destinations = all.sources;
-  all.is_grid = true;
-  return all;
-}
-
-int find_neighborhood(MPI_Comm handle, Communicator*& comm, Neighborhood& all) {
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (comm->topology == nullptr) return failure(MPI_ERR_TOPOLOGY, "the communicator has no topology");
-  const auto& shape = comm->topology->shape;
-  if (const auto* const grid = std::get_if<Cartesian>(&shape)) {
-    all = neighborhood_of(*grid, comm->rank());
-  } else if (const auto* const graph = std::get_if<Graph>(&shape)) {
-    all.sources = graph->neighbors(comm->rank());
-    all.destinations = all.sources;
-  } else {
-    const auto& distributed = std::get<DistributedGraph>(shape);
-    all.sources = distributed.sources;
-    all.destinations = distributed.destinations;
-  }
-  return MPI_SUCCESS;
-}
 
 /// One block of a buffer, as MPI's own calls take it.
 struct Block {
@@ -94,17 +48,6 @@ int exchange_blocks(Communicator& comm, const Neighborhood& all, const Out& out,
     if (code == MPI_SUCCESS) code = ended;
   }
   return carried(comm, code);
-}
-
-int check_array(const void* array, const std::vector<int>& neighbors) {
-  if (array == nullptr && !neighbors.empty()) return failure(MPI_ERR_ARG, "an array of types is null");
-  return MPI_SUCCESS;
-}
-template <class View>
-int check_view(const View& view, const std::vector<int>& neighbors) {
-  if (view.is_null() && !neighbors.empty())
-    return failure(MPI_ERR_ARG, "an array of counts or displacements is null");
-  return MPI_SUCCESS;
 }
 
 }  // namespace

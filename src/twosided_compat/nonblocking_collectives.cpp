@@ -146,4 +146,46 @@ int iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype da
   });
 }
 
+int ineighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  return begin(request, [&](CollectiveCall& call) {
+    return call.neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
+}
+
+int ineighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         Counts recvcounts, Displacements displs, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Request* request) {
+  return begin(request, [&](CollectiveCall& call) {
+    return call.neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                    comm);
+  });
+}
+
+int ineighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  return begin(request, [&](CollectiveCall& call) {
+    return call.neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
+}
+
+int ineighbor_alltoallv(const void* sendbuf, Counts sendcounts, Displacements sdispls, MPI_Datatype sendtype,
+                        void* recvbuf, Counts recvcounts, Displacements rdispls, MPI_Datatype recvtype,
+                        MPI_Comm comm, MPI_Request* request) {
+  return begin(request, [&](CollectiveCall& call) {
+    return call.neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                                   recvtype, comm);
+  });
+}
+
+int ineighbor_alltoallw(const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
+                        const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts,
+                        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                        MPI_Request* request) {
+  return begin(request, [&](CollectiveCall& call) {
+    return call.neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                                   recvtypes, comm);
+  });
+}
+
 }  // namespace rma::mpi

@@ -27,25 +27,38 @@ void Operator::call(const void* in, void* inout, MPI_Count count, MPI_Datatype d
   }
 }
 
-bool is_predefined_operator(MPI_Op op) {
+const char* operator_name(MPI_Op op) {
   switch (bits(op)) {
     case number::kSum:
+      return "MPI_SUM";
     case number::kMin:
+      return "MPI_MIN";
     case number::kMax:
+      return "MPI_MAX";
     case number::kProd:
+      return "MPI_PROD";
     case number::kBand:
+      return "MPI_BAND";
     case number::kBor:
+      return "MPI_BOR";
     case number::kBxor:
+      return "MPI_BXOR";
     case number::kLand:
+      return "MPI_LAND";
     case number::kLor:
+      return "MPI_LOR";
     case number::kLxor:
+      return "MPI_LXOR";
     case number::kMinloc:
+      return "MPI_MINLOC";
     case number::kMaxloc:
+      return "MPI_MAXLOC";
     case number::kReplace:
+      return "MPI_REPLACE";
     case number::kNoOp:
-      return true;
+      return "MPI_NO_OP";
     default:
-      return false;
+      return nullptr;
   }
 }
 

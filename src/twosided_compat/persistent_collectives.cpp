@@ -160,4 +160,48 @@ int exscan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatyp
               [&](CollectiveCall& call) { return call.exscan(sendbuf, recvbuf, count, datatype, op, comm); });
 }
 
+int neighbor_allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info /*info*/,
+                            MPI_Request* request) {
+  return keep(request, [&](CollectiveCall& call) {
+    return call.neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
+}
+
+int neighbor_allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             Counts recvcounts, Displacements displs, MPI_Datatype recvtype, MPI_Comm comm,
+                             MPI_Info /*info*/, MPI_Request* request) {
+  return keep(request, [&](CollectiveCall& call) {
+    return call.neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                    comm);
+  });
+}
+
+int neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info /*info*/,
+                           MPI_Request* request) {
+  return keep(request, [&](CollectiveCall& call) {
+    return call.neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  });
+}
+
+int neighbor_alltoallv_init(const void* sendbuf, Counts sendcounts, Displacements sdispls,
+                            MPI_Datatype sendtype, void* recvbuf, Counts recvcounts, Displacements rdispls,
+                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info /*info*/, MPI_Request* request) {
+  return keep(request, [&](CollectiveCall& call) {
+    return call.neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                                   recvtype, comm);
+  });
+}
+
+int neighbor_alltoallw_init(const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts,
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                            MPI_Info /*info*/, MPI_Request* request) {
+  return keep(request, [&](CollectiveCall& call) {
+    return call.neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                                   recvtypes, comm);
+  });
+}
+
 }  // namespace rma::mpi

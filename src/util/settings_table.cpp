@@ -76,6 +76,11 @@ std::span<const SettingInfo> setting_table() {
           "How the members of a team communicate: auto uses shared memory if all members share a host, else "
           "p2p, which sends two-sided messages; p2p always does so. The value "
           "must be the same on all ranks"},
+      SettingInfo{
+          "RMA_CHECK_COLLECTIVES", &Settings::check_collectives, "0", 0, 1, "",
+          "With 1, the members of a team compare their collective calls before each operation. If the "
+          "operation, the root, a size or the reduction differs, all of them fail and say which. It costs "
+          "an allgather for each call. The value must be the same on all ranks"},
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "",
                   "Map the memory of other ranks of the same host. off sends everything through the network"},
       SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetworkNames), "auto", 0, 0, "",

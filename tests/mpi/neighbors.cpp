@@ -1,5 +1,5 @@
-// Neighbourhood collectives in grids and graphs, with neighbours that are missing, the process itself, or
-// there twice.
+// Neighbourhood collectives in their three forms in grids and graphs, with neighbours that are missing, the
+// process itself, or there twice.
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "check.hpp"
+#include "forms.hpp"
 
 namespace {
 
+using mpi_test::Call;
+using mpi_test::Form;
 using mpi_test::rank_in;
 using mpi_test::size_of;
 
@@ -31,7 +34,7 @@ constexpr int kLongest = 5;
 int length_of(int rank, int place) { return (rank * 3 + place) % (kLongest + 1); }
 
 /// Each call moves blocks of one length.
-void equal_blocks(MPI_Comm comm, const Neighbors& all) {
+void equal_blocks(MPI_Comm comm, const Neighbors& all, Form form) {
   const int rank = rank_in(comm);
   std::vector<int> out(all.destinations.size() * kLongest);
   std::vector<int> in(all.sources.size() * kLongest, kUntouched);
@@ -47,15 +50,19 @@ void equal_blocks(MPI_Comm comm, const Neighbors& all) {
     }
     std::fill(in.begin(), in.end(), kUntouched);
   };
-  SUCCEEDS(MPI_Neighbor_alltoall(out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm));
+  SUCCEEDS((Call(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall_init)(
+      form, out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm)));
   expect(false);
-  SUCCEEDS(MPI_Neighbor_alltoall_c(out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm));
+  SUCCEEDS((Call(MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c, MPI_Neighbor_alltoall_init_c)(
+      form, out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm)));
   expect(false);
   out.resize(std::max(out.size(), static_cast<std::size_t>(kLongest)));
   for (int i = 0; i < kLongest; ++i) out[static_cast<std::size_t>(i)] = element(rank, 0, i);
-  SUCCEEDS(MPI_Neighbor_allgather(out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm));
+  SUCCEEDS((Call(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather_init)(
+      form, out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm)));
   expect(true);
-  SUCCEEDS(MPI_Neighbor_allgather_c(out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm));
+  SUCCEEDS((Call(MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c, MPI_Neighbor_allgather_init_c)(
+      form, out.data(), kLongest, MPI_INT, in.data(), kLongest, MPI_INT, comm)));
   expect(true);
 }
 
@@ -93,7 +100,7 @@ void expect_blocks(const Layout<Count, Place>& layout, const Neighbors& all, std
 }
 
 template <class Count, class Place, class Alltoallv, class Alltoallw, class Allgatherv>
-void blocks_of_lengths(MPI_Comm comm, const Neighbors& all, const Alltoallv& alltoallv,
+void blocks_of_lengths(MPI_Comm comm, const Neighbors& all, Form form, const Alltoallv& alltoallv,
                        const Alltoallw& alltoallw, const Allgatherv& allgatherv) {
   const int rank = rank_in(comm);
   Layout<Count, Place> to;
@@ -112,27 +119,149 @@ void blocks_of_lengths(MPI_Comm comm, const Neighbors& all, const Alltoallv& all
           element(rank, static_cast<int>(i), j);
   }
   const auto place = [&](std::size_t i) { return all.places[i]; };
-  SUCCEEDS(alltoallv(out.data(), to.counts.data(), to.places.data(), MPI_INT, in.data(), from.counts.data(),
-                     from.places.data(), MPI_INT, comm));
+  SUCCEEDS(alltoallv(form, out.data(), to.counts.data(), to.places.data(), MPI_INT, in.data(),
+                     from.counts.data(), from.places.data(), MPI_INT, comm));
   expect_blocks(from, all, in, place);
   const std::vector<MPI_Aint> to_bytes(to.bytes.begin(), to.bytes.end());
   const std::vector<MPI_Aint> from_bytes(from.bytes.begin(), from.bytes.end());
-  SUCCEEDS(alltoallw(out.data(), to.counts.data(), to_bytes.data(), to.types.data(), in.data(),
+  SUCCEEDS(alltoallw(form, out.data(), to.counts.data(), to_bytes.data(), to.types.data(), in.data(),
                      from.counts.data(), from_bytes.data(), from.types.data(), comm));
   expect_blocks(from, all, in, place);
   in.assign(gathered.total + 1, kUntouched);
   for (int j = 0; j < kLongest; ++j) out[static_cast<std::size_t>(j)] = element(rank, 0, j);
-  SUCCEEDS(allgatherv(out.data(), length_of(rank, 0), MPI_INT, in.data(), gathered.counts.data(),
+  SUCCEEDS(allgatherv(form, out.data(), length_of(rank, 0), MPI_INT, in.data(), gathered.counts.data(),
                       gathered.places.data(), MPI_INT, comm));
   expect_blocks(gathered, all, in, [](std::size_t) { return 0; });
 }
 
 void exchange(MPI_Comm comm, const Neighbors& all) {
-  equal_blocks(comm, all);
-  blocks_of_lengths<int, int>(comm, all, MPI_Neighbor_alltoallv, MPI_Neighbor_alltoallw,
-                              MPI_Neighbor_allgatherv);
-  blocks_of_lengths<MPI_Count, MPI_Aint>(comm, all, MPI_Neighbor_alltoallv_c, MPI_Neighbor_alltoallw_c,
-                                         MPI_Neighbor_allgatherv_c);
+  for (const Form form : mpi_test::kForms) {
+    equal_blocks(comm, all, form);
+    blocks_of_lengths<int, int>(
+        comm, all, form, Call(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPI_Neighbor_alltoallv_init),
+        Call(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init),
+        Call(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPI_Neighbor_allgatherv_init));
+    blocks_of_lengths<MPI_Count, MPI_Aint>(
+        comm, all, form,
+        Call(MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c, MPI_Neighbor_alltoallv_init_c),
+        Call(MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c),
+        Call(MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c, MPI_Neighbor_allgatherv_init_c));
+  }
+}
+
+/// Processes in a ring exchange a column of a matrix of their own with each of the two neighbours. The data are not
+/// contiguous.
+class RingOfColumns {
+ public:
+  RingOfColumns() {
+    const int size = size_of(MPI_COMM_WORLD);
+    const int ring = 1;
+    SUCCEEDS(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &ring, 0, &comm_));
+    SUCCEEDS(MPI_Type_vector(kRows, 1, kColumns, MPI_INT, &column_));
+    SUCCEEDS(MPI_Type_commit(&column_));
+    types_ = {column_, column_};
+  }
+  ~RingOfColumns() {
+    MPI_Type_free(&column_);
+    MPI_Comm_free(&comm_);
+  }
+  RingOfColumns(const RingOfColumns&) = delete;
+  RingOfColumns& operator=(const RingOfColumns&) = delete;
+
+  /// A matrix: the outer columns belong to the neighbours' values, and the next ones are sent.
+  struct Matrix {
+    explicit Matrix(int tag) : value(100 * rank_in(MPI_COMM_WORLD) + 1000 * tag) {
+      for (int row = 0; row < kRows; ++row) {
+        for (int column = 0; column < kColumns; ++column) at(row, column) = value + column;
+      }
+    }
+    int& at(int row, int column) { return data[static_cast<std::size_t>(row * kColumns + column)]; }
+    int value;
+    std::vector<int> data = std::vector<int>(static_cast<std::size_t>(kRows * kColumns));
+  };
+
+  [[nodiscard]] int begin(Form form, Matrix& matrix, MPI_Request* request) const {
+    const Call call(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init);
+    return call.begin(form, request, matrix.data.data(), ones_.data(), inner_.data(), types_.data(),
+                      matrix.data.data(), ones_.data(), outer_.data(), types_.data(), comm_);
+  }
+  [[nodiscard]] int block(Matrix& matrix) const {
+    return MPI_Neighbor_alltoallw(matrix.data.data(), ones_.data(), inner_.data(), types_.data(),
+                                  matrix.data.data(), ones_.data(), outer_.data(), types_.data(), comm_);
+  }
+  void check(Matrix& matrix, int tag) const {
+    const int size = size_of(MPI_COMM_WORLD);
+    const int rank = rank_in(MPI_COMM_WORLD);
+    const int below = 100 * ((rank + size - 1) % size) + 1000 * tag;
+    const int above = 100 * ((rank + 1) % size) + 1000 * tag;
+    bool right = true;
+    for (int row = 0; row < kRows; ++row) {
+      right = right && matrix.at(row, 0) == below + kColumns - 2 && matrix.at(row, kColumns - 1) == above + 1;
+      for (int column = 1; column < kColumns - 1; ++column)
+        right = right && matrix.at(row, column) == matrix.value + column;
+    }
+    CHECK(right);
+  }
+
+ private:
+  static constexpr int kRows = 3000;
+  static constexpr int kColumns = 5;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Datatype column_ = MPI_DATATYPE_NULL;
+  std::array<int, 2> ones_ = {1, 1};
+  std::array<MPI_Aint, 2> inner_ = {sizeof(int), (kColumns - 2) * sizeof(int)};
+  std::array<MPI_Aint, 2> outer_ = {0, (kColumns - 1) * sizeof(int)};
+  std::array<MPI_Datatype, 2> types_ = {};
+};
+
+/// The calls go on by themselves: none waits in its start, and every wait drives all of them.
+void in_the_background() {
+  const RingOfColumns ring;
+  RingOfColumns::Matrix alone(0);
+  SUCCEEDS(ring.block(alone));
+  ring.check(alone, 0);
+  for (const Form form : {Form::nonblocking, Form::persistent}) {
+    RingOfColumns::Matrix late(1);
+    mpi_test::nothing_waits_inside([&](MPI_Request* request) { return ring.begin(form, late, request); });
+    ring.check(late, 1);
+    std::vector<RingOfColumns::Matrix> several = {RingOfColumns::Matrix(2), RingOfColumns::Matrix(3),
+                                                  RingOfColumns::Matrix(4)};
+    mpi_test::waits_drive_all_calls([&](int i, MPI_Request* request) {
+      return ring.begin(form, several[static_cast<std::size_t>(i)], request);
+    });
+    for (int i = 0; i < 3; ++i) ring.check(several[static_cast<std::size_t>(i)], 2 + i);
+  }
+}
+
+/// Processes may start persistent calls in different orders.
+void persistent_orders() {
+  const int size = size_of(MPI_COMM_WORLD);
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int ring = 1;
+  MPI_Comm comm = MPI_COMM_NULL;
+  SUCCEEDS(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &ring, 0, &comm));
+  constexpr int kCalls = 3;
+  std::array<int, kCalls> out = {};
+  std::array<std::array<int, 2>, kCalls> in = {};
+  std::array<MPI_Request, kCalls> requests = {};
+  for (std::size_t i = 0; i < kCalls; ++i)
+    SUCCEEDS(MPI_Neighbor_allgather_init(&out[i], 1, MPI_INT, in[i].data(), 1, MPI_INT, comm, MPI_INFO_NULL,
+                                         &requests[i]));
+  for (int round = 0; round < 4; ++round) {
+    for (std::size_t i = 0; i < kCalls; ++i) {
+      const std::size_t call = (i + static_cast<std::size_t>(rank)) % kCalls;
+      out[call] = 100 * rank + 10 * round + static_cast<int>(call);
+      SUCCEEDS(MPI_Start(&requests[call]));
+    }
+    SUCCEEDS(MPI_Waitall(kCalls, requests.data(), MPI_STATUSES_IGNORE));
+    for (std::size_t call = 0; call < kCalls; ++call) {
+      const int value = 10 * round + static_cast<int>(call);
+      CHECK(in[call][0] == 100 * ((rank + size - 1) % size) + value);
+      CHECK(in[call][1] == 100 * ((rank + 1) % size) + value);
+    }
+  }
+  for (MPI_Request& request : requests) SUCCEEDS(MPI_Request_free(&request));
+  SUCCEEDS(MPI_Comm_free(&comm));
 }
 
 /// Grids of drawn dimensions. Periodic dimensions of 1 and 2 processes have neighbours twice: what goes down
@@ -232,6 +361,16 @@ void mistakes() {
   CHECK(MPI_Neighbor_alltoall(sent.data(), 1, MPI_INT, received.data(), -1, MPI_INT, grid) == MPI_ERR_COUNT);
   CHECK(MPI_Neighbor_alltoallv(sent.data(), nullptr, nullptr, MPI_INT, received.data(), nullptr, nullptr,
                                MPI_INT, grid) == MPI_ERR_ARG);
+  MPI_Request request = MPI_REQUEST_NULL;
+  CHECK(MPI_Ineighbor_alltoall(sent.data(), 1, MPI_DATATYPE_NULL, received.data(), 1, MPI_DATATYPE_NULL, grid,
+                               &request) == MPI_ERR_TYPE);
+  CHECK(MPI_Ineighbor_alltoall(sent.data(), 1, MPI_INT, received.data(), -1, MPI_INT, grid, &request) ==
+        MPI_ERR_COUNT);
+  CHECK(MPI_Neighbor_alltoallv_init(sent.data(), nullptr, nullptr, MPI_INT, received.data(), nullptr, nullptr,
+                                    MPI_INT, grid, MPI_INFO_NULL, &request) == MPI_ERR_ARG);
+  CHECK(MPI_Ineighbor_alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD,
+                               &request) == MPI_ERR_TOPOLOGY);
+  CHECK(request == MPI_REQUEST_NULL);
   SUCCEEDS(MPI_Neighbor_alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, grid));
   SUCCEEDS(MPI_Comm_free(&grid));
 }
@@ -246,6 +385,8 @@ int main(int argc, char** argv) {
   grids(random);
   whole_graph();
   distributed_graphs(random);
+  in_the_background();
+  persistent_orders();
   mistakes();
   const int code = mpi_test::result();
   MPI_Finalize();

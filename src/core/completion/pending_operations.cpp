@@ -90,7 +90,21 @@ bool PendingOperations::test(rma_request_t request) {
 Status PendingOperations::wait(rma_request_t request) {
   engine_.wait_until(requests_.rank(request), [&] { return requests_.complete(request); });
   const int rank = requests_.rank(request);  // settle() may have changed it
-  return failure(requests_.close(request), rank);
+  const rma_status_t code = requests_.close(request);
+  if (code == RMA_SUCCESS) return {};
+  std::string text = take_text(request);
+  return text.empty() ? failure(code, rank) : Status(code, std::move(text));
+}
+
+void PendingOperations::explain(rma_request_t operation, std::string text) {
+  const std::lock_guard guard(texts_lock_);
+  texts_[operation] = std::move(text);
+}
+
+std::string PendingOperations::take_text(rma_request_t operation) {
+  const std::lock_guard guard(texts_lock_);
+  auto taken = texts_.extract(operation);
+  return taken.empty() ? std::string() : std::move(taken.mapped());
 }
 
 Status PendingOperations::finish(rma_request_t operation) {

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/completion/progress_engine.hpp"
@@ -44,6 +46,8 @@ class PendingOperations {
   /// Ends an operation that has no part but its issuer's, with `status`. `rank` is the rank that a failure is
   /// about.
   void settle(rma_request_t operation, rma_status_t status, int rank);
+  /// Gives the text of the failure of an operation, before settle(). Thread-safe.
+  void explain(rma_request_t operation, std::string text);
   /// Returns the table of requests, for those who keep a note with theirs.
   [[nodiscard]] RequestTable& requests() { return requests_; }
   /// Returns the failure of a call for which open() returned RMA_REQUEST_NULL.
@@ -103,6 +107,8 @@ class PendingOperations {
   void end_one(Target& target);
   void close_left(rma_request_t operation);
   [[nodiscard]] Status failure(rma_status_t code, int rank) const;
+  /// Returns the text that explain() was given for an operation, or none.
+  [[nodiscard]] std::string take_text(rma_request_t operation);
   [[nodiscard]] Target& target_of(int rank) { return targets_[static_cast<std::size_t>(rank)]; }
 
   RequestTable requests_;
@@ -112,6 +118,8 @@ class PendingOperations {
   std::mutex unfenced_lock_;   ///< taken after fence_all_lock_
   std::vector<int> unfenced_;  ///< ranks whose Target::unfenced was set since the last fence_all
   std::atomic<bool> any_unfenced_ = false;
+  std::mutex texts_lock_;
+  std::map<rma_request_t, std::string> texts_;  ///< those of explain(), until the operation is waited for
   ProgressEngine engine_;
 };
 

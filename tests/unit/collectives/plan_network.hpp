@@ -72,6 +72,8 @@ class PlanNetwork {
         case PlanStep::Kind::reduce:
           reducer_.combine(step.from, step.to, step.bytes, reducer_.context);
           break;
+        case PlanStep::Kind::compare:
+          break;
       }
       moved = true;
     }
