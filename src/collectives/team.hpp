@@ -223,6 +223,8 @@ class Teams {
   Teams(Job& job, TeamRegistry& registry)
       : job_(job), registry_(registry), contexts_(job.rank(), job.size()) {}
   [[nodiscard]] Team* look_up(rma_team_t handle) const;
+  [[nodiscard]] static TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id,
+                                           std::uint32_t schedules);
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// Returns whether the members meet in memory that all of them have mapped.
   [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
