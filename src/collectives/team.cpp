@@ -36,18 +36,44 @@ constinit thread_local Teams::Known Teams::this_threads_known;
 constinit std::atomic<std::uint64_t> Teams::epoch = 1;
 
 Status Team::run(const rma_collective_t& collective) {
-  if (attached() && !met_) {
+  if (teams_ != nullptr && !met_) {
     if (Status status = teams_->meet(*this); !status.ok()) return status;
   }
-  if (exchange_ != std::nullopt) {
-    bool done = false;
-    Status status = exchange_->run(collective, done);
-    if (done || !status.ok()) {
-      count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
-      return status;
-    }
+  bool done = false;
+  Status status;
+  if (exchange_ != std::nullopt) status = exchange_->run(collective, done);
+  if (hierarchy_ != nullptr) {
+    status = usable();
+    if (status.ok()) status = hierarchy_->run(collective, done);
+    if (!status.ok()) give_up();
+    if (done) count(Counter::collective_hierarchical);
   }
-  return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
+  if (!done && status.ok() && p2p_ != nullptr) status = p2p_->exchange.run(collective, done);
+  if (!done && status.ok()) {
+    return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
+  }
+  count(collective.kind == RMA_COLLECTIVE_BARRIER ? Counter::barrier : Counter::collective);
+  return status;
+}
+
+Status Team::usable() {
+  if (p2p_ != nullptr) return p2p_->p2p.usable();
+  if (!channel_->failed()) return {};
+  channel_->fail();
+  return channel_->failure();
+}
+
+void Team::give_up() {
+  if (p2p_ == nullptr) {
+    channel_->fail();
+    return;
+  }
+  p2p_->p2p.give_up();
+  // The members of this member's host wait for it too, and need not be its partners.
+  if (!contexts_known_) return;
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) p2p_->transport.revoke(member);
+  }
 }
 
 // Destroys all remaining teams, so the copies in this_threads_known become invalid.
@@ -87,6 +113,7 @@ Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
   auto p2p = std::make_unique<Team::PointToPointState>(job_, messages, ranks, me,
                                                        JobTeamTransport::kWorldContext, scratch);
   world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, 0, std::move(p2p)));
+  prepare_hierarchy(*world_);
   world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
   world_handle_ = world_->handle();
   return {};
@@ -107,7 +134,8 @@ TeamRegistry& Teams::registry_of(int rank) const {
 
 void Teams::retire(Team& team) {
   if (team.block_ == nullptr) return;
-  if (team.rank() == 0) {
+  const int first = team.hierarchy_ != nullptr ? team.hierarchy_->mates().front() : team.world_rank(0);
+  if (first == job_.rank()) {
     const std::unique_lock guard(mutex_);
     retired_.push_back(team.block_);
   }
@@ -121,7 +149,7 @@ void Teams::free_retired() {
   const std::unique_lock guard(mutex_);
   std::erase_if(retired_, [&](TeamBlock* block) {
     if (block->left.load(std::memory_order_acquire) != block->members) return false;
-    --attached_blocks_;
+    --met_blocks_;
     return job_.memory().allocator().free(MemoryKind::internal, block).ok();
   });
 }
@@ -164,6 +192,7 @@ Status Teams::free(Team* team) {
 Status Teams::leave(Team& team) {
   if (team.p2p_ == nullptr) return leave_memory(team);
   Status parted = team.p2p_->p2p.part();
+  retire(team);
   // After a failure a member may still send to this one. So the context is not used again.
   if (parted.ok()) give_back_context(team.p2p_->transport.context());
   Status freed = job_.memory().allocator().free(MemoryKind::internal, team.p2p_->scratch);

@@ -33,6 +33,15 @@ TeamShape Teams::shape_for(const Job& job, std::size_t members, std::uint64_t id
           .schedules = schedules};
 }
 
+TeamShape Teams::shape_within_host(const Job& job, std::size_t members, std::uint64_t id) {
+  TeamShape shape = shape_for(job, members, id, 0);
+  // A round must fail for all members if one of them stops to wait (HostRoster). Pieces of kPieceBytes need no memory,
+  // because buffers of this size are not announced (HierarchicalExchange).
+  shape.flat = false;
+  shape.direct_bytes = std::max<std::uint64_t>(shape.direct_bytes, TeamBlock::kPieceBytes + 1);
+  return shape;
+}
+
 Status Teams::check(std::span<const int> ranks) const {
   if (ranks.empty()) return {RMA_ERR_ARGUMENT, "a team has at least one member; none is listed"};
   // Allocates nothing, so that a member without memory gets far enough to tell the others.
@@ -93,6 +102,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
     });
     team = add(std::unique_ptr<Team>(new Team(job_, shared_, std::move(list), member, 0, std::move(p2p))));
     team->drawn_ = drawn;
+    prepare_hierarchy(*team);
     undraw.dismiss();
     free_block.dismiss();
     give_back.dismiss();
@@ -162,7 +172,9 @@ Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
   const std::uint64_t id = ~std::uint64_t{0} << kContextIdBits | context;
   std::unique_ptr<Team> team(
       new Team(job_, shared_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
+  team->attached_ = true;
   team->teams_ = this;
+  if (!meet_in_memory(ranks)) prepare_hierarchy(*team);
   team->open_schedules(job_, *messages_, *schedules_, ScheduleContexts::kFirstAttached | context);
   return add(std::move(team));
 }
@@ -192,17 +204,18 @@ void Teams::give_back_context(std::uint32_t context) {
   free_contexts_.push_back(context);
 }
 
-Result<TeamBlock*> Teams::find_block(const TeamKey& key, std::span<const int> ranks, std::uint32_t drawn) {
+template <typename Shape>
+Result<TeamBlock*> Teams::find_block(const Meeting& meeting, const Shape& shape) {
+  const std::span<const int> ranks = meeting.ranks;
+  const Roster& roster = meeting.roster;
   const int first = ranks.front();
   const std::size_t bytes = TeamBlock::bytes_for(static_cast<std::uint32_t>(ranks.size()));
-  const TeamRoster roster(job_, ranks);
   const auto ended = [&] { return roster.first_ended(0, static_cast<int>(ranks.size())); };
   TeamBlock* block = nullptr;
   if (first == job_.rank()) {
     auto memory = unless_exhausted(
         [&] { return job_.memory().allocator().allocate(MemoryKind::internal, bytes, kBlockAlignment); });
-    if (memory.ok())
-      block = &TeamBlock::make(memory.value(), shape_for(job_, ranks.size(), next_id(), drawn));
+    if (memory.ok()) block = &TeamBlock::make(memory.value(), shape());
     if (ranks.size() > 1) {
       const auto lost = [&] {
         const int missing = ended();
@@ -210,7 +223,7 @@ Result<TeamBlock*> Teams::find_block(const TeamKey& key, std::span<const int> ra
         if (block != nullptr) block->close(missing, 1, 0);
         return true;
       };
-      registry_.post(key, reinterpret_cast<std::uintptr_t>(block),
+      registry_.post(meeting.key, reinterpret_cast<std::uintptr_t>(block),
                      static_cast<std::uint32_t>(ranks.size() - 1), job_.wait_policy(), lost);
     }
     if (!memory.ok()) {
@@ -218,7 +231,8 @@ Result<TeamBlock*> Teams::find_block(const TeamKey& key, std::span<const int> ra
     }
   } else {
     const auto taken = registry_of(first).take(
-        key, job_.wait_policy(), [&] { return ended() != Roster::kNobody; }, [&] { return roster.ended(0); });
+        meeting.key, job_.wait_policy(), [&] { return ended() != Roster::kNobody; },
+        [&] { return roster.ended(0); });
     if (!taken) return roster.lost(ended());
     const std::uint64_t address = *taken;
     if (address == 0) {
@@ -253,7 +267,9 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   const auto give_back = [&](const Status& status) {
     if (drawn != 0 && status.code() == RMA_ERR_NO_MEMORY) contexts_.give_back(drawn);
   };
-  auto found = find_block(key, ranks, drawn);
+  const TeamRoster roster(job_, ranks);
+  const Meeting meeting = {.key = key, .ranks = ranks, .roster = roster};
+  auto found = find_block(meeting, [&] { return shape_for(job_, ranks.size(), next_id(), drawn); });
   if (!found.ok()) {
     give_back(found.status());
     return std::move(found).status();
@@ -268,7 +284,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
     team = add(std::move(own));
     return {};
   });
-  Status settled = settle(block, TeamRoster(job_, ranks), std::move(made));
+  Status settled = settle(block, meeting, std::move(made));
   if (settled.ok()) return team;
   // If a member had no memory, no member has the team. After another failure, a member may have used it.
   give_back(settled);
@@ -276,7 +292,8 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   return settled;
 }
 
-Status Teams::settle(TeamBlock& block, const TeamRoster& roster, Status mine) {
+Status Teams::settle(TeamBlock& block, const Meeting& meeting, Status mine) {
+  const Roster& roster = meeting.roster;
   if (!mine.ok()) block.failed.fetch_add(1, std::memory_order_relaxed);
   // The release pairs with the other members' load below.
   block.joined.fetch_add(1, std::memory_order_release);
@@ -298,7 +315,7 @@ Status Teams::settle(TeamBlock& block, const TeamRoster& roster, Status mine) {
   const std::uint32_t failed = block.failed.load(std::memory_order_relaxed);
   if (failed == 0) return {};
   const std::uint32_t members = block.members;
-  Status left = leave_block(block, roster, roster.world_rank(0));
+  Status left = leave_block(block, roster, meeting.ranks.front());
   if (!mine.ok()) return mine;
   if (!left.ok()) return left;
   return {RMA_ERR_NO_MEMORY, text("{} of the {} ranks have no memory left for a team", failed, members)};
@@ -306,28 +323,106 @@ Status Teams::settle(TeamBlock& block, const TeamRoster& roster, Status mine) {
 
 Status Teams::meet(Team& team) {
   team.met_ = true;
+  if (team.hierarchy_ != nullptr) return meet_by_hosts(team);
   const std::span<const int> ranks = team.ranks();
   if (!meet_in_memory(ranks)) return {};
   // The numbers of attached teams are no ids of teams that are split.
-  const TeamKey key = TeamKey::of(ranks, {.parent = team.id(), .split = 0});
-  const Turns::Turn turn(turns_, key);
-  free_retired();
-  const bool first = team.rank() == 0;
-  auto found = find_block(key, ranks, 0);
-  Status met = found.ok() ? settle(*found.value(), TeamRoster(job_, ranks), unless_exhausted([&]() -> Status {
-    if (first) {
-      const std::unique_lock guard(mutex_);
-      retired_.reserve(++attached_blocks_);  // so that none needs memory when it is retired
-    }
-    team.meet_in(job_, *found.value());
-    return {};
-  }))
-                          : std::move(found).status();
+  const TeamRoster roster(job_, ranks);
+  const Meeting meeting = {
+      .key = TeamKey::of(ranks, {.parent = team.id(), .split = 0}), .ranks = ranks, .roster = roster};
+  Status met = meet_in_block(
+      team, meeting, [&] { return shape_for(job_, ranks.size(), next_id(), 0); },
+      [&](TeamBlock& block) -> Status {
+        team.meet_in(job_, block);
+        return {};
+      });
   if (met.ok()) return {};
   team.exchange_.reset();
-  team.block_ = nullptr;
   // If a member has no memory, all use schedules.
   return met.code() == RMA_ERR_NO_MEMORY ? Status() : std::move(met);
+}
+
+template <typename Shape, typename Enter>
+Status Teams::meet_in_block(Team& team, const Meeting& meeting, const Shape& shape, const Enter& enter) {
+  const Turns::Turn turn(turns_, meeting.key);
+  free_retired();
+  const bool first = meeting.ranks.front() == job_.rank();
+  auto found = find_block(meeting, shape);
+  if (!found.ok()) return std::move(found).status();
+  TeamBlock& block = *found.value();
+  Status settled =
+      settle(block, meeting, unless_exhausted([&]() -> Status {
+               if (first) {
+                 const std::unique_lock guard(mutex_);
+                 retired_.reserve(++met_blocks_);  // so that none needs memory when it is retired
+               }
+               return enter(block);
+             }));
+  team.block_ = settled.ok() ? &block : nullptr;
+  return settled;
+}
+
+void Teams::prepare_hierarchy(Team& team) {
+  team.teams_ = this;
+  if (job_.settings().collective_algorithm != CollectiveSetting::automatic) return;
+  team.hierarchy_ =
+      std::make_unique<TeamHierarchy>(job_, team.ranks(), team.rank(), [&team] { return team.usable(); });
+}
+
+Status Teams::meet_by_hosts(Team& team) {
+  TeamHierarchy& hierarchy = *team.hierarchy_;
+  const bool p2p = team.p2p_ != nullptr;
+  Status ready = unless_exhausted(
+      [&] { return hierarchy.provide(p2p ? nullptr : messages_, p2p ? 0 : team.channel_->context()); });
+  if (!hierarchy.alone()) {
+    // Teams that are split have no such number.
+    constexpr std::uint64_t kWithinHost = ~std::uint64_t{0};
+    const std::span<const int> mates = hierarchy.mates();
+    const Meeting meeting = {.key = TeamKey::of(mates, {.parent = team.id(), .split = kWithinHost}),
+                             .ranks = mates,
+                             .roster = hierarchy.roster()};
+    ready = meet_in_block(
+        team, meeting, [&] { return shape_within_host(job_, mates.size(), next_id()); },
+        [&](TeamBlock& block) -> Status {
+          if (!ready.ok()) return std::move(ready);
+          hierarchy.meet_in(block, shared_.host, *shared_.scratch);
+          return {};
+        });
+  }
+  // A member without memory tells the others. One that finds a member of its host lost gives the team up.
+  Status told;
+  if (ready.ok() || ready.code() == RMA_ERR_NO_MEMORY) {
+    told = tell_hosts(team, ready.ok());
+  } else {
+    team.give_up();
+    told = std::move(ready);
+  }
+  if (told.ok() && hierarchy.open(p2p ? &team.p2p_->transport : nullptr)) return {};
+  retire(team);
+  team.hierarchy_.reset();
+  return told;
+}
+
+Status Teams::tell_hosts(Team& team, bool ready) {
+  const std::span<TeamHierarchy::Card> cards = team.hierarchy_->cards();
+  const std::uint32_t context = team.p2p_ != nullptr ? team.p2p_->transport.context() : 0;
+  TeamHierarchy::Card mine = team.hierarchy_->card(context);
+  if (!ready) mine.leader = TeamHierarchy::kNoMemory;
+  if (team.p2p_ == nullptr) {
+    rma_collective_t collective = {};
+    collective.kind = RMA_COLLECTIVE_ALLGATHER;
+    collective.dst = cards.data();
+    collective.src = &mine;
+    collective.bytes = sizeof mine;
+    return schedules_->run(team.channel_, collective);
+  }
+  Status told = team.p2p_->exchange.allgather(cards.data(), &mine, sizeof mine);
+  if (!told.ok()) return told;
+  for (int member = 0; member < team.size(); ++member) {
+    team.p2p_->transport.place(member, cards[static_cast<std::size_t>(member)].context);
+  }
+  team.contexts_known_ = true;
+  return {};
 }
 
 }  // namespace rma
