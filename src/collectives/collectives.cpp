@@ -1,6 +1,5 @@
 #include "collectives/collectives.hpp"
 
-#include "util/statistics.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -21,18 +20,9 @@ rma_collective_t reduction(rma_collective_kind_t kind, void* dst, const void* sr
 
 }  // namespace
 
-Status barrier(Team& team) {
-  PointToPointExchange* const p2p = team.p2p();
-  if (p2p == nullptr) return team.run({});
-  count(Counter::barrier);
-  return p2p->barrier();
-}
+Status barrier(Team& team) { return team.run({}); }
 
 Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) {
-    count(Counter::collective);
-    return p2p->broadcast(buffer, bytes, root);
-  }
   rma_collective_t collective = {};
   collective.kind = RMA_COLLECTIVE_BROADCAST;
   collective.root = root;
@@ -43,10 +33,6 @@ Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
 
 Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
               rma_reduction_t op, int root) {
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) {
-    count(Counter::collective);
-    return p2p->reduce(dst, src, elements, Reduction::of(type, op), root);
-  }
   rma_collective_t collective = reduction(RMA_COLLECTIVE_REDUCE, dst, src, elements, type, op);
   collective.root = root;
   return team.run(collective);
@@ -54,17 +40,10 @@ Status reduce(Team& team, void* dst, const void* src, std::size_t elements, rma_
 
 Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, rma_type_t type,
                  rma_reduction_t op) {
-  PointToPointExchange* const p2p = team.p2p();
-  if (p2p == nullptr) return team.run(reduction(RMA_COLLECTIVE_ALLREDUCE, dst, src, elements, type, op));
-  count(Counter::collective);
-  return p2p->allreduce(dst, src, elements, Reduction::of(type, op));
+  return team.run(reduction(RMA_COLLECTIVE_ALLREDUCE, dst, src, elements, type, op));
 }
 
 Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
-  if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) {
-    count(Counter::collective);
-    return p2p->allgather(dst, src, bytes);
-  }
   rma_collective_t collective = {};
   collective.kind = RMA_COLLECTIVE_ALLGATHER;
   collective.dst = dst;

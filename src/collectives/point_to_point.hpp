@@ -57,6 +57,13 @@ class PointToPoint {
   /// Executes a barrier.
   [[nodiscard]] Status meet();
 
+  /// Returns success if the team is usable as far as this member knows. If not, its partners know it too.
+  [[nodiscard]] Status usable();
+  /// Makes the team unusable, because this member found one lost by other means.
+  void give_up() {
+    if (usable().ok()) fail(rank_);
+  }
+
   /// Ends the use of the team. Every member calls it last, also a member for which the team has failed. After
   /// success no message for this member is on its way any more, and none will be; after a failure one might.
   [[nodiscard]] Status part();
@@ -67,8 +74,6 @@ class PointToPoint {
 
   /// Makes the team unusable here and tells the partners.
   void fail(int finder);
-  /// Returns success if the team is usable as far as this member knows.
-  [[nodiscard]] Status usable();
   /// Returns the failure of a team that `finder` has found unusable.
   [[nodiscard]] static Status failed(int finder);
 

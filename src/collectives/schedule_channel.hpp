@@ -33,6 +33,8 @@ class ScheduleChannel {
   [[nodiscard]] int member() const { return member_; }
   [[nodiscard]] int members() const { return static_cast<int>(ranks_.size()); }
 
+  /// Returns the number of the context.
+  [[nodiscard]] std::uint32_t context() const { return own_.number(); }
   /// Returns the world rank of a member.
   [[nodiscard]] int rank_of(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
 

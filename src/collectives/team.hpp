@@ -17,6 +17,7 @@
 #include "collectives/roster.hpp"
 #include "collectives/schedule_contexts.hpp"
 #include "collectives/schedules.hpp"
+#include "collectives/team_hierarchy.hpp"
 #include "collectives/team_registry.hpp"
 #include "collectives/team_transport.hpp"
 #include "collectives/turns.hpp"
@@ -36,7 +37,8 @@ class Teams;
 /// If all members are on this host, they meet in memory that all have mapped, by an Exchange. Otherwise they
 /// send each other point-to-point messages. Nonblocking collectives are schedules. An attached team is made without
 /// communication. Its members meet at their first blocking collective, if all are on this host and have memory for it;
-/// else its blocking collectives are schedules that the caller waits for.
+/// else its blocking collectives are schedules that the caller waits for. At their first blocking collective the
+/// members of a team on several hosts also open a TeamHierarchy, which then executes the collectives that it can.
 class Team {
  public:
   Team(const Team&) = delete;
@@ -54,12 +56,10 @@ class Team {
   /// job.
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  /// Returns the implementation of the collectives by point-to-point messages, which the functions of
-  /// collectives.hpp call, or null if run() executes all collectives.
-  [[nodiscard]] PointToPointExchange* p2p() { return p2p_ != nullptr ? &p2p_->exchange : nullptr; }
-  [[nodiscard]] bool attached() const { return teams_ != nullptr; }
+  [[nodiscard]] bool attached() const { return attached_; }
 
-  /// Executes a collective operation: in the members' memory if they meet there, else as a schedule.
+  /// Executes a collective operation in the first of these ways that has a form for it: in the members' memory if they
+  /// meet there; within each host first, and between hosts then; by point-to-point messages; as a schedule.
   [[nodiscard]] Status run(const rma_collective_t& collective);
   /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by check() first.
   [[nodiscard]] bool checks() const {
@@ -126,6 +126,12 @@ class Team {
     schedules_ = &schedules;
     if (context != 0) channel_ = std::make_shared<ScheduleChannel>(job, messages, ranks_, rank_, context);
   }
+  /// Performs a blocking collective as a schedule.
+  [[nodiscard]] Status run_schedule(const rma_collective_t& collective);
+  /// Returns success if a team on several hosts is usable as far as this member knows. If not, it passes that on.
+  [[nodiscard]] Status usable();
+  /// Makes a team on several hosts unusable for all members.
+  void give_up();
   [[nodiscard]] static Status no_channel() {
     return {RMA_ERR_NO_MEMORY, "the first rank of this team has made too many teams: free some of them"};
   }
@@ -137,13 +143,17 @@ class Team {
   const int rank_;
   std::uint64_t id_;          ///< between hosts it is known once all members have agreed
   std::uint64_t splits_ = 0;  ///< number of splits of this team so far
-  Teams* teams_ = nullptr;    ///< of an attached team, whose members meet at their first blocking collective
-  bool met_ = false;          ///< an attached team's members have met, or could not
-  TeamBlock* block_ = nullptr;  ///< shared by the members; lies in the first one's internal memory
+  Teams* teams_ = nullptr;    ///< of a team whose members meet at their first blocking collective
+  bool attached_ = false;
+  bool met_ = false;  ///< they have met, or could not
+  TeamBlock* block_ =
+      nullptr;  ///< shared by the members of this host; lies in the first one's internal memory
   TeamBuffers buffers_;
   TeamRoster roster_;
   std::optional<Exchange> exchange_;
   std::unique_ptr<PointToPointState> p2p_;
+  bool contexts_known_ = false;               ///< of all members in p2p_, not only of this one's partners
+  std::unique_ptr<TeamHierarchy> hierarchy_;  ///< null if the members use none, as far as this one knows
   Schedules* schedules_ = nullptr;
   std::shared_ptr<ScheduleChannel> channel_;  ///< null if the team has no context for schedules
   std::uint32_t drawn_ = 0;                   ///< that context, if this member has drawn it
@@ -196,7 +206,8 @@ class Teams {
   /// RMA_CONTEXT_LAST. Local. RMA_ERR_ARGUMENT and RMA_ERR_RANK as create().
   [[nodiscard]] Result<Team*> attach(std::span<const int> ranks, std::uint32_t context);
 
-  /// Lets the members of an attached team meet in memory, if they can. Collective over the team. RMA_ERR_PEER_LOST.
+  /// Lets the members of a team meet at their first blocking collective: those of an attached team in memory if they
+  /// can, those of a team on several hosts by their hosts. Collective over the team. RMA_ERR_PEER_LOST.
   [[nodiscard]] Status meet(Team& team);
 
   /// Frees a team. Collective over the team, unless it is attached. Returns RMA_ERR_ARGUMENT at once for the world team. After
@@ -230,19 +241,38 @@ class Teams {
   Teams(Job& job, TeamRegistry& registry)
       : job_(job), registry_(registry), contexts_(job.rank(), job.size()) {}
   [[nodiscard]] Team* look_up(rma_team_t handle) const;
+  [[nodiscard]] static TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id,
+                                           std::uint32_t schedules);
+  /// Returns the shape of the block of the members of one host, if a team has others on other hosts.
+  [[nodiscard]] static TeamShape shape_within_host(const Job& job, std::size_t members, std::uint64_t id);
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// Returns whether the members meet in memory that all of them have mapped.
   [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
   [[nodiscard]] Result<Team*> join(std::span<const int> ranks, const TeamOrigin& origin);
   [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
   [[nodiscard]] Result<Team*> join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member);
-  /// Makes the block of a new team, if this is the first member, or finds it. `drawn` is the context of the team's
-  /// schedules.
-  [[nodiscard]] Result<TeamBlock*> find_block(const TeamKey& key, std::span<const int> ranks,
-                                              std::uint32_t drawn);
+  /// The members that meet in a block, the first of which makes it.
+  struct Meeting {
+    TeamKey key;
+    std::span<const int> ranks;  ///< world ranks
+    const Roster& roster;
+  };
+  /// Makes the block of a new team, if this is the first member, or finds it. `shape()` returns its shape.
+  template <typename Shape>
+  [[nodiscard]] Result<TeamBlock*> find_block(const Meeting& meeting, const Shape& shape);
   /// Waits until all members have met in `block`. `mine` says whether this member has made its team. Returns a
   /// failure if a member could not.
-  [[nodiscard]] Status settle(TeamBlock& block, const TeamRoster& roster, Status mine);
+  [[nodiscard]] Status settle(TeamBlock& block, const Meeting& meeting, Status mine);
+  /// Lets members of a team meet in a block. `enter(block)` makes this one's part. Fails alike at all of them with
+  /// RMA_ERR_NO_MEMORY if one cannot.
+  template <typename Shape, typename Enter>
+  [[nodiscard]] Status meet_in_block(Team& team, const Meeting& meeting, const Shape& shape,
+                                     const Enter& enter);
+  /// Lets a team on several hosts, which is not shown to the program yet, meet by hosts later. Throws std::bad_alloc.
+  void prepare_hierarchy(Team& team);
+  [[nodiscard]] Status meet_by_hosts(Team& team);
+  /// Lets the members of a team on several hosts tell each other their cards.
+  [[nodiscard]] Status tell_hosts(Team& team, bool ready);
   /// Opens the schedules of a team that all members have agreed on.
   void open_schedules(Team& team, std::uint32_t context);
   static constexpr unsigned kContextIdBits = 32;  ///< of the id of an attached team
@@ -257,7 +287,8 @@ class Teams {
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
   [[nodiscard]] Status leave_block(TeamBlock& block, const Roster& roster, int first);
-  /// Says that this member does not use an attached team's block any more, and frees those that nobody uses.
+  /// Says that this member does not use the block any more in which it met at a blocking collective, and frees those
+  /// that nobody uses.
   void retire(Team& team);
   void free_retired();
   Team* add(std::unique_ptr<Team> team);
@@ -278,7 +309,7 @@ class Teams {
   mutable std::shared_mutex mutex_;      ///< guards the members below
   std::uint32_t next_context_ = JobTeamTransport::kFirstDrawn;
   std::vector<std::uint32_t> free_contexts_;
-  std::size_t attached_blocks_ = 0;  ///< blocks of attached teams that this process has made and not freed
+  std::size_t met_blocks_ = 0;       ///< blocks that this process has made in meet() and not freed
   std::vector<TeamBlock*> retired_;  ///< those of them that this process does not use any more
   std::unordered_map<rma_team_t, std::unique_ptr<Team>> teams_;  ///< all teams except the world team
 };

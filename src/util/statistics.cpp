@@ -30,6 +30,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"fence", "fences"},
     {"barrier", "barriers"},
     {"collective", "collectives other than barriers"},
+    {"collective_hierarchical", "collectives, and barriers, within each host first and then between hosts"},
     {"sleep", "times that a waiting thread went to sleep"},
     {"allocate", "allocations"},
     {"registration_hits", "local buffers found in the registration cache"},

@@ -25,6 +25,7 @@ enum class Counter : std::uint8_t {
   fence,
   barrier,
   collective,
+  collective_hierarchical,
   sleep,
   allocate,
   registration_hits,

@@ -39,6 +39,11 @@ killed() {
   # The launcher must not end the job because of one rank, so that the others have to notice the loss.
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run -n 1 -- "$job" killed 1
 }
+# collectives_lost RANK: two ranks on each of two hosts, one of which is killed between two collectives.
+collectives_lost() {
+  OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run --hosts 2 -n 2 --timeout 40 \
+    --env RMA_PEER_TIMEOUT=3 -- "$job" collectives_lost "$1"
+}
 # messages_lost N: pairs of ranks of two hosts, each with its protocol for two-sided messages; the ranks of the second
 # host are killed, which send (0) or receive (1).
 messages_lost() {
@@ -71,6 +76,8 @@ cluster-fault link 2 down eth0
 step 'a job that starts while a port is down' cluster-run --hosts 2 -n 1 -- "$job" traffic 40
 cluster-fault link 2 up eth0
 step 'a process that is killed' killed
+step 'a rank is killed between collectives' collectives_lost 1
+step 'a leader of its host is killed between collectives' collectives_lost 2
 step 'senders of messages that are killed, by each protocol' messages_lost 0
 step 'receivers of messages that are killed, by each protocol' messages_lost 1
 step 'a host that vanishes' vanished

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
                                                         {"memory_limit", memory_limit},
                                                         {"idle", idle},
                                                         {"killed", killed},
+                                                        {"collectives_lost", collectives_lost},
                                                         {"vanished", vanished},
                                                         {"messages_lost", messages_lost}};
   const auto found = argc >= 2 ? cases.find(argv[1]) : cases.end();

@@ -90,6 +90,7 @@ void operations();
 // job_faults.cpp:
 void idle();
 void killed();
+void collectives_lost();
 void vanished();
 // job_messages.cpp:
 void choose_rendezvous();  ///< of this rank, before rma_init

@@ -1,5 +1,6 @@
 // Ranks that do not communicate, and ranks that are lost.
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -16,6 +17,14 @@ namespace cluster_job {
 void idle() { expect(rma_size() > 1, "several ranks"); }
 
 namespace {
+
+/// The lowest survivor ends the job when the others have had time to say what they saw.
+void end_job(int victim) {
+  if (rma_rank() != (victim == 0 ? 1 : 0)) std::this_thread::sleep_for(std::chrono::seconds(30));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  rma_abort(failures == 0 ? 9 : 1,
+            failures == 0 ? "survivors agree: a rank was lost" : "something was wrong");
+}
 
 /// The victim, rank `argument`, ends in its own way. The others notice in time, by operations to it, and go
 /// on without it. They end the job with a text that says why.
@@ -50,17 +59,37 @@ void survive(const std::function<void()>& end) {
     expect_ok(rma_fence(beyond), "fence of another");
   }
   expect(rma_barrier(rma_team_world()) == RMA_ERR_PEER_LOST, "a barrier with the victim ends");
-  // The lowest survivor ends the job when the others have had time to say what they saw.
-  if (rma_rank() != (victim == 0 ? 1 : 0)) std::this_thread::sleep_for(std::chrono::seconds(30));
-  std::this_thread::sleep_for(std::chrono::seconds(3));
-  rma_abort(failures == 0 ? 9 : 1,
-            failures == 0 ? "survivors agree: a rank was lost" : "something was wrong");
+  end_job(victim);
 }
 
 }  // namespace
 
 void killed() {
   survive([] { std::raise(SIGKILL); });
+}
+/// The victim, rank `argument`, ends between two collectives of a team with several ranks on a host: a leader, which
+/// speaks for its host, or another rank. No survivor waits for ever, and the team stays unusable.
+void collectives_lost() {
+  const int victim = static_cast<int>(argument);
+  constexpr int kBefore = 25;
+  std::int64_t sum = 0;
+  std::array<char, 100> data = {};
+  const auto once = [&](int step) {
+    const std::int64_t one = 1;
+    if (step % 3 == 0) return rma_barrier(rma_team_world());
+    if (step % 3 == 1) return rma_broadcast(rma_team_world(), data.data(), data.size(), step % rma_size());
+    return rma_allreduce(rma_team_world(), &sum, &one, 1, RMA_LONG, RMA_SUM);
+  };
+  for (int step = 0; step < kBefore; ++step) expect_ok(once(step), "a collective before");
+  expect(sum == rma_size(), "the sum of all ranks");
+  if (rma_rank() == victim) std::raise(SIGKILL);
+  rma_status_t status = RMA_SUCCESS;
+  for (int step = 0; status == RMA_SUCCESS && step < 1'000'000; ++step) status = once(step);
+  expect(status == RMA_ERR_PEER_LOST, "the collectives end");
+  for (int step = 0; step < 3; ++step) {
+    expect(once(step) == RMA_ERR_PEER_LOST, "the team is of no more use");
+  }
+  end_job(victim);
 }
 /// The script makes the victim's host vanish once this file is there.
 void vanished() {

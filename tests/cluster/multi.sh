@@ -6,7 +6,7 @@ programs=$1
 
 # A few suites share each job, because its start takes longer than most suites.
 for suites in 'Memory.*:Contiguous.*:Order.*:Misuse.*' 'Strided.*:Vector.*:Request.*:Notify.*' \
-  'Accumulate.*:Atomic.*:Mutex.*:Thread.*' 'Team.*:Collective.*'; do
+  'Accumulate.*:Atomic.*:Mutex.*:Thread.*' 'Team.*'; do
   step "$suites" multi "$suites"
 done
 # In one process, messages go over shared memory and over the rails: to ranks of its host, whose memory it may not
@@ -22,6 +22,8 @@ taken() {
   printf '%s\n' "$output"
   [ $status -eq 0 ] && grep -q "\"$counter\":[1-9]" <<< "$output" && ! grep -q "\"$other\":[1-9]" <<< "$output"
 }
+# The collectives of teams on several hosts of which some have several ranks go within each host first.
+step 'hierarchical collectives' taken collective_hierarchical peer_lost multi 'Collective.*:Schedule.*' RMA_STATS=json
 step 'messages' multi 'Message.*Probe*:Message.Layout*' RMA_PROMOTE=4
 RANKS=1
 for protocol in copy:fragments read:rdma register:register cache:cache pipeline:pipeline \

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/reduce.hpp"
 #include "thread_team_transport.hpp"
 #include "threads.hpp"
 
@@ -97,7 +98,7 @@ class Player {
     std::vector<double> other(count);
     const bool is_root = p2p_.member() == root;
     double* const dst = !is_root ? nullptr : own_() % 2 == 0 ? src.data() : other.data();
-    ASSERT_TRUE(exchange_.reduce(dst, src.data(), count, Reduction::of(RMA_DOUBLE, RMA_SUM), root).ok());
+    ASSERT_TRUE(exchange_.reduce(dst, src.data(), count, reducer_of(RMA_DOUBLE, RMA_SUM), root).ok());
     if (is_root) expect_sums(dst, count);
   }
 
@@ -105,7 +106,7 @@ class Player {
     std::vector<double> src = numbers(count);
     std::vector<double> other(count);
     double* const dst = own_() % 2 == 0 ? src.data() : other.data();
-    ASSERT_TRUE(exchange_.allreduce(dst, src.data(), count, Reduction::of(RMA_DOUBLE, RMA_SUM)).ok());
+    ASSERT_TRUE(exchange_.allreduce(dst, src.data(), count, reducer_of(RMA_DOUBLE, RMA_SUM)).ok());
     expect_sums(dst, count);
   }
 
@@ -191,7 +192,7 @@ TEST_P(PointToPointExchangeTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle
       std::vector<double> src(kCount);
       std::vector<double> dst(what == 3 ? kCount * static_cast<std::size_t>(members) : kCount);
       Status status;
-      const Reduction sum = Reduction::of(RMA_DOUBLE, RMA_SUM);
+      const rma_reducer_t sum = reducer_of(RMA_DOUBLE, RMA_SUM);
       if (what == 0) status = exchange.broadcast(src.data(), kCount * sizeof(double), root);
       if (what == 1) status = exchange.reduce(dst.data(), src.data(), kCount, sum, root);
       if (what == 2) status = exchange.allreduce(dst.data(), src.data(), kCount, sum);
