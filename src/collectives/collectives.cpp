@@ -63,6 +63,9 @@ Status allreduce(Team& team, void* dst, const void* src, std::size_t elements, r
 Status allgather(Team& team, void* dst, const void* src, std::size_t bytes) {
   if (PointToPointExchange* const p2p = team.p2p(); p2p != nullptr) {
     count(Counter::collective);
+    bool done = false;
+    Status status = team.rdma_allgather().run(team, dst, src, bytes, done);
+    if (done || !status.ok()) return status;
     return p2p->allgather(dst, src, bytes);
   }
   rma_collective_t collective = {};

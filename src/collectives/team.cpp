@@ -65,7 +65,18 @@ Status Team::run(const rma_collective_t& collective) {
       return status;
     }
   }
+  if (collective.kind == RMA_COLLECTIVE_ALLGATHER && collective.uneven == 0) {
+    bool done = false;
+    Status status = rdma_allgather_.run(*this, collective.dst, collective.src, collective.bytes, done);
+    if (done) count(Counter::collective);
+    if (done || !status.ok()) return status;
+  }
   return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
+}
+
+Status Team::run_by_messages(const rma_collective_t& allgather) {
+  if (p2p_ != nullptr) return p2p_->exchange.allgather(allgather.dst, allgather.src, allgather.bytes);
+  return channel_ == nullptr ? no_channel() : schedules_->run(channel_, allgather);
 }
 
 // Destroys all remaining teams, so the copies in this_threads_known become invalid.
@@ -85,11 +96,12 @@ Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
   return std::unique_ptr<Teams>(new Teams(job, *registry));
 }
 
-Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
+Status Teams::start(Messages& messages, Schedules& schedules, Accumulator& accumulator, HostMemory host) {
   std::vector<int> ranks = all_ranks(job_);
   const int me = job_.rank();
   messages_ = &messages;
   schedules_ = &schedules;
+  accumulator_ = &accumulator;
   shared_ = {.host = std::move(host), .scratch = std::make_unique<ScratchPool>(job_)};
   agreement_transport_.emplace(job_, messages, ranks, JobTeamTransport::kAgreementContext);
   agreement_.emplace(me, *agreement_transport_);
@@ -97,7 +109,7 @@ Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
     world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, block));
-    world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
+    world_->open_schedules(job_, messages, schedules, accumulator, ScheduleContexts::kWorld);
     world_handle_ = world_->handle();
     return {};
   }
@@ -105,7 +117,7 @@ Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
   auto p2p = std::make_unique<Team::PointToPointState>(job_, messages, ranks, me,
                                                        JobTeamTransport::kWorldContext, scratch);
   world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, 0, std::move(p2p)));
-  world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
+  world_->open_schedules(job_, messages, schedules, accumulator, ScheduleContexts::kWorld);
   world_handle_ = world_->handle();
   return {};
 }
@@ -231,7 +243,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
 
 void Teams::open_schedules(Team& team, std::uint32_t context) {
   const bool open = unless_exhausted([&]() -> Status {
-                      team.open_schedules(job_, *messages_, *schedules_, context);
+                      team.open_schedules(job_, *messages_, *schedules_, *accumulator_, context);
                       return {};
                     }).ok();
   if (open || context == 0) return;
@@ -253,7 +265,7 @@ Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
   std::unique_ptr<Team> team(
       new Team(job_, shared_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
   team->teams_ = this;
-  team->open_schedules(job_, *messages_, *schedules_, ScheduleContexts::kFirstAttached | context);
+  team->open_schedules(job_, *messages_, *schedules_, *accumulator_, ScheduleContexts::kFirstAttached | context);
   return add(std::move(team));
 }
 
@@ -353,7 +365,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   Status made = unless_exhausted([&]() -> Status {
     std::vector<int> list(ranks.begin(), ranks.end());
     std::unique_ptr<Team> own(new Team(job_, shared_, std::move(list), member, block));
-    own->open_schedules(job_, *messages_, *schedules_, block.schedules);
+    own->open_schedules(job_, *messages_, *schedules_, *accumulator_, block.schedules);
     own->drawn_ = drawn;
     team = add(std::move(own));
     return {};

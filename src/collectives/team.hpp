@@ -17,6 +17,7 @@
 #include "collectives/roster.hpp"
 #include "collectives/schedule_contexts.hpp"
 #include "collectives/schedules.hpp"
+#include "collectives/team_allgather.hpp"
 #include "collectives/team_registry.hpp"
 #include "collectives/team_transport.hpp"
 #include "collectives/turns.hpp"
@@ -59,8 +60,14 @@ class Team {
   [[nodiscard]] PointToPointExchange* p2p() { return p2p_ != nullptr ? &p2p_->exchange : nullptr; }
   [[nodiscard]] bool attached() const { return teams_ != nullptr; }
 
-  /// Executes a collective operation: in the members' memory if they meet there, else as a schedule.
+  /// Executes a collective operation: in the members' memory if they meet there, else as a schedule, or an allgather
+  /// by RDMA.
   [[nodiscard]] Status run(const rma_collective_t& collective);
+  /// Executes an allgather by messages, even if the team has another way.
+  [[nodiscard]] Status run_by_messages(const rma_collective_t& allgather);
+  [[nodiscard]] TeamAllgather& rdma_allgather() { return rdma_allgather_; }
+  /// Returns the channel of the team's schedules, or null.
+  [[nodiscard]] const std::shared_ptr<ScheduleChannel>& channel() const { return channel_; }
   /// These plan and start a collective operation as a schedule; see Schedules.
   [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(const rma_collective_t& collective) {
     if (channel_ == nullptr) return no_channel();
@@ -115,8 +122,10 @@ class Team {
     block_ = &block;
   }
   /// Gives the team the context of its schedules, unless that is 0. Throws std::bad_alloc.
-  void open_schedules(const Job& job, Messages& messages, Schedules& schedules, std::uint32_t context) {
+  void open_schedules(const Job& job, Messages& messages, Schedules& schedules, Accumulator& accumulator,
+                      std::uint32_t context) {
     schedules_ = &schedules;
+    rdma_allgather_.enable(accumulator, messages);
     if (context != 0) channel_ = std::make_shared<ScheduleChannel>(job, messages, ranks_, rank_, context);
   }
   [[nodiscard]] static Status no_channel() {
@@ -140,6 +149,7 @@ class Team {
   Schedules* schedules_ = nullptr;
   std::shared_ptr<ScheduleChannel> channel_;  ///< null if the team has no context for schedules
   std::uint32_t drawn_ = 0;                   ///< that context, if this member has drawn it
+  TeamAllgather rdma_allgather_;
 };
 
 /// All teams that this process is a member of. Thread-safe.
@@ -157,7 +167,8 @@ class Teams {
   /// Makes the world team. Local; called after Job::connect. `messages`, which carries what the members of
   /// teams on several hosts send each other, and `schedules` outlive all teams.
   /// `host` reaches memory of this host that is not mapped here.
-  [[nodiscard]] Status start(Messages& messages, Schedules& schedules, HostMemory host);
+  /// `accumulator`, whose atomics and paths allgathers use, outlives all teams too.
+  [[nodiscard]] Status start(Messages& messages, Schedules& schedules, Accumulator& accumulator, HostMemory host);
 
   /// Returns when every process of the job has called it. From then on no process accesses another's memory
   /// through a team. (A barrier does not guarantee that: some processes may still access memory in it when
@@ -259,8 +270,9 @@ class Teams {
   Job& job_;
   TeamRegistry& registry_;
   ScheduleContexts contexts_;
-  Schedules* schedules_ = nullptr;  ///< set by start(), as the next four are
+  Schedules* schedules_ = nullptr;  ///< set by start(), as the next five are
   Messages* messages_ = nullptr;
+  Accumulator* accumulator_ = nullptr;
   Team::Shared shared_;
   std::optional<JobTeamTransport> agreement_transport_;  ///< used by agreement_
   std::optional<Agreement> agreement_;
