@@ -197,8 +197,8 @@ AllgatherBlock::Gate JobAllgatherPort::withdraw(int member, std::size_t gate) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
   auto* const word = reinterpret_cast<std::uint32_t*>(card_of(member).address + gate);
   std::uint32_t before = AllgatherBlock::kIdle;
-  const Status done = atomic_update<std::uint32_t>(accumulator_, RMA_COMPARE_SWAP, word, AllgatherBlock::kWithdrawn,
-                                                   AllgatherBlock::kIdle, &before, rank);
+  const Status done = atomic_update<std::uint32_t>(
+      accumulator_, RMA_COMPARE_SWAP, word, AllgatherBlock::kWithdrawn, AllgatherBlock::kIdle, &before, rank);
   if (!done.ok()) return AllgatherBlock::kWithdrawn;
   if (before == AllgatherBlock::kWriting) {
     pending().engine().progress();

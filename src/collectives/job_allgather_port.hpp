@@ -66,9 +66,12 @@ class JobAllgatherPort final : public AllgatherPort {
   [[nodiscard]] Status write(int member, std::uint64_t address, const RailKeys& keys,
                              std::span<const Piece> pieces, const DeviceMemory* local, const Word& word,
                              rma_request_t* request);
-  [[nodiscard]] Status copy(int member, std::uint64_t address, std::span<const Piece> pieces, const Word& word);
+  [[nodiscard]] Status copy(int member, std::uint64_t address, std::span<const Piece> pieces,
+                            const Word& word);
   [[nodiscard]] rma_status_t close(rma_request_t request);
-  [[nodiscard]] const BlockCard& card_of(int member) const { return cards_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] const BlockCard& card_of(int member) const {
+    return cards_[static_cast<std::size_t>(member)];
+  }
   [[nodiscard]] Job& job() const { return accumulator_.job(); }
   [[nodiscard]] Network* network() const { return accumulator_.remote_access().network(); }
   [[nodiscard]] PendingOperations& pending() const { return accumulator_.remote_access().pending(); }

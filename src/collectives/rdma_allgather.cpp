@@ -218,9 +218,9 @@ Status RdmaAllgather::send_step(const AllgatherSteps& steps, std::size_t k, cons
     if (Status status = port_.finish(request); !status.ok()) return status;
   }
   part().outgoing[source] = value(k);
-  return port_.write_result(
-      step.to, card, std::span(pieces).first(used),
-      {.from = &part().outgoing[source], .to = offset_in(block, block.arrived[to])}, &request);
+  return port_.write_result(step.to, card, std::span(pieces).first(used),
+                            {.from = &part().outgoing[source], .to = offset_in(block, block.arrived[to])},
+                            &request);
 }
 
 void RdmaAllgather::give_up() {

@@ -79,8 +79,8 @@ class RdmaAllgather {
   [[nodiscard]] Status finish_all(Writes& writes);
   /// Tells the senders of the steps from `first` on where this member's result is.
   [[nodiscard]] Status announce(const AllgatherSteps& steps, std::size_t first);
-  [[nodiscard]] Status copy_step(const AllgatherSteps& steps, std::size_t k, std::size_t copied, std::byte* dst,
-                                 std::size_t bytes);
+  [[nodiscard]] Status copy_step(const AllgatherSteps& steps, std::size_t k, std::size_t copied,
+                                 std::byte* dst, std::size_t bytes);
   [[nodiscard]] Status zero_copy_step(const AllgatherSteps& steps, std::size_t k, std::byte* dst,
                                       std::size_t bytes);
   /// The two halves of a zero-copy step.
@@ -104,7 +104,7 @@ class RdmaAllgather {
   AllgatherPort& port_;
   const Limits limits_;
   std::uint64_t call_ = 0;
-  std::array<Writes, AllgatherBlock::kParts> writes_ = {};         ///< of data
+  std::array<Writes, AllgatherBlock::kParts> writes_ = {};  ///< of data
   std::array<Writes, AllgatherBlock::kParts> announcements_ = {};
   std::array<rma_request_t, 2 * kRanges> messages_ = {};  ///< of the present step; receives first
   /// The member to which this one has announced its result in the present call and that has not written all of it, by

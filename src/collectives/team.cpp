@@ -265,7 +265,8 @@ Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
   std::unique_ptr<Team> team(
       new Team(job_, shared_, std::vector<int>(ranks.begin(), ranks.end()), member, id));
   team->teams_ = this;
-  team->open_schedules(job_, *messages_, *schedules_, *accumulator_, ScheduleContexts::kFirstAttached | context);
+  team->open_schedules(job_, *messages_, *schedules_, *accumulator_,
+                       ScheduleContexts::kFirstAttached | context);
   return add(std::move(team));
 }
 

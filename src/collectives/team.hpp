@@ -168,7 +168,8 @@ class Teams {
   /// teams on several hosts send each other, and `schedules` outlive all teams.
   /// `host` reaches memory of this host that is not mapped here.
   /// `accumulator`, whose atomics and paths allgathers use, outlives all teams too.
-  [[nodiscard]] Status start(Messages& messages, Schedules& schedules, Accumulator& accumulator, HostMemory host);
+  [[nodiscard]] Status start(Messages& messages, Schedules& schedules, Accumulator& accumulator,
+                             HostMemory host);
 
   /// Returns when every process of the job has called it. From then on no process accesses another's memory
   /// through a team. (A barrier does not guarantee that: some processes may still access memory in it when

@@ -77,11 +77,12 @@ std::span<const SettingInfo> setting_table() {
           "How the members of a team communicate: auto uses shared memory if all members share a host, else "
           "p2p, which sends two-sided messages; p2p always does so. The value "
           "must be the same on all ranks"},
-      SettingInfo{"RMA_ALLGATHER", choice<&Settings::allgather>(kAllgather), "auto", 0, 0, "",
-                  "How the members of a team that is not on one host gather: auto and rdma write into each "
-                  "other's memory, auto if there is a network and from a team's second call on; ring does the "
-                  "same along a ring, whatever the size; p2p sends two-sided messages. The value must be the "
-                  "same on all ranks"},
+      SettingInfo{
+          "RMA_ALLGATHER", choice<&Settings::allgather>(kAllgather), "auto", 0, 0, "",
+          "How the members of a team that is not on one host gather: auto and rdma write into each "
+          "other's memory, auto if there is a network and from a team's second call on; ring does the "
+          "same along a ring, whatever the size; p2p sends two-sided messages. The value must be the "
+          "same on all ranks"},
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "",
                   "Map the memory of other ranks of the same host. off sends everything through the network"},
       SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetworkNames), "auto", 0, 0, "",

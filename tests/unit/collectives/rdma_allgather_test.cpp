@@ -31,15 +31,15 @@ constexpr int kWholeLife = -1;
 class Wires {
  public:
   Wires(int members, std::uint64_t seed)
-      : blocks_(static_cast<std::size_t>(members)),
-        told_(static_cast<std::size_t>(members)),
-        random_(seed) {
+      : blocks_(static_cast<std::size_t>(members)), told_(static_cast<std::size_t>(members)), random_(seed) {
     for (auto& block : blocks_) block = std::make_unique<AllgatherBlock>();
   }
 
   /// Carries out all writes that are still under way.
   void drain() {
-    const auto any = [&] { return std::ranges::any_of(ways_, [](const auto& way) { return !way.second.writes.empty(); }); };
+    const auto any = [&] {
+      return std::ranges::any_of(ways_, [](const auto& way) { return !way.second.writes.empty(); });
+    };
     while (any()) happen();
   }
 
@@ -122,7 +122,8 @@ class ThreadPort final : public AllgatherPort {
 
   [[nodiscard]] Status write_block(int member, std::span<const Piece> pieces, const Word& word,
                                    rma_request_t* request) override {
-    return write(member, reinterpret_cast<std::byte*>(wires_.blocks_[index(member)].get()), pieces, word, request);
+    return write(member, reinterpret_cast<std::byte*>(wires_.blocks_[index(member)].get()), pieces, word,
+                 request);
   }
   [[nodiscard]] Status write_result(int member, const ResultCard& card, std::span<const Piece> pieces,
                                     const Word& word, rma_request_t* request) override {
@@ -211,7 +212,9 @@ class ThreadPort final : public AllgatherPort {
   };
 
   [[nodiscard]] static std::size_t index(int member) { return static_cast<std::size_t>(member); }
-  [[nodiscard]] static std::uint64_t number_of(rma_request_t request) { return static_cast<std::uint64_t>(request); }
+  [[nodiscard]] static std::uint64_t number_of(rma_request_t request) {
+    return static_cast<std::uint64_t>(request);
+  }
   [[nodiscard]] static Status gone() { return {RMA_ERR_PEER_LOST, "by the test"}; }
   [[nodiscard]] bool lost() const { return wires_.lost_ == me_; }
   [[nodiscard]] bool told() const { return wires_.told_[index(me_)]; }
@@ -274,7 +277,8 @@ class ThreadPort final : public AllgatherPort {
 };
 
 constexpr std::size_t kCopied = 192;
-constexpr std::array<std::size_t, 9> kSizes = {1, 8, 48, kCopied / 2, kCopied / 2 + 1, kCopied, kCopied + 1, 1000, 8};
+constexpr std::array<std::size_t, 9> kSizes = {1,           8,    48, kCopied / 2, kCopied / 2 + 1, kCopied,
+                                               kCopied + 1, 1000, 8};
 constexpr std::byte kMine{0xee};
 
 std::byte byte_of(std::uint64_t call, int member, std::size_t i) {
@@ -283,7 +287,8 @@ std::byte byte_of(std::uint64_t call, int member, std::size_t i) {
 
 std::size_t first_wrong(const std::vector<std::byte>& all, std::uint64_t call, std::size_t bytes) {
   std::size_t right = 0;
-  while (right < all.size() && all[right] == byte_of(call, static_cast<int>(right / bytes), right % bytes)) ++right;
+  while (right < all.size() && all[right] == byte_of(call, static_cast<int>(right / bytes), right % bytes))
+    ++right;
   return right;
 }
 
@@ -298,7 +303,8 @@ TEST_P(RdmaAllgatherTest, RandomSizesAndRefusalsGiveWhatTheMembersGave) {
       std::mt19937_64 shared(seed + (ring ? 1 : 0));
       std::mt19937_64 own(seed + static_cast<std::uint64_t>(me) + 7);
       ThreadPort port(wires, me, members);
-      RdmaAllgather allgather(port, {.copy_bytes = kCopied, .ring_bytes = 100, .ring_members = ring ? 2 : members + 1});
+      RdmaAllgather allgather(
+          port, {.copy_bytes = kCopied, .ring_bytes = 100, .ring_members = ring ? 2 : members + 1});
       std::vector<std::byte> last;  // the result of the call before, which nobody may write to
       for (std::uint64_t call = 0; call < 60; ++call) {
         const std::size_t bytes = kSizes[shared() % kSizes.size()];
@@ -306,7 +312,8 @@ TEST_P(RdmaAllgatherTest, RandomSizesAndRefusalsGiveWhatTheMembersGave) {
         port.refuse(anybody_refuses && own() % 2 == 0);
         std::vector<std::byte> dst(static_cast<std::size_t>(members) * bytes);
         std::vector<std::byte> other(bytes);
-        std::byte* const src = own() % 2 == 0 ? dst.data() + static_cast<std::size_t>(me) * bytes : other.data();
+        std::byte* const src =
+            own() % 2 == 0 ? dst.data() + static_cast<std::size_t>(me) * bytes : other.data();
         for (std::size_t i = 0; i < bytes; ++i) src[i] = byte_of(call, me, i);
         ASSERT_TRUE(allgather.run(dst.data(), src, bytes).ok());
         ASSERT_EQ(first_wrong(dst, call, bytes), dst.size()) << "call " << call << ", member " << me;
@@ -331,7 +338,8 @@ TEST_P(RdmaAllgatherTest, EveryCallEndsWhenAMemberIsLostAndNobodyWritesToItsResu
     std::vector<std::vector<std::byte>> results(static_cast<std::size_t>(members));
     run_members(members, [&](int me) {
       ThreadPort port(wires, me, members, me == gone ? life : kWholeLife);
-      RdmaAllgather allgather(port, {.copy_bytes = kCopied, .ring_bytes = 1, .ring_members = ring ? 2 : members + 1});
+      RdmaAllgather allgather(
+          port, {.copy_bytes = kCopied, .ring_bytes = 1, .ring_members = ring ? 2 : members + 1});
       std::vector<std::byte> src(bytes);
       std::vector<std::byte>& dst = results[static_cast<std::size_t>(me)];
       Status status;
@@ -343,7 +351,8 @@ TEST_P(RdmaAllgatherTest, EveryCallEndsWhenAMemberIsLostAndNobodyWritesToItsResu
           EXPECT_EQ(first_wrong(dst, call, bytes), dst.size());
         }
       }
-      EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST) << "member " << me << " of " << members << " without " << gone;
+      EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST)
+          << "member " << me << " of " << members << " without " << gone;
       std::ranges::fill(dst, kMine);
       EXPECT_EQ(allgather.run(dst.data(), dst.data(), 0).code(), RMA_ERR_PEER_LOST);
     });
