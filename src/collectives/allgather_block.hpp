@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collectives/allgather_steps.hpp"
 #include "fabric/registrar.hpp"
 
 namespace rma {
@@ -46,7 +47,7 @@ struct alignas(64) AllgatherBlock {
     std::array<Announcement, kSlots> announcing;  ///< this member's own, on their way
     std::array<std::uint64_t, kSlots> outgoing;   ///< values for arrived, on their way
     /// The collective buffer: blocks at the places that AllgatherSteps::place() gives.
-    alignas(64) std::array<std::byte, 2 * kCopyBytes> buffer;
+    alignas(64) std::array<std::byte, AllgatherSteps::kLongestSteps * kCopyBytes> buffer;
   };
 
   alignas(64) std::array<std::uint64_t, kSlots> arrived;  ///< by the sender of the step: its data are here

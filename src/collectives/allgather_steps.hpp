@@ -77,10 +77,13 @@ class AllgatherSteps {
 
   /// Returns the place, counted in blocks, of `block` in a collective buffer that has the blocks of the first `steps`
   /// steps. The blocks that a member sends in such a step follow each other there, and so do those that it receives.
-  /// There are less than twice as many places as the longest of these steps moves blocks.
+  /// There are at most kLongestSteps times as many places as the longest of these steps moves blocks: before the last
+  /// step a member has twice as many as the step before it moved, and the last step of Bruck's algorithm, which may
+  /// be shorter, adds its own.
   [[nodiscard]] std::size_t place(std::size_t block, std::size_t steps) const {
     return way_ == Way::doubling ? block & ((std::size_t{1} << steps) - 1) : (block + all_ - me_) % all_;
   }
+  static constexpr std::size_t kLongestSteps = 3;
   /// Returns the place at `to` of what this member sends in step `k`.
   [[nodiscard]] std::size_t landing(std::size_t k, std::size_t steps) const {
     return way_ == Way::doubling ? place(step(k).out_first, steps) : std::size_t{1} << k;

@@ -366,6 +366,25 @@ TEST_P(RdmaAllgatherTest, EveryCallEndsWhenAMemberIsLostAndNobodyWritesToItsResu
   }
 }
 
+TEST(AllgatherSteps, CopiedBlocksHaveRoomInTheCollectiveBuffer) {
+  constexpr std::size_t kMost = 1024;
+  for (int members = 2; members <= 130; ++members) {
+    for (int member = 0; member < members; ++member) {
+      const AllgatherSteps steps(member, members, false);
+      for (const std::size_t bytes : {kMost, kMost - 1, kMost / 2, kMost / 4 + 1, kMost / 16, kMost / 64}) {
+        const std::size_t copied = steps.first_longer(kMost, bytes);
+        for (std::size_t k = 0; k < copied; ++k) {
+          const AllgatherStep step = steps.step(k);
+          const std::size_t room = AllgatherSteps::kLongestSteps * kMost;
+          ASSERT_LE((steps.place(step.out_first, copied) + step.count) * bytes, room) << members << " members";
+          ASSERT_LE((steps.place(step.in_first, copied) + step.count) * bytes, room) << members << " members";
+          ASSERT_LE((steps.landing(k, copied) + step.count) * bytes, room) << members << " members";
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Teams, RdmaAllgatherTest, testing::Values(2, 3, 4, 5, 7, 8, 13));
 
 }  // namespace
