@@ -9,6 +9,7 @@
 #                   eager-ring     messages by rings and by the shared queue; the time of polling
 #                   pipeline       protocols of long messages by the reuse of buffers; effective bandwidth
 #                   scalability    memory and latency by the number of peers
+#                   allgather      MPI_Allgather by RDMA and by messages, on 2 to 4 hosts
 #                 bench/apps.sh measures the applications of the first.
 #   --out DIR     where the figures go (default: BUILD/figures/NAME); what was measured is kept in DIR/rounds
 #   --quick       one short round: shows that it works, measures little
@@ -19,7 +20,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-quick=0 out='' rounds=5 build=build cpus=1 paper=host-assisted
+quick=0 out='' rounds=5 build=build cpus=1 paper=host-assisted hosts=2
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/figures.sh; }
 fail() {
   echo "figures: $*" >&2
@@ -47,7 +48,8 @@ case $paper in
   eager-ring) programs=(messages-bench rings-bench) ;;
   pipeline) programs=(messages-bench) ;;
   scalability) programs=(messages-bench network-bench) ;;
-  *) fail "--paper is host-assisted, eager-ring, pipeline or scalability, not '$paper'" ;;
+  allgather) programs=(collectives-bench) hosts=4 ;;
+  *) fail "--paper is host-assisted, eager-ring, pipeline, scalability or allgather, not '$paper'" ;;
 esac
 if [ "$build" = build ]; then
   scripts/build.sh release "${programs[@]}"
@@ -66,6 +68,6 @@ out=$(realpath "$out")
 if [ "$paper" = eager-ring ]; then
   "$build/bin/rings-bench" --json "$out/rounds/polling.json"
 fi
-scripts/cluster.sh --hosts 2 --cpus "$cpus" --timeout 14400 --results "$out/rounds" \
+scripts/cluster.sh --hosts $hosts --cpus "$cpus" --timeout 14400 --results "$out/rounds" \
   --script "$PWD/bench/papers/${paper//-/_}_rounds.sh" "$build/bin" "$quick" "$rounds"
 python3 "bench/papers/${paper//-/_}_table.py" "$out/rounds" --out "$out"

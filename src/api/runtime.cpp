@@ -156,7 +156,8 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   HostMemory host = {
       .memory = process_memory(*runtime->cma),
       .permitted = [&access = *runtime->remote_access](int other) { return access.permitted(other); }};
-  if (Status status = runtime->teams->start(*runtime->messages, *runtime->schedules, std::move(host));
+  if (Status status = runtime->teams->start(*runtime->messages, *runtime->schedules, *runtime->accumulator,
+                                            std::move(host));
       !status.ok()) {
     return status;
   }

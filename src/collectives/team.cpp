@@ -37,18 +37,23 @@ constinit std::atomic<std::uint64_t> Teams::epoch = 1;
 
 Status Team::run(const rma_collective_t& collective) {
   // Of these, some members exchange data with few others, and not all take part.
-  if (collective.first_group != 0 || collective.kind == RMA_COLLECTIVE_NEIGHBORS) return run_schedule(collective);
+  if (collective.first_group != 0 || collective.kind == RMA_COLLECTIVE_NEIGHBORS)
+    return run_schedule(collective);
   if (teams_ != nullptr && !met_) {
     if (Status status = teams_->meet(*this); !status.ok()) return status;
   }
   bool done = false;
   Status status;
+  const bool gathers = collective.kind == RMA_COLLECTIVE_ALLGATHER && collective.uneven == 0;
   if (exchange_ != std::nullopt) status = exchange_->run(collective, done);
-  if (hierarchy_ != nullptr) {
+  if (hierarchy_ != nullptr && !(gathers && rdma_allgather_.demanded())) {
     status = usable();
     if (status.ok()) status = hierarchy_->run(collective, done);
     if (!status.ok()) give_up();
     if (done) count(Counter::collective_hierarchical);
+  }
+  if (!done && status.ok() && gathers) {
+    status = rdma_allgather_.run(*this, collective.dst, collective.src, collective.bytes, done);
   }
   if (!done && status.ok() && p2p_ != nullptr) status = p2p_->exchange.run(collective, done);
   if (!done && status.ok()) return run_schedule(collective);
@@ -80,6 +85,11 @@ void Team::give_up() {
   }
 }
 
+Status Team::run_by_messages(const rma_collective_t& allgather) {
+  if (p2p_ != nullptr) return p2p_->exchange.allgather(allgather.dst, allgather.src, allgather.bytes);
+  return channel_ == nullptr ? no_channel() : schedules_->run(channel_, allgather);
+}
+
 // Destroys all remaining teams, so the copies in this_threads_known become invalid.
 Teams::~Teams() { epoch.fetch_add(1, std::memory_order_release); }
 
@@ -97,11 +107,12 @@ Result<std::unique_ptr<Teams>> Teams::create(Job& job) {
   return std::unique_ptr<Teams>(new Teams(job, *registry));
 }
 
-Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
+Status Teams::start(Messages& messages, Schedules& schedules, Accumulator& accumulator, HostMemory host) {
   std::vector<int> ranks = all_ranks(job_);
   const int me = job_.rank();
   messages_ = &messages;
   schedules_ = &schedules;
+  accumulator_ = &accumulator;
   shared_ = {.host = std::move(host), .scratch = std::make_unique<ScratchPool>(job_)};
   agreement_transport_.emplace(job_, messages, ranks, JobTeamTransport::kAgreementContext);
   agreement_.emplace(me, *agreement_transport_);
@@ -109,7 +120,7 @@ Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
     std::byte* const memory = job_.service(Service::teams, 0).data() + kBehindRegistry;
     TeamBlock& block = *std::launder(reinterpret_cast<TeamBlock*>(memory));
     world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, block));
-    world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
+    world_->open_schedules(job_, messages, schedules, accumulator, ScheduleContexts::kWorld);
     world_handle_ = world_->handle();
     return {};
   }
@@ -118,7 +129,7 @@ Status Teams::start(Messages& messages, Schedules& schedules, HostMemory host) {
                                                        JobTeamTransport::kWorldContext, scratch);
   world_ = std::unique_ptr<Team>(new Team(job_, shared_, std::move(ranks), me, 0, std::move(p2p)));
   prepare_hierarchy(*world_);
-  world_->open_schedules(job_, messages, schedules, ScheduleContexts::kWorld);
+  world_->open_schedules(job_, messages, schedules, accumulator, ScheduleContexts::kWorld);
   world_handle_ = world_->handle();
   return {};
 }

@@ -17,6 +17,7 @@
 #include "collectives/roster.hpp"
 #include "collectives/schedule_contexts.hpp"
 #include "collectives/schedules.hpp"
+#include "collectives/team_allgather.hpp"
 #include "collectives/team_hierarchy.hpp"
 #include "collectives/team_registry.hpp"
 #include "collectives/team_transport.hpp"
@@ -59,7 +60,8 @@ class Team {
   [[nodiscard]] bool attached() const { return attached_; }
 
   /// Executes a collective operation in the first of these ways that has a form for it: in the members' memory if they
-  /// meet there; within each host first, and between hosts then; by point-to-point messages; as a schedule.
+  /// meet there; within each host first, and between hosts then; an allgather by RDMA; by point-to-point messages; as a
+  /// schedule.
   [[nodiscard]] Status run(const rma_collective_t& collective);
   /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by check() first.
   [[nodiscard]] bool checks() const {
@@ -68,6 +70,10 @@ class Team {
   [[nodiscard]] Status check(const rma_collective_t& collective) {
     return schedules_->check(channel_, collective);
   }
+  /// Executes an allgather by messages, even if the team has another way.
+  [[nodiscard]] Status run_by_messages(const rma_collective_t& allgather);
+  /// Returns the channel of the team's schedules, or null.
+  [[nodiscard]] const std::shared_ptr<ScheduleChannel>& channel() const { return channel_; }
   /// These plan and start a collective operation as a schedule; see Schedules.
   [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(const rma_collective_t& collective) {
     if (channel_ == nullptr) return no_channel();
@@ -122,8 +128,10 @@ class Team {
     block_ = &block;
   }
   /// Gives the team the context of its schedules, unless that is 0. Throws std::bad_alloc.
-  void open_schedules(const Job& job, Messages& messages, Schedules& schedules, std::uint32_t context) {
+  void open_schedules(const Job& job, Messages& messages, Schedules& schedules, Accumulator& accumulator,
+                      std::uint32_t context) {
     schedules_ = &schedules;
+    rdma_allgather_.enable(accumulator, messages);
     if (context != 0) channel_ = std::make_shared<ScheduleChannel>(job, messages, ranks_, rank_, context);
   }
   /// Performs a blocking collective as a schedule.
@@ -157,6 +165,7 @@ class Team {
   Schedules* schedules_ = nullptr;
   std::shared_ptr<ScheduleChannel> channel_;  ///< null if the team has no context for schedules
   std::uint32_t drawn_ = 0;                   ///< that context, if this member has drawn it
+  TeamAllgather rdma_allgather_;
 };
 
 /// All teams that this process is a member of. Thread-safe.
@@ -174,7 +183,9 @@ class Teams {
   /// Makes the world team. Local; called after Job::connect. `messages`, which carries what the members of
   /// teams on several hosts send each other, and `schedules` outlive all teams.
   /// `host` reaches memory of this host that is not mapped here.
-  [[nodiscard]] Status start(Messages& messages, Schedules& schedules, HostMemory host);
+  /// `accumulator`, whose atomics and paths allgathers use, outlives all teams too.
+  [[nodiscard]] Status start(Messages& messages, Schedules& schedules, Accumulator& accumulator,
+                             HostMemory host);
 
   /// Returns when every process of the job has called it. From then on no process accesses another's memory
   /// through a team. (A barrier does not guarantee that: some processes may still access memory in it when
@@ -297,8 +308,9 @@ class Teams {
   Job& job_;
   TeamRegistry& registry_;
   ScheduleContexts contexts_;
-  Schedules* schedules_ = nullptr;  ///< set by start(), as the next four are
+  Schedules* schedules_ = nullptr;  ///< set by start(), as the next five are
   Messages* messages_ = nullptr;
+  Accumulator* accumulator_ = nullptr;
   Team::Shared shared_;
   std::optional<JobTeamTransport> agreement_transport_;  ///< used by agreement_
   std::optional<Agreement> agreement_;

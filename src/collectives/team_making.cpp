@@ -151,7 +151,7 @@ Result<Team*> Teams::join_by_p2p(const TeamKey& key, std::span<const int> ranks,
 
 void Teams::open_schedules(Team& team, std::uint32_t context) {
   const bool open = unless_exhausted([&]() -> Status {
-                      team.open_schedules(job_, *messages_, *schedules_, context);
+                      team.open_schedules(job_, *messages_, *schedules_, *accumulator_, context);
                       return {};
                     }).ok();
   if (open || context == 0) return;
@@ -175,7 +175,8 @@ Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
   team->attached_ = true;
   team->teams_ = this;
   if (!meet_in_memory(ranks)) prepare_hierarchy(*team);
-  team->open_schedules(job_, *messages_, *schedules_, ScheduleContexts::kFirstAttached | context);
+  team->open_schedules(job_, *messages_, *schedules_, *accumulator_,
+                       ScheduleContexts::kFirstAttached | context);
   return add(std::move(team));
 }
 
@@ -279,7 +280,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   Status made = unless_exhausted([&]() -> Status {
     std::vector<int> list(ranks.begin(), ranks.end());
     std::unique_ptr<Team> own(new Team(job_, shared_, std::move(list), member, block));
-    own->open_schedules(job_, *messages_, *schedules_, block.schedules);
+    own->open_schedules(job_, *messages_, *schedules_, *accumulator_, block.schedules);
     own->drawn_ = drawn;
     team = add(std::move(own));
     return {};

@@ -15,6 +15,7 @@ namespace rma {
 enum class HugePagesSetting : std::uint8_t { off, transparent, hugetlb };
 enum class CmaSetting : std::uint8_t { automatic, off };
 enum class CollectiveSetting : std::uint8_t { automatic, p2p };
+enum class AllgatherSetting : std::uint8_t { automatic, rdma, ring, p2p };
 enum class ShmSetting : std::uint8_t { automatic, off };
 enum class NetworkSetting : std::uint8_t { automatic, off, verbs };
 /// The words of RMA_NETWORK, in the order of the enumerators. All words after "off" are names of providers.
@@ -92,6 +93,7 @@ struct Settings {
   HugePagesSetting huge_pages = HugePagesSetting::transparent;
   CmaSetting cma = CmaSetting::automatic;
   CollectiveSetting collective_algorithm = CollectiveSetting::automatic;
+  AllgatherSetting allgather = AllgatherSetting::automatic;
   ShmSetting shm = ShmSetting::automatic;
   NetworkSetting network = NetworkSetting::automatic;
   AtomicDomainSetting atomic_domain = AtomicDomainSetting::automatic;

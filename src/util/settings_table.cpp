@@ -12,6 +12,7 @@ constexpr std::uint64_t kTebi = std::uint64_t{1} << 40;
 constexpr std::array<std::string_view, 3> kHugePages = {"off", "transparent", "hugetlb"};
 constexpr std::array<std::string_view, 2> kCma = {"auto", "off"};
 constexpr std::array<std::string_view, 2> kCollective = {"auto", "p2p"};
+constexpr std::array<std::string_view, 4> kAllgather = {"auto", "rdma", "ring", "p2p"};
 constexpr std::array<std::string_view, 2> kShm = {"auto", "off"};
 constexpr std::array<std::string_view, 4> kAtomicDomain = {"auto", "cpu", "nic", "helper"};
 constexpr std::array<std::string_view, 5> kProtocol = {"auto", "packed", "pipelined", "segments",
@@ -81,6 +82,12 @@ std::span<const SettingInfo> setting_table() {
           "With 1, the members of a team compare their collective calls before each operation. If the "
           "operation, the root, a size or the reduction differs, all of them fail and say which. It costs "
           "an allgather for each call. The value must be the same on all ranks"},
+      SettingInfo{
+          "RMA_ALLGATHER", choice<&Settings::allgather>(kAllgather), "auto", 0, 0, "",
+          "How the members of a team that is not on one host gather: auto and rdma write into each "
+          "other's memory, auto if there is a network and from a team's second call on; ring does the "
+          "same along a ring, whatever the size; p2p sends two-sided messages. The value must be the "
+          "same on all ranks"},
       SettingInfo{"RMA_SHM", choice<&Settings::shm>(kShm), "auto", 0, 0, "",
                   "Map the memory of other ranks of the same host. off sends everything through the network"},
       SettingInfo{"RMA_NETWORK", choice<&Settings::network>(kNetworkNames), "auto", 0, 0, "",

@@ -83,6 +83,10 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"receive_fragments", "two-sided messages that were asked for in fragments"},
     {"receive_refused", "two-sided messages that went in fragments because memory could not be registered"},
     {"wake_message", "messages that only woke a rank of this host, which slept for events of its devices"},
+    {"allgather_rdma", "allgathers in which the members wrote into each other's memory"},
+    {"allgather_zero_copy", "allgathers among these with writes from one member's result into another's"},
+    {"allgather_ring", "allgathers among these that went around a ring"},
+    {"allgather_refused", "steps of these by messages, because the result could not be registered"},
 }};
 
 /// The counts of threads whose place another running thread owns. Several threads add at a time.

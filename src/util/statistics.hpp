@@ -77,6 +77,10 @@ enum class Counter : std::uint8_t {
   receive_fragments,
   receive_refused,
   wake_message,
+  allgather_rdma,
+  allgather_zero_copy,
+  allgather_ring,
+  allgather_refused,
   count_  // the number of counters
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);

@@ -43,6 +43,18 @@ RANKS=1
 step 'messages: memory that cannot be registered' taken receive_refused receive_cma multi 'RendezvousReadOnly.*' \
   RMA_STATS=json RMA_RENDEZVOUS=pipeline RMA_EAGER=1000
 RANKS=2
+# The RDMA allgather. With one rank on each host all members write by RDMA; with two, those of one host copy to results
+# in the heap and send messages to others.
+RANKS=1
+step 'allgather: rdma' taken allgather_zero_copy allgather_refused multi 'Allgather.*' RMA_STATS=json \
+  RMA_ALLGATHER=rdma
+step 'allgather: ring' taken allgather_ring allgather_refused multi 'Allgather.*' RMA_STATS=json RMA_ALLGATHER=ring
+step 'allgather: results that are not registered' taken allgather_refused receive_cma multi 'Allgather.*' \
+  RMA_STATS=json RMA_ALLGATHER=rdma RMA_LOCAL_BUFFERS=bounce
+step 'allgather: messages' taken collective allgather_rdma multi 'Allgather.*' RMA_STATS=json RMA_ALLGATHER=p2p
+RANKS=2
+step 'allgather: four members on two hosts' taken allgather_zero_copy messages_refused multi 'Allgather.*' \
+  RMA_STATS=json RMA_ALLGATHER=rdma
 # MPI between hosts: one rank receives from another to which it never sends, and long messages are read by RDMA.
 step 'MPI point to point' cluster-run -n 2 --timeout 200 -- "$programs/mpi-point-to-point"
 step 'MPI collectives' cluster-run -n 2 --timeout 200 -- "$programs/mpi-collectives"

@@ -9,6 +9,7 @@
 #include "core/network/connection_manager.hpp"
 #include "core/network/inline_put.hpp"
 #include "core/network/keyed_transfers.hpp"
+#include "core/network/ordered_writes.hpp"
 #include "core/network/posting.hpp"
 #include "core/network/remote_keys.hpp"
 #include "core/network/request_order.hpp"
@@ -37,6 +38,7 @@ struct Network::Components {
         zero_copy(settings, *cache, connections, completions, posting, bounce),
         keys(pending, posting, bounce, settings.bounce_bytes),
         keyed_transfers(settings, own_memory, *cache, connections, completions),
+        ordered_writes(settings, pending, connections, completions, posting, bounce, zero_copy),
         transfers(settings, std::move(own_memory), requests, keys, posting, connections, inline_put, bounce,
                   zero_copy),
         words(pending, rails, requests, connections, keys, completions, posting, inline_put, bounce) {
@@ -59,6 +61,7 @@ struct Network::Components {
   ZeroCopy zero_copy;
   RemoteKeys keys;
   KeyedTransfers keyed_transfers;
+  OrderedWrites ordered_writes;
   Transfers transfers;
   WordOperations words;
 };
@@ -75,6 +78,8 @@ Transfers& Network::transfers() { return components_->transfers; }
 WordOperations& Network::words() { return components_->words; }
 
 KeyedTransfers& Network::keyed_transfers() { return components_->keyed_transfers; }
+
+OrderedWrites& Network::ordered_writes() { return components_->ordered_writes; }
 
 Posting& Network::posting() { return components_->posting; }
 

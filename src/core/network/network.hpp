@@ -18,6 +18,7 @@ namespace rma {
 class Posting;
 class RequestOrder;
 class KeyedTransfers;
+class OrderedWrites;
 class Transfers;
 class WordOperations;
 
@@ -51,6 +52,8 @@ class Network final : public ProgressSource {
   [[nodiscard]] Posting& posting();
   /// Reads of memory whose keys a message has brought.
   [[nodiscard]] KeyedTransfers& keyed_transfers();
+  /// Writes in order to memory whose keys another rank has sent.
+  [[nodiscard]] OrderedWrites& ordered_writes();
   /// For folders that send requests to ranks by messages.
   [[nodiscard]] RequestOrder& requests();
 
