@@ -82,7 +82,7 @@ Status open_messages(Runtime& runtime) {
   runtime.messages = std::move(messages).value();
   PendingOperations& pending = runtime.remote_access->pending();
   runtime.schedules =
-      std::make_unique<Schedules>(*runtime.messages, pending, runtime.settings.check_collectives != 0);
+      std::make_unique<Schedules>(*runtime.messages, pending, runtime.settings.check_collectives);
   pending.engine().follow_with(*runtime.schedules);
   return {};
 }

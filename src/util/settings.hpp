@@ -52,7 +52,7 @@ struct Settings {
   std::uint64_t yields = 0;
   std::uint64_t flat_ranks = 0;
   std::uint64_t direct_collective = 0;
-  std::uint64_t check_collectives = 0;
+  bool check_collectives = false;
   std::string devices;
   std::uint64_t gid_index = 0;
   std::uint64_t peer_timeout = 0;

@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 4> kLocalBuffers = {"cache", "register", 
 constexpr std::array<std::string_view, 7> kRendezvous = {
     "auto", "copy", "read", "register", "cache", "pipeline", "caching_pipeline"};
 constexpr std::array<std::string_view, 3> kProcessHeap = {"auto", "0", "1"};
+constexpr std::array<std::string_view, 2> kSwitch = {"0", "1"};
 constexpr std::array<std::string_view, 2> kProgress = {"caller", "thread"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
@@ -78,7 +79,7 @@ std::span<const SettingInfo> setting_table() {
           "p2p, which sends two-sided messages; p2p always does so. The value "
           "must be the same on all ranks"},
       SettingInfo{
-          "RMA_CHECK_COLLECTIVES", &Settings::check_collectives, "0", 0, 1, "",
+          "RMA_CHECK_COLLECTIVES", choice<&Settings::check_collectives>(kSwitch), "0", 0, 0, "",
           "With 1, the members of a team compare their collective calls before each operation. If the "
           "operation, the root, a size or the reduction differs, all of them fail and say which. It costs "
           "an allgather for each call. The value must be the same on all ranks"},

@@ -308,8 +308,8 @@ TEST(Schedule, BadArgumentsAreRefused) {
   auto* const odd = reinterpret_cast<std::byte*>(&value) + 1;
   EXPECT_TRUE(refused(rma_scan(world, odd, &value, 1, RMA_INT, RMA_SUM), RMA_ERR_ALIGNMENT));
   rma_collective_t call = {};
-  call.kind = static_cast<rma_collective_kind_t>(11);
-  EXPECT_TRUE(refused(rma_collective_nb(world, &call, &request), RMA_ERR_ARGUMENT, {"11"}));
+  call.kind = static_cast<rma_collective_kind_t>(12);
+  EXPECT_TRUE(refused(rma_collective_nb(world, &call, &request), RMA_ERR_ARGUMENT, {"12"}));
   call.kind = RMA_COLLECTIVE_SCAN;
   EXPECT_TRUE(refused(rma_collective_nb(world, &call, &request), RMA_ERR_ARGUMENT, {"reducer.combine"}));
   call.reducer = {append, &value, 0, 0};
