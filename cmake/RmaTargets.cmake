@@ -43,12 +43,22 @@ function(rma_program name)
   target_link_libraries(${name} PRIVATE rma_flags ${arg_LIBS})
 endfunction()
 
-# rma_unit_test(NAME SOURCES file... LIBS library...): a GoogleTest program of one process, and one ctest,
-# unit.NAME, that runs all of it, with the label `unit`.
+# rma_unit_test(NAME [SHARDS n] SOURCES file... LIBS library...): a GoogleTest program of one process, and one ctest,
+# unit.NAME, that runs all of it, with the label `unit`. With SHARDS, ctests unit.NAME-1 to unit.NAME-n run a share each:
+# for a program that takes minutes with a sanitizer.
 function(rma_unit_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "SHARDS" "SOURCES;LIBS" ${ARGN})
   add_executable(test-${name} ${arg_SOURCES})
   target_link_libraries(test-${name} PRIVATE rma_flags ${arg_LIBS} GTest::gmock GTest::gtest_main)
-  add_test(NAME unit.${name} COMMAND test-${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+  if(NOT arg_SHARDS)
+    add_test(NAME unit.${name} COMMAND test-${name})
+    set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+    return()
+  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME unit.${name}-${shard} COMMAND test-${name})
+    set_tests_properties(unit.${name}-${shard} PROPERTIES
+      LABELS unit TIMEOUT 300 ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()

@@ -306,7 +306,7 @@ TEST_P(RdmaAllgatherTest, RandomSizesAndRefusalsGiveWhatTheMembersGave) {
       RdmaAllgather allgather(
           port, {.copy_bytes = kCopied, .ring_bytes = 100, .ring_members = ring ? 2 : members + 1});
       std::vector<std::byte> last;  // the result of the call before, which nobody may write to
-      for (std::uint64_t call = 0; call < 60; ++call) {
+      for (std::uint64_t call = 0; call < 30; ++call) {
         const std::size_t bytes = kSizes[shared() % kSizes.size()];
         const bool anybody_refuses = shared() % 4 == 0;
         port.refuse(anybody_refuses && own() % 2 == 0);
@@ -329,7 +329,7 @@ TEST_P(RdmaAllgatherTest, RandomSizesAndRefusalsGiveWhatTheMembersGave) {
 TEST_P(RdmaAllgatherTest, EveryCallEndsWhenAMemberIsLostAndNobodyWritesToItsResultAfterwards) {
   const int members = GetParam();
   std::mt19937_64 random(testing_threads::seed());
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 60; ++round) {
     const int gone = static_cast<int>(random() % static_cast<std::uint64_t>(members));
     const int life = static_cast<int>(random() % 12);
     const bool ring = random() % 3 == 0;
