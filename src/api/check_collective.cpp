@@ -64,59 +64,6 @@ Status check_reduce_scatter(const rma_collective_t& collective, int rank, int me
                         collective.counts != nullptr ? collective.counts[rank] : collective.count);
 }
 
-/// Checks the data that a member of one group exchanges with `others` members of the other one, or with the root
-/// there.
-Status check_across(const rma_collective_t& collective, bool at_root, int rank, int members, int others) {
-  switch (collective.kind) {
-    case RMA_COLLECTIVE_BARRIER:
-      return {};
-    case RMA_COLLECTIVE_BROADCAST:
-      return check_array(collective.dst, collective.bytes, 1, "dst");
-    case RMA_COLLECTIVE_GATHER:
-      if (at_root) return check_destination(collective, others);
-      return check_array(collective.src, collective.bytes, 1, "src");
-    case RMA_COLLECTIVE_SCATTER:
-      if (at_root) return check_source(collective, others);
-      return check_array(collective.dst, collective.bytes, 1, "dst");
-    case RMA_COLLECTIVE_ALLGATHER:
-      if (Status status = check_array(collective.src, collective.bytes, 1, "src"); !status.ok())
-        return status;
-      return check_destination(collective, others);
-    case RMA_COLLECTIVE_ALLTOALL:
-      if (Status status = check_source(collective, others); !status.ok()) return status;
-      return check_destination(collective, others);
-    case RMA_COLLECTIVE_REDUCE:
-      return check_elements(collective, at_root ? 0 : collective.count, at_root ? collective.count : 0);
-    case RMA_COLLECTIVE_ALLREDUCE:
-      return check_elements(collective, collective.count, collective.count);
-    case RMA_COLLECTIVE_REDUCE_SCATTER:
-      return check_reduce_scatter(collective, rank, members);
-    default:
-      return {RMA_ERR_ARGUMENT,
-              text("operation {} does not exist for two groups", static_cast<int>(collective.kind))};
-  }
-}
-
-Status check_two_groups(const Team& team, const rma_collective_t& collective) {
-  const int first = collective.first_group;
-  if (first < 0 || first >= team.size()) {
-    return {RMA_ERR_ARGUMENT,
-            text("first_group is {}: a team of {} members cannot be divided there", first, team.size())};
-  }
-  const bool in_first = team.rank() < first;
-  const int own = in_first ? first : team.size() - first;
-  if (is_rooted(collective.kind)) {
-    if (collective.root == -1) return {};
-    if (collective.root < 0 || collective.root >= team.size()) return no_member(collective.root, team.size());
-    if (collective.root != team.rank() && (collective.root < first) == in_first) {
-      return {RMA_ERR_ARGUMENT,
-              text("root {} is in the caller's group, whose other members pass -1", collective.root)};
-    }
-  }
-  return check_across(collective, collective.root == team.rank(),
-                      in_first ? team.rank() : team.rank() - first, own, team.size() - own);
-}
-
 Status check_neighbor_list(const int* members, int count, const rma_block_t* blocks, int team_size,
                            const char* argument) {
   if (count < 0) return {RMA_ERR_ARGUMENT, text("{} neighbors", count)};
@@ -136,6 +83,83 @@ Status check_neighbors(const rma_collective_t& collective, int members) {
                              members, "destinations or src_blocks");
 }
 
+/// The part of one member in an operation.
+struct Part {
+  bool has_own = true;   ///< it has data of its own at every root: not so the root of two groups
+  bool at_root = false;  ///< it has the data of the operation's root
+  int rank = 0;          ///< among the members of its group
+  int group = 0;         ///< the number of these members
+  int others = 0;        ///< the number of members with which it exchanges blocks
+};
+
+/// Checks the data of one member of a team, or of one of two groups.
+Status check_data(const rma_collective_t& collective, const Part& part) {
+  switch (collective.kind) {
+    case RMA_COLLECTIVE_BARRIER:
+      return {};
+    case RMA_COLLECTIVE_BROADCAST:
+      return check_array(collective.dst, collective.bytes, 1, "dst");
+    case RMA_COLLECTIVE_GATHER:
+      if (Status status = check_array(collective.src, part.has_own ? collective.bytes : 0, 1, "src");
+          !status.ok())
+        return status;
+      return part.at_root ? check_destination(collective, part.others) : Status();
+    case RMA_COLLECTIVE_SCATTER:
+      if (Status status = check_array(collective.dst, part.has_own ? collective.bytes : 0, 1, "dst");
+          !status.ok())
+        return status;
+      return part.at_root ? check_source(collective, part.others) : Status();
+    case RMA_COLLECTIVE_ALLGATHER:
+      if (Status status = check_array(collective.src, collective.bytes, 1, "src"); !status.ok())
+        return status;
+      return check_destination(collective, part.others);
+    case RMA_COLLECTIVE_ALLTOALL:
+      if (Status status = check_source(collective, part.others); !status.ok()) return status;
+      return check_destination(collective, part.others);
+    case RMA_COLLECTIVE_REDUCE:
+      return check_elements(collective, part.has_own ? collective.count : 0,
+                            part.at_root ? collective.count : 0);
+    case RMA_COLLECTIVE_ALLREDUCE:
+    case RMA_COLLECTIVE_SCAN:
+    case RMA_COLLECTIVE_EXSCAN:
+      return check_elements(collective, collective.count, collective.count);
+    case RMA_COLLECTIVE_REDUCE_SCATTER:
+      return check_reduce_scatter(collective, part.rank, part.group);
+    case RMA_COLLECTIVE_NEIGHBORS:
+      return check_neighbors(collective, part.group);
+  }
+  return {RMA_ERR_ARGUMENT, text("{} is no collective operation", static_cast<int>(collective.kind))};
+}
+
+Status check_two_groups(const Team& team, const rma_collective_t& collective) {
+  if (collective.kind == RMA_COLLECTIVE_SCAN || collective.kind == RMA_COLLECTIVE_EXSCAN ||
+      collective.kind == RMA_COLLECTIVE_NEIGHBORS) {
+    return {RMA_ERR_ARGUMENT,
+            text("operation {} does not exist for two groups", static_cast<int>(collective.kind))};
+  }
+  const int first = collective.first_group;
+  if (first < 0 || first >= team.size()) {
+    return {RMA_ERR_ARGUMENT,
+            text("first_group is {}: a team of {} members cannot be divided there", first, team.size())};
+  }
+  const bool in_first = team.rank() < first;
+  const int own = in_first ? first : team.size() - first;
+  if (is_rooted(collective.kind)) {
+    if (collective.root == -1) return {};
+    if (collective.root < 0 || collective.root >= team.size()) return no_member(collective.root, team.size());
+    if (collective.root != team.rank() && (collective.root < first) == in_first) {
+      return {RMA_ERR_ARGUMENT,
+              text("root {} is in the caller's group, whose other members pass -1", collective.root)};
+    }
+  }
+  const bool at_root = collective.root == team.rank();
+  return check_data(collective, {.has_own = !at_root,
+                                 .at_root = at_root,
+                                 .rank = in_first ? team.rank() : team.rank() - first,
+                                 .group = own,
+                                 .others = team.size() - own});
+}
+
 }  // namespace
 
 Status check_collective(const Team& team, const rma_collective_t& collective) {
@@ -143,39 +167,9 @@ Status check_collective(const Team& team, const rma_collective_t& collective) {
   const int members = team.size();
   if (is_rooted(collective.kind) && static_cast<unsigned>(collective.root) >= static_cast<unsigned>(members))
     return no_member(collective.root, members);
-  const bool at_root = collective.root == team.rank();
-  switch (collective.kind) {
-    case RMA_COLLECTIVE_BARRIER:
-      return {};
-    case RMA_COLLECTIVE_BROADCAST:
-      return check_array(collective.dst, collective.bytes, 1, "dst");
-    case RMA_COLLECTIVE_GATHER:
-      if (Status status = check_array(collective.src, collective.bytes, 1, "src"); !status.ok())
-        return status;
-      return at_root ? check_destination(collective, members) : Status();
-    case RMA_COLLECTIVE_SCATTER:
-      if (Status status = check_array(collective.dst, collective.bytes, 1, "dst"); !status.ok())
-        return status;
-      return at_root ? check_source(collective, members) : Status();
-    case RMA_COLLECTIVE_ALLGATHER:
-      if (Status status = check_array(collective.src, collective.bytes, 1, "src"); !status.ok())
-        return status;
-      return check_destination(collective, members);
-    case RMA_COLLECTIVE_ALLTOALL:
-      if (Status status = check_source(collective, members); !status.ok()) return status;
-      return check_destination(collective, members);
-    case RMA_COLLECTIVE_REDUCE:
-      return check_elements(collective, collective.count, at_root ? collective.count : 0);
-    case RMA_COLLECTIVE_ALLREDUCE:
-    case RMA_COLLECTIVE_SCAN:
-    case RMA_COLLECTIVE_EXSCAN:
-      return check_elements(collective, collective.count, collective.count);
-    case RMA_COLLECTIVE_REDUCE_SCATTER:
-      return check_reduce_scatter(collective, team.rank(), members);
-    case RMA_COLLECTIVE_NEIGHBORS:
-      return check_neighbors(collective, members);
-  }
-  return {RMA_ERR_ARGUMENT, text("{} is no collective operation", static_cast<int>(collective.kind))};
+  return check_data(
+      collective,
+      {.at_root = collective.root == team.rank(), .rank = team.rank(), .group = members, .others = members});
 }
 
 }  // namespace rma

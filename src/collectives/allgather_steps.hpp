@@ -16,8 +16,8 @@ struct AllgatherStep {
   std::size_t count = 0;
 };
 
-/// The steps of one member of an allgather. All members go through the same number of steps, and whoever is `to` of
-/// a member in a step has that member as `from` in the same step.
+/// The steps of one member of an allgather. All members execute the same number of steps. If a step of member a
+/// has member b as `to`, the same step of b has a as `from`.
 ///
 /// | way | steps | step k |
 /// |---|---|---|
@@ -84,7 +84,7 @@ class AllgatherSteps {
     return way_ == Way::doubling ? block & ((std::size_t{1} << steps) - 1) : (block + all_ - me_) % all_;
   }
   static constexpr std::size_t kLongestSteps = 3;
-  /// Returns the place at `to` of what this member sends in step `k`.
+  /// Returns the place, in the collective buffer of `to`, of the blocks that this member sends in step `k`.
   [[nodiscard]] std::size_t landing(std::size_t k, std::size_t steps) const {
     return way_ == Way::doubling ? place(step(k).out_first, steps) : std::size_t{1} << k;
   }

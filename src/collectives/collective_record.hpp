@@ -11,7 +11,7 @@
 
 namespace rma {
 
-/// A member's own words about its collective call. With RMA_CHECK_COLLECTIVES the members exchange records before the
+/// The operation, the root, the sizes and the reduction of a member's collective call. With RMA_CHECK_COLLECTIVES the members exchange records before the
 /// operation, and compare them. A record travels as it is, so all members have the same build.
 struct CollectiveRecord {
   enum class Form : std::uint8_t { blocking, nonblocking, persistent };
@@ -30,7 +30,7 @@ struct CollectiveRecord {
   std::array<char, 48> reduction = {};  ///< empty if the caller gave no name
   std::int32_t kind = 0;
   std::int32_t form = 0;
-  std::int32_t root = -1;  ///< -1 if there is none, or this member does not know it
+  std::int32_t root = -1;  ///< -1 if the operation has no root, or if the root is in the other group
   std::int32_t first_group = 0;
   std::int32_t uneven = 0;
   std::int32_t reserved = 0;

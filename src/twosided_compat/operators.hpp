@@ -55,7 +55,8 @@ class Reduction {
 /// Combines the elements of two arrays once. Returns the errors of Reduction::find(), and MPI_ERR_COUNT.
 [[nodiscard]] int reduce(MPI_Op op, MPI_Datatype datatype, const void* in, void* inout, MPI_Count count);
 
-/// Returns the name of a predefined operator, MPI_REPLACE and MPI_NO_OP included, or null if the handle is none.
+/// Returns the name of a predefined operator, also of MPI_REPLACE and MPI_NO_OP. Returns null for all other
+/// handles.
 [[nodiscard]] const char* operator_name(MPI_Op op);
 [[nodiscard]] inline bool is_predefined_operator(MPI_Op op) { return operator_name(op) != nullptr; }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collectives/reduce.hpp"
+#include "ends_waiting.hpp"
 #include "threads.hpp"
 
 namespace rma {
@@ -429,23 +430,6 @@ TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
     EXPECT_GT(done.front(), kSteps / 4);
   }
 }
-
-/// Thrown in a member that ends.
-struct Gone {};
-
-/// Ends a member while it waits for others, at the n-th time that it looks after other operations.
-class EndsWaiting final : public WaitProgress {
- public:
-  explicit EndsWaiting(std::uint64_t looks) : looks_(looks) {}
-  [[nodiscard]] bool pending() const override { return true; }
-  bool drive() override {
-    if (looks_-- == 0) throw Gone();
-    return false;
-  }
-
- private:
-  std::uint64_t looks_;
-};
 
 class ExchangeLostTest : public testing::TestWithParam<std::tuple<int, int>> {};
 

@@ -15,6 +15,7 @@
 
 #include "collectives/leader_transport.hpp"
 #include "collectives/reduce.hpp"
+#include "ends_waiting.hpp"
 #include "thread_team_transport.hpp"
 #include "threads.hpp"
 
@@ -371,22 +372,6 @@ TEST_P(HierarchicalExchangeTest, RealNumbersGiveTheSameBitsEverywhereAndForEvery
   });
   for (const auto& sum : sums) EXPECT_EQ(sum, sums.front());
 }
-
-/// Thrown in a member that ends.
-struct Gone {};
-/// Ends a member while it waits for others of its host, at the n-th time that it looks after other operations.
-class EndsWaiting final : public WaitProgress {
- public:
-  explicit EndsWaiting(std::uint64_t looks) : looks_(looks) {}
-  [[nodiscard]] bool pending() const override { return true; }
-  bool drive() override {
-    if (looks_-- == 0) throw Gone();
-    return false;
-  }
-
- private:
-  std::uint64_t looks_;
-};
 
 TEST_P(HierarchicalExchangeTest, EveryCollectiveEndsWhenAMemberIsLostInTheMiddle) {
   std::mt19937_64 random(testing_threads::seed());
