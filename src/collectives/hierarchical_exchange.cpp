@@ -101,7 +101,7 @@ Status HierarchicalExchange::broadcast_within(std::byte* buffer, std::size_t byt
 Status HierarchicalExchange::reduce_within(std::byte* dst, const std::byte* src, std::size_t count,
                                            const rma_reducer_t& reducer) {
   if (within_ == nullptr) {
-    if (dst != src) std::memcpy(dst, src, count * reducer.element_bytes);
+    if (dst != src && count != 0) std::memcpy(dst, src, count * reducer.element_bytes);
     return {};
   }
   rma_collective_t collective = {};
