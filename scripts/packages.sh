@@ -8,7 +8,7 @@
 #   peers    the libraries that bench/compare.sh measures, and the program with which bench/figures.sh draws
 set -euo pipefail
 
-build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git
+build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git help2man file
   libpmix-dev libibverbs-dev librust-jemalloc-sys-dev libhwloc-dev libopenblas-dev
   libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev'
 ci='ccache clang clang-format clang-tidy libclang-rt-dev
