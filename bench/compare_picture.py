@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Draws some rows of the table of compare_table.py as a picture: how much longer than librma the other libraries take.
+"""Draws some rows of the table of compare_table.py as a picture: how much longer than librma the other
+libraries take.
 
 usage: compare_picture.py TABLE.json PICTURE.svg
 
-Each row is one operation, and each mark one library: its time divided by that of librma, on a logarithmic axis. A library
-that was not measured has no mark. The picture follows the reader's light or dark colours.
+Each row is one operation, and each mark one library: its time divided by that of librma, on a logarithmic
+axis. A library that was not measured has no mark. The picture follows the reader's light or dark colours.
 """
 
 import json

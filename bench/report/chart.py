@@ -1,7 +1,8 @@
 """Draws charts as SVG text. Colours are CSS classes (style.css), so a chart follows the page, light or dark.
 
-A chart is 520 units wide, which is readable on a phone and in two columns on a desk. Every marker has a title, which a
-browser shows under the pointer. `standalone` makes a picture of its own, with the style inside.
+A chart is 520 units wide, which is readable on a phone and in two columns on a desk. Every marker has a
+title, which a browser shows under the pointer. `standalone` makes a picture of its own, with the style
+inside.
 """
 
 import dataclasses
@@ -55,14 +56,15 @@ def size_text(size):
 
 
 def round_step(length):
-    """Returns the least step of 1, 2 or 5 times a power of ten that goes into `length` at most eight times."""
+    """Returns the least step of 1, 2 or 5 times a power of ten that goes into `length` at most eight times.
+    """
     power = 10.0**math.floor(math.log10(length))
     return next(step * power for step in (0.1, 0.2, 0.5, 1, 2) if length / (step * power) <= 8.0001)
 
 
 def log_ticks(low, high):
-    """Returns round values within the limits: 1, 2 and 5 of each decade, some decades of a long axis, or equal steps of a
-    short one."""
+    """Returns round values within the limits: 1, 2 and 5 of each decade, some decades of a long axis, or
+    equal steps of a short one."""
     if high / low < 4:
         step = round_step(high - low)
         return [step * i for i in range(math.ceil(low / step), int(high / step) + 1)]
@@ -108,7 +110,8 @@ def marker(x, y, number, text):
 
 
 def legend(series, y, curves=False):
-    """Returns (the legend's parts, the y below it). It breaks where the width ends. `curves`: with a piece of each curve."""
+    """Returns (the legend's parts, the y below it). It breaks where the width ends. `curves`: with a piece of
+    each curve."""
     parts, x = [], 8.0
     for each in series:
         width = (32 if curves else 20) + CHARACTER * len(each.name) + 12
@@ -137,8 +140,8 @@ def standalone(picture):
 
 
 def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, reference=None):
-    """Returns a chart of curves over a logarithmic x. `reference` is (y, text) of a line across; y begins at 0 unless
-    `log_y`."""
+    """Returns a chart of curves over a logarithmic x. `reference` is (y, text) of a line across; y begins at
+    0 unless `log_y`."""
     parts, top = legend(series, 14, curves=True)
     left, right, height = 58, WIDTH - 12, top + 262
     bottom = height - 42
@@ -148,7 +151,9 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
     x_scale = Scale(positive[0] / 2 if 0 in xs else positive[0], positive[-1], left + 8, right - 10, log=True)
     ys = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
     ys += [reference[0]] if reference else []
-    low, high = (min(y for y in ys if y > 0) / 1.15, max(ys) * 1.15) if log_y else (0, max(max(ys), 1e-9) * 1.06)
+    low, high = 0, max(max(ys), 1e-9) * 1.06
+    if log_y:
+        low, high = min(y for y in ys if y > 0) / 1.15, max(ys) * 1.15
     y_scale = Scale(low, high, bottom, top, log_y)
     for tick in log_ticks(low, high) if log_y else linear_ticks(high):
         y = y_scale(tick)
@@ -161,7 +166,8 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
                      f'<text class="middle" x="{place:.1f}" y="{bottom + 17}">{escape(x_text(x))}</text>')
     parts.append(f'<path class="axis" d="M{left} {bottom}H{right}"/>'
                  f'<text class="middle" x="{(left + right) / 2}" y="{height - 6}">{escape(x_label)}</text>'
-                 f'<text class="middle" transform="translate(13 {(top + bottom) / 2}) rotate(-90)">{escape(y_label)}</text>')
+                 f'<text class="middle" transform="translate(13 {(top + bottom) / 2}) rotate(-90)">'
+                 f'{escape(y_label)}</text>')
     if reference:
         y = y_scale(reference[0])
         parts.append(f'<path class="reference" d="M{left} {y:.1f}H{right}"/>'
@@ -179,8 +185,8 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
 
 
 def rows(title, names, series, x_label, log=True, reference=None):
-    """Returns a chart with one row for each of `names`, and in it a marker for each series that has a point there
-    (Point.x is the name). `reference` is (x, text) of a line down."""
+    """Returns a chart with one row for each of `names`, and in it a marker for each series that has a point
+    there (Point.x is the name). `reference` is (x, text) of a line down."""
     parts, top = legend(series, 14)
     top += 14 if reference else 0
     left = min(WIDTH * 0.48, 14 + CHARACTER * max(len(name) for name in names))
@@ -188,7 +194,9 @@ def rows(title, names, series, x_label, log=True, reference=None):
     bottom = top + step * len(names) + 4
     values = [v for each in series for p in each.points for v in (p.y, p.low, p.high) if v is not None]
     values += [reference[0]] if reference else []
-    low, high = (min(v for v in values if v > 0) / 1.2, max(values) * 1.2) if log else (0, max(max(values), 1e-9) * 1.05)
+    low, high = 0, max(max(values), 1e-9) * 1.05
+    if log:
+        low, high = min(v for v in values if v > 0) / 1.2, max(values) * 1.2
     scale = Scale(low, high, left + 6, right, log)
     for tick in log_ticks(low, high) if log else linear_ticks(high):
         x = scale(tick)
@@ -205,7 +213,8 @@ def rows(title, names, series, x_label, log=True, reference=None):
         y = top + step * (number + 0.5) + 2
         shown = name if len(name) <= most else name[:most - 1] + "\u2026"
         parts.append(f'<path class="row" d="M{left + 6:.1f} {y:.1f}H{right}"/>'
-                     f'<text class="end" x="{left:.1f}" y="{y + 4:.1f}">{escape(shown)}<title>{escape(name)}</title></text>')
+                     f'<text class="end" x="{left:.1f}" y="{y + 4:.1f}">{escape(shown)}'
+                     f'<title>{escape(name)}</title></text>')
         for each in series:
             for p in each.points:
                 if p.x != name:

@@ -1,5 +1,5 @@
-"""The comparisons with other libraries: reads their results, sorts the rows into suites, and draws each suite as times
-relative to librma."""
+"""The comparisons with other libraries: reads their results, sorts the rows into suites, and draws each suite
+as times relative to librma."""
 
 import dataclasses
 import json
@@ -61,16 +61,16 @@ def suites():
 # ---- Results ----------------------------------------------------------------------------------------------------
 
 
-def read_table(path):
-    """Returns compare_table's entries from a folder of results, or from a file that compare.sh --json wrote."""
-    if path.is_file():
-        return json.loads(path.read_text())
-    files = sorted(path.glob("round-*/*.json"))
-    return compare_table.compare([json.loads(file.read_text()) for file in files])[0] if files else []
+def read_table(paths):
+    """Returns compare_table's entries. A path is a folder of results, or a table that compare.sh --json wrote."""
+    files = [file for path in paths for file in sorted(path.glob("round-*/*.json"))]
+    entries = compare_table.compare([json.loads(file.read_text()) for file in files])[0] if files else []
+    return entries + [entry for path in paths if path.is_file() for entry in json.loads(path.read_text())]
 
 
 def read_shmem(folder):
-    """Returns the results of bench/shmem/compare.sh as such entries: lines of `call memory nanoseconds` by round."""
+    """Returns the results of bench/shmem/compare.sh as such entries: lines of `call memory nanoseconds` by
+    round."""
     values = {}
     for library in ("librma", "oshmem"):
         for file in sorted(folder.glob(f"{library}.[0-9]*")):
@@ -84,8 +84,8 @@ def read_shmem(folder):
         ours = statistics.median(found["librma"])
         theirs = statistics.median(found["oshmem"]) if "oshmem" in found else None
         entries.append({"row": f"shmem {call} {memory}", "unit": "ns", "ours": ours,
-                        "peers": {"oshmem": theirs} if theirs else {}, "ratio_to_best": ours / theirs if theirs else None,
-                        "goal": 1.0, "bare": None})
+                        "peers": {"oshmem": theirs} if theirs else {},
+                        "ratio_to_best": ours / theirs if theirs else None, "goal": 1.0, "bare": None})
     return entries
 
 
@@ -95,9 +95,9 @@ def read_verbs(folder):
     return compare_verbs_table.compare(raw, ours)
 
 
-def measured_when(path):
+def measured_when(*paths):
     """Returns the time of the newest result, as seconds since 1970; None if there is none."""
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    files = [file for path in paths for file in (path, *path.rglob("*")) if file.is_file()]
     return max((file.stat().st_mtime for file in files), default=None)
 
 
@@ -135,23 +135,25 @@ def tooltip(entry, name, time):
 
 
 def series_of(entries, x_of):
-    """Returns the series of a chart of these entries: a point is the time of a library divided by librma's."""
+    """Returns the series of a chart of these entries: a point is the time of a library divided by librma's.
+    """
     found = {}
     for entry in entries:
         for number, name, time in ratios(entry):
             points = found.setdefault((number, name), [])
             points.append(chart.Point(x_of(entry), time / entry["ours"], text=tooltip(entry, name, time)))
-    return [chart.Series(name, points, number, dashed=name == BARE[1]) for (number, name), points in sorted(found.items())]
+    return [chart.Series(name, points, number, dashed=name == BARE[1])
+            for (number, name), points in sorted(found.items())]
 
 
 def drawable(entries):
     """Entries of a further goal (`..., to plain`) compare librma with itself: the tables have them."""
-    return [entry for entry in entries if entry["ours"] and ratios(entry) and not re.search(r", to (?!all)", entry["row"])]
+    return [entry for entry in entries if entry["ours"] and ratios(entry) and ", to " not in entry["row"]]
 
 
 def curves_and_rows(entries):
-    """Returns ({(before, after): entries of one curve}, the other entries). A row is part of a curve if it has one size
-    in its name and others differ from it by that alone."""
+    """Returns ({(before, after): entries of one curve}, the other entries). A row is part of a curve if it
+    has one size in its name and others differ from it by that alone."""
     groups, single = {}, []
     for entry in entries:
         match = SIZED.fullmatch(entry["row"])
@@ -180,7 +182,8 @@ def pictures(suite):
     found = []
     for (before, after), entries in groups.items():
         title = " ".join(f"{before}{after}".split())
-        found.append((title, chart.lines(title, series_of(entries, size_of), "size", AXIS, log_y=True, reference=REFERENCE)))
+        series = series_of(entries, size_of)
+        found.append((title, chart.lines(title, series, "size", AXIS, log_y=True, reference=REFERENCE)))
     for start in range(0, len(single), MOST_ROWS):
         part = single[start:start + MOST_ROWS]
         title = suite.title if groups == {} else f"{suite.title}: other rows"

@@ -11,7 +11,8 @@ def series_of(drawn):
     for number, each in enumerate(drawn["series"]):
         points = [chart.Point(p["x"], p["median"], p["min"], p["max"],
                               f"{each['name']}: {chart.number_text(p['median'])} {drawn['y']} "
-                              f"({chart.number_text(p['min'])} to {chart.number_text(p['max'])} in {p['rounds']} rounds)")
+                              f"({chart.number_text(p['min'])} to {chart.number_text(p['max'])} "
+                              f"in {p['rounds']} rounds)")
                   for p in each["points"]]
         colour = forms.index(each["form"]) if shared else number
         found.append(chart.Series(each["name"], points, colour, dashed=each.get("call") == "get"))

@@ -1,5 +1,5 @@
-"""Brings the goals of all tables into one form: met, missed because of a limit that was measured beside it, missed, or not
-measured."""
+"""Brings the goals of all tables into one form: met, missed because of a limit that was measured beside it,
+missed, or not measured."""
 
 import dataclasses
 import re
@@ -16,7 +16,8 @@ OUTCOMES = {MET: "met", LIMIT: "missed, and so does the limit", MISSED: "missed"
 REASONS = (
     (r"strided (put|get) (128 x 512 B|16 x 4 KiB).*",
      "It moves 64 KiB within the second-level cache, and the best peer is itself near the processor's copy."),
-    (r"(put|get) [14] MiB", "Other machines share the third-level cache, so only the row and its control can be compared."),
+    (r"(put|get) [14] MiB",
+     "Other machines share the third-level cache, so only the row and its control can be compared."),
     (r"twosided .* of (\d peers?|\d threads?).*|twosided pairs .*",
      "On two processors this row says how the ranks share them."),
     (r".* overlap / raw verbs'", "With one processor for each host, it either moves data for Soft-RoCE or computes."),
@@ -51,7 +52,8 @@ def of_comparison(area, table):
             outcome, why = ABSENT, "No other library has this row, or its run failed."
         elif said == "at limit":
             outcome = LIMIT
-            why = f"It takes {entry['ours'] / bare:.2f} of plain loads and stores on the same pages: the machine's own speed."
+            why = (f"It takes {entry['ours'] / bare:.2f} of plain loads and stores on the same pages: "
+                   "the machine's own speed.")
         elif said == "bare missed":
             outcome = LIMIT
             why = f"Plain loads and stores on the same pages miss the goal too ({ratio * bare / entry['ours']:.2f})."

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints this machine and the versions of what is measured on it, one `name: value` a line. compare.sh, figures.sh and the
-like keep that beside their results.
+"""Prints this machine and the versions of what is measured on it, one `name: value` a line. compare.sh,
+figures.sh and the like keep that beside their results.
 
 usage: machine.py
 """

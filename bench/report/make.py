@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the report on all finished measurements: BUILD/report/index.html, a page of its own, and performance.svg, the
-picture that the README shows.
+"""Writes the report on all finished measurements: BUILD/report/index.html, a page of its own, and
+performance.svg, the picture that the README shows.
 
-usage: make.py [--build DIR] [--compare PATH] [--out DIR]
+usage: make.py [--build DIR] [--compare PATH...] [--out DIR]
 
-It reads what bench/compare.sh, bench/shmem/compare.sh, bench/compare_verbs.sh, bench/figures.sh and bench/apps.sh left in
-the build folder. What was not measured is shown as "not measured".
+It reads what bench/compare.sh, bench/shmem/compare.sh, bench/compare_verbs.sh, bench/figures.sh and
+bench/apps.sh left in the build folder. What was not measured is shown as "not measured".
 """
 
 import argparse
@@ -30,7 +30,8 @@ def anchor(text):
 
 
 def machine_of(what, folder):
-    """Returns what page.machines_part() wants: the machine that was recorded beside results, or else this one."""
+    """Returns what page.machines_part() wants: the machine that was recorded beside results, or else this
+    one."""
     file = folder / "machine.txt"
     if file.exists():
         pairs = (line.partition(": ") for line in file.read_text().splitlines())
@@ -40,17 +41,17 @@ def machine_of(what, folder):
 
 def comparisons(options):
     """Returns (the section, [(anchor, title, goals, note)] of its parts)."""
-    entries = comparison.read_table(options.compare) if options.compare.exists() else []
+    entries = comparison.read_table(options.compare)
     entries += comparison.read_shmem(options.build / "compare-shmem")
     parts, areas = [], []
     for suite in comparison.sorted_into_suites(entries):
         name = anchor(suite.title)
         parts.append(page.suite_part(name, suite, comparison.pictures(suite)))
         areas.append((name, suite.title, goals.of_comparison(suite.title, suite.entries), "not measured"))
-    when = comparison.measured_when(options.compare) if options.compare.exists() else None
-    lead = ("<p>Each mark is the time of another library, divided by librma's for the same operation: above the line, or "
-            "right of it, the other is slower. Under a mark are the times themselves. Plain loads and stores do the same "
-            f"work without any library. {page.when_text(when, 'bench/compare.sh')}</p>")
+    when = comparison.measured_when(*options.compare)
+    lead = ("<p>Each mark is the time of another library, divided by librma's for the same operation: above the "
+            "line, or right of it, the other is slower. Under a mark are the times themselves. Plain loads and "
+            f"stores do the same work without any library. {page.when_text(when, 'bench/compare.sh')}</p>")
     return page.section("comparisons", "Comparisons on one host", lead, *parts), areas
 
 
@@ -58,8 +59,8 @@ def verbs(options):
     folder = options.build / "compare-verbs"
     entries = comparison.read_verbs(folder) if folder.exists() else []
     when = page.when_text(comparison.measured_when(folder) if entries else None, "bench/compare_verbs.sh")
-    lead = ("<p>librma beside the bare RDMA device, as perftest measures it, between two emulated hosts. Only the ratios "
-            f"say something. {when}</p>")
+    lead = ("<p>librma beside the bare RDMA device, as perftest measures it, between two emulated hosts. Only the "
+            f"ratios say something. {when}</p>")
     title = "Between hosts: librma and the bare device"
     return (page.section("verbs", title, lead, page.verbs_part(entries) if entries else ""),
             [("verbs", title, goals.of_verbs("Between hosts", entries), "not measured")])
@@ -76,9 +77,9 @@ def all_papers(options):
         parts.append(page.paper_part(name, paper, paper_figures.pictures(paper, drawn), entries, when))
         areas.append((name, paper.title, goals.of_paper(paper.title, entries),
                       "measured; it has no goals" if drawn else "not measured"))
-    lead = ("<p>The papers' hardware is of 2003 to 2006; here the network is emulated by the processor (Soft-RoCE). So shapes "
-            "and ratios can be compared, and times and bandwidths cannot. A point is the median over the rounds, and the thin "
-            "line through it goes from the least to the greatest round.</p>")
+    lead = ("<p>The papers' hardware is of 2003 to 2006; here the network is emulated by the processor (Soft-RoCE). "
+            "So shapes and ratios can be compared, and times and bandwidths cannot. A point is the median over the "
+            "rounds, and the thin line through it goes from the least to the greatest round.</p>")
     return page.section("papers", "The papers' figures", lead, *parts), areas
 
 
@@ -86,7 +87,7 @@ def report(options):
     compared, compared_areas = comparisons(options)
     between, between_areas = verbs(options)
     figures, figure_areas = all_papers(options)
-    machines = [machine_of("Comparisons on one host", options.compare),
+    machines = [*(machine_of("Comparisons on one host", path) for path in options.compare),
                 machine_of("OpenSHMEM calls", options.build / "compare-shmem"),
                 machine_of("Between hosts", options.build / "compare-verbs")]
     machines += [machine_of(paper.title, paper_figures.folder_of(options.build, paper)) for paper in papers.PAPERS]
@@ -95,8 +96,8 @@ def report(options):
     if len(recorded) < len(machines):
         absent = ", ".join(what for what, _, is_recorded in machines if not is_recorded)
         recorded.append((absent, machine.describe(), False))
-    links = [("glance", "At a glance"), ("comparisons", "Comparisons"), ("verbs", "Between hosts"), ("papers", "Papers"),
-             ("machine", "Machine")]
+    links = [("glance", "At a glance"), ("comparisons", "Comparisons"), ("verbs", "Between hosts"),
+             ("papers", "Papers"), ("machine", "Machine")]
     lead = "What librma's benchmarks say: its goals first, then every comparison, then the figures of the papers."
     return page.document("librma: measurements", lead, [
         page.glance([*compared_areas, *between_areas, *figure_areas]), compared, between, figures,
@@ -105,17 +106,17 @@ def report(options):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description="Writes the report on all finished measurements.")
-    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"), help="the build folder with results")
-    parser.add_argument("--compare", type=pathlib.Path,
-                        help="results of compare.sh: a folder, or the table that its --json wrote (default: BUILD/compare)")
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"), help="the build folder")
+    parser.add_argument("--compare", type=pathlib.Path, nargs="+", metavar="PATH",
+                        help="results of compare.sh: its folders, or the tables of its --json (default: BUILD/compare)")
     parser.add_argument("--out", type=pathlib.Path, help="where index.html goes (default: BUILD/report)")
     options = parser.parse_args(arguments)
-    options.compare = options.compare or options.build / "compare"
+    options.compare = options.compare or [options.build / "compare"]
     out = options.out or options.build / "report"
     text = report(options)
     out.mkdir(parents=True, exist_ok=True)
     (out / "index.html").write_text(text)
-    picture = compare_picture.picture(comparison.read_table(options.compare)) if options.compare.exists() else None
+    picture = compare_picture.picture(comparison.read_table(options.compare))
     if picture:
         (out / "performance.svg").write_text(chart.standalone(picture))
     print(f"report: {out / 'index.html'}")

@@ -43,7 +43,8 @@ def details(summary, *parts):
 
 def outcome_bar(counts):
     """Returns a bar whose parts are as long as the numbers of goals."""
-    parts = "".join(f'<span class="{outcome}" style="flex:{count}"></span>' for outcome, count in counts.items() if count)
+    parts = "".join(f'<span class="{outcome}" style="flex:{count}"></span>'
+                    for outcome, count in counts.items() if count)
     text = ", ".join(f"{count} {goals.OUTCOMES[outcome]}" for outcome, count in counts.items())
     return f'<div class="bar" role="img" aria-label="{escape(text)}">{parts}</div>'
 
@@ -69,8 +70,9 @@ def goal_lines(found):
     lines = []
     for each in found:
         value = "-" if each.value is None else f"{each.value:.2f}"
-        lines.append((each.area, each.row, ("num", value), ("num", f"{'at least' if each.at_least else 'at most'} {each.goal:g}"),
-                      (each.outcome, goals.OUTCOMES[each.outcome]), each.why))
+        goal = f"{'at least' if each.at_least else 'at most'} {each.goal:g}"
+        lines.append((each.area, each.row, ("num", value), ("num", goal), (each.outcome, goals.OUTCOMES[each.outcome]),
+                      each.why))
     return lines
 
 
@@ -80,7 +82,8 @@ GOAL_HEADS = ("part", "row", ("num", "ratio"), ("num", "goal"), "outcome", "reas
 def glance(areas):
     every = [goal for _, _, found, _ in areas for goal in found]
     parts = [tiles(goals.counts(every)), by_area(areas)]
-    for outcome, title in ((goals.MISSED, "Goals that are missed"), (goals.LIMIT, "Goals that this machine does not allow"),
+    for outcome, title in ((goals.MISSED, "Goals that are missed"),
+                           (goals.LIMIT, "Goals that this machine does not allow"),
                            (goals.ABSENT, "Goals without a measurement"), (goals.MET, "Goals that are met")):
         found = [goal for goal in every if goal.outcome == outcome]
         if found:
@@ -125,7 +128,8 @@ def verbs_part(entries):
         lines.append((entry["row"], entry["unit"], ("num", f"{entry['ours']:.4g}"), ("num", f"{other:.4g}"),
                       "perftest" if name == "raw" else name, ("num", "-" if ratio is None else f"{ratio:.2f}"),
                       ("num", "-" if entry["goal"] is None else f"{sign} {entry['goal']:g}")))
-    return table(("row", "unit", ("num", "librma"), ("num", "other"), "which", ("num", "ratio"), ("num", "goal")), lines)
+    heads = ("row", "unit", ("num", "librma"), ("num", "other"), "which", ("num", "ratio"), ("num", "goal"))
+    return table(heads, lines)
 
 
 # ---- Papers -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""The figures of the papers as they were measured here: reads what figures.sh and apps.sh wrote, and draws it."""
+"""The figures of the papers as they were measured here: reads what figures.sh and apps.sh wrote, and draws
+it."""
 
 import json
 
@@ -18,9 +19,11 @@ def folder_of(build, paper):
 
 
 def pictures(paper, drawn):
-    """Returns [(figure of the paper, SVG or None where it was not measured)], then what was measured beyond those."""
+    """Returns [(figure of the paper, SVG or None where it was not measured)], then what was measured beyond
+    those."""
     known = [figure.name for figure in paper.figures]
-    found = [(figure, figure_chart.draw(drawn[figure.name]) if figure.name in drawn else None) for figure in paper.figures]
+    found = [(figure, figure_chart.draw(drawn[figure.name]) if figure.name in drawn else None)
+             for figure in paper.figures]
     for name, each in drawn.items():
         if name not in known and each["series"]:
             found.append((papers.Figure(name, each["title"], ""), figure_chart.draw(each)))

@@ -1,5 +1,5 @@
-"""The papers: their figures that are measured again, and their own results. The results are facts of the papers, in our
-words; every one has its place in the paper."""
+"""The papers: their figures that are measured again, and their own results. The results are facts of the
+papers, in our words; every one has its place in the paper."""
 
 import dataclasses
 
@@ -20,7 +20,8 @@ class Paper:
     results: tuple  # (what, the paper's figure, where)
 
 
-HOST_ASSISTED = "Tipparaju, Santhanaraman, Nieplocha, Panda: Host-Assisted Zero-Copy RMA Communication on InfiniBand, IPDPS 2004"
+HOST_ASSISTED = ("Tipparaju, Santhanaraman, Nieplocha, Panda: Host-Assisted Zero-Copy Remote Memory Access Communication "
+                 "on InfiniBand, IPDPS 2004")
 
 PAPERS = (
     Paper("host-assisted", "Host-assisted zero-copy transfers", HOST_ASSISTED, (

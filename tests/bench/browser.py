@@ -95,8 +95,10 @@ class Browser:
 
     def look(self, width, height, scheme, media="screen"):
         """Sets the window's size in CSS pixels, the reader's colours (`light`, `dark`), and the medium."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                  mobile=width < 600)
+        self.call("Emulation.setEmulatedMedia", media=media,
+                  features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def ask(self, expression):
         """Returns the value of a JavaScript expression in the page."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Loads the page of bench/report, on made-up results, in a headless Chromium: links, pictures, colours, the width of a
-phone, print, and that it logs nothing and asks for nothing.
+"""Loads the page of bench/report, on made-up results, in a headless Chromium: links, pictures, colours, the
+width of a phone, print, and that it logs nothing and asks for nothing.
 
 usage: check_report.py [FOLDER]
   FOLDER  where the page and screenshots of it stay: light.png, dark.png, phone.png and page.pdf
@@ -51,7 +51,8 @@ def faults(tab, address, folder):
     for name, size, scheme in (("light", DESK, "light"), ("dark", DESK, "dark"), ("phone", PHONE, "light")):
         tab.look(*size, scheme)
         backgrounds[name] = tab.ask(BACKGROUND)
-        for what, expression in (("a link leads nowhere", LINKS), ("a picture is too small", PICTURES), ("text is cut off", CUT)):
+        for what, expression in (("a link leads nowhere", LINKS), ("a picture is too small", PICTURES),
+                                 ("text is cut off", CUT)):
             found += [f"{name}: {what}: {each}" for each in tab.ask(expression)]
         if tab.ask(TOO_WIDE):
             found.append(f"{name}: the page is wider than the window")
@@ -77,7 +78,8 @@ def faults(tab, address, folder):
 def main(arguments):
     program = browser.find()
     if program is None:
-        print(f"check_report: skipped: there is none of {', '.join(browser.NAMES)}; scripts/setup.sh report installs one")
+        print(f"check_report: skipped: there is none of {', '.join(browser.NAMES)}; "
+              "scripts/setup.sh report installs one")
         return 77
     with tempfile.TemporaryDirectory() as name:
         build = pathlib.Path(name)

@@ -1,4 +1,5 @@
-"""Makes a build folder with results of all measurements, made up here and small, for the tests of bench/report."""
+"""Makes a build folder with results of all measurements, made up here and small, for the tests of
+bench/report."""
 
 import json
 import pathlib
@@ -22,7 +23,8 @@ def scaled(rows, factor):
 
 
 def compare(folder):
-    """Rows of every suite, some above their goal; the control of two of them is as slow or misses the goal too."""
+    """Rows of every suite, some above their goal; the control of two of them is as slow or misses the goal
+    too."""
     pairs = {f"{call} {text}": 5.0 + size / 16 for call in ("put", "get") for text, size in SIZES.items()}
     pairs |= {"strided put 128 x 512 B": 3000.0, "strided put 128 x 512 B bare": 2990.0,
               "strided put 16 x 4 KiB": 3000.0, "strided put 16 x 4 KiB bare": 2800.0, "accumulate 64 doubles": 90.0,
@@ -71,8 +73,8 @@ def curve(name, form, values, **more):
 
 
 def host_assisted(folder):
-    """Three figures of the paper, the others missing; a goal that is met, one that the device misses too, and one that was
-    not measured."""
+    """Three figures of the paper, the others missing; a goal that is met, one that the device misses too, and
+    one that was not measured."""
     rates = {65536 << i: 10.0 * (i + 1) for i in range(4)}
     drawn = [
         tools.figure("figure05", "Contiguous transfers, target idle", "bytes of a transfer", "MiB/s", [

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Tests the page of bench/report on made-up results: goals, reasons, pictures, links, and what was not measured."""
+"""Tests the page of bench/report on made-up results: goals, reasons, pictures, links, and what was not
+measured."""
 
 import contextlib
 import html.parser
 import io
+import json
 import pathlib
 import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import check_quick
 import report_sample
 import chart
 import comparison
@@ -31,7 +34,8 @@ class Page(html.parser.HTMLParser):
         if "id" in values:
             self.ids.append(values["id"])
         self.links += [values["href"]] if tag == "a" else []
-        self.outside += [value for name, value in attributes if name in ("src", "href") and not value.startswith(("#", "data:"))]
+        self.outside += [value for name, value in attributes
+                         if name in ("src", "href") and not value.startswith(("#", "data:"))]
         if tag not in ("meta", "link", "rect", "path", "circle"):
             self.open.append(tag)
 
@@ -87,7 +91,8 @@ class Report(unittest.TestCase):
         self.assertIn("not measured: <code>bench/compare.sh --suite collectives</code>", part)
 
     def test_the_papers_numbers_stand_beside_ours(self):
-        self.assertIn('<td>8 B one way: ring / send/receive</td><td class="num">0.90</td><td class="num">0.76</td>', self.text)
+        self.assertIn('<td>8 B one way: ring / send/receive</td><td class="num">0.90</td><td class="num">0.76</td>',
+                      self.text)
         self.assertIn("17.1 us by the device, 22.1 us by the server", self.text)
 
     def test_the_machine_is_that_of_the_results(self):
@@ -98,7 +103,7 @@ class Report(unittest.TestCase):
         self.assertIn("put 8 B: Open MPI", (self.build / "report" / "performance.svg").read_text())
 
     def test_goals_have_outcomes_and_reasons(self):
-        table = comparison.read_table(self.build / "compare")
+        table = comparison.read_table([self.build / "compare"])
         found = {goal.row: goal for goal in goals.of_comparison("", table)}
         self.assertEqual(found["put 64 KiB"].outcome, goals.MET)
         self.assertEqual(found["armci puts alone 2 ranks"].outcome, goals.MET)
@@ -109,8 +114,8 @@ class Report(unittest.TestCase):
         self.assertEqual(found["twosided latency 8 B"].why, goals.UNKNOWN)
         osh = {goal.row: goal for goal in goals.of_comparison("", comparison.read_shmem(self.build / "compare-shmem"))}
         self.assertEqual((osh["shmem p heap"].outcome, osh["shmem g heap"].outcome), (goals.MET, goals.ABSENT))
-        self.assertEqual([goal.outcome for goal in goals.of_verbs("", comparison.read_verbs(self.build / "compare-verbs"))],
-                         [goals.MET])
+        verbs = goals.of_verbs("", comparison.read_verbs(self.build / "compare-verbs"))
+        self.assertEqual([goal.outcome for goal in verbs], [goals.MET])
 
     def test_goals_of_papers(self):
         first, second = papers.PAPERS[:2]
@@ -126,11 +131,23 @@ class Report(unittest.TestCase):
             self.assertEqual(text.count('<div class="tile met"><b>0</b>'), 1)
             self.assertFalse((pathlib.Path(folder) / "report" / "performance.svg").exists())
 
+    def test_several_runs_are_one_comparison(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runs = [pathlib.Path(folder) / name for name in ("first", "second")]
+            for run, row in zip(runs, ("put 8 B", "coll barrier 2 ranks")):
+                (run / "round-1").mkdir(parents=True)
+                (run / "round-1" / "rma-2.json").write_text(json.dumps(report_sample.result("rma", 2, {row: 4.0})))
+            with contextlib.redirect_stdout(io.StringIO()):
+                make.main(["--build", folder, "--compare", *map(str, runs)])
+            text = (pathlib.Path(folder) / "report" / "index.html").read_text()
+            for row in ("put 8 B", "coll barrier 2 ranks"):
+                self.assertIn(f"<td>{row}</td>", text)
+
     def test_the_table_of_a_run_serves_as_its_results(self):
         with tempfile.TemporaryDirectory() as folder:
             table = pathlib.Path(folder) / "table.json"
-            table.write_text('[{"row": "put 8 B", "unit": "ns", "ours": 4.0, "peers": {"mpich": 8.0}, "ratio_to_best": 0.5, '
-                             '"goal": 0.6, "bare": null}]')
+            table.write_text('[{"row": "put 8 B", "unit": "ns", "ours": 4.0, "peers": {"mpich": 8.0}, '
+                             '"ratio_to_best": 0.5, "goal": 0.6, "bare": null}]')
             with contextlib.redirect_stdout(io.StringIO()):
                 make.main(["--build", folder, "--compare", str(table)])
             self.assertIn("put 8 B: MPICH 8.00 ns", (pathlib.Path(folder) / "report" / "index.html").read_text())
@@ -140,6 +157,11 @@ class Suites(unittest.TestCase):
     def test_a_row_of_no_suite_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "the row 'new row'"):
             comparison.sorted_into_suites([{"row": "new row"}])
+
+    def test_every_row_of_the_measuring_programs_has_a_suite(self):
+        for ranks in (2, 4, 8, 16):
+            for rows in check_quick.PROGRAMS.values():
+                comparison.sorted_into_suites([{"row": row} for row in rows(ranks) if not row.endswith(" bare")])
 
     def test_sizes_become_curves(self):
         entries = [{"row": f"coll bcast {text} 2 ranks", "unit": "ns", "ours": 1.0, "peers": {"mpich": 2.0}, "bare": None}
