@@ -61,7 +61,8 @@ control librma-bin Depends "librma0 $version"
 control librma-bin Depends 'libc6'
 control librma-armci-dev Depends "librma-dev $version"
 control librma-armci-dev Conflicts 'libarmci-mpi-dev'
-dpkg-deb -I "$work/packages"/librma0_*.deb shlibs | grep -q "^librma 0 librma0 $version" || fail 'librma0 has no shlibs'
+shlibs=$(dpkg-deb -I "$work/packages"/librma0_*.deb shlibs) || fail 'librma0 has no shlibs'
+grep -qE "^librma 0 librma0 $version" <<< "$shlibs" || fail "librma0's shlibs are: $shlibs"
 
 for package in "${packages[@]}"; do dpkg-deb -x "$package" "$root"; done
 echo "packages: $names"

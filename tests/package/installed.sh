@@ -48,7 +48,8 @@ for library in "$libdir"/lib*.so; do
 done
 
 # The tools find the library from their own folder.
-"$prefix/bin/rma-info" --settings | grep -q '^RMA_HEAP_SIZE = ' || fail 'the installed rma-info prints no settings'
+settings=$("$prefix/bin/rma-info" --settings) || fail 'the installed rma-info does not run'
+grep -q '^RMA_HEAP_SIZE = ' <<< "$settings" || fail "the installed rma-info prints no settings, but: $settings"
 
 # linked PROGRAM yes|no: checks whether the program loads librma.so at start.
 linked() {
