@@ -1,6 +1,6 @@
 """Draws charts as SVG text. Colours are CSS classes (style.css), so a chart follows the page, light or dark.
 
-A chart is 520 units wide, which is readable on a phone and in two columns on a desk. Every marker has a
+A chart is 440 units wide, which is readable on a phone and in two columns on a desk. Every marker has a
 title, which a browser shows under the pointer. `standalone` makes a picture of its own, with the style
 inside.
 """
@@ -10,7 +10,7 @@ import html
 import math
 import pathlib
 
-WIDTH = 520
+WIDTH = 440
 CHARACTER = 5.9  # the width of a character of 11 units, on average
 LEGEND_LINE = 16
 COLOURS = 6
@@ -43,6 +43,8 @@ def number_text(value):
     """Returns a number for an axis or a tooltip: at most three digits that count, no exponent."""
     if value == 0:
         return "0"
+    if abs(value) >= 1e6:
+        return f"{value / 1e6:.3g} M"
     if abs(value) >= 100:
         return f"{value:,.0f}".replace(",", " ")
     return f"{value:.3g}"
@@ -151,7 +153,7 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
     x_scale = Scale(positive[0] / 2 if 0 in xs else positive[0], positive[-1], left + 8, right - 10, log=True)
     ys = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
     ys += [reference[0]] if reference else []
-    low, high = 0, max(max(ys), 1e-9) * 1.06
+    low, high = 0, (max(ys) or 1) * 1.06
     if log_y:
         low, high = min(y for y in ys if y > 0) / 1.15, max(ys) * 1.15
     y_scale = Scale(low, high, bottom, top, log_y)
@@ -159,11 +161,14 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
         y = y_scale(tick)
         parts.append(f'<path class="grid" d="M{left} {y:.1f}H{right}"/>'
                      f'<text class="end" x="{left - 6}" y="{y + 4:.1f}">{number_text(tick)}</text>')
-    every = max(1, math.ceil(len(xs) / 7))
-    for x in xs[::every]:
-        place = x_scale(x)
+    free = 0.0  # where the next label may begin
+    for x in xs:
+        place, text = x_scale(x), x_text(x)
+        if place - CHARACTER * len(text) / 2 < free:
+            continue
+        free = place + CHARACTER * (len(text) / 2 + 1)
         parts.append(f'<path class="axis" d="M{place:.1f} {bottom}v4"/>'
-                     f'<text class="middle" x="{place:.1f}" y="{bottom + 17}">{escape(x_text(x))}</text>')
+                     f'<text class="middle" x="{place:.1f}" y="{bottom + 17}">{escape(text)}</text>')
     parts.append(f'<path class="axis" d="M{left} {bottom}H{right}"/>'
                  f'<text class="middle" x="{(left + right) / 2}" y="{height - 6}">{escape(x_label)}</text>'
                  f'<text class="middle" transform="translate(13 {(top + bottom) / 2}) rotate(-90)">'
@@ -194,7 +199,7 @@ def rows(title, names, series, x_label, log=True, reference=None):
     bottom = top + step * len(names) + 4
     values = [v for each in series for p in each.points for v in (p.y, p.low, p.high) if v is not None]
     values += [reference[0]] if reference else []
-    low, high = 0, max(max(values), 1e-9) * 1.05
+    low, high = 0, (max(values) or 1) * 1.05
     if log:
         low, high = min(v for v in values if v > 0) / 1.2, max(values) * 1.2
     scale = Scale(low, high, left + 6, right, log)

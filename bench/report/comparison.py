@@ -177,7 +177,7 @@ REFERENCE = (1.0, "librma")
 
 
 def pictures(suite):
-    """Returns [(title, SVG)] of a suite."""
+    """Returns [(title, SVG)] of a suite. A chart of all its rows has no title of its own."""
     groups, single = curves_and_rows(drawable(suite.entries))
     found = []
     for (before, after), entries in groups.items():
@@ -186,8 +186,8 @@ def pictures(suite):
         found.append((title, chart.lines(title, series, "size", AXIS, log_y=True, reference=REFERENCE)))
     for start in range(0, len(single), MOST_ROWS):
         part = single[start:start + MOST_ROWS]
-        title = suite.title if groups == {} else f"{suite.title}: other rows"
+        title = "other rows" if groups else ""
         names = [entry["row"] for entry in part]
-        found.append((title, chart.rows(title, names, series_of(part, lambda entry: entry["row"]), AXIS,
+        found.append((title, chart.rows(title or suite.title, names, series_of(part, lambda entry: entry["row"]), AXIS,
                                         reference=REFERENCE)))
     return found

@@ -3,6 +3,22 @@
 import chart
 
 
+# Times of a figure are shown in the largest of these units that leaves the greatest above 10.
+UNITS = (("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9))
+
+
+def readable(drawn):
+    """Returns the figure with its times in a unit that suits them. Other figures stay as they are."""
+    points = [point for each in drawn["series"] for point in each["points"]]
+    greatest = max((point["max"] for point in points), default=0)
+    if drawn["y"] != "ns" or greatest < 1e4:
+        return drawn
+    unit, scale = [each for each in UNITS if greatest / each[1] >= 10][-1]
+    series = [{**each, "points": [{**p, **{key: p[key] / scale for key in ("median", "min", "max")}} for p in each["points"]]}
+              for each in drawn["series"]]
+    return {**drawn, "y": unit, "series": series}
+
+
 def series_of(drawn):
     """Returns the series of a figure. Puts and gets of one protocol have one colour; gets are dashed."""
     forms = sorted({each["form"] for each in drawn["series"]})
@@ -21,6 +37,7 @@ def series_of(drawn):
 
 def draw(drawn):
     """Returns the SVG of one figure. One without a title of its x axis has rows."""
+    drawn = readable(drawn)
     series = series_of(drawn)
     if drawn["x"] == "":
         names = list(dict.fromkeys(point.x for each in series for point in each.points))

@@ -47,7 +47,7 @@ def comparisons(options):
     for suite in comparison.sorted_into_suites(entries):
         name = anchor(suite.title)
         parts.append(page.suite_part(name, suite, comparison.pictures(suite)))
-        areas.append((name, suite.title, goals.of_comparison(suite.title, suite.entries), "not measured"))
+        areas.append((name, suite.title, goals.of_comparison(suite.title, suite.entries), page.NOT_MEASURED))
     when = comparison.measured_when(*options.compare)
     lead = ("<p>Each mark is the time of another library, divided by librma's for the same operation: above the "
             "line, or right of it, the other is slower. Under a mark are the times themselves. Plain loads and "
@@ -63,7 +63,7 @@ def verbs(options):
             f"ratios say something. {when}</p>")
     title = "Between hosts: librma and the bare device"
     return (page.section("verbs", title, lead, page.verbs_part(entries) if entries else ""),
-            [("verbs", title, goals.of_verbs("Between hosts", entries), "not measured")])
+            [("verbs", title, goals.of_verbs("Between hosts", entries), page.NOT_MEASURED)])
 
 
 def all_papers(options):
@@ -76,7 +76,7 @@ def all_papers(options):
         name = f"paper-{paper.name}"
         parts.append(page.paper_part(name, paper, paper_figures.pictures(paper, drawn), entries, when))
         areas.append((name, paper.title, goals.of_paper(paper.title, entries),
-                      "measured; it has no goals" if drawn else "not measured"))
+                      "measured; it has no goals" if drawn else page.NOT_MEASURED))
     lead = ("<p>The papers' hardware is of 2003 to 2006; here the network is emulated by the processor (Soft-RoCE). "
             "So shapes and ratios can be compared, and times and bandwidths cannot. A point is the median over the "
             "rounds, and the thin line through it goes from the least to the greatest round.</p>")

@@ -24,18 +24,19 @@ def table(heads, lines, kind=""):
 
 
 def figure(title, picture, *captions):
-    """Returns a picture with its title and captions; a figure that was not measured says so in its place."""
+    """Returns a picture with its title, if any, and captions; a figure that was not measured says so in its place."""
+    heading = f"<h4>{escape(title)}</h4>" if title else ""
     body = picture or '<p class="absent">not measured</p>'
     texts = "".join(f"<p>{each}</p>" for each in captions if each)
-    return f"<figure><figcaption><h4>{escape(title)}</h4>{texts}</figcaption>{body}</figure>"
+    return f"<figure><figcaption>{heading}{texts}</figcaption>{body}</figure>"
 
 
 def section(anchor, title, *parts):
     return f'<section id="{anchor}"><h2>{escape(title)}</h2>{"".join(parts)}</section>'
 
 
-def details(summary, *parts):
-    return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
+def details(summary, *parts, kind=""):
+    return f"<details{kind}><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
 
 
 # ---- At a glance ------------------------------------------------------------------------------------------------
@@ -76,18 +77,24 @@ def goal_lines(found):
     return lines
 
 
+NOT_MEASURED = "not measured"  # the note of a part without results
+# A longer table of missed goals is shown on request.
+MOST_OPEN = 25
 GOAL_HEADS = ("part", "row", ("num", "ratio"), ("num", "goal"), "outcome", "reason")
 
 
 def glance(areas):
     every = [goal for _, _, found, _ in areas for goal in found]
-    parts = [tiles(goals.counts(every)), by_area(areas)]
+    absent = sum(not found and note == NOT_MEASURED for _, _, found, note in areas)
+    parts = [tiles(goals.counts(every)), f"<p>{len(areas) - absent} of {len(areas)} parts are measured.</p>", by_area(areas)]
     for outcome, title in ((goals.MISSED, "Goals that are missed"),
                            (goals.LIMIT, "Goals that this machine does not allow"),
                            (goals.ABSENT, "Goals without a measurement"), (goals.MET, "Goals that are met")):
         found = [goal for goal in every if goal.outcome == outcome]
         if found:
-            parts.append(details(f"{title} ({len(found)})", table(GOAL_HEADS, goal_lines(found), "goals")))
+            is_open = " open" if outcome == goals.MISSED and len(found) <= MOST_OPEN else ""
+            parts.append(details(f"{title} ({len(found)})", table(GOAL_HEADS, goal_lines(found), "goals"),
+                                 kind=f' class="printed"{is_open}'))
     return section("glance", "At a glance", *parts)
 
 
@@ -147,7 +154,7 @@ def paper_part(anchor, paper, drawn, entries, when):
             (entry["row"], ("num", "not measured" if entry["value"] is None else number(entry["value"])),
              ("num", number(entry["paper"])), ("num", number(entry["limit"])), entry["note"]) for entry in compared]))
     parts.append('<div class="figures">' + "".join(
-        figure(each.title, picture, f"The paper, {escape(each.paper)}." if each.paper else "") for each, picture in drawn)
+        figure(each.title, picture, f"The paper, {escape(each.paper)}." if each.paper else "The paper has no such figure.") for each, picture in drawn)
         + "</div>")
     return "".join(parts)
 

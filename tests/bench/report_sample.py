@@ -102,9 +102,23 @@ def eager_ring(folder):
         tools.entry("polling of 16 connections, us", 0.1, paper=0.14)]))
 
 
+def allgather(folder):
+    """Long times, and no goals."""
+    tools.write_figures([tools.figure("cache-4", "MPI_Allgather on 4 hosts, with reuse of buffers", "bytes of a block", "ns",
+                                      [curve("p2p", "p2p", {8: 2e7, 1 << 20: 3.1e8})])], folder)
+    (folder / "summary.json").write_text("[]")
+
+
+def scalability(folder):
+    tools.write_figures([tools.figure("rate", "Message rate", "bytes", "messages/s", [curve("ring", "ring", {8: 3.4e6})])],
+                        folder)
+
+
 def make(build):
     compare(build / "compare")
     shmem(build / "compare-shmem")
     verbs(build / "compare-verbs")
     host_assisted(build / "figures" / "host-assisted")
     eager_ring(build / "figures" / "eager-ring")
+    allgather(build / "figures" / "allgather")
+    scalability(build / "figures" / "scalability")

@@ -15,6 +15,8 @@ import check_quick
 import report_sample
 import chart
 import comparison
+import figure_chart
+import figure_tools
 import goals
 import make
 import paper_figures
@@ -183,6 +185,11 @@ class Chart(unittest.TestCase):
             ticks = chart.linear_ticks(high)
             self.assertTrue(4 <= len(ticks) <= 9, (high, ticks))
             self.assertLessEqual(ticks[-1], high * 1.000001)
+
+    def test_times_have_a_suitable_unit(self):
+        for nanoseconds, text in ((7.0, "7 ns"), (2e5, "200 us"), (3e8, "300 ms")):
+            drawn = figure_tools.figure("f", "t", "x", "ns", [report_sample.curve("a", "a", {8: nanoseconds})])
+            self.assertIn(f"a: {text} ", figure_chart.draw(drawn))
 
     def test_zero_and_equal_values_have_a_place(self):
         series = [chart.Series("a", [chart.Point(0, 5.0), chart.Point(8, 5.0)], 0)]
