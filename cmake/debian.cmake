@@ -60,7 +60,7 @@ The launcher rmarun, its forms for MPI and OpenSHMEM programs (rma_mpiexec,
 rma_oshrun), and rma-info, which describes this machine and all settings.")
 
 # The shared libraries and their users come from one build.
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS librma-bin)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "librma0 ${rma_same_version}")

@@ -13,7 +13,8 @@ int main(void) {
   int number = 0;
   const int next = (me + 1) % size;
   const int previous = (me + size - 1) % size;
-  MPI_Sendrecv(&mine, 1, MPI_INT, next, 0, &number, 1, MPI_INT, previous, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&mine, 1, MPI_INT, next, 0, &number, 1, MPI_INT, previous, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   const int is_right = number == 100 + previous;
   printf("consumer of MPI, rank %d of %d: %s\n", me, size, is_right ? "right" : "WRONG");
   MPI_Finalize();
