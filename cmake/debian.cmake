@@ -32,7 +32,7 @@ macro(rma_debian_package component name section description)
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${description}")
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} RENAME copyright
           COMPONENT ${component} EXCLUDE_FROM_ALL)
-  install(FILES ${PROJECT_BINARY_DIR}/changelog.Debian.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
+  install(FILES ${PROJECT_BINARY_DIR}/debian/changelog.Debian.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
           COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
 
@@ -62,6 +62,9 @@ rma_oshrun), and rma-info, which describes this machine and all settings.")
 # The shared libraries and their users come from one build.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS librma-bin)
+# dpkg itself keeps the loader's cache up to date.
+file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "librma0 ${rma_same_version}")
 # Those of the static libraries, and what the wrappers call.
@@ -73,10 +76,10 @@ set(CPACK_DEBIAN_ARMCI_PACKAGE_CONFLICTS "libarmci-mpi-dev, libglobalarrays-dev"
 
 # Debian wants a list of changes with each package.
 string(TIMESTAMP rma_today "%a, %d %b %Y %H:%M:%S +0000" UTC)
-file(WRITE ${PROJECT_BINARY_DIR}/changelog.Debian
+file(WRITE ${PROJECT_BINARY_DIR}/debian/changelog.Debian
      "librma (${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium\n\n"
      "  * Built from the sources of librma ${PROJECT_VERSION}.\n\n"
      " -- ${CPACK_PACKAGE_CONTACT}  ${rma_today}\n")
-execute_process(COMMAND gzip -9nf ${PROJECT_BINARY_DIR}/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND gzip -9nf ${PROJECT_BINARY_DIR}/debian/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
 
 include(CPack)

@@ -40,11 +40,11 @@ done
 # Every program has its page, if the build has pages.
 if [ -d "$build/man" ]; then
   for program in "$work"/installed/bin/*; do
-    page=share/man/man1/${program##*/}.1
+    page=share/man/man1/${program##*/}.1.gz
     grep -q "$page" "$work/packed" || fail "no package has $page"
-    grep -q '^\.SH OPTIONS\|^\.SS "Options' "$work/installed/$page" || fail "$page names no options"
+    zgrep -q '^\.SH OPTIONS' "$work/installed/$page" || fail "$page names no options"
   done
-  grep -q '^\\fBRMA_HEAP_SIZE' "$work/installed/share/man/man7/librma.7" || fail 'librma(7) has no settings'
+  zgrep -q '^\\fBRMA_HEAP_SIZE' "$work/installed/share/man/man7/librma.7.gz" || fail 'librma(7) has no settings'
 fi
 
 # control PACKAGE FIELD PATTERN: the field's value must match.
@@ -61,6 +61,8 @@ control librma-bin Depends "librma0 $version"
 control librma-bin Depends 'libc6'
 control librma-armci-dev Depends "librma-dev $version"
 control librma-armci-dev Conflicts 'libarmci-mpi-dev'
+triggers=$(dpkg-deb -I "$work/packages"/librma0_*.deb triggers) || fail 'librma0 has no triggers'
+[ "$triggers" = 'activate-noawait ldconfig' ] || fail "librma0's triggers are: $triggers"
 shlibs=$(dpkg-deb -I "$work/packages"/librma0_*.deb shlibs) || fail 'librma0 has no shlibs'
 grep -qE "^librma 0 librma0 $version" <<< "$shlibs" || fail "librma0's shlibs are: $shlibs"
 
