@@ -174,9 +174,7 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
                  f'<text class="middle" transform="translate(13 {(top + bottom) / 2}) rotate(-90)">'
                  f'{escape(y_label)}</text>')
     if reference:
-        y = y_scale(reference[0])
-        parts.append(f'<path class="reference" d="M{left} {y:.1f}H{right}"/>'
-                     f'<text class="ours end" x="{right}" y="{y - 5:.1f}">{escape(reference[1])}</text>')
+        parts.append(f'<path class="reference" d="M{left} {y_scale(reference[0]):.1f}H{right}"/>')
     for each in series:
         dashed = " dashed" if each.dashed else ""
         path = "".join(f"{'L' if i else 'M'}{x_scale(p.x):.1f} {y_scale(p.y):.1f}" for i, p in enumerate(each.points))
@@ -186,6 +184,8 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
                 parts.append(f'<path class="spread c{each.number % COLOURS}" '
                              f'd="M{x_scale(p.x):.1f} {y_scale(p.low):.1f}V{y_scale(p.high):.1f}"/>')
             parts.append(marker(x_scale(p.x), y_scale(p.y), each.number, p.text or f"{each.name}: {number_text(p.y)}"))
+    if reference:
+        parts.append(f'<text class="ours end" x="{right}" y="{y_scale(reference[0]) - 5:.1f}">{escape(reference[1])}</text>')
     return svg(title, height, parts)
 
 
