@@ -9,7 +9,6 @@ import statistics
 
 import chart
 import compare_table
-import compare_verbs_table
 
 # Colour and marker of a library, by how its name ends; and its name for readers. A backend's name may have its suite's
 # in front, as in twosided-mpich.
@@ -87,12 +86,6 @@ def read_shmem(folder):
                         "peers": {"oshmem": theirs} if theirs else {},
                         "ratio_to_best": ours / theirs if theirs else None, "goal": 1.0, "bare": None})
     return entries
-
-
-def read_verbs(folder):
-    """Returns compare_verbs_table's entries."""
-    raw, ours, _ = compare_verbs_table.read(folder)
-    return compare_verbs_table.compare(raw, ours)
 
 
 def measured_when(*paths):

@@ -15,6 +15,7 @@ import sys
 
 BENCH = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCH), str(BENCH / "papers")]
+import between_hosts  # noqa: E402
 import chart  # noqa: E402
 import compare_picture  # noqa: E402
 import comparison  # noqa: E402
@@ -57,12 +58,12 @@ def comparisons(options):
 
 def verbs(options):
     folder = options.build / "compare-verbs"
-    entries = comparison.read_verbs(folder) if folder.exists() else []
-    when = page.when_text(comparison.measured_when(folder) if entries else None, "bench/compare_verbs.sh")
+    entries, ours, memory = between_hosts.read(folder)
+    when = page.when_text(comparison.measured_when(folder), "bench/compare_verbs.sh")
     lead = ("<p>librma beside the bare RDMA device, as perftest measures it, between two emulated hosts. Only the "
             f"ratios say something. {when}</p>")
     title = "Between hosts: librma and the bare device"
-    return (page.section("verbs", title, lead, page.verbs_part(entries) if entries else ""),
+    return (page.section("verbs", title, lead, page.verbs_part(entries, between_hosts.pictures(entries, ours, memory))),
             [("verbs", title, goals.of_verbs("Between hosts", entries), page.NOT_MEASURED)])
 
 

@@ -126,7 +126,8 @@ def suite_part(anchor, suite, drawn):
             + details(f"All {len(suite.entries)} rows, with their times", comparison_table(suite.entries)))
 
 
-def verbs_part(entries):
+def verbs_part(entries, drawn):
+    pictures = "".join(figure(title, picture) for title, picture in drawn)
     lines = []
     for entry in entries:
         (name, other), = entry["peers"].items()
@@ -136,7 +137,8 @@ def verbs_part(entries):
                       "perftest" if name == "raw" else name, ("num", "-" if ratio is None else f"{ratio:.2f}"),
                       ("num", "-" if entry["goal"] is None else f"{sign} {entry['goal']:g}")))
     heads = ("row", "unit", ("num", "librma"), ("num", "other"), "which", ("num", "ratio"), ("num", "goal"))
-    return table(heads, lines)
+    times = details(f"All {len(lines)} rows, with their figures", table(heads, lines)) if lines else ""
+    return f'<div class="figures">{pictures}</div>{times}'
 
 
 # ---- Papers -----------------------------------------------------------------------------------------------------
@@ -152,7 +154,8 @@ def paper_part(anchor, paper, drawn, entries, when):
         number = figure_tools.number
         parts.append(table(("ratio or value", ("num", "here"), ("num", "in the paper"), ("num", "limit here"), "note"), [
             (entry["row"], ("num", "not measured" if entry["value"] is None else number(entry["value"])),
-             ("num", number(entry["paper"])), ("num", number(entry["limit"])), entry["note"]) for entry in compared]))
+             ("num", number(entry["paper"])), ("num", number(entry.get("limit", entry.get("bare")))), entry.get("note", ""))
+            for entry in compared]))
     parts.append('<div class="figures">' + "".join(
         figure(each.title, picture, f"The paper, {escape(each.paper)}." if each.paper else "The paper has no such figure.") for each, picture in drawn)
         + "</div>")

@@ -13,6 +13,7 @@ import xml.etree.ElementTree
 
 import check_quick
 import report_sample
+import between_hosts
 import chart
 import comparison
 import figure_chart
@@ -116,7 +117,7 @@ class Report(unittest.TestCase):
         self.assertEqual(found["twosided latency 8 B"].why, goals.UNKNOWN)
         osh = {goal.row: goal for goal in goals.of_comparison("", comparison.read_shmem(self.build / "compare-shmem"))}
         self.assertEqual((osh["shmem p heap"].outcome, osh["shmem g heap"].outcome), (goals.MET, goals.ABSENT))
-        verbs = goals.of_verbs("", comparison.read_verbs(self.build / "compare-verbs"))
+        verbs = goals.of_verbs("", between_hosts.read(self.build / "compare-verbs")[0])
         self.assertEqual([goal.outcome for goal in verbs], [goals.MET])
 
     def test_goals_of_papers(self):
