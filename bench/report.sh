@@ -9,8 +9,9 @@
 #   --only LIST  measure only these, separated by commas: compare, shmem, verbs, host-assisted, eager-ring, pipeline,
 #                scalability, allgather, apps. The page has the others' finished runs
 #   --out DIR    where the page goes (default build/report)
-# A measurement that is not possible here, such as emulated hosts, is "not measured" on the page. If one fails, the page is
-# written without it, and the exit code is 1. All of them together take several hours; docs/benchmarks.md explains them.
+# A measurement that is not possible here, such as emulated hosts, is "not measured" on the page. If one fails, the page
+# is written without it, and the exit code is 1. All of them together take several hours; docs/benchmarks.md explains
+# them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 # What `cmake --install` puts where: the libraries, the public headers, and how other builds find them
-# (find_package(rma), pkg-config rma). The programs under tools/ install themselves. A component is what one Debian package
-# has (debian.cmake): `runtime`, `development`, `armci` (ARMCI's development files) and `tools`.
+# (find_package(rma), pkg-config rma). The programs under tools/ install themselves. A component is what one Debian
+# package has (debian.cmake): `runtime`, `development`, `armci` (ARMCI's development files) and `tools`.
 include(CMakePackageConfigHelpers)
 
 # rma_install_libraries(COMPONENT TARGET...): shared libraries belong to the runtime. Their names without a version, and

@@ -65,7 +65,8 @@ def memory_picture(reports):
                                               for ranks, mib in sorted(found.items())], number))
     if not series:
         return None
-    return chart.lines("Memory of a rank, all to all", series, "ranks of one host", "MiB (Pss)", x_text=chart.number_text)
+    return chart.lines("Memory of a rank, all to all", series, "ranks of one host", "MiB (Pss)",
+                       x_text=chart.number_text)
 
 
 def pictures(entries, ours, memory):

@@ -185,7 +185,8 @@ def lines(title, series, x_label, y_label, x_text=size_text, log_y=False, refere
                              f'd="M{x_scale(p.x):.1f} {y_scale(p.low):.1f}V{y_scale(p.high):.1f}"/>')
             parts.append(marker(x_scale(p.x), y_scale(p.y), each.number, p.text or f"{each.name}: {number_text(p.y)}"))
     if reference:
-        parts.append(f'<text class="ours end" x="{right}" y="{y_scale(reference[0]) - 5:.1f}">{escape(reference[1])}</text>')
+        parts.append(f'<text class="ours end" x="{right}" y="{y_scale(reference[0]) - 5:.1f}">'
+                     f'{escape(reference[1])}</text>')
     return svg(title, height, parts)
 
 

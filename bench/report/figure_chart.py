@@ -14,8 +14,9 @@ def readable(drawn):
     if drawn["y"] != "ns" or greatest < 1e4:
         return drawn
     unit, scale = [each for each in UNITS if greatest / each[1] >= 10][-1]
-    series = [{**each, "points": [{**p, **{key: p[key] / scale for key in ("median", "min", "max")}} for p in each["points"]]}
-              for each in drawn["series"]]
+    def scaled(p):
+        return {**p, **{key: p[key] / scale for key in ("median", "min", "max")}}
+    series = [{**each, "points": [scaled(p) for p in each["points"]]} for each in drawn["series"]]
     return {**drawn, "y": unit, "series": series}
 
 

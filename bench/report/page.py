@@ -86,7 +86,8 @@ GOAL_HEADS = ("part", "row", ("num", "ratio"), ("num", "goal"), "outcome", "reas
 def glance(areas):
     every = [goal for _, _, found, _ in areas for goal in found]
     absent = sum(not found and note == NOT_MEASURED for _, _, found, note in areas)
-    parts = [tiles(goals.counts(every)), f"<p>{len(areas) - absent} of {len(areas)} parts are measured.</p>", by_area(areas)]
+    measured = f"<p>{len(areas) - absent} of {len(areas)} parts are measured.</p>"
+    parts = [tiles(goals.counts(every)), measured, by_area(areas)]
     for outcome, title in ((goals.MISSED, "Goals that are missed"),
                            (goals.LIMIT, "Goals that this machine does not allow"),
                            (goals.ABSENT, "Goals without a measurement"), (goals.MET, "Goals that are met")):
@@ -144,6 +145,14 @@ def verbs_part(entries, drawn):
 # ---- Papers -----------------------------------------------------------------------------------------------------
 
 
+def paper_line(entry):
+    """Returns the line of one value that the paper has too. The summary of host-assisted calls a limit `bare`."""
+    number = figure_tools.number
+    return (entry["row"], ("num", "not measured" if entry["value"] is None else number(entry["value"])),
+            ("num", number(entry["paper"])), ("num", number(entry.get("limit", entry.get("bare")))),
+            entry.get("note", ""))
+
+
 def paper_part(anchor, paper, drawn, entries, when):
     """`drawn` is of paper_figures.pictures(), `entries` of the paper's summary.json."""
     parts = [f'<h3 id="{anchor}">{escape(paper.title)}</h3><p class="source">{escape(paper.source)}</p>']
@@ -151,14 +160,12 @@ def paper_part(anchor, paper, drawn, entries, when):
     parts.append(table(("the paper's own results", "figure", "where"), paper.results))
     compared = [entry for entry in entries if entry.get("paper") is not None]
     if compared:
-        number = figure_tools.number
-        parts.append(table(("ratio or value", ("num", "here"), ("num", "in the paper"), ("num", "limit here"), "note"), [
-            (entry["row"], ("num", "not measured" if entry["value"] is None else number(entry["value"])),
-             ("num", number(entry["paper"])), ("num", number(entry.get("limit", entry.get("bare")))), entry.get("note", ""))
-            for entry in compared]))
-    parts.append('<div class="figures">' + "".join(
-        figure(each.title, picture, f"The paper, {escape(each.paper)}." if each.paper else "The paper has no such figure.") for each, picture in drawn)
-        + "</div>")
+        parts.append(table(("ratio or value", ("num", "here"), ("num", "in the paper"), ("num", "limit here"), "note"),
+                           [paper_line(entry) for entry in compared]))
+    pictures = [figure(each.title, picture,
+                       f"The paper, {escape(each.paper)}." if each.paper else "The paper has no such figure.")
+                for each, picture in drawn]
+    parts.append(f'<div class="figures">{"".join(pictures)}</div>')
     return "".join(parts)
 
 

@@ -34,7 +34,8 @@ for package in "${packages[@]}"; do
   [ -z "$foreign" ] || fail "$package has $foreign"
   for document in copyright changelog.Debian.gz; do
     name=$(dpkg-deb -f "$package" Package)
-    dpkg-deb --fsys-tarfile "$package" | tar t "./usr/share/doc/$name/$document" > /dev/null || fail "$name has no $document"
+    dpkg-deb --fsys-tarfile "$package" | tar t "./usr/share/doc/$name/$document" > /dev/null ||
+      fail "$name has no $document"
   done
 done
 # Every program has its page, if the build has pages.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs a build into a prefix of its own and uses it only from there, as other projects do: in programs in C, C++ and
-# Fortran, and of ARMCI, MPI and OpenSHMEM, with the shared and with the static library, found by CMake, by pkg-config and
-# by the wrapped compilers, run alone and on two ranks. On Debian the prefix has what the Debian packages contain.
+# Installs a build into a prefix of its own and uses it only from there, as other projects do: in programs in C, C++
+# and Fortran, and of ARMCI, MPI and OpenSHMEM, with the shared and with the static library, found by CMake, by
+# pkg-config and by the wrapped compilers, run alone and on two ranks. On Debian the prefix has what the Debian packages
+# contain.
 #
 # usage: installed.sh BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER [FORTRAN_COMPILER]
 #   FORTRAN_COMPILER  for a build that has the Fortran interface
