@@ -47,7 +47,7 @@ def expand(source):
     text = source.read_text()
     lines = []
     for line in text.splitlines():
-        part = re.fullmatch(r'#include "(.+)"', line)
+        part = re.fullmatch(r'#include "(/.+)"', line)  # not those of files that were put in before
         lines.append(f'#line 1 "{part[1]}"\n{pathlib.Path(part[1]).read_text()}' if part else line)
     source.write_text("\n".join(lines) + "\n")
 

@@ -8,7 +8,7 @@
 
 namespace rma {
 
-/// A thread that waits polls the rings this often for each time that it looks everywhere else.
+/// A thread that waits polls the rings this often for each time that it looks everywhere.
 inline constexpr std::uint64_t kPollsOfRings = 16;
 
 // Polls without a pause would have several loads of the line under way at once. On processors that are far
@@ -19,6 +19,12 @@ bool Messages::poll_until(const Condition& condition) {
     if (condition()) return true;
     if (!arrivals_.poll_rings()) pause_processor();
     if (i % kPollsOfRings == kPollsOfRings - 1) pending_.engine().progress();
+  }
+  for (std::uint64_t i = 0; i < job_.wait_policy().yields; ++i) {
+    if (condition()) return true;
+    const bool everywhere = i % kPollsOfRings == kPollsOfRings - 1;
+    if (everywhere ? pending_.engine().progress() : arrivals_.poll_rings()) continue;
+    if (!yield_processor()) break;
   }
   return false;
 }

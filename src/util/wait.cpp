@@ -22,7 +22,18 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);
 }
 
+constinit YieldPatience patience;
+
 }  // namespace
+
+bool yield_processor() {
+  const std::int64_t begin = monotonic_nanoseconds();
+  if (!patience.yields(begin)) return false;
+  sched_yield();
+  const std::int64_t end = monotonic_nanoseconds();
+  patience.yielded(begin, end);
+  return patience.yields(end);
+}
 
 bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives) {
   count(Counter::sleep);

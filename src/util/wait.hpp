@@ -36,6 +36,45 @@ struct WaitPolicy {
   bool drive() const { return drives() && progress->drive(); }
 };
 
+/// Decides whether a waiting thread yields its processor before it sleeps. A yield costs a microsecond if the
+/// threads that it lets run wait as well. If one of them computes, it keeps the processor for a time slice, which
+/// is some milliseconds, and a rank that wakes the yielding thread meanwhile does not end that. A thread that
+/// sleeps runs as soon as it is woken. So if long yields take most of a while, the threads of this process do not
+/// yield in the next one. A few of them are no sign, because a rank may have many messages to work through.
+/// Times are in nanoseconds. Thread-safe; threads that yield at the same time may spoil each other's sums.
+class YieldPatience {
+ public:
+  static constexpr std::int64_t kLong = 1'000'000;
+  static constexpr std::int64_t kWhile = 50'000'000;
+  static constexpr std::int64_t kPause = 200'000'000;
+
+  [[nodiscard]] bool yields(std::int64_t now) const {
+    return now >= begin_.load(std::memory_order_relaxed);  // orders nothing, as all of them
+  }
+  /// Says that a yield lasted from `begin` to `end`.
+  void yielded(std::int64_t begin, std::int64_t end) {
+    if (end - begin <= kLong) [[likely]]
+      return;
+    if (end - begin_.load(std::memory_order_relaxed) > 2 * kWhile) {
+      begin_.store(begin, std::memory_order_relaxed);
+      lost_.store(0, std::memory_order_relaxed);
+    }
+    const std::int64_t lost = lost_.load(std::memory_order_relaxed) + end - begin;
+    lost_.store(lost, std::memory_order_relaxed);
+    if (lost < kWhile) return;
+    begin_.store(end + kPause, std::memory_order_relaxed);
+    lost_.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::int64_t> begin_ = 0;  ///< of the while; the pause ends then
+  std::atomic<std::int64_t> lost_ = 0;   ///< the sum of long yields since then
+};
+
+/// Yields the processor if that is worth it (YieldPatience). Returns whether it may be worth it again; if not, the
+/// caller sleeps.
+[[nodiscard]] bool yield_processor();
+
 /// To be called after a test that found nothing. A program may test again and again instead of waiting. If the
 /// host has more ranks than processors (`policy` does not spin), the caller would then keep the rank that it
 /// waits for from running. So every eighth such call of a thread yields the processor.
@@ -180,8 +219,8 @@ template <typename Condition, typename Lost>
   }
   for (std::uint64_t i = 0; i < policy.yields; ++i) {
     if (condition()) return true;
-    policy.drive();
-    sched_yield();
+    if (policy.drive()) continue;  // perhaps with what the condition needs
+    if (!yield_processor()) break;
   }
   if (condition()) return true;
   bool holds = true;

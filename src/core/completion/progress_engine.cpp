@@ -1,5 +1,6 @@
 #include "core/completion/progress_engine.hpp"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <poll.h>
-#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -193,8 +192,8 @@ void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition
   }
   for (std::uint64_t i = 0; i < policy.yields; ++i) {
     if (condition()) return;
-    progress();
-    sched_yield();
+    if (progress()) continue;  // perhaps with what the condition needs
+    if (!yield_processor()) break;
   }
   Watch watch = start_watch(rank);
   Doorbell::Sleeper sleeper(news_, Waker::sometimes);
