@@ -38,7 +38,8 @@ struct Job {
   const Peer* peers = nullptr;
   unsigned n_pes = 0;  ///< 0: not initialized
   int me = -1;
-  bool debug = false;  ///< SHMEM_DEBUG
+  bool debug = false;         ///< SHMEM_DEBUG
+  bool data_in_heap = false;  ///< on all PEs, librma knows static data by addresses of its heap (rma_alias)
   Range heap;
   Range data;  ///< the executable's static data
 };
