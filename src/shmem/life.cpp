@@ -38,17 +38,21 @@ struct Memory {
   std::uintptr_t data;
   std::size_t data_bytes;
   std::uintptr_t data_alias;  ///< where static data lie in the heap, or 0
-  std::uintptr_t entry;       ///< the distance from the data to the program's entry point
+  std::uint64_t program;
+  std::uintptr_t entry;  ///< the distance from the data to the program's entry point
 };
 
 /// Static data lie at the same places of the executable's image on all PEs, if they run the same executable. The image
 /// itself may lie elsewhere (ASLR).
 void check_same_program(const std::vector<Memory>& all, const Memory& mine) {
   for (const Memory& other : all) {
-    if (other.data_bytes == mine.data_bytes && other.entry == mine.entry) continue;
+    if (other.data_bytes == mine.data_bytes && other.entry == mine.entry && other.program == mine.program)
+      continue;
     die("shmem_init",
-        fmt::format("this PE and PE {} do not run the same executable: {} and {} bytes of static data",
-                    &other - all.data(), mine.data_bytes, other.data_bytes));
+        fmt::format(
+            "this PE and PE {} do not run the same executable: {} and {} bytes of static data, build IDs "
+            "with the hashes {:x} and {:x}; start all PEs with one file",
+            &other - all.data(), mine.data_bytes, other.data_bytes, mine.program, other.program));
   }
 }
 
@@ -121,6 +125,7 @@ void begin(Call call) {
                        .data = job.data.base,
                        .data_bytes = job.data.bytes,
                        .data_alias = open_static_data(call),
+                       .program = identify_program(),
                        .entry = getauxval(AT_ENTRY) - job.data.base};
   std::vector<Memory> all(static_cast<std::size_t>(rma_size()));
   require(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine), call);
