@@ -5,7 +5,6 @@
 #include "api/fence.hpp"
 #include "api/forked.hpp"
 #include "collectives/team_memory.hpp"
-#include "malloc/alias.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -36,10 +35,8 @@ Status make_alias_of(void* address, std::size_t bytes) {
   const auto settings = read_settings();
   if (!settings.ok()) return {settings.status().code(), std::string(settings.status().text())};
   if (!settings.value().alias) return {RMA_ERR_UNSUPPORTED, "RMA_ALIAS is 0; set it to 1 to have aliases"};
-  if (current_runtime.load(std::memory_order_acquire) != nullptr && own_alias() == nullptr) {
-    return {RMA_ERR_STATE, "this process has joined a job; make the call before rma_init"};
-  }
-  return make_alias(static_cast<std::byte*>(address), bytes);
+  const bool joined = current_runtime.load(std::memory_order_acquire) != nullptr;
+  return HeapMemory::alias(static_cast<std::byte*>(address), bytes, joined);
 }
 
 }  // namespace

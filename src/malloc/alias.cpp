@@ -7,10 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "malloc/page_contents.hpp"
@@ -37,24 +40,48 @@ std::byte* map_memory(void* address, std::size_t bytes, int flags, int file, std
   return mapped == -1 ? nullptr : reinterpret_cast<std::byte*>(mapped);
 }
 
-/// Fills `to`, which is zeros, with the alias's memory. The holes of the file are skipped, because a read from them
+/// Returns whether the file's descriptor still is the file's: a program may have closed it and opened another file.
+bool has_file(const Alias& of) noexcept {
+  struct stat about {};
+  return ::fstat(of.fd, &about) == 0 && about.st_dev == of.device && about.st_ino == of.inode;
+}
+
+/// Reads [at, end) of the file `from` into `to`.
+bool read_all(int from, off_t at, off_t end, std::byte* to) noexcept {
+  while (at < end) {
+    const long got = ::syscall(SYS_pread64, from, to, static_cast<std::size_t>(end - at), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    to += got;
+  }
+  return true;
+}
+
+/// Fills `to`, which is zeros, with the alias's memory. Skips the holes of the file, because a read from their addresses
 /// would take memory.
-bool read_contents(std::byte* to) noexcept {
+bool read_file(std::byte* to) noexcept {
+  const auto begin = static_cast<off_t>(alias.offset);
   const auto end = static_cast<off_t>(alias.offset + alias.bytes);
-  for (auto at = static_cast<off_t>(alias.offset); at < end;) {
+  for (off_t at = begin; at < end;) {
     at = ::lseek(alias.fd, at, SEEK_DATA);
     if (at < 0) return errno == ENXIO;  // only a hole follows
     if (at >= end) return true;
     const off_t hole = std::min(end, ::lseek(alias.fd, at, SEEK_HOLE));
-    while (at < hole) {
-      const long got = ::syscall(SYS_pread64, alias.fd, to + (static_cast<std::size_t>(at) - alias.offset),
-                                 static_cast<std::size_t>(hole - at), at);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return false;
-      at += got;
-    }
+    if (hole < at || !read_all(alias.fd, at, hole, to + (at - begin))) return false;
+    at = hole;
   }
   return true;
+}
+
+/// Does the same without the file.
+bool read_addresses(std::byte* to) noexcept {
+  const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  if (memory < 0) return false;
+  const auto begin = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(alias.address));
+  const bool read = read_all(memory, begin, begin + static_cast<off_t>(alias.bytes), to);
+  ::close(memory);
+  return read;
 }
 
 // The handlers of fork(). The child must neither see what its parent and other ranks store later nor change their
@@ -64,7 +91,8 @@ void before_fork() {
   alias_lock.lock();
   if (alias.address == nullptr) return;
   copy_for_child = map_memory(nullptr, alias.bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (copy_for_child != nullptr && !read_contents(copy_for_child)) {
+  if (copy_for_child == nullptr) return;
+  if (!(has_file(alias) ? read_file(copy_for_child) : read_addresses(copy_for_child))) {
     ::munmap(copy_for_child, alias.bytes);
     copy_for_child = nullptr;
   }
@@ -81,9 +109,11 @@ void after_fork_in_child() {
     ::syscall(SYS_mremap, copy_for_child, alias.bytes, alias.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
               alias.address);
   } else if (alias.address != nullptr) {
-    // The parent had no memory for a copy. The child then sees what is stored into pages that it has not written to
-    // itself, and still changes nobody's data.
-    map_memory(alias.address, alias.bytes, MAP_PRIVATE | MAP_FIXED, alias.fd, alias.offset);
+    // The parent had no memory for a copy.
+    constexpr std::string_view kText =
+        "librma: no memory for a forked child's copy of the aliased memory (rma_alias)\n";
+    static_cast<void>(::write(STDERR_FILENO, kText.data(), kText.size()));
+    ::abort();
   }
   copy_for_child = nullptr;
   alias = {};
@@ -139,6 +169,10 @@ Status make_file(Alias& wanted) {
       ::fcntl(wanted.fd, F_ADD_SEALS, kSizeSeals) != 0) {
     return system_failure(RMA_ERR_SYSTEM, text("cannot make a file of {} bytes", wanted.file_bytes), errno);
   }
+  struct stat about {};
+  if (::fstat(wanted.fd, &about) != 0) return system_failure(RMA_ERR_SYSTEM, "fstat", errno);
+  wanted.device = about.st_dev;
+  wanted.inode = about.st_ino;
   return {};
 }
 
@@ -191,7 +225,7 @@ Status make_alias(std::byte* address, std::size_t bytes) {
 
 const Alias* own_alias() noexcept {
   const std::lock_guard guard(alias_lock);
-  return alias.address != nullptr ? &alias : nullptr;
+  return alias.address != nullptr && has_file(alias) ? &alias : nullptr;
 }
 
 }  // namespace rma

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 
 #include "util/status.hpp"
@@ -14,6 +16,8 @@ struct Alias {
   int fd = -1;                 ///< a memfd, whose size is sealed
   std::size_t offset = 0;      ///< where `address` lies in the file; equal to the address modulo 2 MiB
   std::size_t file_bytes = 0;  ///< a multiple of 2 MiB
+  dev_t device = 0;            ///< with `inode`: which file it is
+  ino_t inode = 0;
 };
 
 /// Puts a file behind the pages of [address, address + bytes), which keep their contents. The file stays until the
@@ -27,7 +31,8 @@ struct Alias {
 /// not private, readable and writable; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM. Nothing has changed then.
 [[nodiscard]] Status make_alias(std::byte* address, std::size_t bytes);
 
-/// Returns this process's alias, or null if it has none.
+/// Returns this process's alias. Returns null if it has none, or if the program has closed its file, which is then out
+/// of other ranks' reach.
 [[nodiscard]] const Alias* own_alias() noexcept;
 
 }  // namespace rma

@@ -51,6 +51,13 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
 
 }  // namespace
 
+Status HeapMemory::alias(std::byte* address, std::size_t bytes, bool joined) {
+  if (joined && own_alias() == nullptr) {
+    return {RMA_ERR_STATE, "this process has joined a job; make the call before rma_init"};
+  }
+  return make_alias(address, bytes);
+}
+
 Result<std::unique_ptr<HeapMemory>> HeapMemory::reserve(const Settings& settings, std::size_t locals) {
   const WindowOptions options = {
       .limit = settings.heap_size != 0 ? settings.heap_size : automatic_heap_size(locals),

@@ -22,6 +22,9 @@ namespace rma {
 /// has registered. The heap begins with the region directory, which lists all of it.
 class HeapMemory {
  public:
+  /// Makes memory of the program a part of the heaps that this process reserves from now on: see make_alias(). If the
+  /// process has `joined` a job, only what is a part already succeeds; RMA_ERR_STATE for the rest.
+  [[nodiscard]] static Status alias(std::byte* address, std::size_t bytes, bool joined);
   /// Reserves the addresses of a heap for one of `locals` ranks of this host. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<HeapMemory>> reserve(const Settings& settings,
                                                                    std::size_t locals);

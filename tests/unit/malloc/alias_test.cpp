@@ -187,6 +187,25 @@ TEST_F(AliasTest, ForkedChildrenHaveCopies) {
   });
 }
 
+TEST_F(AliasTest, TheProgramMayCloseTheFile) {
+  in_a_process([] {
+    std::byte* const pages = map_pages();
+    pages[5] = std::byte{5};
+    ASSERT_TRUE(make_alias(pages, kAliasPages * kPageBytes).ok());
+    const int fd = own_alias()->fd;
+    const int other = memfd_create("other", MFD_CLOEXEC);
+    ASSERT_EQ(dup2(other, fd), fd);
+    EXPECT_EQ(own_alias(), nullptr) << "other ranks could not map it";
+    Forked child([&] {
+      const bool good = pages[5] == std::byte{5};
+      pages[5] = std::byte{6};
+      return good;
+    });
+    EXPECT_TRUE(child.ended_well());
+    EXPECT_EQ(pages[5], std::byte{5});
+  });
+}
+
 TEST_F(AliasTest, ThreadsForkAtTheSameTime) {
   in_a_process([] {
     std::byte* const pages = map_pages();
