@@ -10,7 +10,6 @@
 #include <cstring>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rma/rma.h"
@@ -29,7 +28,6 @@ std::mutex life_lock;  // guards the members below, and beginning and ending the
 int nesting = 0;
 int thread_level = SHMEM_THREAD_SINGLE;
 bool ends_at_exit = false;
-bool data_registered = false;  // static data, instead of an alias
 std::vector<Peer> peers;
 
 /// What the PEs tell each other.
@@ -79,18 +77,16 @@ void look_at(int pe, const Memory& theirs) {
   }
 }
 
-/// Lets other PEs reach this PE's static data. Returns where they lie in the heap, or 0 if they are registered instead.
+/// Lets other PEs reach this PE's static data. Returns where they lie in the heap, or 0 if they do not: the others then
+/// use the registration. It also serves transfers between hosts from and to this PE's own static data.
 std::uintptr_t open_static_data(Call call) {
   if (job.data.bytes == 0) return 0;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
   void* const data = reinterpret_cast<void*>(job.data.base);
-  void* in_heap = nullptr;
-  if (rma_find_alias(data, job.data.bytes, &in_heap) == RMA_SUCCESS) {
-    return reinterpret_cast<std::uintptr_t>(in_heap);
-  }
   require(rma_register(data, job.data.bytes), call);
-  data_registered = true;
-  return 0;
+  void* in_heap = nullptr;
+  if (rma_find_alias(data, job.data.bytes, &in_heap) != RMA_SUCCESS) return 0;
+  return reinterpret_cast<std::uintptr_t>(in_heap);
 }
 
 void say(const Options& options, const std::string& refusal) {
@@ -150,7 +146,7 @@ void end(Call call) {
   job.n_pes = 0;
   forget_active_sets();
   close_teams();
-  if (std::exchange(data_registered, false)) {
+  if (job.data.bytes != 0) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
     require(rma_unregister(reinterpret_cast<void*>(job.data.base)), call);
   }

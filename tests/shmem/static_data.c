@@ -1,9 +1,11 @@
 /* Static data of every kind, on PEs whose executable a linker has laid out in one way or another (CMakeLists.txt): what
  * was there before shmem_init, what other PEs put there, a forked child's copy, and a gigabyte that nobody touches.
  *
- * usage: shmem-static-data-X shared|registered
- * `shared`: static data lie in shared memory. `registered`: they do not (RMA_ALIAS=0), with the same results. */
+ * usage: shmem-static-data-X shared|registered|mixed
+ * `shared`: static data lie in shared memory. `registered`: they do not (RMA_ALIAS=0), with the same results. `mixed`:
+ * they do on all PEs but PE 1, which has a thread before shmem_init. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,22 +111,37 @@ static void fork_child(int me, int previous) {
   shmem_barrier_all();
 }
 
-static void run(int shared) {
+static int is_shared(const char* mode, int pe) {
+  return strcmp(mode, "shared") == 0 || (strcmp(mode, "mixed") == 0 && pe != 1);
+}
+
+static void run(const char* mode) {
   const int me = shmem_my_pe(), size = shmem_n_pes(), next = (me + 1) % size,
             previous = (me + size - 1) % size;
   check(shmem_ptr(&last, me) == &last, "shmem_ptr of this PE");
-  check((shmem_ptr(&last, next) != NULL) == (shared || next == me), "shmem_ptr of the next PE");
+  check((shmem_ptr(&last, next) != NULL) == (is_shared(mode, next) || next == me),
+        "shmem_ptr of the next PE");
   transfer(me, next, previous);
   fork_child(me, previous);
   const long long most = (long long)sizeof table + (4 << 20);
   check(bytes_of_file() < most, "untouched data take no memory");
-  check((bytes_of_file() >= 0) == shared, "a shared file lies behind the data");
+  check((bytes_of_file() >= 0) == is_shared(mode, me), "a shared file lies behind the data");
+}
+
+static void* sleep_forever(void* nothing) {
+  for (;;) pause();
+  return nothing;
 }
 
 static int lost(void) { return touched[0] != 5 || last != 2 || table[kTable - 1] != 3; }
 
 int main(int argc, char** argv) {
-  const int shared = argc > 1 && strcmp(argv[1], "shared") == 0;
+  const char* const mode = argc > 1 ? argv[1] : "shared";
+  const char* const rank = getenv("PMIX_RANK");
+  pthread_t other;
+  if (strcmp(mode, "mixed") == 0 && rank != NULL && strcmp(rank, "1") == 0) {
+    if (pthread_create(&other, NULL, sleep_forever, NULL) != 0) abort();
+  }
   touched[0] = 5;
   touched[3 * kPage] = 6;
   /* The second job finds the data where the first has left them. */
@@ -132,7 +149,7 @@ int main(int argc, char** argv) {
     shmem_init();
     if (job == 0) check_contents();
     shmem_barrier_all();
-    run(shared);
+    run(mode);
     shmem_finalize();
     if (lost()) {
       fputs("shmem_finalize has lost data\n", stderr);

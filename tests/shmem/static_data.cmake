@@ -34,6 +34,13 @@ foreach(linker IN ITEMS bfd gold lld)
 endforeach()
 add_test(NAME shmem.static-data-registered.n2
          COMMAND $<TARGET_FILE:rmarun> -n 2 --timeout 60 --env RMA_ALIAS=0 $<TARGET_FILE:shmem-static-data-bfd-pie> registered)
+if(NOT RMA_SANITIZE MATCHES thread)
+  foreach(pes IN ITEMS 2 3)
+    add_test(NAME shmem.static-data-mixed.n${pes}
+             COMMAND $<TARGET_FILE:rmarun> -n ${pes} --timeout 60 $<TARGET_FILE:shmem-static-data-bfd-pie> mixed)
+    set_tests_properties(shmem.static-data-mixed.n${pes} PROPERTIES LABELS shmem TIMEOUT 90 PROCESSORS 2)
+  endforeach()
+endif()
 add_test(NAME shmem.static-data-file-limit.n2
          COMMAND sh -c "ulimit -f 1048576 && exec \"$0\" -n 2 --timeout 60 --env RMA_HEAP_SIZE=64M \"$1\" registered"
                  $<TARGET_FILE:rmarun> $<TARGET_FILE:shmem-static-data-bfd-pie>)

@@ -4,13 +4,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "../forked.hpp"
+#include "../limited_registrar.hpp"
+#include "malloc/registered_backing.hpp"
 #include "malloc/window.hpp"
 #include "small_window.hpp"
 
@@ -113,6 +118,35 @@ TEST_F(AliasTest, IsAPartOfTheWindow) {
     window->release(front, kPageBytes);
     EXPECT_EQ(peer->base()[front], std::byte{0});
     EXPECT_EQ(pages[kPageBytes + 5], std::byte{3});
+  });
+}
+
+TEST_F(AliasTest, IsRegisteredWithTheNetwork) {
+  in_a_process([] {
+    std::byte* const pages = map_pages();
+    ASSERT_TRUE(make_alias(pages, 3 * kPageBytes).ok());
+    auto window = Window::create({.limit = kMiB}, own_alias());
+    ASSERT_TRUE(window.ok());
+    std::vector<std::max_align_t> directory(RegionTable::directory_bytes(8) / sizeof(std::max_align_t) + 64);
+    void* start = directory.data();
+    std::size_t room = directory.size() * sizeof(std::max_align_t);
+    std::align(64, RegionTable::directory_bytes(8), start, room);
+    const std::span listed(static_cast<std::byte*>(start), RegionTable::directory_bytes(8));
+    RegionTable regions(listed);
+    LimitedRegistrar registrar;
+    RegisteredBacking backing(window.value(), regions, registrar, kMiB);
+    backing.adopt(own_alias()->offset, own_alias()->bytes);
+    std::byte* const there = window->aliased(pages + 5, 2 * kPageBytes);
+    const auto registered = backing.find(there);
+    ASSERT_TRUE(registered);
+    EXPECT_EQ(registered->address, there - 5);
+    EXPECT_EQ(registered->bytes, 3 * kPageBytes) << "nothing in front or behind, which would take memory";
+    const auto address = reinterpret_cast<std::uintptr_t>(there);
+    EXPECT_TRUE(backing.covers(address, 2 * kPageBytes));
+    EXPECT_FALSE(backing.covers(address, 3 * kPageBytes));
+    const auto region = RegionView(listed).find(address, 2 * kPageBytes);
+    ASSERT_TRUE(region);
+    EXPECT_EQ(region->keys, registered->remote);
   });
 }
 
