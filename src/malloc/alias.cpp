@@ -28,8 +28,10 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 constinit Alias alias;            // empty until make_alias() succeeds; a child empties it
-constinit std::mutex alias_lock;  // guards both; held over fork()
-constinit std::byte* copy_for_child = nullptr;
+constinit std::mutex alias_lock;  // guards it; held over fork()
+// Of the thread that forks. If this library is linked into the executable, its variables may be aliased memory, which the
+// child shares until it has its copy; its thread's own variables are not.
+constinit thread_local std::byte* copy_for_child = nullptr;
 
 // mmap and mremap by their numbers. Sanitizers intercept the functions and forget what they know about the addresses:
 // AddressSanitizer, that there are red zones between the variables.
@@ -105,11 +107,11 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-  if (copy_for_child != nullptr) {
-    ::syscall(SYS_mremap, copy_for_child, alias.bytes, alias.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-              alias.address);
-  } else if (alias.address != nullptr) {
-    // The parent had no memory for a copy.
+  const bool private_now =
+      alias.address == nullptr ||
+      (copy_for_child != nullptr && ::syscall(SYS_mremap, copy_for_child, alias.bytes, alias.bytes,
+                                              MREMAP_MAYMOVE | MREMAP_FIXED, alias.address) != -1);
+  if (!private_now) {
     constexpr std::string_view kText =
         "librma: no memory for a forked child's copy of the aliased memory (rma_alias)\n";
     static_cast<void>(::write(STDERR_FILENO, kText.data(), kText.size()));
