@@ -85,6 +85,16 @@ inline std::byte* there(Call call, const void* address, std::size_t bytes, int p
   refuse(call, address, bytes, pe);
 }
 
+/// Returns the address by which a collective call of librma takes this PE's own memory at `address`. Static data are
+/// named by their place in the heap, because the other members reach the heap directly. Other memory keeps its address.
+template <typename T>
+T* collective_address(T* address) {
+  if (!job.data.contains(address, 1)) return address;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of this PE's heap
+  return reinterpret_cast<T*>(at + static_cast<std::uintptr_t>(job.peers[job.me].data.there));
+}
+
 /// Ends the job unless the library is initialized.
 void require_initialized(Call call);
 /// With SHMEM_DEBUG, ends the job unless [address, address + bytes) is symmetric.
