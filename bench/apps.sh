@@ -71,6 +71,7 @@ out=${out:-$build/apps}
 rm -rf "$out/rounds"
 mkdir -p "$out/rounds"
 out=$(realpath "$out")
+python3 bench/report/machine.py > "$out/machine.txt"
 arguments=("$build" "$quick" "$rounds" "$hosts" "$ranks")
 if [ "$hosts" = 0 ]; then
   CLUSTER_RESULTS=$out/rounds bench/papers/apps_rounds.sh "${arguments[@]}"

@@ -121,6 +121,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 results=$build/compare
 rm -rf "$results"
 mkdir -p "$results"
+python3 bench/report/machine.py > "$results/machine.txt"
 
 # run NAME RANKS SUITES OUTPUT [OPTION...]: runs one program, with its results in OUTPUT.json and its messages in
 # OUTPUT.log. A peer that fails runs again; if it fails every time, its column stays empty. librma's own program

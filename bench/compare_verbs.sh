@@ -57,6 +57,7 @@ build=$(realpath "$build")
 results=$build/compare-verbs
 rm -rf "$results"
 mkdir -p "$results"
+python3 bench/report/machine.py > "$results/machine.txt"
 
 # 64 ranks need more memory than a host of the cluster has by default.
 status=0

@@ -219,15 +219,20 @@ def memory_text(reports):
     return aligned(lines)
 
 
+def read(results):
+    """Returns (figures of perftest, figures of librma, both as gather() has them, and the reports on memory)."""
+    raw = gather(raw_figures(file.stem, file.read_text()) for file in sorted(results.rglob("*.raw")))
+    reports = [json.loads(file.read_text()) for file in sorted(results.rglob("*.json"))]
+    memory = [report for report in reports if any(row["suite"] == "memory" for row in report["rows"])]
+    return raw, gather(our_figures(report) for report in reports if report not in memory), memory
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description="Joins what compare_verbs.sh measured into tables.")
     parser.add_argument("results", type=pathlib.Path, help="folder with the programs' outputs")
     parser.add_argument("--json", type=pathlib.Path, help="write the comparison as JSON to this file")
     options = parser.parse_args(arguments)
-    raw = gather(raw_figures(file.stem, file.read_text()) for file in sorted(options.results.rglob("*.raw")))
-    reports = [json.loads(file.read_text()) for file in sorted(options.results.rglob("*.json"))]
-    memory = [report for report in reports if any(row["suite"] == "memory" for row in report["rows"])]
-    ours = gather(our_figures(report) for report in reports if report not in memory)
+    raw, ours, memory = read(options.results)
     if not ours and not memory:
         print(f"compare_verbs_table: no results in {options.results}", file=sys.stderr)
         return 1

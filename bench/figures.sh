@@ -40,7 +40,6 @@ while [ $# -gt 0 ]; do
 done
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "--rounds wants a number of 1 or more, not '$rounds'"
 [ $quick = 0 ] || rounds=1
-command -v gnuplot > /dev/null || fail 'there is no gnuplot; scripts/setup.sh peers installs it'
 
 # The programs that a paper's rounds run.
 case $paper in
@@ -63,6 +62,7 @@ out=${out:-$build/figures/$paper}
 rm -rf "$out/rounds"
 mkdir -p "$out/rounds"
 out=$(realpath "$out")
+python3 bench/report/machine.py > "$out/machine.txt"
 
 # Polling needs no network, and is measured at this machine's own speed.
 if [ "$paper" = eager-ring ]; then

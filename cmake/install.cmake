@@ -1,6 +1,15 @@
 # What `cmake --install` puts where: the libraries, the public headers, and how other builds find them
-# (find_package(rma), pkg-config rma). The programs under tools/ install themselves.
+# (find_package(rma), pkg-config rma). The programs under tools/ install themselves. A component is what one Debian
+# package has (debian.cmake): `runtime`, `development`, `armci` (ARMCI's development files) and `tools`.
 include(CMakePackageConfigHelpers)
+
+# rma_install_libraries(COMPONENT TARGET...): shared libraries belong to the runtime. Their names without a version, and
+# archives, belong to COMPONENT.
+function(rma_install_libraries component)
+  install(TARGETS ${ARGN}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT ${component}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
+endfunction()
 
 # The libraries that a program must link with librma.a. These are plain names, which work with any build tool.
 set(rma_static_libs spdlog fmt pmix ibverbs hwloc stdc++ m pthread)
@@ -24,9 +33,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/rma-config-version.cmake 
 file(RELATIVE_PATH rma_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rma.pc.in ${PROJECT_BINARY_DIR}/rma.pc @ONLY)
 
-install(TARGETS rma rma-static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+rma_install_libraries(development rma rma-static)
 if(TARGET rma_process_heap)
-  install(TARGETS rma_process_heap LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  rma_install_libraries(development rma_process_heap)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/rma DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
@@ -49,41 +58,41 @@ install(CODE "
                         ${CMAKE_INSTALL_INCLUDEDIR}/armci.h)
     get_filename_component(file \${file} ABSOLUTE BASE_DIR \${CMAKE_INSTALL_PREFIX})
     file(REMOVE \$ENV{DESTDIR}\${file})
-  endforeach()")
+  endforeach()" COMPONENT armci)
 foreach(flavour IN ITEMS plain ${RMA_MPIS})
-  # The others are linked so that they may be installed, too: another flavour may be chosen for a build that is done.
-  set(rma_armci_chosen EXCLUDE_FROM_ALL)
-  if(flavour STREQUAL RMA_ARMCI_FLAVOUR)
-    set(rma_armci_chosen)
-  endif()
   set(rma_armci_targets armci-${flavour})
   if(TARGET armci-${flavour}-static)
     list(APPEND rma_armci_targets armci-${flavour}-static)
   endif()
-  install(TARGETS ${rma_armci_targets}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${rma_armci_chosen}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} ${rma_armci_chosen})
+  if(flavour STREQUAL RMA_ARMCI_FLAVOUR)
+    rma_install_libraries(armci ${rma_armci_targets})
+  else()
+    # Linked so that it may be installed, too: another flavour may be chosen for a build that is done.
+    install(TARGETS ${rma_armci_targets}
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT armci_unchosen EXCLUDE_FROM_ALL
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT armci_unchosen EXCLUDE_FROM_ALL)
+  endif()
 endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/armci-${RMA_ARMCI_FLAVOUR}/include/armci.h ${PROJECT_SOURCE_DIR}/include/parmci.h
               ${PROJECT_SOURCE_DIR}/include/message.h ${PROJECT_SOURCE_DIR}/include/mp3.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT armci)
+install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT armci)
 
 # MPI. Its header has a folder of its own, because another MPI's may be in the prefix.
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-mpi.pc.in ${PROJECT_BINARY_DIR}/rma-mpi.pc @ONLY)
-install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+rma_install_libraries(development mpi_abi)
 install(FILES ${RMA_MPI_INCLUDE}/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
 install(FILES ${PROJECT_BINARY_DIR}/rma-mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # OpenSHMEM. Its header has a folder of its own for the same reason.
 configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-shmem.pc.in ${PROJECT_BINARY_DIR}/rma-shmem.pc @ONLY)
-install(TARGETS rma_shmem LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+rma_install_libraries(development rma_shmem)
 install(DIRECTORY ${RMA_SHMEM_INCLUDE}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-shmem FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/rma-shmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(RMA_HAS_FORTRAN)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-mpi-fortran.pc.in ${PROJECT_BINARY_DIR}/rma-mpi-fortran.pc @ONLY)
-  install(TARGETS mpi_abi_fortran LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  rma_install_libraries(development mpi_abi_fortran)
   install(FILES ${RMA_MPI_INCLUDE}/mpif.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
   install(FILES ${RMA_MPI_MODULES}/mpi.mod ${RMA_MPI_MODULES}/mpi_f08.mod DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/mpi)
   install(FILES ${PROJECT_BINARY_DIR}/rma-mpi-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -91,8 +100,7 @@ if(RMA_HAS_FORTRAN)
   # Module files are one compiler's own, and so not among the headers.
   set(rma_modules_dir ${CMAKE_INSTALL_LIBDIR}/rma/fortran)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-fortran.pc.in ${PROJECT_BINARY_DIR}/rma-fortran.pc @ONLY)
-  install(TARGETS rma_fortran rma_fortran-static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-                                                 ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  rma_install_libraries(development rma_fortran rma_fortran-static)
   install(DIRECTORY ${RMA_FORTRAN_MODULES}/ DESTINATION ${rma_modules_dir} FILES_MATCHING PATTERN "*.mod")
   install(FILES ${PROJECT_BINARY_DIR}/rma-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -5,10 +5,11 @@
 #   build    to build the library, its programs and its tests (the default)
 #   ci       the additional packages of .ci/run
 #   cluster  to run scripts/cluster.sh and the tests that use it
-#   peers    the libraries that bench/compare.sh measures, and the program with which bench/figures.sh draws
+#   peers    the libraries that bench/compare.sh measures
+#   report   a browser, with which a test looks at the page of bench/report.sh
 set -euo pipefail
 
-build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git
+build='build-essential g++ gfortran cmake ninja-build pkg-config python3 git help2man file
   libpmix-dev libibverbs-dev librust-jemalloc-sys-dev libhwloc-dev libopenblas-dev
   libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev'
 ci='ccache clang clang-format clang-tidy libclang-rt-dev lld
@@ -16,7 +17,9 @@ ci='ccache clang clang-format clang-tidy libclang-rt-dev lld
 cluster='qemu-system-x86 busybox-static cpio kmod iproute2 openssh-server openssh-client
   rdma-core ibverbs-providers ibverbs-utils perftest openmpi-bin
   munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins'
-peers='openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev gnuplot-nox'
+peers='openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev'
+# Either of Debian's programs does; this is the smaller one.
+report='chromium-headless-shell'
 
 [ $# -gt 0 ] || set -- build
 for group in "$@"; do
@@ -25,9 +28,10 @@ for group in "$@"; do
     ci) printf '%s\n' $ci ;;
     cluster) printf '%s\n' $cluster ;;
     peers) printf '%s\n' $peers ;;
+    report) printf '%s\n' $report ;;
     -h | --help) sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" ;;
     *)
-      echo "packages.sh: unknown group '$group'; the groups are build, ci, cluster and peers" >&2
+      echo "packages.sh: unknown group '$group'; the groups are build, ci, cluster, peers and report" >&2
       exit 2
       ;;
   esac

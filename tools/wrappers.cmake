@@ -8,8 +8,17 @@
 file(RELATIVE_PATH to_lib /p/${CMAKE_INSTALL_BINDIR} /p/${CMAKE_INSTALL_LIBDIR})
 file(RELATIVE_PATH to_include /p/${CMAKE_INSTALL_BINDIR} /p/${CMAKE_INSTALL_INCLUDEDIR})
 
-# rma_wrapper(TEMPLATE NAME USUAL_NAME...): one script, in the build and installed, and its links.
+# rma_wrapper(TEMPLATE NAME USUAL_NAME...): one script, in the build and installed, and its links. The global property
+# RMA_WRAPPERS lists all scripts, with what their manual pages need (man/CMakeLists.txt).
 function(rma_wrapper template wrapper_name)
+  if(template STREQUAL compiler.sh.in)
+    set(component development)
+    set(about "compile and link ${wrapper_interface} programs in ${wrapper_title} over librma|-showme:help")
+  else()
+    set(component tools)
+    set(about "start the ranks of an ${wrapper_interface} program over librma|--help")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY RMA_WRAPPERS "${wrapper_name}|${component}|${about}")
   set(source ${PROJECT_SOURCE_DIR}/tools/${template})
   set(usual_bin ${CMAKE_INSTALL_LIBDIR}/rma/${wrapper_usual}/bin) # from the prefix
   file(RELATIVE_PATH to_bin /p/${usual_bin} /p/${CMAKE_INSTALL_BINDIR})
@@ -19,13 +28,15 @@ function(rma_wrapper template wrapper_name)
     set(wrapper_${part} "${installed_${part}}")
   endforeach()
   configure_file(${source} installed/${wrapper_name} @ONLY)
-  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/installed/${wrapper_name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/installed/${wrapper_name} DESTINATION ${CMAKE_INSTALL_BINDIR}
+          COMPONENT ${component})
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${wrapper_usual}/bin ${CMAKE_CURRENT_BINARY_DIR}/installed/links)
   foreach(usual IN LISTS ARGN)
     file(CREATE_LINK ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${wrapper_name} ${PROJECT_BINARY_DIR}/${wrapper_usual}/bin/${usual}
          SYMBOLIC)
     file(CREATE_LINK ${to_bin}/${wrapper_name} ${CMAKE_CURRENT_BINARY_DIR}/installed/links/${usual} SYMBOLIC)
-    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/installed/links/${usual} DESTINATION ${usual_bin})
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/installed/links/${usual} DESTINATION ${usual_bin}
+            COMPONENT ${component})
   endforeach()
 endfunction()
 

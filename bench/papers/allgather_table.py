@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the figures from the measurements of figures.sh --paper allgather, and prints the ratios that have goals.
 
-usage: allgather_table.py ROUNDS --out DIR [--no-plots]
+usage: allgather_table.py ROUNDS --out DIR
 
 ROUNDS is a folder; each folder round-* in it has the outputs of collectives-bench of one round, which are named after
 the way, the local buffers and the number of hosts, as in rdma-cache-4.json. Each host has one rank.

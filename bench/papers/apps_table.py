@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the times of the applications that apps.sh measured and their ratios, and draws them.
 
-usage: apps_table.py ROUNDS --out DIR [--no-plots]
+usage: apps_table.py ROUNDS --out DIR
 
 ROUNDS is a folder; each folder round-* in it has the programs' outputs, PROBLEM.WAY.json. A ratio is taken within each
 round, and is the median of those. Beside a goal stands the limit: the same ratio if the one-sided program took only

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the figures from the measurements of figures.sh --paper eager-ring, and prints the ratios that have goals.
 
-usage: eager_ring_table.py ROUNDS --out DIR [--no-plots]
+usage: eager_ring_table.py ROUNDS --out DIR
 
 ROUNDS is a folder; each folder round-* in it has the outputs of messages-bench and perftest of one round, and
 polling.json is that of rings-bench. The limit of a ratio of the two channels is the same ratio of the device's own two

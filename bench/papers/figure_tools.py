@@ -1,11 +1,14 @@
-"""The common parts of the scripts that draw figures: points, gnuplot's input, and the table of values with goals."""
+"""The common parts of the scripts that draw figures: points, files, and the table of values with goals."""
 
 import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "report"))
+import chart  # noqa: E402
+import figure_chart  # noqa: E402
 
 
 def point(x, values):
@@ -28,57 +31,13 @@ def size_text(size):
     return f"{size} B"
 
 
-# ---- Pictures --------------------------------------------------------------------------------------------------
-
-
-def quoted(text):
-    return "'" + text.replace("'", "''") + "'"
-
-
-def gnuplot_script(drawn, target):
-    """Returns gnuplot's input for one figure."""
-    bars = drawn["x"] == ""
-    lines = [
-        "set terminal svg size 900,540 dynamic background rgb 'white'",
-        f"set output {quoted(str(target))}",
-        f"set title {quoted(drawn['title'])}",
-        f"set ylabel {quoted(drawn['y'])}",
-        "set yrange [0:]",
-        "set key outside right noenhanced",
-        "set grid",
-    ]
-    plots = []
-    for number, curve in enumerate(drawn["series"]):
-        lines.append(f"$s{number} << EOD")
-        lines += [f"\"{p['x']}\" {p['median']} {p['min']} {p['max']}" if bars else
-                  f"{p['x']} {p['median']} {p['min']} {p['max']}" for p in curve["points"]]
-        lines.append("EOD")
-        if bars:
-            plots.append(f"$s{number} using 2:xtic(1) title {quoted(curve['name'])}")
-        else:
-            dashes = "dashtype 2" if curve.get("call") == "get" else "dashtype 1"
-            forms = sorted({each["form"] for each in drawn["series"]})
-            color = forms.index(curve["form"]) + 1
-            style = f"with linespoints linetype {color} {dashes}"
-            plots.append(f"$s{number} using 1:2 {style} title {quoted(curve['name'])}")
-    if bars:
-        lines += ["set style data histograms", "set style fill solid 0.6"]
-    else:
-        form = [] if drawn.get("plain_x") else ["set format x '%.0b %B'"]
-        lines += ["set logscale x 2", *form, f"set xlabel {quoted(drawn['x'])}"]
-    return "\n".join([*lines, "plot " + ", ".join(plots), ""])
-
-
-def write_figures(drawn_figures, out, plots=True):
-    """Writes the JSON of each figure that has curves and, with `plots`, its picture."""
+def write_figures(drawn_figures, out):
+    """Writes the JSON and the picture of each figure that has curves."""
     out.mkdir(parents=True, exist_ok=True)
     for drawn in drawn_figures:
-        if not drawn["series"]:
-            continue
-        (out / f"{drawn['figure']}.json").write_text(json.dumps(drawn, indent=2) + "\n")
-        if plots:
-            script = gnuplot_script(drawn, out / f"{drawn['figure']}.svg")
-            subprocess.run(["gnuplot"], input=script, text=True, check=True)
+        if drawn["series"]:
+            (out / f"{drawn['figure']}.json").write_text(json.dumps(drawn, indent=2) + "\n")
+            (out / f"{drawn['figure']}.svg").write_text(chart.standalone(figure_chart.draw(drawn)))
 
 
 # ---- The measurements of the programs ---------------------------------------------------------------------------
@@ -177,13 +136,12 @@ def run_table(arguments, about, read, figures, entries):
     parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("rounds", type=pathlib.Path, help="folder with the programs' outputs, by round")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="where the figures and the table go")
-    parser.add_argument("--no-plots", action="store_true", help="only write JSON")
     options = parser.parse_args(arguments)
     measured = read(options.rounds)
     if not measured[0]:
         print(f"figures: no results in {options.rounds}", file=sys.stderr)
         return 1
-    write_figures(figures(*measured), options.out, plots=not options.no_plots)
+    write_figures(figures(*measured), options.out)
     table = entries(*measured)
     (options.out / "summary.json").write_text(json.dumps(table, indent=2) + "\n")
     print("\n".join(table_text(table, f"medians of {len(measured[0])} rounds")))

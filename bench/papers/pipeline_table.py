@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the figures from the measurements of figures.sh --paper pipeline, and prints the ratios that have goals.
 
-usage: pipeline_table.py ROUNDS --out DIR [--no-plots]
+usage: pipeline_table.py ROUNDS --out DIR
 
 ROUNDS is a folder; each folder round-* in it has the outputs of messages-bench of one round. The limit of the pipeline
 without reuse is a transfer without any registration: the bandwidth of `cache` with the most uses of a buffer. A

@@ -2,7 +2,7 @@
 """Draws the figures from the measurements of figures.sh --paper scalability, and prints them, with a model of the
 memory of larger jobs.
 
-usage: scalability_table.py ROUNDS --out DIR [--no-plots]
+usage: scalability_table.py ROUNDS --out DIR
 
 ROUNDS is a folder; each folder round-* in it has the outputs of messages-bench and network-bench of one round. The
 memory of a process is its Pss, and its share of what the host's kernel has taken since the start, which is most of a

@@ -9,9 +9,10 @@ rounds=${1:-3}
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || { echo "compare: the rounds are '$rounds'" >&2 && exit 2; }
 scripts/build.sh release shmem-bench rmarun
 
-results=build/compare/shmem
+results=build/compare-shmem
 rm -rf "$results"
 mkdir -p "$results"
+python3 bench/report/machine.py > "$results/machine.txt"
 oshcc -O3 -DNDEBUG bench/shmem/main.c -o "$results/oshmem" 2> "$results/oshcc.log"
 bind=none
 [ "$(nproc)" -lt 2 ] || bind=core

@@ -71,6 +71,11 @@ Status Exchange::run(const rma_collective_t& collective, bool& done) {
   return {};
 }
 
+void Exchange::post(const std::byte* data, std::size_t bytes) {
+  std::memcpy(rounds_.post_box(bytes), data, bytes);
+  rounds_.post();
+}
+
 Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
   auto* const data = static_cast<std::byte*>(collective.dst);
   const std::size_t bytes = collective.bytes;
@@ -85,6 +90,15 @@ Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
           if (!is_root) std::memcpy(data + begin, piece_of(root, begin, piece, half), piece);
         },
         [&] { return announced_.source_mapped(root); }, done);
+  }
+  if (bytes != 0 && rounds_.begin_one_way(bytes)) {
+    if (is_root) {
+      post(data, bytes);
+      return {};
+    }
+    if (Status come = rounds_.await(root); !come.ok()) return come;
+    std::memcpy(data, rounds_.posted(root, bytes), bytes);
+    return {};
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     if (is_root) std::memcpy(rounds_.outbox(piece), data + begin, piece);
@@ -123,6 +137,21 @@ Status Exchange::gather(const rma_collective_t& collective, bool& done) {
           }
         },
         [&] { return announced_.all_sources_mapped(); }, done);
+  }
+  if (bytes != 0 && rounds_.begin_one_way(bytes)) {
+    if (!is_root) {
+      post(src, bytes);
+      return {};
+    }
+    for (int from = 0; from < members(); ++from) {
+      if (from == root) {
+        copy_unless_same(dst + place_of(from), src, bytes);
+        continue;
+      }
+      if (Status come = rounds_.await(from); !come.ok()) return come;
+      std::memcpy(dst + place_of(from), rounds_.posted(from, bytes), bytes);
+    }
+    return {};
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     if (!is_root) std::memcpy(rounds_.outbox(piece), src + begin, piece);
@@ -182,6 +211,16 @@ Status Exchange::scatter(const rma_collective_t& collective, bool& done) {
   auto* const dst = static_cast<std::byte*>(collective.dst);
   const std::size_t mine_at = static_cast<std::size_t>(member()) * bytes;
   if (bytes == 0) return {};
+  if (rounds_.begin_one_way(all)) {
+    if (is_root) {
+      post(src, all);
+      copy_unless_same(dst, src + mine_at, bytes);
+      return {};
+    }
+    if (Status come = rounds_.await(root); !come.ok()) return come;
+    std::memcpy(dst, rounds_.posted(root, all) + mine_at, bytes);
+    return {};
+  }
   if (all <= TeamBlock::kPieceBytes) {
     if (is_root) std::memcpy(rounds_.outbox(all), src, all);
     if (Status met = rounds_.meet(); !met.ok()) return met;

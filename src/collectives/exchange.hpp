@@ -14,7 +14,9 @@
 
 namespace rma {
 
-/// The part of one member in the collectives of a team on one host. Data of up to one piece takes one round. Longer
+/// The part of one member in the collectives of a team on one host. Broadcasts, gathers, scatters, reductions to a root
+/// and scans of little data take a one-way round: nobody waits for those that need none of its data, and a root runs
+/// ahead of the others (Rounds). Other data of up to one piece takes one round in which all meet. Longer
 /// data takes one round per piece, in which a member fills its next outbox while others still read the last one. For
 /// large data the members announce their buffers to each other (AnnouncedBuffers). They copy or combine what is mapped
 /// where it lies. Other data go by the members' scratch memory in pieces, which one member fills while others empty the
@@ -73,6 +75,11 @@ class Exchange {
   /// Scan of one piece in the scratch: this member's part of every member's result.
   void scan_piece(std::size_t begin, std::size_t elements, const rma_reducer_t& reducer);
   [[nodiscard]] Status scan_direct(const rma_collective_t& collective, bool exclusive);
+
+  /// Posts data in a one-way round.
+  void post(const std::byte* data, std::size_t bytes);
+  /// Waits until the members 0 to end - 1, but not this one, have posted in the one-way round.
+  [[nodiscard]] Status await_below(int end);
 
   /// Returns whether the members announce their buffers for `bytes` bytes.
   [[nodiscard]] bool direct(std::size_t bytes) const { return bytes >= direct_bytes_ && members() > 1; }

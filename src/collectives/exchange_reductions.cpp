@@ -157,19 +157,37 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
     done = !large_element;
     if (!done) return {};
   }
+  // The root's destination may be its source, so the result is made elsewhere then.
+  const auto make_result = [&](std::size_t begin, std::size_t piece, const auto& theirs) {
+    std::byte* const result = src == dst ? result_block() : dst + begin;
+    combine(result, piece / reducer.element_bytes, members() - 1, reducer,
+            [&](int from) { return from == root ? src + begin : theirs(from); });
+    if (src == dst) std::memcpy(dst + begin, result, piece);
+  };
+  if (bytes != 0 && rounds_.begin_one_way(bytes)) {
+    if (!is_root) {
+      post(src, bytes);
+      return {};
+    }
+    if (Status come = await_below(members()); !come.ok()) return come;
+    make_result(0, bytes, [&](int from) { return rounds_.posted(from, bytes); });
+    return {};
+  }
   const std::size_t most = elements_in(TeamBlock::kPieceBytes, reducer) * reducer.element_bytes;
   return for_pieces(bytes, most, [&](std::size_t begin, std::size_t piece) -> Status {
     if (!is_root) std::memcpy(rounds_.outbox(piece), src + begin, piece);
     if (Status met = rounds_.meet(); !met.ok() || !is_root) return met;
-    const auto source = [&](int from) -> const std::byte* {
-      return from == root ? src + begin : rounds_.inbox(from, piece);
-    };
-    // The root's destination may be its source, so the result is made elsewhere.
-    std::byte* const result = src == dst ? result_block() : dst + begin;
-    combine(result, piece / reducer.element_bytes, members() - 1, reducer, source);
-    if (src == dst) std::memcpy(dst + begin, result, piece);
+    make_result(begin, piece, [&](int from) { return rounds_.inbox(from, piece); });
     return {};
   });
+}
+
+Status Exchange::await_below(int end) {
+  for (int from = 0; from < end; ++from) {
+    if (from == member()) continue;
+    if (Status come = rounds_.await(from); !come.ok()) return come;
+  }
+  return {};
 }
 
 Status Exchange::reduce_two(const rma_collective_t& collective, bool& done) {
@@ -396,6 +414,12 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
     }
     done = !large_element;
     if (!done) return {};
+  }
+  if (bytes != 0 && rounds_.begin_one_way(bytes)) {
+    post(src, bytes);
+    if (Status come = await_below(last + 1); !come.ok() || last < 0) return come;
+    combine(dst, collective.count, last, reducer, [&](int from) { return rounds_.posted(from, bytes); });
+    return {};
   }
   const std::size_t most = elements_in(TeamBlock::kPieceBytes, reducer) * reducer.element_bytes;
   return for_pieces(bytes, most, [&](std::size_t begin, std::size_t piece) -> Status {

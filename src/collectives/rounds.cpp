@@ -7,13 +7,16 @@ namespace rma {
 TeamBlock& TeamBlock::make(std::byte* memory, const TeamShape& shape) {
   auto* const block = new (memory) TeamBlock(shape);
   for (std::uint32_t i = 0; i < shape.members; ++i) {
-    new (&block->member(static_cast<int>(i)).lines) std::array<Line, 2>();
+    MemberBlock& member = block->member(static_cast<int>(i));
+    new (&member.lines) std::array<Line, 2>();
+    new (&member.one_way_lines) std::array<Line, kOneWayLines>();
   }
   return *block;
 }
 
 Status Rounds::meet() {
   if (!failed_) [[likely]] {
+    one_way_at_meeting_ = one_way_;
     if (members_ == 1) {
       ++met_;
       return {};
@@ -23,7 +26,34 @@ Status Rounds::meet() {
     --met_;
     failed_ = true;
   }
+  return lost();
+}
+
+Status Rounds::lost() const {
   return roster_.lost(static_cast<int>(block_.lacking() % static_cast<std::uint32_t>(members_)));
+}
+
+void Rounds::post() {
+  // Releases the data to the acquire loads in await(). The exchange and the load of `sleepers` are ordered as
+  // in meet_flat(), so this member sees every sleeper that read the line too early to see the new round.
+  one_way_line(member_).round.exchange(one_way_, std::memory_order_seq_cst);
+  block_.doorbell.wake_ordered();
+}
+
+Status Rounds::await(int member) {
+  const std::atomic<std::uint64_t>& line = one_way_line(member).round;
+  const auto posted = [&] { return line.load(std::memory_order_acquire) == one_way_; };
+  const auto missing = [&] {
+    if (block_.closed()) return true;
+    if (!roster_.ended(member) || posted()) return false;
+    // The next meeting cannot be complete, because this member has not come, and never comes.
+    block_.close(member, met_ + 1, block_.flat ? 0 : met_);
+    block_.doorbell.wake();
+    return true;
+  };
+  if (wait_unless(block_.doorbell, policy_, posted, missing)) return {};
+  failed_ = true;
+  return lost();
 }
 
 bool Rounds::meet_flat() {

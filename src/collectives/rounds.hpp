@@ -33,6 +33,17 @@ namespace rma {
 /// teams a member that finds one ended closes `released` by compare-and-swap, and the last member to arrive
 /// stores it in the same way; one of the two is first. After a round has failed, all later rounds fail.
 ///
+/// In a *one-way round* the members do not meet. A member that gives data posts them and goes on. A member
+/// that needs them waits until they are there. So a root runs ahead of its readers, which matters most where
+/// members share processors: a meeting runs all of them once. One-way rounds are numbered from 1 by
+/// themselves, alike on all members. Round n uses line n % kOneWayLines, or slot n % kOneWaySlots, of each
+/// member that posts. That line was last used in round n - kOneWayLines. All members have read it if they
+/// have met since that round. So at most kOneWayLines one-way rounds follow a meeting (kOneWaySlots if the
+/// data need a slot), and begin_one_way() refuses the next one: the members meet instead.
+///
+/// A one-way round fails for a member if the one that it waits for has ended and has not posted. This closes
+/// the team, so the next meeting fails for all members. Others may have got the data of the same round.
+///
 /// The class knows no job and no process: a member may also be a thread. One thread at a time uses it.
 class Rounds {
  public:
@@ -57,15 +68,42 @@ class Rounds {
   /// outbox().
   [[nodiscard]] const std::byte* inbox(int member, std::size_t bytes) { return box(member, bytes, met_); }
 
+  /// Begins a one-way round in which no member posts more than `bytes` bytes. Returns false if the members
+  /// have to meet instead. All members get the same answer, unless a round has failed: then it is false.
+  [[nodiscard]] bool begin_one_way(std::size_t bytes) {
+    if (bytes > TeamBlock::kSlotBytes || failed_) return false;
+    const std::uint64_t most = fits_line(bytes) ? TeamBlock::kOneWayLines : TeamBlock::kOneWaySlots;
+    if (one_way_ - one_way_at_meeting_ >= most) return false;
+    ++one_way_;
+    return true;
+  }
+  /// Returns the place for the `bytes` bytes that this member posts in the one-way round.
+  [[nodiscard]] std::byte* post_box(std::size_t bytes) { return one_way_box(member_, bytes); }
+  /// Posts the bytes there, and wakes the members that sleep.
+  void post();
+  /// Waits until `member` has posted in this one-way round. RMA_ERR_PEER_LOST.
+  [[nodiscard]] Status await(int member);
+  /// Returns the data that `member` has posted. They are valid until this member's next meeting.
+  [[nodiscard]] const std::byte* posted(int member, std::size_t bytes) { return one_way_box(member, bytes); }
+
  private:
+  [[nodiscard]] static bool fits_line(std::size_t bytes) { return bytes <= TeamBlock::kInlineBytes; }
+  [[nodiscard]] TeamBlock::Line& one_way_line(int member) {
+    return block_.member(member).one_way_lines[one_way_ % TeamBlock::kOneWayLines];
+  }
+  [[nodiscard]] std::byte* one_way_box(int member, std::size_t bytes) {
+    return fits_line(bytes) ? one_way_line(member).payload.data()
+                            : block_.member(member).slots[one_way_ % TeamBlock::kOneWaySlots].data();
+  }
   [[nodiscard]] std::byte* box(int member, std::size_t bytes, std::uint64_t round) {
     TeamBlock::MemberBlock& block = block_.member(member);
-    return bytes <= TeamBlock::kInlineBytes ? block.lines[round % 2].payload.data()
-                                            : block.pieces[round % 2].data();
+    return fits_line(bytes) ? block.lines[round % 2].payload.data() : block.pieces[round % 2].data();
   }
   /// These return whether all members have come.
   [[nodiscard]] bool meet_flat();
   [[nodiscard]] bool meet_counting();
+  /// Returns the failure of a round that the team's missing member has made impossible.
+  [[nodiscard]] Status lost() const;
 
   TeamBlock& block_;
   const Roster& roster_;
@@ -73,7 +111,9 @@ class Rounds {
   const int member_;
   const int members_;
   std::uint64_t met_ = 0;  ///< number of rounds that all members have come to
-  bool failed_ = false;    ///< the round after these has failed
+  std::uint64_t one_way_ = 0;             ///< number of one-way rounds that this member has begun
+  std::uint64_t one_way_at_meeting_ = 0;  ///< and of those that it had begun when the members last met
+  bool failed_ = false;                   ///< a round has failed, and so do all that follow
 };
 
 }  // namespace rma

@@ -33,9 +33,18 @@ struct alignas(64) TeamBlock : TeamShape {
   };
   static_assert(sizeof(Line) == 64);
 
-  /// The outboxes of one member. There are two of each, for odd and for even rounds.
+  /// The maximum payload of a one-way round that does not fit a line.
+  static constexpr std::size_t kSlotBytes = 512;
+  /// The one-way rounds, since the members last met, that may use lines, and those that may use slots.
+  static constexpr std::uint64_t kOneWayLines = 32;
+  static constexpr std::uint64_t kOneWaySlots = 8;
+
+  /// The outboxes of one member. There are two of `lines` and `pieces`, for odd and for even rounds. The
+  /// other two are for one-way rounds.
   struct MemberBlock {
     std::array<Line, 2> lines;
+    std::array<Line, kOneWayLines> one_way_lines;
+    alignas(64) std::array<std::array<std::byte, kSlotBytes>, kOneWaySlots> slots;
     alignas(64) std::array<std::array<std::byte, kPieceBytes>, 2> pieces;
   };
 

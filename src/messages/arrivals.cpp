@@ -59,7 +59,7 @@ bool Arrivals::poll_rings_for(DirectReceive& receive) {
     if (next >= rings.size()) next = 0;
     Inbox::Ring& ring = *rings[next++];
     if (!ring.waiting()) continue;
-    static_cast<void>(poll_ring(ring, &receive));
+    if (!take_first(ring, receive)) static_cast<void>(poll_ring(ring, &receive));
     if (receive.from < 0) continue;
     if (rings.size() > 1) next_ring_.store(next, std::memory_order_relaxed);
     return true;
@@ -72,10 +72,10 @@ bool Arrivals::take(DirectReceive& receive, int sender, const LineReceiver::Head
       head.body.size() > receive.most) {
     return false;
   }
-  {
+  const Matcher& matcher = receive.context.matcher;
+  if (!matcher.idle()) {
     // Messages that arrived before, and receives that were posted before, come first.
     const std::lock_guard guard(receive.context.lock);
-    const Matcher& matcher = receive.context.matcher;
     if (matcher.find(receive.source, receive.tag) != nullptr ||
         matcher.posted_for(sender, head.envelope.tag) != nullptr) {
       return false;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,19 @@ class Arrivals {
         give_up_(std::move(give_up)),
         kept_(static_cast<std::size_t>(ranks)) {}
 
+  /// Receives the next message of the ring of `source`, a rank, if the receive gets it and it fits the buffer.
+  /// Returns false if not, and has done nothing then. `info` may be null.
+  [[nodiscard]] bool receive_at_once(MessageContext& context, int source, int tag,
+                                     std::span<std::byte> buffer, rma_message_info_t* info) {
+    Inbox::Ring* const ring = inbox_.of(source);
+    if (ring == nullptr || !ring->waiting()) return false;
+    const MessageData data = MessageData::of(buffer);
+    DirectReceive receive = {
+        .context = context, .source = source, .tag = tag, .data = data, .most = buffer.size()};
+    if (!take_first(*ring, receive)) return false;
+    if (info != nullptr) *info = {.source = source, .tag = receive.its_tag, .bytes = receive.bytes};
+    return true;
+  }
   /// Looks at all rings of this host once. Returns whether there was a message.
   bool poll_rings();
   /// Does the same for the rings from which `receive` may get its message. Stops with the message that it
@@ -88,6 +102,19 @@ class Arrivals {
 
   /// `ended`: the sender has. Messages for which there is no memory stay in the ring of other senders.
   [[nodiscard]] bool poll_ring(Inbox::Ring& ring, DirectReceive* direct = nullptr, bool ended = false);
+  /// Takes the first message of a ring for `receive`, if it gets that and no other thread reads the ring.
+  /// Returns whether it has taken it.
+  [[nodiscard]] bool take_first(Inbox::Ring& ring, DirectReceive& receive) {
+    const std::unique_lock guard(ring.lock, std::try_to_lock);
+    LineReceiver::Head head;
+    if (!guard.owns_lock() || ring.closed.load(std::memory_order_relaxed) || outbox_.lost(ring.sender) ||
+        ring.receiver.peek(head) != LineReceiver::Found::message || !take(receive, ring.sender, head)) {
+      return false;
+    }
+    ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
+    if (ring.receiver.wished_for_room()) outbox_.wake(ring.sender);
+    return true;
+  }
   /// Gives the message at the head of a ring to `receive`, if it is the one that the receive gets by the
   /// rules of matching.
   [[nodiscard]] static bool take(DirectReceive& receive, int sender, const LineReceiver::Head& head);

@@ -19,7 +19,8 @@ Inbox::Inbox(Job& job, InboxBlock& block, const LineRingSizes& sizes)
       sizes_(sizes),
       block_(&block),
       owned_(job.local_ranks().size()),
-      rings_(job.local_ranks().size()) {
+      rings_(job.local_ranks().size()),
+      by_rank_(static_cast<std::size_t>(job.size())) {
   const std::vector<int>& locals = job.local_ranks();
   own_index_ = static_cast<std::size_t>(std::ranges::find(locals, job.rank()) - locals.begin());
 }
@@ -46,6 +47,7 @@ void Inbox::find_new() {
     }
     const std::size_t count = count_.load(std::memory_order_relaxed);
     rings_[count] = &owned_[i].emplace(sender, here, sizes_);
+    by_rank_[static_cast<std::size_t>(sender)].store(rings_[count], std::memory_order_release);
     count_.store(count + 1, std::memory_order_release);  // pairs with the load in rings()
   }
   seen_calls_.store(calls, std::memory_order_relaxed);
@@ -53,13 +55,6 @@ void Inbox::find_new() {
 
 bool Inbox::waiting() {
   return std::ranges::any_of(rings(), [](const Ring* ring) { return ring->waiting(); });
-}
-
-Inbox::Ring* Inbox::of(int sender) {
-  for (Ring* const ring : rings()) {
-    if (ring->sender == sender) return ring;
-  }
-  return nullptr;
 }
 
 }  // namespace rma

@@ -65,7 +65,10 @@ class Inbox {
   /// Tells `to`, a mapped rank, that a ring for it lies at `ring` in this process's heap.
   void announce(int to, const std::byte* ring);
   /// Returns the ring of messages from `sender`, or null if it has made none.
-  [[nodiscard]] Ring* of(int sender);
+  [[nodiscard]] Ring* of(int sender) {
+    static_cast<void>(rings());  // it may be new
+    return by_rank_[static_cast<std::size_t>(sender)].load(std::memory_order_acquire);  // pairs with find_new()
+  }
 
  private:
   void find_new();
@@ -80,6 +83,7 @@ class Inbox {
   /// so that a process without memory receives the first message of a sender too.
   std::vector<std::optional<Ring>> owned_;
   std::vector<Ring*> rings_;  ///< has room for all; the first count_ are valid
+  std::vector<std::atomic<Ring*>> by_rank_;
   std::atomic<std::size_t> count_ = 0;
 };
 

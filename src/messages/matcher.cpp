@@ -18,6 +18,7 @@ void Matcher::post(PostedReceive& receive) {
   } else {
     receive.tag != kAnyTag ? any_source_.add(key(receive.tag), receive) : any_.add(0, receive);
   }
+  count_entries(1);
 }
 
 PostedReceive* Matcher::posted_for(int source, int tag) const {
@@ -36,6 +37,7 @@ PostedReceive* Matcher::match(int source, int tag) {
 }
 
 void Matcher::withdraw(PostedReceive& receive) {
+  count_entries(-1);
   if (receive.source != kAnySource) {
     receive.tag != kAnyTag ? exact_.remove(receive) : any_tag_.remove(receive);
   } else {
@@ -45,6 +47,7 @@ void Matcher::withdraw(PostedReceive& receive) {
 
 void Matcher::add(UnexpectedMessage& message) {
   by_both_.add(key(message.source, message.tag), message);
+  count_entries(1);
   try {
     by_source_.add(key(message.source), message);
     by_tag_.add(key(message.tag), message);
@@ -63,6 +66,7 @@ UnexpectedMessage* Matcher::find(int source, int tag) const {
 }
 
 void Matcher::take(UnexpectedMessage& message) {
+  count_entries(-1);
   // A message that add() could not add everywhere is in some of the queues only.
   if (message.links[0].queue != nullptr) by_both_.remove(message);
   if (message.links[1].queue != nullptr) by_source_.remove(message);

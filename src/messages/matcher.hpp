@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "messages/keyed_queues.hpp"
@@ -36,9 +38,14 @@ struct UnexpectedMessage {
 /// that was posted first. A message that no receive fits is in four queues, so that each kind of receive
 /// finds the message that arrived first.
 ///
-/// Not thread-safe.
+/// Not thread-safe, except idle().
 class Matcher {
  public:
+  /// Returns whether there is no receive and no message. Any thread may ask. It sees everything that was
+  /// added before something that it has acquired: what the program did before this call, and the messages
+  /// of a sender that came before the one that it looks at, because whoever reads a ring holds its lock.
+  [[nodiscard]] bool idle() const { return entries_.load(std::memory_order_relaxed) == 0; }
+
   /// Adds a receive for which no message has arrived. Throws std::bad_alloc before anything has changed.
   void post(PostedReceive& receive);
   /// Takes out the receive that a message from `source` with `tag` matches, and returns it. Returns null if
@@ -71,7 +78,14 @@ class Matcher {
   KeyedQueues<UnexpectedMessage, 1> by_source_;
   KeyedQueues<UnexpectedMessage, 2> by_tag_;
   KeyedQueues<UnexpectedMessage, 3> arrived_;
+  /// Changed by the thread that holds the context's lock.
+  void count_entries(int more) {
+    entries_.store(entries_.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
+                   std::memory_order_relaxed);
+  }
+
   std::uint64_t next_stamp_ = 0;
+  std::atomic<std::size_t> entries_ = 0;  ///< receives and messages
 };
 
 }  // namespace rma

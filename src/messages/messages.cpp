@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "messages/messages_waiting.hpp"
-#include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
 
@@ -141,13 +140,17 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
 Status Messages::start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                             MessageContext* own, rma_request_t* request, SendOperation** started) {
   bool sent = false;
+  if (!synchronous && data.contiguous() && send_at_once({data.address, data.bytes}, rank, envelope)) {
+    if (request != nullptr) *request = kCompleteRequest;
+    return {};
+  }
   if (synchronous || !data.contiguous()) {
     if (Status status = outbox_.ready(rank); !status.ok()) return status;
   } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
              !status.ok()) {
     return status;
   }
-  if (sent) [[likely]] {
+  if (sent) {
     count(Counter::send_eager);
     if (outbox_.by_ring(rank)) outbox_.wake(rank);
     if (request != nullptr) *request = kCompleteRequest;
@@ -282,7 +285,7 @@ void Messages::abandon(rma_request_t opened) {
 bool Messages::receive_directly(DirectReceive& receive, std::uint64_t polls) {
   const std::uint32_t kept = receive.context.kept.load(std::memory_order_relaxed);
   KeptMessage* arrived = nullptr;
-  {
+  if (!receive.context.matcher.idle()) {
     const std::lock_guard guard(receive.context.lock);
     arrived = static_cast<KeptMessage*>(receive.context.matcher.find(receive.source, receive.tag));
     if (arrived != nullptr) {

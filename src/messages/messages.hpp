@@ -15,6 +15,7 @@
 #include "messages/operation_ends.hpp"
 #include "messages/outbox.hpp"
 #include "messages/rendezvous.hpp"
+#include "util/statistics.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -50,6 +51,21 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// (Job::drive_while_waiting). Called after Job::connect(). Starts the progress thread if the settings
   /// ask for one; it polls `spins` times before it sleeps. RMA_ERR_SYSTEM.
   [[nodiscard]] Status start(std::uint64_t spins);
+
+  /// Sends contiguous data eagerly within the host, if that needs nothing but a free line. Returns whether it
+  /// is done; if not, the caller calls send().
+  [[nodiscard]] bool send_at_once(std::span<const std::byte> data, int rank, Envelope envelope) {
+    if (connection_wanted() || !outbox_.send_at_once(rank, envelope, data)) return false;
+    count(Counter::send_eager);
+    return true;
+  }
+  /// Receives the next message of the ring of `wanted.source`, a rank, if that is the one that the receive
+  /// gets, fits the buffer, and is there already. Returns whether it is done; if not, the caller calls receive().
+  [[nodiscard]] bool receive_at_once(std::span<std::byte> buffer, const Wanted& wanted,
+                                     rma_message_info_t* info) {
+    if (connection_wanted() || wanted.source < 0) return false;
+    return arrivals_.receive_at_once(contexts_.of(wanted.context), wanted.source, wanted.tag, buffer, info);
+  }
 
   /// `synchronous`: the send ends only when a receive has matched. `request` is null for a blocking call.
   [[nodiscard]] Status send(const MessageData& data, int rank, Envelope envelope, bool synchronous,

@@ -94,9 +94,10 @@ Status Outbox::open_channel(int rank, Peer& peer) {
   return {};
 }
 
-Status Outbox::try_eager_slowly(int rank, Peer& peer, Envelope envelope, std::span<const std::byte> data,
-                                bool* sent) {
+Status Outbox::try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent) {
   *sent = false;
+  Peer& peer = peer_of(rank);
+  const std::lock_guard guard(peer.lock);
   if (peer.lost) return lost_rank(rank);
   if (!peer.ring && !peer.by_channel) {
     // Without the lock, because connecting waits.

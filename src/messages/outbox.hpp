@@ -68,21 +68,28 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Sends `data` as an eager message if that is possible now. `sent` says if it is done. RMA_ERR_PEER_LOST,
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if no path leads to the rank.
-  [[nodiscard]] Status try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent) {
+  /// Sends `data` as an eager message by a ring that exists, if it has room now, and wakes the receiver. Returns
+  /// whether that is done. This is the short way of almost every short message within a host.
+  [[nodiscard]] bool send_at_once(int rank, Envelope envelope, std::span<const std::byte> data) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    const std::lock_guard guard(peer.lock);
-    if (peer.ring && !peer.waits() && data.size() <= peer.eager && !peer.lost) [[likely]] {
+    {
+      const std::lock_guard guard(peer.lock);
+      if (!peer.ring || peer.waits() || data.size() > peer.eager || peer.lost) [[unlikely]]
+        return false;
       const std::uint64_t cost = UnexpectedWindow::cost(data.size());
-      if (peer.has_room(cost, limits_.window) && peer.ring->send(MessageType::eager, envelope, {}, data)) {
-        peer.eager_cost += cost;
-        *sent = true;
-        return {};
+      if (!peer.has_room(cost, limits_.window) || !peer.ring->send(MessageType::eager, envelope, {}, data))
+          [[unlikely]] {
+        return false;
       }
+      peer.eager_cost += cost;
     }
-    return try_eager_slowly(rank, peer, envelope, data, sent);
+    wake(rank);
+    return true;
   }
+  /// Does the same by any path to the rank, which it finds or makes first. The caller wakes the receiver.
+  /// `sent` says if it is done. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if no
+  /// path leads to the rank.
+  [[nodiscard]] Status try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent);
 
   /// Finds or makes the path to a rank. The errors are those of try_eager().
   [[nodiscard]] Status ready(int rank);
@@ -204,8 +211,6 @@ class Outbox {
     if (passes_window(envelope.context, bytes)) return true;
     return bytes <= peer.eager && peer.has_room(UnexpectedWindow::cost(bytes), limits_.window);
   }
-  [[nodiscard]] Status try_eager_slowly(int rank, Peer& peer, Envelope envelope,
-                                        std::span<const std::byte> data, bool* sent);
   /// Finds or makes the path to the rank. Called without the lock.
   [[nodiscard]] Status open(int rank, Peer& peer);
   [[nodiscard]] Status open_ring(int rank, Peer& peer);

@@ -56,15 +56,6 @@ int find_wanted(int source, int tag, MPI_Comm handle, Wanted& wanted) {
 
 }  // namespace
 
-int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm handle,
-              Send& send) {
-  if (const int code = find_communicator(handle, send.comm); code != MPI_SUCCESS) [[unlikely]]
-    return code;
-  if (const int code = find_buffer(address, count, type, send.buffer); code != MPI_SUCCESS) [[unlikely]]
-    return code;
-  return check_destination(*send.comm, dest, tag);
-}
-
 int start_send(Mode mode, const Send& send, int dest, int tag, Request& request) {
   request.ended = dest == MPI_PROC_NULL;
   request.code = MPI_SUCCESS;

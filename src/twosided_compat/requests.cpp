@@ -154,8 +154,8 @@ bool poll(Request& request) {
   }
   while (!request.ended) {
     rma_request_t& part = request.awaited();
-    int done = 0;
-    const rma_status_t status = rma_test(&part, &done);
+    int done = part == RMA_REQUEST_COMPLETE ? 1 : 0;
+    const rma_status_t status = done != 0 ? RMA_SUCCESS : rma_test(&part, &done);
     if (done == 0) return false;
     request.end(part, status);
   }
@@ -171,7 +171,7 @@ int wait_for(Request& request) {
   }
   while (!request.ended) {
     rma_request_t& part = request.awaited();
-    request.end(part, rma_wait(&part));
+    request.end(part, part == RMA_REQUEST_COMPLETE ? RMA_SUCCESS : rma_wait(&part));
   }
   return MPI_SUCCESS;
 }

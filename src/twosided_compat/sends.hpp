@@ -15,8 +15,15 @@ struct Send {
 [[nodiscard]] inline Peer peer_of(const Communicator& comm, int rank, int tag) {
   return {.rank = comm.world_rank(rank), .tag = tag, .context = comm.context()};
 }
-[[nodiscard]] int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                            MPI_Comm handle, Send& send);
+/// Checks the arguments of a send.
+[[nodiscard]] inline int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                                   MPI_Comm handle, Send& send) {
+  if (const int code = find_communicator(handle, send.comm); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  if (const int code = find_buffer(address, count, type, send.buffer); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  return check_destination(*send.comm, dest, tag);
+}
 
 /// Start an operation on a request that has no pending one. The arguments were checked.
 [[nodiscard]] int start_send(Mode mode, const Send& send, int dest, int tag, Request& request);

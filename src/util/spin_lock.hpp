@@ -14,7 +14,18 @@ namespace rma {
 class SpinLock {
  public:
   void lock() noexcept {
-    for (unsigned polls = 1; !try_lock(); ++polls) {
+    if (!try_lock()) [[unlikely]]
+      wait_and_lock();
+  }
+  [[nodiscard]] bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
+  void unlock() noexcept { held_.store(false, std::memory_order_release); }
+
+ private:
+  static constexpr unsigned kPollsPerYield = 64;
+
+  [[gnu::cold, gnu::noinline]] void wait_and_lock() noexcept {
+    unsigned polls = 1;
+    do {
       while (held_.load(std::memory_order_relaxed)) {
         if (polls++ % kPollsPerYield == 0) {
           sched_yield();
@@ -22,13 +33,9 @@ class SpinLock {
           pause_processor();
         }
       }
-    }
+    } while (!try_lock());
   }
-  [[nodiscard]] bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
-  void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
- private:
-  static constexpr unsigned kPollsPerYield = 64;
   std::atomic<bool> held_ = false;
 };
 

@@ -1,34 +1,47 @@
 #!/usr/bin/env python3
-"""Tests the input that compare_picture.py gives to gnuplot."""
+"""Tests the picture that compare_picture.py draws."""
 
 import pathlib
 import sys
+import tempfile
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import compare_picture as picture  # noqa: E402
+import compare_picture  # noqa: E402
+import chart  # noqa: E402
 
 TABLE = [
-    {"row": "get 8 B", "ours": 10.0, "peers": {"openmpi": 25.0, "mpich": 400.0}},
-    {"row": "put 8 B", "ours": 4.0, "peers": {"openmpi": 2.0}},
-    {"row": "notify one way", "ours": 4.0, "peers": {"openmpi": 2.0}},
+    {"row": "get 8 B", "unit": "ns", "ours": 10.0, "peers": {"openmpi": 25.0, "mpich": 400.0}, "bare": 2.0},
+    {"row": "put 8 B", "unit": "ns", "ours": 4.0, "peers": {"openmpi": 2.0}, "bare": None},
+    {"row": "notify one way", "unit": "ns", "ours": 4.0, "peers": {"openmpi": 2.0}, "bare": None},
 ]
 
 
 class Picture(unittest.TestCase):
-    def test_bars_are_ratios_in_the_pictures_order(self):
-        groups = picture.ratios(TABLE)
-        self.assertEqual(groups, [("put\\n8 B", {"openmpi": 0.5}), ("get\\n8 B", {"openmpi": 2.5, "mpich": 40.0})])
-
-    def test_the_script_has_a_bar_for_each_library_that_was_measured(self):
-        text = picture.script(picture.ratios(TABLE), "out.svg")
-        self.assertIn('"put\\n8 B" 0.500 ?', text)
-        self.assertIn('"get\\n8 B" 2.500 40.000', text)
-        self.assertIn("title 'MPICH RMA'", text)
+    def test_a_library_has_a_mark_in_each_row_that_was_measured(self):
+        text = compare_picture.picture(TABLE)
+        self.assertLess(text.index(">put 8 B<"), text.index(">get 8 B<"), "not in the picture's order")
+        self.assertIn("get 8 B: MPICH 400 ns, librma 10.0 ns", text)
+        self.assertIn("put 8 B: Open MPI 2.00 ns, librma 4.00 ns", text)
         self.assertNotIn("OpenSHMEM", text)
+        self.assertNotIn("notify", text)
+        self.assertNotIn("plain loads", text)
 
     def test_a_table_without_such_rows_is_refused(self):
-        self.assertEqual(picture.ratios(TABLE[2:]), [])
+        self.assertIsNone(compare_picture.picture(TABLE[2:]))
+
+    def test_the_file_is_valid_and_has_its_own_colours(self):
+        root = xml.etree.ElementTree.fromstring(chart.standalone(compare_picture.picture(TABLE)).encode())
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertIn("prefers-color-scheme: dark", root.find("{http://www.w3.org/2000/svg}style").text)
+
+    def test_main_writes_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(compare_picture.main([f"{folder}/table.json"]), 2)
+            table = pathlib.Path(folder) / "table.json"
+            table.write_text("[]")
+            self.assertEqual(compare_picture.main([str(table), f"{folder}/out.svg"]), 1)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "papers"))
 import figure_tools as tools  # noqa: E402
@@ -130,7 +131,7 @@ class Main(unittest.TestCase):
         rounds = Rounds(*([*bandwidth("contiguous", 64 * KIB, "64 KiB", "raw", value, 1),
                            row("rmw", "fetch-add", 0, "nic", 2e3)] for value in (3, 9, 5)))
         with tempfile.TemporaryDirectory() as out:
-            code, _ = self.run_main(rounds.path, "--out", out, "--no-plots")
+            code, _ = self.run_main(rounds.path, "--out", out)
             self.assertEqual(code, 0)
             drawn = json.loads((pathlib.Path(out) / "figure05.json").read_text())
             self.assertEqual(drawn["series"][0]["name"], "raw verbs put")
@@ -138,15 +139,17 @@ class Main(unittest.TestCase):
                              [{"x": 64 * KIB, "median": 5, "min": 3, "max": 9, "rounds": 3}])
             atomics = json.loads((pathlib.Path(out) / "section43.json").read_text())
             self.assertEqual(atomics["series"][0]["points"][0]["median"], 2.0)
+            self.assertTrue((pathlib.Path(out) / "section43.svg").exists())
             self.assertFalse((pathlib.Path(out) / "figure09.json").exists())
 
-    def test_the_script_for_gnuplot_has_every_point(self):
+    def test_a_picture_has_every_point(self):
         drawn = table.bandwidth_figure(
             Rounds(bandwidth("strided", KIB, "1 KiB", "packed", 7, 1)).read(),
-            "figure09", "It's strided", "bytes", "strided", table.STRIDED, "idle")
-        script = tools.gnuplot_script(drawn, "out.svg")
-        self.assertIn("1024 7 7 7", script)
-        self.assertIn("set title 'It''s strided'", script)
+            "figure09", "It's <strided>", "bytes", "strided", table.STRIDED, "idle")
+        picture = xml.etree.ElementTree.fromstring(tools.figure_chart.draw(drawn))
+        self.assertEqual(picture.get("aria-label"), "It's <strided>")
+        titles = [each.text for each in picture.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertIn("packed put: 7 MiB/s (7 to 7 in 1 rounds)", titles)
 
     def test_an_empty_folder_is_an_error(self):
         with tempfile.TemporaryDirectory() as name:

@@ -202,7 +202,7 @@ class Main(unittest.TestCase):
     def test_writes_figures_and_table(self):
         folder = Folder({"a.json": [row("reuse", "used 1 times", MIB, "cache", 3.0)]}).path
         with tempfile.TemporaryDirectory() as out:
-            code, text = run_main(pipeline, folder, "--out", out, "--no-plots")
+            code, text = run_main(pipeline, folder, "--out", out)
             self.assertEqual(code, 0, text)
             drawn = json.loads((pathlib.Path(out) / "figure5.json").read_text())
             self.assertEqual(drawn["series"][0]["points"][0]["median"], 3.0)
@@ -218,9 +218,9 @@ class Main(unittest.TestCase):
 
     def test_bars_have_names(self):
         drawn = tools.figure("b", "Bars", "", "s", [{"name": "it's", "form": "x", "points": [tools.point("one", [1, 3])]}])
-        script = tools.gnuplot_script(drawn, "out.svg")
-        self.assertIn('"one" 2.0 1 3', script)
-        self.assertIn("title 'it''s'", script)
+        picture = tools.figure_chart.draw(drawn)
+        self.assertIn("it&#x27;s: 2 s (1 to 3 in 2 rounds)", picture)
+        self.assertIn(">one<", picture)
 
 
 if __name__ == "__main__":

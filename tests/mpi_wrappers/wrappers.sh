@@ -68,9 +68,11 @@ if [ -n "$fortran" ]; then
   arguments+=(-D MPI_Fortran_COMPILER="$bin/rma_mpifort" -D CMAKE_Fortran_COMPILER="$fortran")
 fi
 
-for option in -showme:compile -showme:link --showme:incdirs -showme:libdirs -showme:libs -showme:command -showme:version; do
+for option in -showme:compile -showme:link --showme:incdirs -showme:libdirs -showme:libs -showme:command -showme:version \
+  -showme:help; do
   [ -n "$("$bin/rma_mpicc" $option)" ] || fail "rma_mpicc $option prints nothing"
 done
+help=$("$bin/rma_mpiexec" --help) && grep -q -- '-genv NAME VALUE' <<< "$help" || fail "rma_mpiexec --help prints: $help"
 ! "$bin/rma_mpicc" -showme:nothing 2> "$work/log" || fail 'rma_mpicc -showme:nothing succeeds'
 "$bin/rma_mpicc" --version > /dev/null || fail 'rma_mpicc --version fails'
 "$bin/rma_mpicc" -v 2> "$work/log" || fail "rma_mpicc -v: $(cat "$work/log")"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Installs a build into a prefix of its own and uses it only from there, as other projects do: in programs in C, C++ and
-# Fortran, and of ARMCI and OpenSHMEM, with the shared and with the static library, found by CMake and by pkg-config, run alone and on two ranks.
+# Installs a build into a prefix of its own and uses it only from there, as other projects do: in programs in C, C++
+# and Fortran, and of ARMCI, MPI and OpenSHMEM, with the shared and with the static library, found by CMake, by
+# pkg-config and by the wrapped compilers, run alone and on two ranks. On Debian the prefix has what the Debian packages
+# contain.
 #
 # usage: installed.sh BUILD_DIRECTORY CMAKE C_COMPILER C++_COMPILER [FORTRAN_COMPILER]
 #   FORTRAN_COMPILER  for a build that has the Fortran interface
@@ -16,7 +18,12 @@ fail() {
   exit 1
 }
 
-"$cmake" --install "$build" --prefix "$prefix" > /dev/null
+if command -v dpkg-shlibdeps > /dev/null; then
+  "$here/debian.sh" "$build" "$cmake" "$work/root"
+  mv "$work/root/usr" "$prefix"
+else
+  "$cmake" --install "$build" --prefix "$prefix" > /dev/null
+fi
 # The installation is moved: no file in it may contain the old place.
 mv "$prefix" "$work/moved"
 prefix=$work/moved
@@ -40,6 +47,10 @@ for library in "$libdir"/lib*.so; do
   [ "$library" != "$libdir/librma_heap.so" ] || continue
   ! readelf -d "$library" | grep -q STATIC_TLS || fail "$library keeps thread-local data in the static model"
 done
+
+# The tools find the library from their own folder.
+settings=$("$prefix/bin/rma-info" --settings) || fail 'the installed rma-info does not run'
+grep -q '^RMA_HEAP_SIZE = ' <<< "$settings" || fail "the installed rma-info prints no settings, but: $settings"
 
 # linked PROGRAM yes|no: checks whether the program loads librma.so at start.
 linked() {
@@ -127,7 +138,13 @@ source=$here/consumer_shmem
   fail "$(cat "$work/log")"
 "$cmake" --build "$work/shmem" > "$work/log" 2>&1 || fail "$(cat "$work/log")"
 "$cc" "$source/consumer.c" $(pkg-config --cflags --libs rma-shmem) -Wl,-rpath,"$libdir" -o "$work/shmem/pc_shared"
-for program in shared pc_shared; do
+"$prefix/bin/rma_oshcc" "$source/consumer.c" -o "$work/shmem/wrapper"
+for program in shared pc_shared wrapper; do
   right "$work/shmem/$program"
   echo "OpenSHMEM $program: right"
 done
+
+# MPI; tests/mpi_wrappers has the other ways to build a program.
+"$prefix/bin/rma_mpicc" "$here/consumer_mpi/consumer.c" -o "$work/mpi"
+right "$work/mpi"
+echo "MPI wrapper: right"

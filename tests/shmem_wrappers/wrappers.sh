@@ -50,7 +50,7 @@ compiled cxx17 "$usual/oshc++" -std=c++17 "$here/program.cpp"
 RMA_CXX=$cxx compiled c_as_cxx "$usual/oshCC" -x c++ "$here/program.c"
 "$bin/rma_oshcc" -c "$here/program.c" -o "$work/program.o"
 compiled object "$bin/rma_oshcc" "$work/program.o"
-for option in -show -showme:compile -showme:link -showme:version; do
+for option in -show -showme:compile -showme:link -showme:version -showme:help; do
   [ -n "$("$bin/rma_oshcc" $option)" ] || fail "rma_oshcc $option prints nothing"
 done
 

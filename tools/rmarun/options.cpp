@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <memory>
 #include <sstream>
 
 #include "rmarun/exit_codes.hpp"
@@ -26,6 +27,14 @@ rmarun is two processes, itself and rma-job, which runs the job. When one of the
 killed, the other ends the job; when rma-job has not ended the job 3 s after a signal or
 a time limit, rmarun kills both.)";
 
+/// CLI11's own line of usage names no program, which is no option of rmarun's.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: rmarun [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n";
+  }
+};
+
 std::string check_assignment(const std::string& text) {
   const auto equals = text.find('=');
   return equals == std::string::npos || equals == 0 ? "'" + text + "' is not NAME=VALUE" : "";
@@ -42,10 +51,8 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
   std::vector<std::string> assignments;
   double timeout = 0;
 
-  CLI::App app(
-      "rmarun [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
-      "Runs PROGRAM as the ranks of one job on this machine.",
-      "rmarun");
+  CLI::App app("Runs PROGRAM as the ranks of one job on this machine.", "rmarun");
+  app.formatter(std::make_shared<Help>());
   app.footer(kNotes);
   app.add_option("-n,--ranks", options.ranks, "Number of ranks")
       ->check(CLI::Range(1, kMostRanks))

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <random>
+#include <thread>
 #include <tuple>
 
 #include "threads.hpp"
@@ -86,6 +89,94 @@ TEST_P(RoundsTest, ARoundThatOneEndedBeforeFailsForAllAndEveryRoundBeforeForNone
       const Status status = rounds.meet();
       EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
       EXPECT_EQ(status.text(), std::to_string(victim));
+    }
+  });
+}
+
+// Random members post data of random sizes, and random others wait for them. Sometimes all meet.
+TEST_P(RoundsTest, OneWayDataArriveHoweverFarTheSenderRunsAhead) {
+  constexpr int kRounds = 600;
+  const auto seed = static_cast<unsigned>(testing_threads::seed());
+  const auto value_of = [](int round, int from) { return static_cast<std::byte>(round * 31 + from * 7 + 1); };
+  run_members(members_, [&](int member) {
+    Rounds rounds(*block_, member, policy_, roster_);
+    std::mt19937 random(seed);  // all members draw alike
+    for (int round = 0; round < kRounds; ++round) {
+      const int root = static_cast<int>(random() % static_cast<unsigned>(members_));
+      const bool to_root = random() % 3 == 0;
+      const std::size_t bytes =
+          1 + random() % (random() % 4 == 0 ? TeamBlock::kSlotBytes : TeamBlock::kInlineBytes);
+      if (random() % 16 == 0 || !rounds.begin_one_way(bytes)) {
+        ASSERT_TRUE(rounds.meet().ok());
+        continue;
+      }
+      if ((member == root) != to_root) {
+        std::memset(rounds.post_box(bytes), static_cast<int>(value_of(round, member)), bytes);
+        rounds.post();
+      }
+      if ((member == root) != to_root) continue;
+      for (int from = 0; from < members_; ++from) {
+        if ((from == root) == to_root) continue;
+        ASSERT_TRUE(rounds.await(from).ok());
+        const std::byte* const come = rounds.posted(from, bytes);
+        ASSERT_EQ(come[0], value_of(round, from)) << "seed " << seed << " round " << round;
+        ASSERT_EQ(come[bytes - 1], value_of(round, from)) << "seed " << seed << " round " << round;
+      }
+    }
+  });
+}
+
+TEST_P(RoundsTest, AMemberThatPostsWaitsForNobody) {
+  std::atomic<int> ahead = 0;  // the others begin when member 0 has posted everything
+  run_members(members_, [&](int member) {
+    Rounds rounds(*block_, member, policy_, roster_);
+    while (member != 0 && ahead.load(std::memory_order_acquire) == 0) std::this_thread::yield();
+    for (std::uint64_t i = 0; i < TeamBlock::kOneWayLines; ++i) {
+      ASSERT_TRUE(rounds.begin_one_way(sizeof i));
+      if (member == 0) {
+        std::memcpy(rounds.post_box(sizeof i), &i, sizeof i);
+        rounds.post();
+        continue;
+      }
+      ASSERT_TRUE(rounds.await(0).ok());
+      std::uint64_t come = 0;
+      std::memcpy(&come, rounds.posted(0, sizeof come), sizeof come);
+      ASSERT_EQ(come, i);
+    }
+    ASSERT_FALSE(rounds.begin_one_way(sizeof(int)));
+    ahead.store(1, std::memory_order_release);
+    ASSERT_TRUE(rounds.meet().ok());
+    ASSERT_TRUE(rounds.begin_one_way(TeamBlock::kSlotBytes));
+    ASSERT_FALSE(rounds.begin_one_way(TeamBlock::kSlotBytes + 1));
+  });
+}
+
+TEST_P(RoundsTest, AMemberThatEndsBeforeItPostsIsMissedAndOneThatEndsAfterwardsIsNot) {
+  if (members_ == 1) GTEST_SKIP() << "nobody to lose";
+  run_members(members_, [&](int member) {
+    Rounds rounds(*block_, member, policy_, roster_);
+    ASSERT_TRUE(rounds.meet().ok());
+    const int victim = members_ - 1;
+    ASSERT_TRUE(rounds.begin_one_way(sizeof member));
+    if (member == victim) {
+      std::memcpy(rounds.post_box(sizeof member), &member, sizeof member);
+      rounds.post();
+      roster_.end(member);
+      return;
+    }
+    ASSERT_TRUE(rounds.await(victim).ok());
+    if (member == 0) {
+      ASSERT_TRUE(rounds.begin_one_way(sizeof member));
+      const Status status = rounds.await(victim);
+      EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+      EXPECT_EQ(status.text(), std::to_string(victim));
+    }
+    // The others do not wait for the victim in that round, but in the meeting.
+    for (int again = 0; again < 3; ++again) {
+      const Status status = rounds.meet();
+      EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
+      EXPECT_EQ(status.text(), std::to_string(victim));
+      EXPECT_FALSE(rounds.begin_one_way(1));
     }
   });
 }
