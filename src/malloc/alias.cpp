@@ -29,12 +29,12 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 constinit Alias alias;            // empty until make_alias() succeeds; a child empties it
 constinit std::mutex alias_lock;  // guards it; held over fork()
-// Of the thread that forks. If this library is linked into the executable, its variables may be aliased memory, which the
-// child shares until it has its copy; its thread's own variables are not.
+// Of the thread that forks. If this library is linked into the executable, its variables may be aliased
+// memory, which the child shares until it has its copy; its thread's own variables are not.
 constinit thread_local std::byte* copy_for_child = nullptr;
 
-// mmap and mremap by their numbers. Sanitizers intercept the functions and forget what they know about the addresses:
-// AddressSanitizer, that there are red zones between the variables.
+// mmap and mremap by their numbers. Sanitizers intercept the functions and forget what they know about the
+// addresses: AddressSanitizer, that there are red zones between the variables.
 std::byte* map_memory(void* address, std::size_t bytes, int flags, int file, std::size_t offset) noexcept {
   const long mapped =
       ::syscall(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, flags, file, static_cast<off_t>(offset));
@@ -42,7 +42,8 @@ std::byte* map_memory(void* address, std::size_t bytes, int flags, int file, std
   return mapped == -1 ? nullptr : reinterpret_cast<std::byte*>(mapped);
 }
 
-/// Returns whether the file's descriptor still is the file's: a program may have closed it and opened another file.
+/// Returns whether the file's descriptor still is the file's: a program may have closed it and opened another
+/// file.
 bool has_file(const Alias& of) noexcept {
   struct stat about {};
   return ::fstat(of.fd, &about) == 0 && about.st_dev == of.device && about.st_ino == of.inode;
@@ -60,8 +61,8 @@ bool read_all(int from, off_t at, off_t end, std::byte* to) noexcept {
   return true;
 }
 
-/// Fills `to`, which is zeros, with the alias's memory. Skips the holes of the file, because a read from their addresses
-/// would take memory.
+/// Fills `to`, which is zeros, with the alias's memory. Skips the holes of the file, because a read from
+/// their addresses would take memory.
 bool read_file(std::byte* to) noexcept {
   const auto begin = static_cast<off_t>(alias.offset);
   const auto end = static_cast<off_t>(alias.offset + alias.bytes);
@@ -86,8 +87,8 @@ bool read_addresses(std::byte* to) noexcept {
   return read;
 }
 
-// The handlers of fork(). The child must neither see what its parent and other ranks store later nor change their
-// data. So it gets a copy that its parent made before.
+// The handlers of fork(). The child must neither see what its parent and other ranks store later nor change
+// their data. So it gets a copy that its parent made before.
 
 void before_fork() {
   alias_lock.lock();
@@ -130,7 +131,8 @@ std::size_t count_threads() {
   return tasks.st_nlink - 2;
 }
 
-/// Copies the pages of [wanted.address, wanted.address + wanted.bytes) into the file, and maps the file there.
+/// Copies the pages of [wanted.address, wanted.address + wanted.bytes) into the file, and maps the file
+/// there.
 Status replace(const Alias& wanted) {
   const auto begin = reinterpret_cast<std::uintptr_t>(wanted.address);
   const auto mappings = private_mappings(begin, begin + wanted.bytes);

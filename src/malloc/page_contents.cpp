@@ -18,8 +18,8 @@
 namespace rma {
 namespace {
 
-/// Bits of an entry of /proc/self/pagemap (Linux, Documentation/admin-guide/mm/pagemap.rst): the page is in memory, or
-/// in the swap space.
+/// Bits of an entry of /proc/self/pagemap (Linux, Documentation/admin-guide/mm/pagemap.rst): the page is in
+/// memory, or in the swap space.
 constexpr std::uint64_t kTouched = std::uint64_t{3} << 62U;
 
 std::uintptr_t page_bytes() { return static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE)); }
@@ -111,7 +111,8 @@ int PageCopy::copy_touched(const Mapping& mapping) const noexcept {
 
 int PageCopy::write(std::uintptr_t begin, std::uintptr_t end) const noexcept {
   while (begin < end) {
-    // Not by pwrite(), which AddressSanitizer intercepts: it would report the red zones between the variables.
+    // Not by pwrite(), which AddressSanitizer intercepts: it would report the red zones between the
+    // variables.
     const long done =
         ::syscall(SYS_pwrite64, file_, begin, end - begin, static_cast<off_t>(begin - begin_ + offset_));
     if (done < 0 && errno == EINTR) continue;

@@ -1,4 +1,5 @@
-// One rank of a job whose ranks reach each other's static variables by aliases (rma_alias), through the interface of C++.
+// One rank of a job whose ranks reach each other's static variables by aliases (rma_alias), through the
+// interface of C++.
 
 #include <array>
 #include <cstdint>

@@ -18,14 +18,16 @@
 
 namespace rma {
 
-/// The memory of this process that other ranks may access: its heap with the aliased memory, and what the user
-/// has registered. The heap begins with the region directory, which lists all of it.
+/// The memory of this process that other ranks may access: its heap with the aliased memory, and what the
+/// user has registered. The heap begins with the region directory, which lists all of it.
 class HeapMemory {
  public:
-  /// Makes memory of the program a part of the heaps that this process reserves from now on: see make_alias(). If the
-  /// process has `joined` a job, only what is a part already succeeds; RMA_ERR_STATE for the rest.
+  /// Makes memory of the program a part of the heaps that this process reserves from now on: see
+  /// make_alias(). If the process has `joined` a job, only what is a part already succeeds; RMA_ERR_STATE for
+  /// the rest.
   [[nodiscard]] static Status alias(std::byte* address, std::size_t bytes, bool joined);
-  /// Reserves the addresses of a heap for one of `locals` ranks of this host. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Reserves the addresses of a heap for one of `locals` ranks of this host. RMA_ERR_NO_MEMORY,
+  /// RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<HeapMemory>> reserve(const Settings& settings,
                                                                    std::size_t locals);
   /// Makes the allocator. With rails, the heap is registered as it grows. `rails` outlives this.
