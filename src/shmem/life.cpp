@@ -110,7 +110,7 @@ std::string alias_static_data() {
 /// Begins the job. The caller holds life_lock.
 void begin(Call call) {
   job.data = find_static_data();
-  const std::string refusal = alias_static_data();
+  std::string refusal = alias_static_data();
   require(rma_init(), call);
   const Options options = read_options();
   const HeapRange heap = open_heap(options);
@@ -123,6 +123,12 @@ void begin(Call call) {
                        .data_alias = open_static_data(call),
                        .program = identify_program(),
                        .entry = getauxval(AT_ENTRY) - job.data.base};
+  // An earlier job of this process may have made the alias, or the program may have closed its file.
+  if (mine.data_alias != 0) {
+    refusal.clear();
+  } else if (refusal.empty() && job.data.bytes != 0) {
+    refusal = rma_last_error();
+  }
   std::vector<Memory> all(static_cast<std::size_t>(rma_size()));
   require(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine), call);
   check_same_program(all, mine);
