@@ -11,8 +11,13 @@
 
 enum { kSamples = 15, kBytes = 65536 };
 
-static long static_word, static_flag, static_lock;
-static char static_block[kBytes];
+/* Each in a cache line of its own, as in the heap. */
+static struct {
+  _Alignas(64) long word;
+  _Alignas(64) long flag;
+  _Alignas(64) long lock;
+  _Alignas(64) char block[kBytes];
+} data;
 static long sync_words[SHMEM_REDUCE_SYNC_SIZE];
 static long work_words[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 static long source_word, sum_word;
@@ -109,7 +114,7 @@ int main(int argc, char** argv) {
   char* const heap = shmem_malloc(kBytes + 3 * 64);
   const struct memory memories[2] = {
       {"heap", (long*)heap, (long*)(heap + 64), (long*)(heap + 128), heap + 192},
-      {"static", &static_word, &static_flag, &static_lock, static_block},
+      {"static", &data.word, &data.flag, &data.lock, data.block},
   };
   for (int k = 0; k < SHMEM_REDUCE_SYNC_SIZE; ++k) sync_words[k] = SHMEM_SYNC_VALUE;
   for (int kind = 0; kind < 2; ++kind) {

@@ -181,6 +181,25 @@ class Registration {
   void* address_;
 };
 
+/** Makes memory of the program, such as a static variable, a part of this process's heap (rma_alias):
+ *  other ranks reach it as fast as the heap. Local; called before the process joins a job, while it has
+ *  one thread. */
+template <class T>
+void alias(std::span<T> memory) {
+  static_assert(Transferable<T>);
+  check(rma_alias(memory.data(), memory.size_bytes()));
+}
+
+/** Returns the address of aliased memory in the global address space, for a program to send to other
+ *  ranks. Throws an ArgumentError if it was not aliased before this process joined the job. */
+template <class T>
+[[nodiscard]] GlobalPtr<T> find_alias(std::span<T> memory) {
+  static_assert(Transferable<T>);
+  void* address = nullptr;
+  check(rma_find_alias(memory.data(), memory.size_bytes(), &address));
+  return {static_cast<T*>(address), rma_rank()};
+}
+
 }  // namespace rma::inline v0
 
 #endif

@@ -160,6 +160,33 @@ rma_status_t rma_register(void* address, size_t bytes);
  *  call undoes the shortest. Returns RMA_ERR_ADDRESS if there is none. */
 rma_status_t rma_unregister(void* address);
 
+/**
+ * Makes memory of the program a part of the heap: puts a file of shared memory behind the whole pages
+ * that hold the `bytes` bytes at `address`. They keep their addresses and contents. From the next
+ * rma_init on, other ranks reach them like any memory of the heap, by the address that rma_find_alias
+ * returns. It is meant for the static data of an executable, and needs no registration.
+ *
+ * The call is local, and comes before rma_init, while the process has one thread: what another thread
+ * stored meanwhile would be lost. The alias stays until the process ends, over rma_finalize. A process
+ * has one alias; further calls for memory inside it succeed, at any time. Anonymous pages that the
+ * process never touched (.bss) stay without memory, unless the job has a network, which registers them.
+ *
+ * A forked child gets a private copy. A child of vfork or posix_spawn shares the memory until it calls
+ * exec, as it shares all memory.
+ * @return RMA_ERR_ARGUMENT (null); RMA_ERR_SIZE (0 bytes, or address + bytes overflows); RMA_ERR_ADDRESS
+ *         (a part of the memory is not mapped, or not private, readable and writable); RMA_ERR_STATE (the
+ *         process has joined a job, has another thread, or has an alias elsewhere); RMA_ERR_UNSUPPORTED
+ *         (RMA_ALIAS=0); RMA_ERR_SETTING; RMA_ERR_NO_MEMORY; RMA_ERR_SYSTEM. Nothing has changed then,
+ *         and rma_register still serves.
+ */
+rma_status_t rma_alias(void* address, size_t bytes);
+
+/** Stores into `*heap_address` the address in this process's heap of the `bytes` bytes at `address`,
+ *  which rma_alias has made a part of it. Other ranks use that address. Returns RMA_ERR_ARGUMENT (null),
+ *  RMA_ERR_SIZE (0 bytes, or address + bytes overflows), RMA_ERR_ADDRESS (not inside the alias that this
+ *  process had at rma_init). */
+rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_address);
+
 /** Stores into `*here` the address at which this process has mapped `rank`'s heap memory [address, address +
  *  bytes). The program may use plain loads and stores there. Returns RMA_ERR_ADDRESS if that memory is not
  *  mapped in this process. */

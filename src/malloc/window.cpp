@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <linux/mman.h>  // MADV_COLLAPSE, which glibc 2.36 does not define
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "malloc/sealed_file.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
 
@@ -30,10 +30,6 @@ constexpr unsigned kHugePageLog = 21;
 constexpr unsigned kHugeShift = MAP_HUGE_SHIFT;  // memfd_create encodes page sizes like mmap
 static_assert(kHugePage == std::size_t{1} << kHugePageLog);
 
-/// A peer that has mapped the window would get SIGBUS beyond the end of a file that was shortened. So no
-/// process can change the size of the file, whose holes its owner may still punch.
-constexpr unsigned kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 Status no_huge_pages(std::size_t asked, int error_number) {
@@ -42,19 +38,6 @@ Status no_huge_pages(std::size_t asked, int error_number) {
                              "/proc/sys/vm/nr_hugepages, or set RMA_HUGE_PAGES to transparent or off",
                              asked, kHugePage),
                         error_number);
-}
-
-// A file size beyond the process's limit (ulimit -f) would raise SIGXFSZ instead of failing.
-Status check_file_size_limit(std::size_t bytes) {
-  rlimit file_size{};
-  if (::getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur != RLIM_INFINITY &&
-      file_size.rlim_cur < bytes) {
-    return {RMA_ERR_NO_MEMORY,
-            text("the heap window is a file of {} addresses, and this process may make files of at most {} "
-                 "bytes (ulimit -f); raise that, or lower RMA_HEAP_SIZE",
-                 bytes, file_size.rlim_cur)};
-  }
-  return {};
 }
 
 /// Whether a window has the addresses in front of the process heap.
@@ -77,7 +60,7 @@ Result<int> open_file(pid_t pid, const ProcessFile& wanted) {
   const int seals = ::fcntl(file, F_GET_SEALS);
   if (::fstat(file, &about) != 0 || about.st_size < 0 ||
       static_cast<std::size_t>(about.st_size) < wanted.bytes || seals < 0 ||
-      (static_cast<unsigned>(seals) & kSeals) != kSeals) {
+      (static_cast<unsigned>(seals) & kSizeSeals) != kSizeSeals) {
     ::close(file);
     return Status(RMA_ERR_SYSTEM, text("{} is not a heap window of {} addresses", path, wanted.bytes));
   }
@@ -156,7 +139,7 @@ Status AddressRange::map(int fd, std::size_t offset, std::size_t bytes) const {
   return {};
 }
 
-Result<Window> Window::create(const WindowOptions& options) {
+Result<Window> Window::create(const WindowOptions& options, const Alias* alias) {
   if (options.limit == 0 || options.limit > kMaxLimit) {
     return Status(RMA_ERR_SIZE,
                   text("a heap of {} bytes; RMA_HEAP_SIZE can be 1 to {}", options.limit, kMaxLimit));
@@ -167,8 +150,11 @@ Result<Window> Window::create(const WindowOptions& options) {
   window.limit_ = round_up(options.limit, window.granule_);
   window.huge_pages_ = options.huge_pages;
   const std::size_t bytes = 2 * round_up(window.limit_, kHugePage) + kSpareAddresses;
+  if (alias != nullptr) window.alias_ = *alias;
+  const std::size_t front = window.alias_.file_bytes;
 
-  if (Status status = check_file_size_limit(bytes); !status.ok()) return status;
+  if (Status status = check_file_size_limit("the heap window", bytes, "lower RMA_HEAP_SIZE"); !status.ok())
+    return status;
   const unsigned flags =
       MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB | (kHugePageLog << kHugeShift) : 0U);
   window.fd_ = ::memfd_create("rma-heap", flags);
@@ -177,19 +163,22 @@ Result<Window> Window::create(const WindowOptions& options) {
     return system_failure(RMA_ERR_SYSTEM, "cannot create the heap window (memfd_create)", errno);
   }
   if (::ftruncate(window.fd_, static_cast<off_t>(bytes)) != 0 ||
-      ::fcntl(window.fd_, F_ADD_SEALS, kSeals) != 0) {
+      ::fcntl(window.fd_, F_ADD_SEALS, kSizeSeals) != 0) {
     return system_failure(RMA_ERR_SYSTEM, text("cannot size the heap window to {} bytes", bytes), errno);
   }
   const ProcessHeap* const heap = find_process_heap();
-  auto range =
-      heap != nullptr ? AddressRange::in_front_of(*heap, bytes) : Result<AddressRange>(AddressRange());
+  auto range = heap != nullptr ? AddressRange::in_front_of(*heap, front + bytes)
+                               : Result<AddressRange>(AddressRange());
   if (range->bytes() != 0) {
     window.heap_ = heap;
   } else {
-    range = AddressRange::reserve(bytes);
+    range = AddressRange::reserve(front + bytes);
   }
   if (!range.ok()) return std::move(range).status();
-  if (Status status = range->map(window.fd_, 0, bytes); !status.ok()) {
+  if (alias != nullptr) {
+    if (Status status = range->map(alias->fd, 0, front); !status.ok()) return status;
+  }
+  if (Status status = range->map(window.fd_, front, bytes); !status.ok()) {
     if (huge) return std::move(status).within("huge pages (RMA_HUGE_PAGES, /proc/sys/vm/nr_hugepages)");
     return status;
   }
@@ -197,8 +186,8 @@ Result<Window> Window::create(const WindowOptions& options) {
 
   if (huge) {
     // Finds out now, not at the first allocation, whether the system has reserved any huge page.
-    if (Status status = window.back(0, window.granule_); !status.ok()) return status;
-    window.release(0, window.granule_);
+    if (Status status = window.back(front, window.granule_); !status.ok()) return status;
+    window.release(front, window.granule_);
   }
   return window;
 }
@@ -210,6 +199,7 @@ Window::~Window() {
 Window::Window(Window&& other) noexcept
     : range_(std::move(other.range_)),
       heap_(other.heap_),
+      alias_(other.alias_),
       fd_(std::exchange(other.fd_, -1)),
       limit_(other.limit_),
       granule_(other.granule_),
@@ -219,6 +209,7 @@ Window::Window(Window&& other) noexcept
 Window& Window::operator=(Window&& other) noexcept {
   range_ = std::move(other.range_);
   heap_ = other.heap_;
+  alias_ = other.alias_;
   std::swap(fd_, other.fd_);
   limit_ = other.limit_;
   granule_ = other.granule_;
@@ -236,8 +227,8 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
 
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t step = std::min(bytes - done, kBackingStep);
-    if (::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset + done), static_cast<off_t>(step)) ==
-        0) {
+    if (::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset - alias_.file_bytes + done),
+                    static_cast<off_t>(step)) == 0) {
       done += step;
     } else if (errno != EINTR) {
       const int error_number = errno;
@@ -265,10 +256,17 @@ void Window::release(std::size_t offset, std::size_t bytes) {
 
 void Window::punch(std::size_t offset, std::size_t bytes) const {
   // Only a signal makes this fail, because the range is inside the file and the file is this process's own.
-  while (::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                     static_cast<off_t>(bytes)) != 0 &&
+  while (::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     static_cast<off_t>(offset - alias_.file_bytes), static_cast<off_t>(bytes)) != 0 &&
          errno == EINTR) {
   }
+}
+
+std::byte* Window::aliased(const void* address, std::size_t bytes) const noexcept {
+  const std::uintptr_t offset =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(alias_.address);
+  if (bytes > alias_.bytes || offset > alias_.bytes - bytes) return nullptr;
+  return base() + alias_.offset + offset;
 }
 
 Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) const {
@@ -285,11 +283,12 @@ Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) 
                         error_number);
 }
 
-Result<PeerWindow> PeerWindow::map(pid_t pid, const ProcessFile& window, const ProcessFile& heap) {
-  auto range = AddressRange::reserve(window.bytes + heap.bytes);
+Result<PeerWindow> PeerWindow::map(pid_t pid, const ProcessFile& window, const ProcessFile& heap,
+                                   const ProcessFile& alias) {
+  auto range = AddressRange::reserve(alias.bytes + window.bytes + heap.bytes);
   if (!range.ok()) return std::move(range).status();
   std::size_t at = 0;
-  for (const ProcessFile* const part : {&window, &heap}) {
+  for (const ProcessFile* const part : {&alias, &window, &heap}) {
     if (part->bytes == 0) continue;
     auto file = open_file(pid, *part);
     if (!file.ok()) return std::move(file).status();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "malloc/alias.hpp"
 #include "malloc/process_heap.hpp"
 #include "util/status.hpp"
 
@@ -60,17 +61,20 @@ class AddressRange {
 /// back() has then taken the memory from the system, so that no access raises SIGBUS. There are more than
 /// twice as many addresses as the limit, so that freed blocks of other sizes leave room for a new block.
 ///
+/// If the program has aliased memory (alias.hpp), the window begins with the file behind that memory. The
+/// rest of the window is its own memfd.
+///
 /// If the program's malloc uses a process heap, the window lies directly in front of it. Others then map the
 /// two as one range.
 ///
-/// back() and release() are thread-safe. Moving is not, and a window must not be moved while others
-/// refer to it.
+/// back() and release() are thread-safe. Moving is not, and a window must not be moved while others refer to
+/// it.
 class Window {
  public:
   /// Creates a window. RMA_ERR_NO_MEMORY if the system has too few addresses or reserved huge pages, or
   /// limits the file's size; RMA_ERR_SYSTEM if another system call fails; RMA_ERR_SIZE if the limit is 0 or
-  /// too large for the address space.
-  static Result<Window> create(const WindowOptions& options);
+  /// too large for the address space. `alias` may be null.
+  static Result<Window> create(const WindowOptions& options, const Alias* alias = nullptr);
 
   ~Window();
   Window(Window&& other) noexcept;
@@ -80,7 +84,13 @@ class Window {
 
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }
+  /// Returns the window's own file, which is mapped from the byte alias().file_bytes of the window on.
   [[nodiscard]] int fd() const noexcept { return fd_; }
+  /// Returns the aliased memory whose file the window begins with; empty if there is none.
+  [[nodiscard]] const Alias& alias() const noexcept { return alias_; }
+  /// Returns where the aliased bytes [address, address + bytes) lie in the window, or null if they are not
+  /// aliased.
+  [[nodiscard]] std::byte* aliased(const void* address, std::size_t bytes) const noexcept;
   /// Returns the process heap that follows the window, or null if none does.
   [[nodiscard]] const ProcessHeap* process_heap() const noexcept { return heap_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
@@ -89,8 +99,9 @@ class Window {
   /// Returns the page size. Offsets and sizes of back() and release() must be multiples of it.
   [[nodiscard]] std::size_t granule() const noexcept { return granule_; }
 
-  /// Takes memory for [offset, offset + bytes), none of which may be backed already. It reads as zeros.
-  /// RMA_ERR_NO_MEMORY if the limit is reached or the system has no more memory; then nothing is backed.
+  /// Takes memory for [offset, offset + bytes), which lies behind the aliased memory, and none of which may
+  /// be backed already. It reads as zeros. RMA_ERR_NO_MEMORY if the limit is reached or the system has no
+  /// more memory; then nothing is backed.
   Status back(std::size_t offset, std::size_t bytes);
   /// Gives the memory of [offset, offset + bytes), all of it backed, to the system; its contents are lost.
   void release(std::size_t offset, std::size_t bytes);
@@ -102,6 +113,7 @@ class Window {
 
   AddressRange range_;
   const ProcessHeap* heap_ = nullptr;
+  Alias alias_;
   int fd_ = -1;
   std::size_t limit_ = 0;
   std::size_t granule_ = 0;
@@ -115,15 +127,17 @@ struct ProcessFile {
   std::size_t bytes = 0;  ///< a multiple of the page size; 0 if there is no file
 };
 
-/// The heap window of another process of this host, and the process heap that follows it, mapped here. It
-/// stays valid when that process ends.
+/// The heap window of another process of this host, with its aliased memory and its process heap, mapped
+/// here. It stays valid when that process ends.
 class PeerWindow {
  public:
   PeerWindow() noexcept = default;
 
-  /// Maps the window of process `pid`, and its process heap behind it. RMA_ERR_SYSTEM if /proc/<pid>/fd/<fd>
-  /// of one cannot be opened, is smaller than its `bytes`, or could become smaller.
-  static Result<PeerWindow> map(pid_t pid, const ProcessFile& window, const ProcessFile& heap = {});
+  /// Maps the window's own file of process `pid`, its aliased memory in front of it, and its process heap
+  /// behind it. RMA_ERR_SYSTEM if /proc/<pid>/fd/<fd> of one cannot be opened, is smaller than its `bytes`,
+  /// or could become smaller.
+  static Result<PeerWindow> map(pid_t pid, const ProcessFile& window, const ProcessFile& heap = {},
+                                const ProcessFile& alias = {});
 
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }

@@ -34,7 +34,7 @@ void broadcast_bytes(Call call, rma_team_t team, void* dest, const void* source,
   if (bytes == 0) return;
   check_symmetric(call, me == root ? source : dest, bytes);
   void* const buffer = me == root ? const_cast<void*>(source) : dest;  // the root's is only read
-  require(rma_broadcast(team, buffer, bytes, root), call);
+  require(rma_broadcast(team, collective_address(buffer), bytes, root), call);
   if (me == root && to_root && dest != source) std::memcpy(dest, source, bytes);
 }
 
@@ -43,15 +43,16 @@ void collect_bytes(Call call, rma_team_t team, void* dest, const void* source, s
   require(rma_allgather(team, sizes.data(), &bytes, sizeof bytes), call);
   std::vector<rma_block_t> blocks;
   blocks.reserve(sizes.size());
-  auto* next = static_cast<std::byte*>(dest);
+  auto* next = static_cast<std::byte*>(collective_address(dest));
+  const std::byte* const first = next;
   for (const std::size_t size : sizes) {
     blocks.push_back({.address = next, .bytes = size});
     next += size;
   }
-  check_symmetric(call, dest, static_cast<std::size_t>(next - static_cast<std::byte*>(dest)));
+  check_symmetric(call, dest, static_cast<std::size_t>(next - first));
   rma_collective_t gather = {};
   gather.kind = RMA_COLLECTIVE_ALLGATHER;
-  gather.src = source;
+  gather.src = collective_address(source);
   gather.bytes = bytes;
   gather.uneven = 1;
   gather.dst_blocks = blocks.data();
@@ -63,13 +64,13 @@ void collect_bytes(Call call, rma_team_t team, void* dest, const void* source, s
 void fcollect_bytes(Call call, rma_team_t team, void* dest, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   if (job.debug) check_symmetric(call, dest, multiplied(call, bytes, size_of(call, team)));
-  require(rma_allgather(team, dest, source, bytes), call);
+  require(rma_allgather(team, collective_address(dest), collective_address(source), bytes), call);
 }
 
 void alltoall_bytes(Call call, rma_team_t team, void* dest, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   if (job.debug) check_symmetric(call, dest, multiplied(call, bytes, size_of(call, team)));
-  require(rma_alltoall(team, dest, source, bytes), call);
+  require(rma_alltoall(team, collective_address(dest), collective_address(source), bytes), call);
 }
 
 void alltoalls_elements(Call call, rma_team_t team, void* dest, const void* source, std::ptrdiff_t dst,

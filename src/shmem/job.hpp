@@ -38,7 +38,8 @@ struct Job {
   const Peer* peers = nullptr;
   unsigned n_pes = 0;  ///< 0: not initialized
   int me = -1;
-  bool debug = false;  ///< SHMEM_DEBUG
+  bool debug = false;         ///< SHMEM_DEBUG
+  bool data_in_heap = false;  ///< on all PEs, librma knows static data by addresses of its heap (rma_alias)
   Range heap;
   Range data;  ///< the executable's static data
 };
@@ -48,7 +49,8 @@ extern constinit Job job;
 inline std::byte* mapped_at(const Range& range, const View& view, const void* address, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t offset = at - range.base;
-  if (bytes > view.mapped || offset > view.mapped - bytes) return nullptr;
+  // The first comparison suffices for an address of another range.
+  if (offset >= view.mapped || bytes > view.mapped - offset) return nullptr;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the peer's window gives
   return reinterpret_cast<std::byte*>(at + static_cast<std::uintptr_t>(view.here));
 }
@@ -82,6 +84,16 @@ inline std::byte* there(Call call, const void* address, std::size_t bytes, int p
     // NOLINTEND(performance-no-int-to-ptr)
   }
   refuse(call, address, bytes, pe);
+}
+
+/// Returns the address by which a collective call of librma takes this PE's own memory at `address`. Static data are
+/// named by their place in the heap, because the other members reach the heap directly. Other memory keeps its address.
+template <typename T>
+T* collective_address(T* address) {
+  if (!job.data.contains(address, 1)) return address;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of this PE's heap
+  return reinterpret_cast<T*>(at + static_cast<std::uintptr_t>(job.peers[job.me].data.there));
 }
 
 /// Ends the job unless the library is initialized.

@@ -4,10 +4,12 @@
 
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "rma/rma.h"
@@ -33,6 +35,8 @@ struct Memory {
   std::uintptr_t heap;
   std::uintptr_t data;
   std::size_t data_bytes;
+  std::uintptr_t data_alias;  ///< where static data lie in the heap, or 0
+  std::uint64_t program;
   std::uintptr_t entry;  ///< the distance from the data to the program's entry point
 };
 
@@ -40,68 +44,104 @@ struct Memory {
 /// itself may lie elsewhere (ASLR).
 void check_same_program(const std::vector<Memory>& all, const Memory& mine) {
   for (const Memory& other : all) {
-    if (other.data_bytes == mine.data_bytes && other.entry == mine.entry) continue;
+    if (other.data_bytes == mine.data_bytes && other.entry == mine.entry && other.program == mine.program)
+      continue;
     die("shmem_init",
-        fmt::format("this PE and PE {} do not run the same executable: {} and {} bytes of static data",
-                    &other - all.data(), mine.data_bytes, other.data_bytes));
+        fmt::format(
+            "this PE and PE {} do not run the same executable: {} and {} bytes of static data, build IDs "
+            "with the hashes {:x} and {:x}; start all PEs with one file",
+            &other - all.data(), mine.data_bytes, other.data_bytes, mine.program, other.program));
   }
 }
 
-View view_of(std::uintptr_t theirs, std::uintptr_t mine) {
-  return {.mapped = 0, .here = 0, .there = static_cast<std::ptrdiff_t>(theirs - mine)};
+/// Returns how this PE reaches the memory of `pe` that has the address `theirs` there and stands for the own `range`.
+View look_at(int pe, std::uintptr_t theirs, const Range& range) {
+  View view = {.mapped = 0, .here = 0, .there = static_cast<std::ptrdiff_t>(theirs - range.base)};
+  void* here = nullptr;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other PE
+  if (range.bytes != 0 && rma_map(reinterpret_cast<void*>(theirs), range.bytes, pe, &here) == RMA_SUCCESS) {
+    view.mapped = range.bytes;
+    view.here = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - range.base);
+  }
+  return view;
 }
 
 /// Fills in how this PE reaches `pe`.
-void look_at(int pe, const Memory& theirs, const Memory& mine) {
+void look_at(int pe, const Memory& theirs) {
   Peer& peer = peers[static_cast<std::size_t>(pe)];
-  peer.heap = view_of(theirs.heap, mine.heap);
-  peer.data = view_of(theirs.data, mine.data);
-  void* here = nullptr;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other PE
-  if (rma_map(reinterpret_cast<void*>(theirs.heap), job.heap.bytes, pe, &here) == RMA_SUCCESS) {
-    peer.heap.mapped = job.heap.bytes;
-    peer.heap.here = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - mine.heap);
+  peer.heap = look_at(pe, theirs.heap, job.heap);
+  peer.data = look_at(pe, theirs.data_alias != 0 ? theirs.data_alias : theirs.data, job.data);
+  if (pe == job.me) {
+    peer.data.mapped = job.data.bytes;
+    peer.data.here = 0;
   }
-  if (pe == job.me) peer.data = {.mapped = job.data.bytes, .here = 0, .there = 0};
 }
 
-void say(const Options& options) {
+/// Lets other PEs reach this PE's static data. Returns where they lie in the heap, or 0 if they do not: the others then
+/// use the registration. It also serves transfers between hosts from and to this PE's own static data.
+std::uintptr_t open_static_data(Call call) {
+  if (job.data.bytes == 0) return 0;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
+  void* const data = reinterpret_cast<void*>(job.data.base);
+  require(rma_register(data, job.data.bytes), call);
+  void* in_heap = nullptr;
+  if (rma_find_alias(data, job.data.bytes, &in_heap) != RMA_SUCCESS) return 0;
+  return reinterpret_cast<std::uintptr_t>(in_heap);
+}
+
+void say(const Options& options, const std::string& refusal) {
   if (job.me != 0) return;
   if (options.version || options.info) {
     std::printf("%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
   }
-  if (options.info) std::fputs(describe(options, job.heap.bytes).c_str(), stdout);
+  if (options.info) std::fputs(describe(options, job.heap.bytes, refusal).c_str(), stdout);
   std::fflush(stdout);
+}
+
+/// Puts shared memory behind the static data. Returns the reason if that is impossible: PEs of this host then reach
+/// them by system calls.
+std::string alias_static_data() {
+  if (job.data.bytes == 0) return {};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
+  if (rma_alias(reinterpret_cast<void*>(job.data.base), job.data.bytes) == RMA_SUCCESS) return {};
+  return rma_last_error();
 }
 
 /// Begins the job. The caller holds life_lock.
 void begin(Call call) {
+  job.data = find_static_data();
+  std::string refusal = alias_static_data();
   require(rma_init(), call);
   const Options options = read_options();
   const HeapRange heap = open_heap(options);
   job.me = rma_rank();
   job.debug = options.debug;
   job.heap = {.base = reinterpret_cast<std::uintptr_t>(heap.base), .bytes = heap.bytes};
-  job.data = find_static_data();
-  if (job.data.bytes != 0) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
-    require(rma_register(reinterpret_cast<void*>(job.data.base), job.data.bytes), call);
-  }
   const Memory mine = {.heap = job.heap.base,
                        .data = job.data.base,
                        .data_bytes = job.data.bytes,
+                       .data_alias = open_static_data(call),
+                       .program = identify_program(),
                        .entry = getauxval(AT_ENTRY) - job.data.base};
+  // An earlier job of this process may have made the alias, or the program may have closed its file.
+  if (mine.data_alias != 0) {
+    refusal.clear();
+  } else if (refusal.empty() && job.data.bytes != 0) {
+    refusal = rma_last_error();
+  }
   std::vector<Memory> all(static_cast<std::size_t>(rma_size()));
   require(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine), call);
   check_same_program(all, mine);
+  job.data_in_heap =
+      std::all_of(all.begin(), all.end(), [](const Memory& memory) { return memory.data_alias != 0; });
   peers.assign(all.size(), {});
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    look_at(static_cast<int>(pe), all[pe], mine);
+    look_at(static_cast<int>(pe), all[pe]);
   }
   open_teams();
   job.peers = peers.data();
   job.n_pes = static_cast<unsigned>(peers.size());
-  say(options);
+  say(options, refusal);
   // All PEs have registered their data now.
   require(rma_barrier(rma_team_world()), call);
 }

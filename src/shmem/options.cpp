@@ -63,15 +63,17 @@ Options read_options() {
   return options;
 }
 
-std::string describe(const Options& options, std::size_t heap_bytes) {
+std::string describe(const Options& options, std::size_t heap_bytes, const std::string& refusal) {
   const auto on = [](bool value) { return value ? "on" : "off"; };
   return fmt::format(
       "SHMEM_VERSION         {:12} print the version of the library at start\n"
       "SHMEM_INFO            {:12} print this text at start\n"
       "SHMEM_DEBUG           {:12} check arguments of collective calls, and that their memory is symmetric\n"
-      "SHMEM_SYMMETRIC_SIZE  {:<12} bytes of the symmetric heap of each PE{}\n",
+      "SHMEM_SYMMETRIC_SIZE  {:<12} bytes of the symmetric heap of each PE{}\n"
+      "Static data           {:12} {}\n",
       on(options.version), on(options.info), on(options.debug), heap_bytes,
-      options.symmetric_size ? "" : " (default)");
+      options.symmetric_size ? "" : " (default)", refusal.empty() ? "shared" : "registered",
+      refusal.empty() ? "PEs of one host reach them as they reach the heap" : refusal);
 }
 
 }  // namespace rma::shmem

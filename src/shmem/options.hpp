@@ -21,7 +21,7 @@ Options read_options();
 /// nothing if `said` is no such size, or is not above 0.
 std::optional<std::size_t> parse_size(const std::string& said);
 
-/// Returns the text that SHMEM_INFO asks for.
-std::string describe(const Options& options, std::size_t heap_bytes);
+/// Returns the text that SHMEM_INFO asks for. `refusal` says why static data lie in no shared memory; empty if they do.
+std::string describe(const Options& options, std::size_t heap_bytes, const std::string& refusal);
 
 }  // namespace rma::shmem

@@ -65,8 +65,8 @@ void reduce_generally(Call call, rma_team_t team, rma_collective_kind_t kind, T*
                       std::size_t count) {
   rma_collective_t operation = {};
   operation.kind = kind;
-  operation.dst = dest;
-  operation.src = source;
+  operation.dst = collective_address(dest);
+  operation.src = collective_address(source);
   operation.count = count;
   operation.reducer = {
       .combine = combine<Op, T>, .context = nullptr, .element_bytes = sizeof(T), .commutes = 1};
@@ -80,7 +80,8 @@ void reduce_on(Call call, rma_team_t team, T* dest, const T* source, std::size_t
   if (count == 0) return;
   check_symmetric(call, dest, bytes_of<T>(count));
   if constexpr (constexpr auto kType = library_type<T>(); kType.has_value()) {
-    require(rma_allreduce(team, dest, source, count, *kType, Op), call);
+    require(rma_allreduce(team, collective_address(dest), collective_address(source), count, *kType, Op),
+            call);
   } else {
     reduce_generally<Op, T>(call, team, RMA_COLLECTIVE_ALLREDUCE, dest, source, count);
   }

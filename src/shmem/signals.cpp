@@ -14,7 +14,8 @@ void put_bytes_signal(Call call, void* dest, const void* source, std::size_t byt
   std::byte* const to = there(call, dest, bytes, pe);
   auto* const flag =
       reinterpret_cast<std::uint64_t*>(there(call, signal_address, sizeof *signal_address, pe));
-  if (op == SHMEM_SIGNAL_SET && job.heap.contains(signal_address, sizeof *signal_address)) {
+  const bool in_heap = job.data_in_heap || job.heap.contains(signal_address, sizeof *signal_address);
+  if (op == SHMEM_SIGNAL_SET && in_heap) {
     require(rma_put_notify(to, source, bytes, flag, signal, pe), call);
     return;
   }

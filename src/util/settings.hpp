@@ -53,6 +53,7 @@ struct Settings {
   std::uint64_t flat_ranks = 0;
   std::uint64_t direct_collective = 0;
   bool check_collectives = false;
+  bool alias = true;
   std::string devices;
   std::uint64_t gid_index = 0;
   std::uint64_t peer_timeout = 0;

@@ -53,6 +53,11 @@ std::span<const SettingInfo> setting_table() {
           "Whether the program's malloc takes memory that the other ranks of the host map: 1 makes "
           "rmarun preload librma_heap.so, which does so; auto does so in programs that are linked with "
           "rma::process_heap; 0 never. See docs/process_heap.md"},
+      SettingInfo{
+          "RMA_ALIAS", choice<&Settings::alias>(kSwitch), "1", 0, 0, "",
+          "Whether rma_alias may put shared memory behind memory of the program. OpenSHMEM does so with "
+          "the program's static data, which are then as fast as the heap. With 0 it registers them, and "
+          "other ranks of the host reach them by system calls"},
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "",
                   "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
                   "2 MiB and more, which takes no more memory. hugetlb needs reserved pages"},

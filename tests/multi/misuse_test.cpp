@@ -116,6 +116,8 @@ TEST_F(Misuse, Null) {
   bad(rma_test_until(&word, RMA_EQ, 0, nullptr), "rma_test_until:", "met");
   bad(rma_register(nullptr, 8), "rma_register:", "address");
   bad(rma_map(there(), 8, target_, nullptr), "rma_map:", "here");
+  bad(rma_alias(nullptr, 8), "rma_alias:", "address");
+  bad(rma_find_alias(here(), 8, nullptr), "rma_find_alias:", "heap_address");
 }
 
 TEST_F(Misuse, MemoryThatTheTargetDoesNotOffer) {
@@ -193,6 +195,8 @@ TEST_F(Misuse, SizesThatOverflow) {
       refused(rma_put(there(), here(), kHuge, target_), RMA_ERR_SIZE, {"rma_put:", value, text(there())}));
   EXPECT_TRUE(refused(rma_get(here(), there(), kHuge, target_), RMA_ERR_SIZE, {"rma_get:", value}));
   EXPECT_TRUE(refused(rma_register(here(), kHuge), RMA_ERR_SIZE, {"rma_register:", value}));
+  EXPECT_TRUE(refused(rma_alias(here(), kHuge), RMA_ERR_SIZE, {"rma_alias:", value}));
+  EXPECT_TRUE(refused(rma_alias(here(), 8), RMA_ERR_STATE, {"rma_alias:", "before rma_init"}));
   EXPECT_TRUE(refused(rma_acc(there(), here(), kHuge, RMA_DOUBLE, nullptr, target_), RMA_ERR_SIZE,
                       {"rma_acc:", value}));
   EXPECT_TRUE(

@@ -45,6 +45,8 @@ CASES = [
     ("return", {"SHMEM_SYMMETRIC_SIZE": "100t"}, 1, r"no symmetric heap of \d+ bytes"),
     ("return", {"SHMEM_VERSION": "1"}, 0, r"^librma [\d.]+, OpenSHMEM 1\.5$"),
     ("return", {"SHMEM_INFO": "yes"}, 0, r"SHMEM_SYMMETRIC_SIZE +\d+ +bytes of the symmetric heap of each PE \(default\)"),
+    ("return", {"SHMEM_INFO": "yes"}, 0, r"Static data +shared "),
+    ("return", {"SHMEM_INFO": "yes", "RMA_ALIAS": "0"}, 0, r"Static data +registered +rma_alias: RMA_ALIAS is 0"),
 ]
 
 

@@ -51,11 +51,18 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
 
 }  // namespace
 
+Status HeapMemory::alias(std::byte* address, std::size_t bytes, bool joined) {
+  if (joined && own_alias() == nullptr) {
+    return {RMA_ERR_STATE, "this process has joined a job; make the call before rma_init"};
+  }
+  return make_alias(address, bytes);
+}
+
 Result<std::unique_ptr<HeapMemory>> HeapMemory::reserve(const Settings& settings, std::size_t locals) {
   const WindowOptions options = {
       .limit = settings.heap_size != 0 ? settings.heap_size : automatic_heap_size(locals),
       .huge_pages = window_pages(settings.huge_pages)};
-  auto window = Window::create(options);
+  auto window = Window::create(options, own_alias());
   if (!window.ok()) return std::move(window).status();
   return std::unique_ptr<HeapMemory>(new HeapMemory(std::move(window).value()));
 }
@@ -63,22 +70,24 @@ Result<std::unique_ptr<HeapMemory>> HeapMemory::reserve(const Settings& settings
 Status HeapMemory::start(const Settings& settings, Rails& rails) {
   // The directory lies in front of what the allocator manages, because the allocator lists the window in it.
   directory_bytes_ = RegionTable::directory_bytes(settings.max_regions);
+  directory_offset_ = window_.alias().file_bytes;
   const std::size_t backed = round_up(directory_bytes_, window_.granule());
-  if (Status status = window_.back(0, backed); !status.ok())
+  if (Status status = window_.back(directory_offset_, backed); !status.ok())
     return std::move(status).within("region directory");
-  regions_ = std::make_unique<RegionTable>(std::span(window_.base(), directory_bytes_));
+  regions_ = std::make_unique<RegionTable>(directory());
   const bool network = rails.count() != 0;
   if (!network) {
     backing_ = std::make_unique<WindowBacking>(window_, settings.heap_keep);
   } else {
     auto backing = std::make_unique<RegisteredBacking>(window_, *regions_, rails, settings.extent_bytes);
     registered_ = backing.get();
-    registered_->adopt(0, backed);
+    if (const Alias& alias = window_.alias(); alias.bytes != 0) registered_->adopt(alias.offset, alias.bytes);
+    registered_->adopt(directory_offset_, backed);
     backing_ = std::move(backing);
   }
   user_regions_ = std::make_unique<UserRegions>(*regions_, network ? &rails : nullptr);
-  auto allocator =
-      Allocator::create(window_, *backing_, *regions_, round_up(directory_bytes_, backing_->granule()));
+  const std::size_t reserved = round_up(directory_offset_ + directory_bytes_, backing_->granule());
+  auto allocator = Allocator::create(window_, *backing_, *regions_, reserved);
   if (!allocator.ok()) return std::move(allocator).status();
   allocator_ = std::move(allocator).value();
   return {};
@@ -99,7 +108,7 @@ bool HeapMemory::given_out(std::uintptr_t address, std::size_t bytes) const {
   if (bytes <= heap && offset <= heap - bytes) {
     return registered_ != nullptr && registered_->covers(address, bytes);
   }
-  const RegionView listed(std::span<std::byte>(window_.base(), directory_bytes_));
+  const RegionView listed(directory());
   return listed.find(address, bytes).has_value() && is_mapped(address, bytes);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "core/job/user_regions.hpp"
 #include "fabric/rails.hpp"
@@ -17,18 +18,26 @@
 
 namespace rma {
 
-/// The memory of this process that other ranks may access: its heap, and what the user has registered. The heap
-/// begins with the region directory, which lists all of it.
+/// The memory of this process that other ranks may access: its heap with the aliased memory, and what the
+/// user has registered. The heap begins with the region directory, which lists all of it.
 class HeapMemory {
  public:
-  /// Reserves the addresses of a heap for one of `locals` ranks of this host. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Makes memory of the program a part of the heaps that this process reserves from now on: see
+  /// make_alias(). If the process has `joined` a job, only what is a part already succeeds; RMA_ERR_STATE for
+  /// the rest.
+  [[nodiscard]] static Status alias(std::byte* address, std::size_t bytes, bool joined);
+  /// Reserves the addresses of a heap for one of `locals` ranks of this host. RMA_ERR_NO_MEMORY,
+  /// RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<std::unique_ptr<HeapMemory>> reserve(const Settings& settings,
                                                                    std::size_t locals);
   /// Makes the allocator. With rails, the heap is registered as it grows. `rails` outlives this.
   [[nodiscard]] Status start(const Settings& settings, Rails& rails);
 
   [[nodiscard]] const Window& window() const { return window_; }
-  [[nodiscard]] std::size_t directory_bytes() const { return directory_bytes_; }
+  /// Returns the region directory.
+  [[nodiscard]] std::span<std::byte> directory() const {
+    return {window_.base() + directory_offset_, directory_bytes_};
+  }
   [[nodiscard]] Allocator& allocator() { return *allocator_; }
   [[nodiscard]] UserRegions& user_regions() { return *user_regions_; }
 
@@ -46,6 +55,7 @@ class HeapMemory {
   explicit HeapMemory(Window window) : window_(std::move(window)) {}
 
   Window window_;
+  std::size_t directory_offset_ = 0;  ///< in the window, behind the aliased memory
   std::size_t directory_bytes_ = 0;
   std::unique_ptr<RegionTable> regions_;
   std::unique_ptr<Backing> backing_;

@@ -73,9 +73,12 @@ Status Job::start() {
     card.head.process_heap_bytes = heap->bytes;
     card.head.process_heap_fd = static_cast<std::uint32_t>(heap->fd);
   }
-  card.head.services[static_cast<std::size_t>(Service::regions)] = {.offset = 0,
-                                                                    .bytes = memory_->directory_bytes()};
-  if (const auto registration = memory_->own_registration(window.base())) {
+  card.head.alias_bytes = window.alias().file_bytes;
+  card.head.alias_fd = static_cast<std::uint32_t>(window.alias().fd);
+  const std::span<std::byte> directory = memory_->directory();
+  card.head.services[static_cast<std::size_t>(Service::regions)] = {
+      .offset = static_cast<std::uint64_t>(directory.data() - window.base()), .bytes = directory.size()};
+  if (const auto registration = memory_->own_registration(directory.data())) {
     for (std::size_t rail = 0; rail < card.rails.size(); ++rail) {
       card.rails[rail].directory_key = registration->remote[rail];
     }
@@ -162,9 +165,11 @@ Status Job::map_peer(int rank) {
       return std::move(status).within(text("rank {}", rank));
     }
     const ProcessCard::Head& head = peer->card.head;
-    auto window = PeerWindow::map(
-        static_cast<pid_t>(head.pid), {.fd = static_cast<int>(head.window_fd), .bytes = head.bytes},
-        {.fd = static_cast<int>(head.process_heap_fd), .bytes = head.process_heap_bytes});
+    auto window =
+        PeerWindow::map(static_cast<pid_t>(head.pid),
+                        {.fd = static_cast<int>(head.window_fd), .bytes = head.bytes - head.alias_bytes},
+                        {.fd = static_cast<int>(head.process_heap_fd), .bytes = head.process_heap_bytes},
+                        {.fd = static_cast<int>(head.alias_fd), .bytes = head.alias_bytes});
     if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
     // The number may have been another process's when the file was opened, unless it is still the rank's now.
     if (const auto there = identify(ProcessCards::process(card.value()).process);

@@ -10,7 +10,7 @@ namespace rma {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
-                  sizeof(ProcessCard::Head) == 72 + 16 * kServices,
+                  sizeof(ProcessCard::Head) == 80 + 16 * kServices,
               "the head is its own wire format: no padding");
 
 /// The header of each rail. The name and the transport's card follow it.
@@ -51,7 +51,7 @@ bool decode_rail(std::span<const std::byte>& from, ProcessCard::Rail* rail) {
 
 bool sensible(const ProcessCard::Head& head) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  bool good = head.base != 0 && head.base <= kMost - head.bytes &&
+  bool good = head.base != 0 && head.base <= kMost - head.bytes && head.alias_bytes <= head.bytes &&
               head.base + head.bytes <= kMost - head.process_heap_bytes;
   for (const ServiceBlock& block : head.services) {
     good = good && block.offset % ProcessCard::kBlockAlignment == 0 && block.bytes <= head.bytes &&

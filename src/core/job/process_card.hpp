@@ -27,7 +27,7 @@ struct ServiceBlock {
 struct ProcessCard {
   static constexpr std::uint64_t kMagic = 0x726d612d63617264;  // "rma-card"
   /// The version of this format, of all shared structures, and of the messages between processes.
-  static constexpr std::uint32_t kVersion = 10;
+  static constexpr std::uint32_t kVersion = 11;
   static constexpr std::size_t kBlockAlignment = 64;  ///< alignment of the services' blocks in their window
 
   /// The part of fixed size, which is its own wire format.
@@ -38,12 +38,13 @@ struct ProcessCard {
     std::uint64_t started = 0;  ///< the start time of the process; see ProcessIdentity
     std::uint64_t base = 0;     ///< address of the heap window in the owner's address space
     std::uint64_t bytes = 0;
+    std::uint64_t alias_bytes = 0;  ///< the part of `bytes`, in front, that is the file of the aliased memory
     std::uint64_t process_heap_bytes = 0;  ///< the size of the process heap that follows the window; 0: none
     std::uint32_t window_fd = 0;
     std::uint32_t process_heap_fd = 0;
     std::uint32_t atomics_by_device = 0;  ///< 1: the network's device executes all 8-byte atomics
-    std::uint32_t unused = 0;             ///< so that the head has no bytes without a value
-    std::uint64_t local_bytes = 0;        ///< the size of `local`, which follows
+    std::uint32_t alias_fd = 0;
+    std::uint64_t local_bytes = 0;  ///< the size of `local`, which follows
     std::array<ServiceBlock, kServices> services = {};
   };
   /// One network device.

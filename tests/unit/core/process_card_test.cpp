@@ -143,6 +143,9 @@ TEST(ProcessCard, WithAnImpossibleWindowIsRefused) {
   card.head.process_heap_bytes = kMost - card.head.base - card.head.bytes + 1;
   EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "the process heap goes past the last address";
   card = sample();
+  card.head.alias_bytes = card.head.bytes + 1;
+  EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "the aliased memory goes past the window";
+  card = sample();
   card.head.bytes = 0;
   EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "its blocks lie nowhere";
 }

@@ -1,0 +1,66 @@
+// One rank of a job whose ranks reach each other's static variables by aliases (rma_alias), through the
+// interface of C++.
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <vector>
+
+#include "rma/rma.hpp"
+
+namespace {
+
+struct Variables {
+  std::array<std::int64_t, 64> data = {};
+  std::int64_t counter = 5;
+  std::uint64_t flag = 0;
+};
+Variables variables;
+int failures = 0;
+
+void expect(bool good, const char* what) {
+  if (good) return;
+  ++failures;
+  std::fprintf(stderr, "rank %d: %s\n", rma_rank(), what);
+}
+
+void run() {
+  const rma::Environment environment;
+  const int next = (rma_rank() + 1) % rma_size();
+  std::vector<Variables*> all(static_cast<std::size_t>(rma_size()));
+  Variables* const mine = rma::find_alias(std::span(&variables, 1)).address();
+  rma::check(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine));
+  Variables* const there = all[static_cast<std::size_t>(next)];
+
+  expect(rma_same_host(next) == 0 || rma_direct_address(there, sizeof *there, next) != nullptr,
+         "a mapped alias");
+  std::array<std::int64_t, 64> sent = {};
+  sent.fill(1000 + rma_rank());
+  rma::check(rma_put_notify(there->data.data(), sent.data(), sizeof sent, &there->flag, 1, next));
+  rma::check(rma_wait_until(&variables.flag, RMA_EQ, 1, nullptr));
+  const int previous = (rma_rank() + rma_size() - 1) % rma_size();
+  expect(variables.data[63] == 1000 + previous, "what the rank before has put");
+  rma::check(rma_barrier(rma_team_world()));
+  std::int64_t old = 0;
+  rma::check(rma_atomic64(RMA_FETCH_ADD, reinterpret_cast<std::uint64_t*>(&all[0]->counter), 1, 0,
+                          reinterpret_cast<std::uint64_t*>(&old), 0));
+  expect(old >= 5 && old < 5 + rma_size(), "a ticket");
+  rma::check(rma_barrier(rma_team_world()));
+  if (rma_rank() == 0) expect(variables.counter == 5 + rma_size(), "the sum of all tickets");
+  expect(rma_alias(&variables, sizeof variables) == RMA_SUCCESS, "the same alias again");
+}
+
+}  // namespace
+
+int main() {
+  rma::alias(std::span(&variables, 1));
+  // The second job finds the alias of the first.
+  for (int job = 0; job < 2; ++job) {
+    variables.counter = 5;
+    variables.flag = 0;
+    run();
+  }
+  if (failures == 0) std::puts("right");
+  return failures == 0 ? 0 : 1;
+}
