@@ -98,6 +98,15 @@ rma_status_t rma_recv_vector(const struct iovec* segments, size_t count, int sou
                              uint32_t context, rma_message_info_t* info);
 rma_status_t rma_recv_vector_nb(const struct iovec* segments, size_t count, int source, int tag,
                                 uint32_t context, rma_message_info_t* info, rma_request_t* request);
+/** The same for synchronous sends, which end when a receive has matched (rma_ssend). */
+rma_status_t rma_ssend_strided(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                               int rank, int tag, uint32_t context);
+rma_status_t rma_ssend_strided_nb(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                  int rank, int tag, uint32_t context, rma_request_t* request);
+rma_status_t rma_ssend_vector(const struct iovec* segments, size_t count, int rank, int tag,
+                              uint32_t context);
+rma_status_t rma_ssend_vector_nb(const struct iovec* segments, size_t count, int rank, int tag,
+                                 uint32_t context, rma_request_t* request);
 
 /** A send or receive that the program starts again and again with the same arguments. The handle is local: it is
  *  valid in this process only, until rma_persistent_free or rma_finalize. */
@@ -133,6 +142,15 @@ rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_
 rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info);
 rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info,
                           rma_request_t* request);
+/** These receive such a message into a strided layout or a vector (rma_recv_strided, rma_recv_vector). */
+rma_status_t rma_mrecv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                               rma_message_t* message, rma_message_info_t* info);
+rma_status_t rma_mrecv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                  rma_message_t* message, rma_message_info_t* info, rma_request_t* request);
+rma_status_t rma_mrecv_vector(const struct iovec* segments, size_t count, rma_message_t* message,
+                              rma_message_info_t* info);
+rma_status_t rma_mrecv_vector_nb(const struct iovec* segments, size_t count, rma_message_t* message,
+                                 rma_message_info_t* info, rma_request_t* request);
 
 /** Cancels a receive, if no message has matched it yet. The caller still waits for the request: it returns
  *  RMA_ERR_CANCELED if the receive was cancelled, else the receive's own status. Does nothing to other

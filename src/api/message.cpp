@@ -8,11 +8,6 @@
 namespace rma {
 namespace {
 
-/// The handle of a message is its name in Messages. It points nowhere.
-rma_message_t handle_of(std::uint64_t name) {
-  return reinterpret_cast<rma_message_t>(static_cast<std::uintptr_t>(name));
-}
-
 Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool wait, int* found,
              rma_message_t* message, rma_message_info_t* info) {
   if (Status status = check_wanted(runtime, source, tag); !status.ok()) return status;
@@ -26,16 +21,14 @@ Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool 
   return status;
 }
 
-Status receive_taken(Runtime& runtime, void* dst, std::size_t bytes, rma_message_t* message,
-                     rma_message_info_t* info, rma_request_t* request) {
-  if (Status status = check_not_null(message, "message"); !status.ok()) return status;
-  if (Status status = check_not_null(*message, "*message"); !status.ok()) return status;
-  if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
-  std::uint64_t taken = reinterpret_cast<std::uintptr_t>(*message);
-  Status status = runtime.messages->receive_taken(
-      &taken, MessageData::of({static_cast<std::byte*>(dst), bytes}), info, request);
-  *message = handle_of(taken);
-  return status;
+rma_status_t receive_found(const char* name, void* dst, std::size_t bytes, rma_message_t* message,
+                           rma_message_info_t* info, Blocking blocking, rma_request_t* request) {
+  return call(name, -1, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = check_message(message, blocking, request); !status.ok()) return status;
+    if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+    return receive_taken(runtime, MessageData::of({static_cast<std::byte*>(dst), bytes}), message, info,
+                         request);
+  });
 }
 
 }  // namespace
@@ -106,17 +99,12 @@ rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_
 }
 
 rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    return rma::receive_taken(runtime, dst, bytes, message, info, nullptr);
-  });
+  return rma::receive_found(__func__, dst, bytes, message, info, Blocking::yes, nullptr);
 }
 
 rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info,
                           rma_request_t* request) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_request(request); !status.ok()) return status;
-    return rma::receive_taken(runtime, dst, bytes, message, info, request);
-  });
+  return rma::receive_found(__func__, dst, bytes, message, info, Blocking::no, request);
 }
 
 rma_status_t rma_cancel(rma_request_t request) {

@@ -56,6 +56,28 @@ inline Status check_receive(const Runtime& runtime, int source, int tag, Blockin
   return check_wanted(runtime, source, tag);
 }
 
+/// The handle of a message is its name in Messages. It points nowhere.
+inline rma_message_t handle_of(std::uint64_t name) {
+  return reinterpret_cast<rma_message_t>(static_cast<std::uintptr_t>(name));
+}
+
+/// Checks what all receives of a message that was found have in common.
+inline Status check_message(const rma_message_t* message, Blocking blocking, rma_request_t* request) {
+  if (blocking == Blocking::no) {
+    if (Status status = check_request(request); !status.ok()) return status;
+  }
+  if (Status status = check_not_null(message, "message"); !status.ok()) return status;
+  return check_not_null(*message, "*message");
+}
+/// Receives such a message, whose handle becomes null.
+inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_message_t* message,
+                            rma_message_info_t* info, rma_request_t* request) {
+  std::uint64_t taken = reinterpret_cast<std::uintptr_t>(*message);
+  Status status = runtime.messages->receive_taken(&taken, data, info, request);
+  *message = handle_of(taken);
+  return status;
+}
+
 [[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes,
                                                 int rank, int tag, std::uint32_t context, bool synchronous,
                                                 Blocking blocking, rma_request_t* request) {

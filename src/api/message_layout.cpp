@@ -50,13 +50,14 @@ Result<MessageData> data_of(const Vector& given) {
 
 template <typename Layout>
 rma_status_t send_from(const char* name, const Layout& layout, int rank, int tag, std::uint32_t context,
-                       Blocking blocking, rma_request_t* request) {
+                       Blocking blocking, rma_request_t* request, bool synchronous = false) {
   return call(name, rank, 0, [&](Runtime& runtime) -> Status {
     if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
     auto data = data_of(layout);
     if (!data.ok()) return std::move(data).status();
     if (!data.value().contiguous()) count(Layout::kCounter);
-    return runtime.messages->send(data.value(), rank, {.context = context, .tag = tag}, false, request);
+    return runtime.messages->send(data.value(), rank, {.context = context, .tag = tag}, synchronous,
+                                  request);
   });
 }
 
@@ -70,6 +71,18 @@ rma_status_t receive_into(const char* name, const Layout& layout, int source, in
     if (!data.value().contiguous()) count(Layout::kCounter);
     return runtime.messages->receive(data.value(), {.source = source, .tag = tag, .context = context}, info,
                                      request);
+  });
+}
+
+template <typename Layout>
+rma_status_t receive_taken_into(const char* name, const Layout& layout, rma_message_t* message,
+                                rma_message_info_t* info, Blocking blocking, rma_request_t* request) {
+  return call(name, -1, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = check_message(message, blocking, request); !status.ok()) return status;
+    auto data = data_of(layout);
+    if (!data.ok()) return std::move(data).status();
+    if (!data.value().contiguous()) count(Layout::kCounter);
+    return receive_taken(runtime, data.value(), message, info, request);
   });
 }
 
@@ -127,6 +140,50 @@ rma_status_t rma_recv_vector_nb(const struct iovec* segments, size_t count, int 
                                 uint32_t context, rma_message_info_t* info, rma_request_t* request) {
   return rma::receive_into(__func__, Vector{segments, count}, source, tag, context, info, Blocking::no,
                            request);
+}
+
+rma_status_t rma_ssend_strided(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                               int rank, int tag, uint32_t context) {
+  return rma::send_from(__func__, Strided{src, strides, counts, levels}, rank, tag, context, Blocking::yes,
+                        nullptr, true);
+}
+
+rma_status_t rma_ssend_strided_nb(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                  int rank, int tag, uint32_t context, rma_request_t* request) {
+  return rma::send_from(__func__, Strided{src, strides, counts, levels}, rank, tag, context, Blocking::no,
+                        request, true);
+}
+
+rma_status_t rma_ssend_vector(const struct iovec* segments, size_t count, int rank, int tag,
+                              uint32_t context) {
+  return rma::send_from(__func__, Vector{segments, count}, rank, tag, context, Blocking::yes, nullptr, true);
+}
+
+rma_status_t rma_ssend_vector_nb(const struct iovec* segments, size_t count, int rank, int tag,
+                                 uint32_t context, rma_request_t* request) {
+  return rma::send_from(__func__, Vector{segments, count}, rank, tag, context, Blocking::no, request, true);
+}
+
+rma_status_t rma_mrecv_strided(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                               rma_message_t* message, rma_message_info_t* info) {
+  return rma::receive_taken_into(__func__, Strided{dst, strides, counts, levels}, message, info,
+                                 Blocking::yes, nullptr);
+}
+
+rma_status_t rma_mrecv_strided_nb(void* dst, const ptrdiff_t* strides, const size_t* counts, int levels,
+                                  rma_message_t* message, rma_message_info_t* info, rma_request_t* request) {
+  return rma::receive_taken_into(__func__, Strided{dst, strides, counts, levels}, message, info, Blocking::no,
+                                 request);
+}
+
+rma_status_t rma_mrecv_vector(const struct iovec* segments, size_t count, rma_message_t* message,
+                              rma_message_info_t* info) {
+  return rma::receive_taken_into(__func__, Vector{segments, count}, message, info, Blocking::yes, nullptr);
+}
+
+rma_status_t rma_mrecv_vector_nb(const struct iovec* segments, size_t count, rma_message_t* message,
+                                 rma_message_info_t* info, rma_request_t* request) {
+  return rma::receive_taken_into(__func__, Vector{segments, count}, message, info, Blocking::no, request);
 }
 
 }  // extern "C"

@@ -65,11 +65,6 @@ int take(MPI_Message* handle, std::unique_ptr<FoundMessage>& taken) {
   return MPI_SUCCESS;
 }
 
-/// Returns memory for the data of a buffer that is not contiguous: rma_mrecv knows no other.
-PackMemory pack_memory(const Buffer& buffer) {
-  return buffer.is_contiguous() ? nullptr : std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
-}
-
 }  // namespace
 
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
@@ -91,9 +86,10 @@ int mrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handle
     return MPI_SUCCESS;
   }
   rma_message_info_t info = {};
-  const PackMemory memory = pack_memory(buffer);
-  const rma_status_t received =
-      rma_mrecv(memory != nullptr ? memory.get() : buffer.data, buffer.bytes, message->message(), &info);
+  PackMemory memory;
+  rma_request_t pending = RMA_REQUEST_NULL;
+  rma_status_t received = receive_found(buffer, message->message(), &info, memory, pending);
+  if (received == RMA_SUCCESS) received = rma_wait(&pending);
   if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) {
     unpack_received(buffer, info, memory);
     describe_message(status, message->comm(), info);
@@ -111,13 +107,11 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   if (comm == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   request->keep_datatype(type);
-  request->packed.memory = pack_memory(buffer);
   request->packed.buffer = buffer;
   request->proc_null = request->ended = message == nullptr;
   if (message != nullptr) {
-    std::byte* const to = request->packed.memory != nullptr ? request->packed.memory.get() : buffer.data;
-    const int code =
-        checked(rma_mrecv_nb(to, buffer.bytes, message->message(), &request->info, &request->pending));
+    const int code = checked(receive_found(buffer, message->message(), &request->info, request->packed.memory,
+                                           request->pending));
     if (code != MPI_SUCCESS) return code;
   }
   *made = request.release()->handle<MPI_Request>();

@@ -60,19 +60,20 @@ std::vector<iovec> vector_layout(const Buffer& buffer) {
 rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const Peer& to, PackMemory& memory,
                                 rma_request_t& pending) {
   const TypeMap map = buffer.type->map_of(buffer.count);
-  if (mode == Mode::kStandard) {
-    if (const auto layout = strided_layout(map, buffer.data)) {
-      return rma_send_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
-                                 to.rank, to.tag, to.context, &pending);
-    }
-    if (map.blocks() <= kMostSegments) {
-      const std::vector<iovec> segments = vector_layout(buffer);
-      return rma_send_vector_nb(segments.data(), segments.size(), to.rank, to.tag, to.context, &pending);
-    }
+  const bool synchronous = mode == Mode::kSynchronous;
+  if (const auto layout = strided_layout(map, buffer.data)) {
+    const auto send = synchronous ? rma_ssend_strided_nb : rma_send_strided_nb;
+    return send(layout->start, layout->strides.data(), layout->counts.data(), layout->levels, to.rank, to.tag,
+                to.context, &pending);
+  }
+  if (map.blocks() <= kMostSegments) {
+    const auto send = synchronous ? rma_ssend_vector_nb : rma_send_vector_nb;
+    const std::vector<iovec> segments = vector_layout(buffer);
+    return send(segments.data(), segments.size(), to.rank, to.tag, to.context, &pending);
   }
   memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
   pack(buffer, memory.get());
-  const auto send = mode == Mode::kSynchronous ? rma_ssend_nb : rma_send_nb;
+  const auto send = synchronous ? rma_ssend_nb : rma_send_nb;
   return send(memory.get(), buffer.bytes, to.rank, to.tag, to.context, &pending);
 }
 
@@ -90,6 +91,22 @@ rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from, rma_m
   }
   memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
   return rma_recv_nb(memory.get(), buffer.bytes, from.rank, from.tag, from.context, info, &pending);
+}
+
+rma_status_t receive_found(const Buffer& buffer, rma_message_t* message, rma_message_info_t* info,
+                           PackMemory& memory, rma_request_t& pending) {
+  if (buffer.is_contiguous()) return rma_mrecv_nb(buffer.data, buffer.bytes, message, info, &pending);
+  const TypeMap map = buffer.type->map_of(buffer.count);
+  if (const auto layout = strided_layout(map, buffer.data)) {
+    return rma_mrecv_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
+                                message, info, &pending);
+  }
+  if (map.blocks() <= kMostSegments) {
+    const std::vector<iovec> segments = vector_layout(buffer);
+    return rma_mrecv_vector_nb(segments.data(), segments.size(), message, info, &pending);
+  }
+  memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
+  return rma_mrecv_nb(memory.get(), buffer.bytes, message, info, &pending);
 }
 
 void unpack_received(const Buffer& buffer, const rma_message_info_t& info, const PackMemory& memory) {

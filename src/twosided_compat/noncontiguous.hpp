@@ -8,9 +8,8 @@
 #include "twosided_compat/buffer.hpp"
 
 // Messages from and into buffers that are not contiguous. librma moves them as strided or vector layouts
-// (rma/messages.h), without a packed copy. Only the following are packed, into memory of this library:
-//  - a layout whose list of contiguous parts would be long (kMostSegments);
-//  - synchronous sends and receives of matched messages, for which rma/messages.h has no layouts.
+// (rma/messages.h), without a packed copy. Only a layout whose list of contiguous parts would be long
+// (kMostSegments) is packed, into memory of this library.
 
 namespace rma::mpi {
 
@@ -35,6 +34,10 @@ using PackMemory = std::unique_ptr<std::byte[]>;
 [[nodiscard]] rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from,
                                                  rma_message_info_t* info, PackMemory& memory,
                                                  rma_request_t& pending);
+/// Does the same for a message that a matched probe has found, into a buffer of any kind. `*message` becomes null.
+[[nodiscard]] rma_status_t receive_found(const Buffer& buffer, rma_message_t* message,
+                                         rma_message_info_t* info, PackMemory& memory,
+                                         rma_request_t& pending);
 /// Moves the data of a receive that has ended to their places.
 void unpack_received(const Buffer& buffer, const rma_message_info_t& info, const PackMemory& memory);
 

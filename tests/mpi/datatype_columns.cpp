@@ -1,4 +1,5 @@
-// Rank 0 sends columns and a triangle of a matrix to rank 1. column_counts.py looks at the statistics: librma
+// Rank 0 sends columns and a triangle of a matrix to rank 1, by standard and synchronous sends. Rank 1 receives some of
+// them as messages that a probe has found. column_counts.py looks at the statistics: librma
 // has moved all of them from layout to layout, and the MPI layer has packed none.
 //
 // usage: mpi-datatype-columns COLUMNS TRIANGLES
@@ -22,17 +23,47 @@ std::vector<double> matrix(bool filled) {
   return all;
 }
 
+/// Sends by one of three calls.
+void send(const void* data, MPI_Datatype type, int kind) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (kind % 3 == 0) {
+    SUCCEEDS(MPI_Send(data, 1, type, 1, 0, MPI_COMM_WORLD));
+  } else if (kind % 3 == 1) {
+    SUCCEEDS(MPI_Ssend(data, 1, type, 1, 0, MPI_COMM_WORLD));
+  } else {
+    SUCCEEDS(MPI_Issend(data, 1, type, 1, 0, MPI_COMM_WORLD, &request));
+    SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  }
+}
+
+/// Receives by one of three calls.
+void receive(void* data, MPI_Datatype type, int kind) {
+  if (kind / 2 % 3 == 0) {
+    SUCCEEDS(MPI_Recv(data, 1, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    return;
+  }
+  MPI_Message message = MPI_MESSAGE_NULL;
+  SUCCEEDS(MPI_Mprobe(0, 0, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE));
+  if (kind / 2 % 3 == 1) {
+    SUCCEEDS(MPI_Mrecv(data, 1, type, &message, MPI_STATUS_IGNORE));
+    return;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  SUCCEEDS(MPI_Imrecv(data, 1, type, &message, &request));
+  SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
 void columns(int rank, int count) {
   MPI_Datatype column = MPI_DATATYPE_NULL;
   SUCCEEDS(MPI_Type_vector(kRows, 1, kRows, MPI_DOUBLE, &column));
   SUCCEEDS(MPI_Type_commit(&column));
   std::vector<double> all = matrix(rank == 0);
   for (int i = 0; i < count; ++i) {
-    if (rank == 0) SUCCEEDS(MPI_Send(&all[static_cast<std::size_t>(i)], 1, column, 1, 0, MPI_COMM_WORLD));
+    if (rank == 0) send(&all[static_cast<std::size_t>(i)], column, i);
     if (rank != 1) continue;
     // Into the mirrored place, so that no two columns are the same memory.
     double* const place = &all[static_cast<std::size_t>(kRows - 1 - i)];
-    SUCCEEDS(MPI_Recv(place, 1, column, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    receive(place, column, i);
     CHECK(place[0] == number(0, i) && place[kRows * (kRows - 1)] == number(kRows - 1, i));
   }
   SUCCEEDS(MPI_Type_free(&column));
@@ -50,8 +81,8 @@ void triangles(int rank, int count) {
   SUCCEEDS(MPI_Type_commit(&triangle));
   std::vector<double> all = matrix(rank == 0);
   for (int i = 0; i < count; ++i) {
-    if (rank == 0) SUCCEEDS(MPI_Send(all.data(), 1, triangle, 1, 0, MPI_COMM_WORLD));
-    if (rank == 1) SUCCEEDS(MPI_Recv(all.data(), 1, triangle, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (rank == 0) send(all.data(), triangle, i);
+    if (rank == 1) receive(all.data(), triangle, i);
   }
   if (rank == 1 && count > 0) {
     CHECK(all[1] == number(0, 1) && all[kRows] == -1);

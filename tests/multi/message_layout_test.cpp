@@ -113,14 +113,16 @@ class Block {
   std::byte* data_ = nullptr;
 };
 
-rma_status_t send_drawn(const DrawnLayout& layout, std::byte* block, int to, int tag,
+rma_status_t send_drawn(const DrawnLayout& layout, std::byte* block, int to, int tag, bool synchronous,
                         rma_request_t* request) {
   if (layout.counts.empty()) {
     const auto list = layout.list(block);
-    return rma_send_vector_nb(list.data(), list.size(), to, tag, kLayoutContext, request);
+    const auto send = synchronous ? rma_ssend_vector_nb : rma_send_vector_nb;
+    return send(list.data(), list.size(), to, tag, kLayoutContext, request);
   }
-  return rma_send_strided_nb(block + layout.start, layout.strides.data(), layout.counts.data(),
-                             layout.levels(), to, tag, kLayoutContext, request);
+  const auto send = synchronous ? rma_ssend_strided_nb : rma_send_strided_nb;
+  return send(block + layout.start, layout.strides.data(), layout.counts.data(), layout.levels(), to, tag,
+              kLayoutContext, request);
 }
 
 rma_status_t receive_drawn(const DrawnLayout& layout, std::byte* block, int from, int tag,
@@ -131,6 +133,20 @@ rma_status_t receive_drawn(const DrawnLayout& layout, std::byte* block, int from
   }
   return rma_recv_strided_nb(block + layout.start, layout.strides.data(), layout.counts.data(),
                              layout.levels(), from, tag, kLayoutContext, info, request);
+}
+
+/// Waits for the message, takes it out of the matching, and receives it.
+rma_status_t receive_found_drawn(const DrawnLayout& layout, std::byte* block, int from, int tag,
+                                 rma_message_info_t* info, rma_request_t* request) {
+  rma_message_t message = nullptr;
+  const rma_status_t found = rma_mprobe(from, tag, kLayoutContext, &message, info);
+  if (found != RMA_SUCCESS) return found;
+  if (layout.counts.empty()) {
+    const auto list = layout.list(block);
+    return rma_mrecv_vector_nb(list.data(), list.size(), &message, info, request);
+  }
+  return rma_mrecv_strided_nb(block + layout.start, layout.strides.data(), layout.counts.data(),
+                              layout.levels(), &message, info, request);
 }
 
 /// Each rank sends from one layout to the next rank, which receives into another. The receive may be shorter.
@@ -157,11 +173,12 @@ void pass_on_drawn(std::uint64_t round) {
   rma_message_info_t info = {};
   const bool posted_first = own.chance(50);
   const auto post = [&] {
+    const auto receive = !posted_first && own.chance(40) ? receive_found_drawn : receive_drawn;
     EXPECT_TRUE(
-        ok(receive_drawn(into, in.data(), own.chance(50) ? from : RMA_ANY_SOURCE, 3, &info, &requests[0])));
+        ok(receive(into, in.data(), own.chance(50) ? from : RMA_ANY_SOURCE, 3, &info, &requests[0])));
   };
   if (posted_first) post();
-  EXPECT_TRUE(ok(send_drawn(source, out.data(), neighbour(1), 3, &requests[1])));
+  EXPECT_TRUE(ok(send_drawn(source, out.data(), neighbour(1), 3, own.chance(30), &requests[1])));
   if (!posted_first) post();
   EXPECT_TRUE(ok(rma_wait_all(requests.data(), requests.size())));
   expect_info(info, from, 3, theirs.offsets.size());
@@ -233,6 +250,39 @@ TEST(Message, BlockingLayoutCallsAndTheirErrors) {
       ok(rma_send_strided_nb(source.data(), &stride, counts.data(), 1, me(), 3, kLayoutContext, &request)));
   EXPECT_TRUE(ok(rma_recv_vector(list.data(), list.size(), me(), 3, kLayoutContext, nullptr)));
   EXPECT_TRUE(ok(rma_wait(&request)));
+
+  // Synchronous sends, and messages that a probe has found.
+  const auto receive_found = [&](auto receive) {
+    rma_message_t message = nullptr;
+    EXPECT_TRUE(ok(rma_mprobe(me(), 3, kLayoutContext, &message, &info)));
+    EXPECT_TRUE(ok(receive(&message)));
+    EXPECT_EQ(message, nullptr);
+  };
+  std::fill(sink.begin(), sink.end(), std::byte{0x5a});
+  EXPECT_TRUE(ok(
+      rma_ssend_strided_nb(source.data(), &stride, counts.data(), 1, me(), 3, kLayoutContext, &request)));
+  receive_found([&](rma_message_t* message) {
+    return rma_mrecv_vector(list.data(), list.size(), message, &info);
+  });
+  EXPECT_TRUE(ok(rma_wait(&request)));
+  expect_info(info, me(), 3, 12);
+  EXPECT_EQ(sink[8], source[0]);
+  EXPECT_EQ(sink[0], source[6]);
+  EXPECT_TRUE(ok(rma_ssend_vector_nb(list.data(), list.size(), me(), 3, kLayoutContext, &request)));
+  receive_found([&](rma_message_t* message) {
+    return rma_mrecv_strided(source.data(), &stride, counts.data(), 1, message, nullptr);
+  });
+  EXPECT_TRUE(ok(rma_wait(&request)));
+  EXPECT_TRUE(ok(rma_recv_vector_nb(list.data(), list.size(), me(), 3, kLayoutContext, &info, &request)));
+  EXPECT_TRUE(ok(rma_ssend_strided(source.data(), &stride, counts.data(), 1, me(), 3, kLayoutContext)));
+  EXPECT_TRUE(ok(rma_wait(&request)));
+  EXPECT_TRUE(ok(rma_recv_strided_nb(source.data(), &stride, counts.data(), 1, me(), 3, kLayoutContext,
+                                     nullptr, &request)));
+  EXPECT_TRUE(ok(rma_ssend_vector(list.data(), list.size(), me(), 3, kLayoutContext)));
+  EXPECT_TRUE(ok(rma_wait(&request)));
+  rma_message_t none = nullptr;
+  EXPECT_EQ(rma_mrecv_vector(list.data(), list.size(), &none, nullptr), RMA_ERR_ARGUMENT);
+  EXPECT_EQ(rma_mrecv_strided(source.data(), &stride, counts.data(), 1, nullptr, nullptr), RMA_ERR_ARGUMENT);
 
   const auto send = [&](const void* from, const std::ptrdiff_t* strides, const std::size_t* numbers,
                         int levels) {
