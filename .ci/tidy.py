@@ -52,6 +52,15 @@ def expand(source):
     source.write_text("\n".join(lines) + "\n")
 
 
+def generate(build, sources):
+    """Makes the generated files that unity files include."""
+    parts = {part for source in sources if "Unity" in source.parts
+             for part in re.findall(r'^#include "(/.+)"$', source.read_text(), re.MULTILINE)}
+    missing = [str(pathlib.Path(part).relative_to(build)) for part in parts if not pathlib.Path(part).exists()]
+    if missing:
+        subprocess.run(["cmake", "--build", str(build), "--target", *missing], stdout=subprocess.DEVNULL, check=True)
+
+
 def state_of(source, command, extra, version):
     """Returns a hash of all that clang-tidy's result depends on. Names of this checkout do not count."""
     compiler = [word for word in command if not word.endswith("ccache")]
@@ -90,6 +99,7 @@ def main():
     all_groups = list(groups(build))
     if not all_groups:
         sys.exit("tidy: there is nothing to check")
+    generate(build, [source for source, _ in all_groups])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda group: check(build, *group, version), all_groups))
     for findings, _ in results:
