@@ -77,8 +77,8 @@ def check(build, source, command, version):
     """Returns (findings, checked): the text of the findings, and whether clang-tidy ran."""
     if "Unity" in source.parts:
         expand(source)
-    folder = str(source).replace(str(build) + "/", "").split("/CMakeFiles/")[0]
-    extra = ["-iquote", str(folder)]
+    folder = str(source).replace(str(build), str(ROOT)).split("/CMakeFiles/")[0]
+    extra = ["-iquote", folder]
     state = state_of(source, command, extra, version)
     if state is not None and (CLEAN / state).exists():
         return "", False
