@@ -81,33 +81,36 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
 [[gnu::always_inline]] inline rma_status_t send(const char* name, const void* src, std::size_t bytes,
                                                 int rank, int tag, std::uint32_t context, bool synchronous,
                                                 Blocking blocking, rma_request_t* request) {
-  return call(name, rank, bytes, [&](Runtime& runtime) __attribute__((always_inline))->Status {
-    if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
-    if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
-    const std::span<const std::byte> data(static_cast<const std::byte*>(src), bytes);
-    const Envelope envelope = {.context = context, .tag = tag};
-    if (!synchronous && runtime.messages->send_at_once(data, rank, envelope)) [[likely]] {
-      if (blocking == Blocking::no) *request = kCompleteRequest;
-      return {};
-    }
-    return runtime.messages->send(MessageData::of(data), rank, envelope, synchronous, request);
-  });
+  return call(
+      name, rank, bytes, [&](Runtime & runtime) __attribute__((always_inline))->Status {
+        if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
+        if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
+        const std::span<const std::byte> data(static_cast<const std::byte*>(src), bytes);
+        const Envelope envelope = {.context = context, .tag = tag};
+        if (!synchronous && runtime.messages->send_at_once(data, rank, envelope)) [[likely]] {
+          if (blocking == Blocking::no) *request = kCompleteRequest;
+          return {};
+        }
+        return runtime.messages->send(MessageData::of(data), rank, envelope, synchronous, request);
+      });
 }
 
 [[gnu::always_inline]] inline rma_status_t receive(const char* name, void* dst, std::size_t bytes, int source,
                                                    int tag, std::uint32_t context, rma_message_info_t* info,
                                                    Blocking blocking, rma_request_t* request) {
-  return call(name, source, bytes, [&](Runtime& runtime) __attribute__((always_inline))->Status {
-    if (Status status = check_receive(runtime, source, tag, blocking, request); !status.ok()) return status;
-    if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
-    const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
-    const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
-    if (runtime.messages->receive_at_once(buffer, wanted, info)) {
-      if (blocking == Blocking::no) *request = kCompleteRequest;
-      return {};
-    }
-    return runtime.messages->receive(MessageData::of(buffer), wanted, info, request);
-  });
+  return call(
+      name, source, bytes, [&](Runtime & runtime) __attribute__((always_inline))->Status {
+        if (Status status = check_receive(runtime, source, tag, blocking, request); !status.ok())
+          return status;
+        if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+        const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
+        const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
+        if (runtime.messages->receive_at_once(buffer, wanted, info)) {
+          if (blocking == Blocking::no) *request = kCompleteRequest;
+          return {};
+        }
+        return runtime.messages->receive(MessageData::of(buffer), wanted, info, request);
+      });
 }
 
 }  // namespace rma

@@ -56,8 +56,7 @@ rma_status_t send_from(const char* name, const Layout& layout, int rank, int tag
     auto data = data_of(layout);
     if (!data.ok()) return std::move(data).status();
     if (!data.value().contiguous()) count(Layout::kCounter);
-    return runtime.messages->send(data.value(), rank, {.context = context, .tag = tag}, synchronous,
-                                  request);
+    return runtime.messages->send(data.value(), rank, {.context = context, .tag = tag}, synchronous, request);
   });
 }
 

@@ -110,7 +110,7 @@ class Rounds {
   const WaitPolicy policy_;
   const int member_;
   const int members_;
-  std::uint64_t met_ = 0;  ///< number of rounds that all members have come to
+  std::uint64_t met_ = 0;                 ///< number of rounds that all members have come to
   std::uint64_t one_way_ = 0;             ///< number of one-way rounds that this member has begun
   std::uint64_t one_way_at_meeting_ = 0;  ///< and of those that it had begun when the members last met
   bool failed_ = false;                   ///< a round has failed, and so do all that follow

@@ -67,7 +67,8 @@ class Inbox {
   /// Returns the ring of messages from `sender`, or null if it has made none.
   [[nodiscard]] Ring* of(int sender) {
     static_cast<void>(rings());  // it may be new
-    return by_rank_[static_cast<std::size_t>(sender)].load(std::memory_order_acquire);  // pairs with find_new()
+    return by_rank_[static_cast<std::size_t>(sender)].load(
+        std::memory_order_acquire);  // pairs with find_new()
   }
 
  private:

@@ -110,8 +110,8 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   request->packed.buffer = buffer;
   request->proc_null = request->ended = message == nullptr;
   if (message != nullptr) {
-    const int code = checked(receive_found(buffer, message->message(), &request->info, request->packed.memory,
-                                           request->pending));
+    const int code = checked(
+        receive_found(buffer, message->message(), &request->info, request->packed.memory, request->pending));
     if (code != MPI_SUCCESS) return code;
   }
   *made = request.release()->handle<MPI_Request>();

@@ -174,8 +174,7 @@ void pass_on_drawn(std::uint64_t round) {
   const bool posted_first = own.chance(50);
   const auto post = [&] {
     const auto receive = !posted_first && own.chance(40) ? receive_found_drawn : receive_drawn;
-    EXPECT_TRUE(
-        ok(receive(into, in.data(), own.chance(50) ? from : RMA_ANY_SOURCE, 3, &info, &requests[0])));
+    EXPECT_TRUE(ok(receive(into, in.data(), own.chance(50) ? from : RMA_ANY_SOURCE, 3, &info, &requests[0])));
   };
   if (posted_first) post();
   EXPECT_TRUE(ok(send_drawn(source, out.data(), neighbour(1), 3, own.chance(30), &requests[1])));
@@ -259,11 +258,10 @@ TEST(Message, BlockingLayoutCallsAndTheirErrors) {
     EXPECT_EQ(message, nullptr);
   };
   std::fill(sink.begin(), sink.end(), std::byte{0x5a});
-  EXPECT_TRUE(ok(
-      rma_ssend_strided_nb(source.data(), &stride, counts.data(), 1, me(), 3, kLayoutContext, &request)));
-  receive_found([&](rma_message_t* message) {
-    return rma_mrecv_vector(list.data(), list.size(), message, &info);
-  });
+  EXPECT_TRUE(
+      ok(rma_ssend_strided_nb(source.data(), &stride, counts.data(), 1, me(), 3, kLayoutContext, &request)));
+  receive_found(
+      [&](rma_message_t* message) { return rma_mrecv_vector(list.data(), list.size(), message, &info); });
   EXPECT_TRUE(ok(rma_wait(&request)));
   expect_info(info, me(), 3, 12);
   EXPECT_EQ(sink[8], source[0]);
