@@ -140,10 +140,6 @@ Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool
 Status Messages::start_send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                             MessageContext* own, rma_request_t* request, SendOperation** started) {
   bool sent = false;
-  if (!synchronous && data.contiguous() && send_at_once({data.address, data.bytes}, rank, envelope)) {
-    if (request != nullptr) *request = kCompleteRequest;
-    return {};
-  }
   if (synchronous || !data.contiguous()) {
     if (Status status = outbox_.ready(rank); !status.ok()) return status;
   } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
