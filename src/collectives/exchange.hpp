@@ -15,8 +15,8 @@
 namespace rma {
 
 /// The part of one member in the collectives of a team on one host. Broadcasts, gathers, scatters, reductions to a root
-/// and scans of little data take a one-way round: nobody waits for those that need none of its data, and a root runs
-/// ahead of the others (Rounds). Other data of up to one piece takes one round in which all meet. Longer
+/// and scans of little data take a one-way round (Rounds): a member that gives data goes on at once, so a root of
+/// several broadcasts runs ahead of the others. Other data of up to one piece takes one round in which all meet. Longer
 /// data takes one round per piece, in which a member fills its next outbox while others still read the last one. For
 /// large data the members announce their buffers to each other (AnnouncedBuffers). They copy or combine what is mapped
 /// where it lies. Other data go by the members' scratch memory in pieces, which one member fills while others empty the

@@ -72,7 +72,8 @@ std::span<const SettingInfo> setting_table() {
                   "How often a waiting rank polls before it yields or sleeps. It does not poll if the host "
                   "has more ranks than processors"},
       SettingInfo{"RMA_YIELDS", &Settings::yields, "64", 0, 1000000, "yields",
-                  "How often a waiting rank yields its processor before it sleeps"},
+                  "How often a waiting rank yields its processor before it sleeps; less if other programs "
+                  "compute there"},
       SettingInfo{"RMA_COLL_FLAT_RANKS", &Settings::flat_ranks, "8", 1, 4096, "ranks",
                   "Teams of up to this many ranks synchronize by one flag per member. Larger teams use a "
                   "counter, and so do all teams if ranks do not poll"},

@@ -39,9 +39,10 @@ struct WaitPolicy {
 /// Decides whether a waiting thread yields its processor before it sleeps. A yield costs a microsecond if the
 /// threads that it lets run wait as well. If one of them computes, it keeps the processor for a time slice, which
 /// is some milliseconds, and a rank that wakes the yielding thread meanwhile does not end that. A thread that
-/// sleeps runs as soon as it is woken. So if long yields take most of a while, the threads of this process do not
-/// yield in the next one. A few of them are no sign, because a rank may have many messages to work through.
-/// Times are in nanoseconds. Thread-safe; threads that yield at the same time may spoil each other's sums.
+/// sleeps runs as soon as it is woken. So if yields of more than kLong add up to kWhile within twice that time, the
+/// threads of this process do not yield for kPause. A few long yields have no effect, because another rank may only
+/// work through its messages. Times are in nanoseconds. Thread-safe; if threads yield at the same time, the sum may
+/// miss some of their yields.
 class YieldPatience {
  public:
   static constexpr std::int64_t kLong = 1'000'000;
@@ -67,8 +68,9 @@ class YieldPatience {
   }
 
  private:
-  std::atomic<std::int64_t> begin_ = 0;  ///< of the while; the pause ends then
-  std::atomic<std::int64_t> lost_ = 0;   ///< the sum of long yields since then
+  std::atomic<std::int64_t> begin_ =
+      0;                                ///< of the time in which yields are added up, or the end of the pause
+  std::atomic<std::int64_t> lost_ = 0;  ///< the sum of long yields since then
 };
 
 /// Yields the processor if that is worth it (YieldPatience). Returns whether it may be worth it again; if not, the
