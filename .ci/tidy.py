@@ -5,7 +5,7 @@ Most of the time goes into the headers that files share, so CMake's unity files 
 analyzer looks at the main file only, so each #include of a unity file is replaced by the file's text.
 
 What a group of files was found clean with is kept as a hash in ~/.cache/librma/tidy: the text after preprocessing, with
-its comments and macros, the configuration, and clang-tidy's version. A group that is the same as before is not checked
+its comments and macros, the compiler's arguments, the configuration, and clang-tidy's version. A group that is the same as before is not checked
 again, which saves a CI run on the same machine ten minutes.
 
 usage: .ci/tidy.py BUILD_FOLDER     (configured with CMAKE_EXPORT_COMPILE_COMMANDS; the checkout is the current folder)
@@ -69,7 +69,8 @@ def state_of(source, command, extra, version):
     if text.returncode != 0:
         return None
     state = hashlib.sha256(version + (ROOT / ".clang-tidy").read_bytes() + " ".join(ANALYZER).encode())
-    state.update(text.stdout.replace(str(ROOT).encode(), b"."))
+    for part in " ".join(compiler + extra).encode(), text.stdout:
+        state.update(part.replace(str(ROOT).encode(), b"."))
     return state.hexdigest()
 
 
