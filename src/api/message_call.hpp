@@ -104,11 +104,11 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
           return status;
         if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
         const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
-        const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
-        if (runtime.messages->receive_at_once(buffer, wanted, info)) {
+        if (runtime.messages->receive_at_once(buffer, source, tag, context, info)) {
           if (blocking == Blocking::no) *request = kCompleteRequest;
           return {};
         }
+        const Messages::Wanted wanted = {.source = source, .tag = tag, .context = context};
         return runtime.messages->receive(MessageData::of(buffer), wanted, info, request);
       });
 }

@@ -59,12 +59,15 @@ class Messages final : public ProgressSource, public WaitProgress {
     count(Counter::send_eager);
     return true;
   }
-  /// Receives the next message of the ring of `wanted.source`, a rank, if that is the one that the receive
+  /// Receives the next message of the ring of `source`, if that is a rank and the message is the one that the receive
   /// gets, fits the buffer, and is there already. Returns whether it is done; if not, the caller calls receive().
-  [[nodiscard]] bool receive_at_once(std::span<std::byte> buffer, const Wanted& wanted,
+  ///
+  /// The arguments come in registers. As members of a Wanted they would be read back from memory in other pieces than
+  /// they were written, which stops the processor until the writes have left it.
+  [[nodiscard]] bool receive_at_once(std::span<std::byte> buffer, int source, int tag, std::uint32_t context,
                                      rma_message_info_t* info) {
-    if (connection_wanted() || wanted.source < 0) return false;
-    return arrivals_.receive_at_once(contexts_.of(wanted.context), wanted.source, wanted.tag, buffer, info);
+    if (connection_wanted() || source < 0) return false;
+    return arrivals_.receive_at_once(contexts_.of(context), source, tag, buffer, info);
   }
 
   /// `synchronous`: the send ends only when a receive has matched. `request` is null for a blocking call.

@@ -67,6 +67,7 @@ Status Outbox::open_ring(int rank, Peer& peer) {
     rings_.push_back(memory.value());
   }
   peer.ring.emplace(memory.value(), limits_.ring);
+  peer.doorbell = &job_.doorbell(rank);
   peer.eager = std::min<std::size_t>(limits_.eager, limits_.ring.most_body() - sizeof(RendezvousHead));
   peer.fragment = fragment_of(limits_.ring);
   inbox_.announce(rank, memory.value());

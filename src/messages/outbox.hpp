@@ -83,7 +83,7 @@ class Outbox {
       }
       peer.eager_cost += cost;
     }
-    wake(rank);
+    wake(rank, *peer.doorbell);
     return true;
   }
   /// Does the same by any path to the rank, which it finds or makes first. The caller wakes the receiver.
@@ -158,12 +158,7 @@ class Outbox {
     return &peers_[static_cast<std::size_t>(rank)].ring->claims();
   }
   /// Wakes the threads of `rank`, which is mapped, if they sleep.
-  void wake(int rank) {
-    Doorbell& doorbell = job_.doorbell(rank);
-    doorbell.wake();
-    if (doorbell.must_call()) [[unlikely]]
-      call(rank);
-  }
+  void wake(int rank) { wake(rank, job_.doorbell(rank)); }
 
  private:
   /// The longest head of a message.
@@ -180,8 +175,9 @@ class Outbox {
   struct Peer {
     SpinLock lock;  ///< guards all members but `lost` and the two about giving back
     std::optional<LineSender> ring;
-    bool by_channel = false;  ///< the channel is open
-    bool broken = false;      ///< see take_broken()
+    Doorbell* doorbell = nullptr;  ///< of the rank, if there is a ring
+    bool by_channel = false;       ///< the channel is open
+    bool broken = false;           ///< see take_broken()
     std::size_t rail = 0;
     std::size_t eager = 0;                  ///< longest eager message in bytes
     std::size_t fragment = 0;               ///< most data of one fragment
@@ -222,6 +218,11 @@ class Outbox {
   [[nodiscard]] bool put(int rank, Peer& peer, const Waiting& waiting);
   /// Chooses how the receiver gets the data of an operation, and sets all that the announcement says.
   void announce(int rank, Peer& peer, SendOperation& operation, Waiting& waiting);
+  void wake(int rank, Doorbell& doorbell) {
+    doorbell.wake();
+    if (doorbell.must_call()) [[unlikely]]
+      call(rank);
+  }
   /// Sends a wake message. Its rank's nap ends its sleep if that fails.
   void call(int rank);
   void enqueue(Peer& peer, const Waiting& waiting);

@@ -84,7 +84,7 @@ int begin_flush(const Communicator* owner, Communicator& comm, MPI_Request* made
   const std::shared_ptr<SendBuffer> buffer = buffer_of(owner);
   request->ended = buffer == nullptr;
   if (buffer != nullptr) {
-    request->has_ended = [buffer, last = buffer->newest()] { return buffer->is_sent(last); };
+    request->extra().has_ended = [buffer, last = buffer->newest()] { return buffer->is_sent(last); };
   }
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
@@ -140,7 +140,7 @@ int bsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
   request->keep_datatype(datatype);
   request->active = false;
-  request->start = [send, dest, tag](Request& self) {
+  request->extra().start = [send, dest, tag](Request& self) {
     const int code = send_buffered(send, dest, tag);
     self.ended = code == MPI_SUCCESS;
     return code;

@@ -122,7 +122,9 @@ int comm_idup(MPI_Comm handle, MPI_Comm* made, MPI_Request* request_handle) {
     copy->remove_reference();
     return code;
   }
-  request->has_ended = [duplication, self = request.get()] { return duplication->has_ended(self->code); };
+  request->extra().has_ended = [duplication, self = request.get()] {
+    return duplication->has_ended(self->code);
+  };
   *made = copy->handle<MPI_Comm>();
   *request_handle = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

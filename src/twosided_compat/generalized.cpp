@@ -22,11 +22,12 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
   auto* const self = find<Communicator>(MPI_COMM_SELF);
   if (self == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
   auto request = std::make_unique<Request>(Request::Type::kGeneralized, *self);
-  request->generalized = std::make_unique<Request::Generalized>();
-  request->generalized->query = query;
-  request->generalized->free = free;
-  request->generalized->cancel = cancel;
-  request->generalized->extra = extra;
+  auto generalized = std::make_unique<Request::Generalized>();
+  generalized->query = query;
+  generalized->free = free;
+  generalized->cancel = cancel;
+  generalized->extra = extra;
+  request->extra().generalized = std::move(generalized);
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }
@@ -34,16 +35,16 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
 int grequest_complete(MPI_Request handle) {
   Request* request = nullptr;
   if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
-  if (request->generalized == nullptr)
+  if (request->generalized() == nullptr)
     return failure(MPI_ERR_REQUEST, "the request is not a generalized one");
-  request->generalized->complete.store(true, std::memory_order_release);
+  request->generalized()->complete.store(true, std::memory_order_release);
   return MPI_SUCCESS;
 }
 
 int query_generalized(const Request& request, MPI_Status* status) {
   MPI_Status own = {};
   describe_nothing(&own);
-  const int code = request.generalized->query(request.generalized->extra, &own);
+  const int code = request.generalized()->query(request.generalized()->extra, &own);
   if (status != MPI_STATUS_IGNORE) {
     const int error = status->MPI_ERROR;
     *status = own;
@@ -53,12 +54,12 @@ int query_generalized(const Request& request, MPI_Status* status) {
 }
 
 void free_generalized(const Request& request) {
-  static_cast<void>(request.generalized->free(request.generalized->extra));
+  static_cast<void>(request.generalized()->free(request.generalized()->extra));
 }
 
 int cancel_generalized(const Request& request) {
-  const int complete = request.generalized->complete.load(std::memory_order_acquire) ? 1 : 0;
-  return request.generalized->cancel(request.generalized->extra, complete);
+  const int complete = request.generalized()->complete.load(std::memory_order_acquire) ? 1 : 0;
+  return request.generalized()->cancel(request.generalized()->extra, complete);
 }
 
 }  // namespace rma::mpi

@@ -37,14 +37,14 @@ int begin_exchange(Send send, int dest, int send_tag, bool copies, const Receive
     return code;
   }
   auto* const request = find<Request>(handle);
-  request->exchange = std::move(exchange);
+  request->extra().exchange = std::move(exchange);
   if (dest != MPI_PROC_NULL) {
     const Peer to = peer_of(comm, dest, send_tag);
     const int code = checked(send.buffer.is_contiguous()
                                  ? rma_send_nb(send.buffer.data, send.buffer.bytes, to.rank, to.tag,
-                                               to.context, &request->exchange->send)
+                                               to.context, &request->exchange()->send)
                                  : send_noncontiguous(Mode::kStandard, send.buffer, to,
-                                                      request->exchange->copy, request->exchange->send));
+                                                      request->exchange()->copy, request->exchange()->send));
     if (code != MPI_SUCCESS) {
       const std::unique_ptr<Request> given_up(request);
       static_cast<void>(rma_cancel(request->pending));

@@ -17,8 +17,8 @@ int begin(MPI_Request* made, const Fill& fill) {
   auto call = std::make_unique<CollectiveCall>();
   if (const int code = fill(*call); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kCollective, call->comm());
-  request->collective = std::move(call);
-  if (const int code = request->collective->start(&request->pending); code != MPI_SUCCESS) return code;
+  request->extra().collective = std::move(call);
+  if (const int code = request->collective()->start(&request->pending); code != MPI_SUCCESS) return code;
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }

@@ -27,16 +27,8 @@ constexpr int kFirst = static_cast<int>(kPredefinedEnd);
 
 }  // namespace
 
-bool Object::is_predefined() const {
+void Object::forget_number() {
   const int number = this->number();
-  return number > 0 && number < kFirst;
-}
-
-Object::~Object() {
-  kind_ =
-      Kind{};  // find() refuses a handle that is used after this, as long as the memory is not in use again
-  const int number = this->number();
-  if (number < kFirst) return;
   Numbers& table = numbers();
   const std::lock_guard guard(table.lock);
   table.objects[static_cast<std::size_t>(number - kFirst)] = nullptr;

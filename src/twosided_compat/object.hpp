@@ -93,12 +93,19 @@ class Object {
   /// Makes an object of the program, or the predefined one whose handle is `predefined`.
   explicit Object(Kind kind, std::uintptr_t predefined = 0)
       : kind_(kind), number_(static_cast<int>(predefined)) {}
-  ~Object();
+  ~Object() {
+    kind_ =
+        Kind{};  // find() refuses a handle that is used after this, as long as the memory is not in use again
+    if (number() >= static_cast<int>(kPredefinedEnd)) forget_number();
+  }
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
   [[nodiscard]] Kind kind() const { return kind_; }
-  [[nodiscard]] bool is_predefined() const;
+  [[nodiscard]] bool is_predefined() const {
+    const int number = this->number();
+    return number > 0 && number < static_cast<int>(kPredefinedEnd);
+  }
 
   /// Returns the object's handle. `Handle` is the type of handle for the object's kind.
   template <class Handle>
@@ -114,6 +121,7 @@ class Object {
 
  private:
   // Relaxed everywhere: the table of numbers has a lock, and a thread that knows a number was told of it.
+  void forget_number();
   [[nodiscard]] int number() const { return number_.load(std::memory_order_relaxed); }
 
   Kind kind_;

@@ -35,7 +35,7 @@ Channel channel_of(int tag, int order) {
 
 int find_partitioned(MPI_Request handle, bool sends, Request*& request) {
   if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
-  if (request->partitioned == nullptr || request->partitioned->is_send() != sends)
+  if (request->partitioned() == nullptr || request->partitioned()->is_send() != sends)
     return failure(MPI_ERR_REQUEST,
                    sends ? "the request is no partitioned send" : "the request is no partitioned receive");
   return MPI_SUCCESS;
@@ -56,19 +56,19 @@ MPI_Request make_request(Request::Type type, Communicator& comm, MPI_Datatype da
   auto request = std::make_unique<Request>(type, comm);
   request->keep_datatype(datatype);
   request->active = false;
-  request->partitioned = std::move(operation);
-  request->start = [](Request& self) {
+  request->extra().partitioned = std::move(operation);
+  request->extra().start = [](Request& self) {
     self.ended = false;
     self.code = MPI_SUCCESS;
-    return self.partitioned->start();
+    return self.partitioned()->start();
   };
-  request->has_ended = [self = request.get()] { return self->partitioned->has_ended(*self); };
+  request->extra().has_ended = [self = request.get()] { return self->partitioned()->has_ended(*self); };
   return request.release()->handle<MPI_Request>();
 }
 
 /// Marks the partitions from `low` to `high` as ready.
 int make_ready(Request& request, int low, int high) {
-  Partitioned& operation = *request.partitioned;
+  Partitioned& operation = *request.partitioned();
   if (!request.active) return failure(MPI_ERR_REQUEST, "the request was not started");
   if (low < 0 || high >= operation.partitions())
     return failure(MPI_ERR_ARG, fmt::format("there are no partitions {} to {} among {}", low, high,
@@ -193,10 +193,10 @@ int parrived(MPI_Request handle, int partition, int* flag) {
   Request* request = nullptr;
   if (const int code = find_partitioned(handle, false, request); code != MPI_SUCCESS) return code;
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
-  if (partition < 0 || partition >= request->partitioned->partitions())
+  if (partition < 0 || partition >= request->partitioned()->partitions())
     return failure(MPI_ERR_ARG, fmt::format("there is no partition {}", partition));
   // A request that is not active has no partition to wait for.
-  *flag = !request->active || request->partitioned->has_ended(*request) ? 1 : 0;
+  *flag = !request->active || request->partitioned()->has_ended(*request) ? 1 : 0;
   if (*flag == 0) make_progress();
   return MPI_SUCCESS;
 }

@@ -16,7 +16,9 @@ int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
   request->keep_datatype(type);
   request->active = false;
-  request->start = [mode, send, dest, tag](Request& self) { return start_send(mode, send, dest, tag, self); };
+  request->extra().start = [mode, send, dest, tag](Request& self) {
+    return start_send(mode, send, dest, tag, self);
+  };
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }
@@ -49,7 +51,7 @@ int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   request->keep_datatype(type);
   request->active = false;
-  request->start = [buffer, source, tag](Request& self) {
+  request->extra().start = [buffer, source, tag](Request& self) {
     return start_receive(buffer, source, tag, self.comm(), self);
   };
   *made = request.release()->handle<MPI_Request>();
@@ -60,9 +62,9 @@ int start(MPI_Request* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
   Request* request = nullptr;
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
-  if (!request->start) return failure(MPI_ERR_REQUEST, "the request is not persistent");
+  if (!request->is_persistent()) return failure(MPI_ERR_REQUEST, "the request is not persistent");
   if (request->active) return failure(MPI_ERR_REQUEST, "the request was started and not waited for");
-  const int code = request->start(*request);
+  const int code = request->extra().start(*request);
   request->active = code == MPI_SUCCESS;
   return code == MPI_SUCCESS ? code : failure_of(request->comm(), code);
 }

@@ -18,12 +18,12 @@ int keep(MPI_Request* made, const Fill& fill) {
   if (const int code = fill(*call); code != MPI_SUCCESS) return code;
   if (const int code = call->plan(); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kCollective, call->comm());
-  request->collective = std::move(call);
+  request->extra().collective = std::move(call);
   request->active = false;
-  request->start = [](Request& self) {
+  request->extra().start = [](Request& self) {
     self.ended = false;
     self.code = MPI_SUCCESS;
-    return self.collective->restart(&self.pending);
+    return self.collective()->restart(&self.pending);
   };
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

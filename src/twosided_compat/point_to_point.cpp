@@ -62,8 +62,8 @@ int start_send(Mode mode, const Send& send, int dest, int tag, Request& request)
   if (request.ended) return MPI_SUCCESS;
   if (send.buffer.is_contiguous()) [[likely]]
     return issue(mode, send, dest, tag, request.pending);
-  return checked(send_noncontiguous(mode, send.buffer, peer_of(*send.comm, dest, tag), request.packed.memory,
-                                    request.pending));
+  return checked(send_noncontiguous(mode, send.buffer, peer_of(*send.comm, dest, tag),
+                                    request.extra().packed.memory, request.pending));
 }
 
 int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
@@ -75,11 +75,14 @@ int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm,
                      .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
                      .context = comm.context()};
   if (buffer.is_contiguous()) [[likely]] {
-    return checked(rma_recv_nb(buffer.data, buffer.bytes, from.rank, from.tag, from.context, &request.info,
-                               &request.pending));
+    const int code = checked(rma_recv_nb(buffer.data, buffer.bytes, from.rank, from.tag, from.context,
+                                         &request.info, &request.pending));
+    request.end_if_complete();
+    return code;
   }
-  request.packed.buffer = buffer;
-  return checked(receive_noncontiguous(buffer, from, &request.info, request.packed.memory, request.pending));
+  Request::Packed& packed = request.extra().packed;
+  packed.buffer = buffer;
+  return checked(receive_noncontiguous(buffer, from, &request.info, packed.memory, request.pending));
 }
 
 namespace {
@@ -131,7 +134,8 @@ int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source,
   if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
   if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
-  request->keep_datatype(type);
+  if (!buffer.is_contiguous()) [[unlikely]]
+    request->keep_datatype(type);
   if (const int code = start_receive(buffer, source, tag, *comm, *request); code != MPI_SUCCESS) return code;
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;

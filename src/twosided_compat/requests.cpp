@@ -2,7 +2,7 @@
 
 #include "twosided_compat/requests.hpp"
 
-#include <sched.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <mutex>
@@ -30,79 +30,34 @@ Freed& freed() {
   return *kFreed;
 }
 
-/// Memory of requests that were freed. It is never given back to the system. Thread-safe.
-class SpareRequests {
- public:
-  [[nodiscard]] void* take(std::size_t bytes) {
-    Spare* spare = nullptr;
-    {
-      const Turn turn(held_);
-      spare = first_;
-      if (spare != nullptr) first_ = spare->next;
-    }
-    return spare != nullptr ? spare : ::operator new(bytes);
-  }
-  void give(void* memory) {
-    auto* const spare = new (memory) Spare;
-    const Turn turn(held_);
-    spare->next = first_;
-    first_ = spare;
-  }
-
- private:
-  struct Spare {
-    Spare* next = nullptr;
-  };
-  /// The time in which a thread has the list for itself: a few instructions.
-  class Turn {
-   public:
-    explicit Turn(std::atomic<bool>& held) : held_(held) {
-      while (held_.exchange(true, std::memory_order_acquire)) sched_yield();
-    }
-    ~Turn() { held_.store(false, std::memory_order_release); }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-   private:
-    std::atomic<bool>& held_;
-  };
-
-  std::atomic<bool> held_ = false;
-  Spare* first_ = nullptr;
-};
-constinit SpareRequests spare_requests;
-
 }  // namespace
 
-void* Request::operator new(std::size_t bytes) { return spare_requests.take(bytes); }
-void Request::operator delete(void* memory) noexcept { spare_requests.give(memory); }
-
 void open_requests(Communicator& self) {
+  spare_requests.set_owner(::pthread_self());
   sent_request = new Request(Request::Type::kSend, self);
   sent_request->ended = true;
 }
 
 void close_requests() { delete std::exchange(sent_request, nullptr); }
 
-Request::Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(type), comm_(comm) {
-  comm.add_reference();
-}
-
 Request::Request(ErrorHandlerOwner& window) : Request(Type::kWindow, *find<Communicator>(MPI_COMM_SELF)) {
-  window_ = &window;
+  extra().window = &window;
   window.add_reference();
 }
 
-Request::~Request() {
-  if (window_ != nullptr) window_->remove_reference();
-  if (kept_type_ != nullptr) kept_type_->remove_reference();
-  comm_.remove_reference();
+Request::Extra::Extra() = default;
+
+Request::Extra::~Extra() {
+  if (window != nullptr) window->remove_reference();
+  if (kept_type != nullptr) kept_type->remove_reference();
 }
 
 void Request::keep_datatype(MPI_Datatype type) {
   if (mpi::is_predefined(type)) return;
-  kept_type_ = find<Datatype>(type);
-  if (kept_type_ != nullptr) kept_type_->add_reference();
+  auto* const kept = find<Datatype>(type);
+  if (kept == nullptr) return;
+  extra().kept_type = kept;
+  kept->add_reference();
 }
 
 void Request::end(rma_request_t& part, rma_status_t status) {
@@ -112,13 +67,23 @@ void Request::end(rma_request_t& part, rma_status_t status) {
   if (code == MPI_SUCCESS) code = result;
   if (&part == &pending) {
     cancelled = canceled;
-    if (collective != nullptr && status == RMA_SUCCESS) collective->store_results();
-    if (packed.memory != nullptr && type_ == Type::kReceive &&
-        (status == RMA_SUCCESS || status == RMA_ERR_TRUNCATED)) [[unlikely]] {
-      unpack_received(packed.buffer, info, packed.memory);
-    }
+    if (extra_ != nullptr) [[unlikely]]
+      store_results(status);
   }
   ended = awaited() == RMA_REQUEST_NULL;
+}
+
+void Request::store_results(rma_status_t status) {
+  if (extra_->collective != nullptr && status == RMA_SUCCESS) extra_->collective->store_results();
+  if (extra_->packed.memory != nullptr && type_ == Type::kReceive &&
+      (status == RMA_SUCCESS || status == RMA_ERR_TRUNCATED)) {
+    unpack_received(extra_->packed.buffer, info, extra_->packed.memory);
+  }
+}
+
+bool Request::poll_itself() const {
+  return extra_->generalized != nullptr ? extra_->generalized->complete.load(std::memory_order_acquire)
+                                        : extra_->has_ended();
 }
 
 void Request::describe(MPI_Status* status) const {
@@ -144,12 +109,8 @@ void describe_message(MPI_Status* status, const Communicator& comm, const rma_me
 
 bool poll(Request& request) {
   if (request.ended || !request.active) return true;
-  if (request.generalized != nullptr) {
-    request.ended = request.generalized->complete.load(std::memory_order_acquire);
-    return request.ended;
-  }
-  if (request.has_ended) {
-    request.ended = request.has_ended();
+  if (request.is_polled()) {
+    request.ended = request.poll_itself();
     return request.ended;
   }
   while (!request.ended) {
@@ -177,7 +138,7 @@ int wait_for(Request& request) {
 }
 
 int describe_ended(const Request& request, MPI_Status* status) {
-  if (request.generalized != nullptr) return query_generalized(request, status);
+  if (request.generalized() != nullptr) return query_generalized(request, status);
   request.describe(status);
   return MPI_SUCCESS;
 }
@@ -188,18 +149,18 @@ int consume(MPI_Request& handle, Request& request, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   int code = request.code;
-  if (request.generalized != nullptr) {
+  if (request.generalized() != nullptr) {
     code = query_generalized(request, status);
   } else {
     request.describe(status);
   }
   if (code != MPI_SUCCESS) code = failure_of(request.owner(), code);
-  if (request.start) {
+  if (request.is_persistent()) {
     request.active = false;
     request.ended = false;
   } else {
     handle = MPI_REQUEST_NULL;
-    if (request.generalized != nullptr) free_generalized(request);
+    if (request.generalized() != nullptr) free_generalized(request);
     if (&request != sent_request) delete &request;
   }
   return code;
@@ -253,7 +214,7 @@ int request_free(MPI_Request* handle) {
   *handle = MPI_REQUEST_NULL;
   if (request == sent_request) return MPI_SUCCESS;
   std::unique_ptr<Request> owned(request);
-  if (request->generalized != nullptr) free_generalized(*request);
+  if (request->generalized() != nullptr) free_generalized(*request);
   Freed& list = freed();
   const std::lock_guard guard(list.lock);
   std::erase_if(list.requests, [](const auto& one) { return poll(*one); });
@@ -272,10 +233,10 @@ int cancel(MPI_Request* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
   Request* request = nullptr;
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
-  if (request->generalized != nullptr) return cancel_generalized(*request);
+  if (request->generalized() != nullptr) return cancel_generalized(*request);
   // Sends cannot be cancelled, and neither can an exchange, half of which is one, or a partitioned receive.
-  const bool is_receive = request->type() == Request::Type::kReceive && request->exchange == nullptr &&
-                          request->partitioned == nullptr;
+  const bool is_receive = request->type() == Request::Type::kReceive && request->exchange() == nullptr &&
+                          request->partitioned() == nullptr;
   if (!is_receive || request->ended || !request->active) return MPI_SUCCESS;
   return checked(rma_cancel(request->pending));
 }

@@ -22,9 +22,14 @@ int check_list(int count, const MPI_Request* handles) {
   return MPI_SUCCESS;
 }
 
-/// Returns the request of a handle that list checks have accepted, or null if it is null or not active.
+/// Returns the request of a handle that list checks have accepted, or null if that is null.
+Request* found_request(MPI_Request handle) {
+  return handle == MPI_REQUEST_NULL ? nullptr : find<Request>(handle);
+}
+
+/// Returns the request of such a handle, or null if it is null or not active.
 Request* active(MPI_Request handle) {
-  auto* const request = handle == MPI_REQUEST_NULL ? nullptr : find<Request>(handle);
+  Request* const request = found_request(handle);
   return request != nullptr && request->active ? request : nullptr;
 }
 
@@ -32,16 +37,15 @@ MPI_Status* at(MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + index;
 }
 
-/// Consumes the request at `index` of a call that returns several statuses. Notes its code in its status, and
-/// in `result` that there was a failure.
-void consume_one(MPI_Request* handles, int index, MPI_Status* status, int& result) {
-  Request* const request = handles[index] == MPI_REQUEST_NULL ? nullptr : find<Request>(handles[index]);
+/// Consumes a request, null for a null handle, of a call that returns several statuses. Notes its code in its
+/// status, and in `result` that there was a failure.
+void consume_one(MPI_Request& handle, Request* request, MPI_Status* status, int& result) {
   if (request == nullptr) {
     describe_nothing(status);
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
     return;
   }
-  const int code = consume(handles[index], *request, status);
+  const int code = consume(handle, *request, status);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
   if (code != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;  // consume() has said whose failure it is
 }
@@ -111,10 +115,15 @@ int waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
-    if (Request* const request = active(handles[i]); request != nullptr) {
+    Request* const request = found_request(handles[i]);
+    if (request == sent_request && statuses == MPI_STATUSES_IGNORE) {  // the sends of most programs
+      handles[i] = MPI_REQUEST_NULL;
+      continue;
+    }
+    if (request != nullptr && !request->ended && request->active) {
       if (const int code = wait_for(*request); code != MPI_SUCCESS) return code;
     }
-    consume_one(handles, i, at(statuses, i), result);
+    consume_one(handles[i], request, at(statuses, i), result);
   }
   return result;
 }
@@ -134,7 +143,7 @@ int testall(int count, MPI_Request* handles, int* flag, MPI_Status* statuses) {
   *flag = all_ended(count, handles) ? 1 : 0;
   int result = MPI_SUCCESS;
   if (*flag == 0) return result;
-  for (int i = 0; i < count; ++i) consume_one(handles, i, at(statuses, i), result);
+  for (int i = 0; i < count; ++i) consume_one(handles[i], found_request(handles[i]), at(statuses, i), result);
   return result;
 }
 
@@ -185,7 +194,7 @@ int consume_ended(int count, MPI_Request* handles, int first, int* found, int* i
     Request* const request = active(handles[i]);
     if (request == nullptr || !poll(*request)) continue;
     indices[*found] = i;
-    consume_one(handles, i, at(statuses, *found), result);
+    consume_one(handles[i], request, at(statuses, *found), result);
     ++*found;
   }
   return result;

@@ -1,0 +1,94 @@
+#include "twosided_compat/spare_requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace rma::mpi {
+namespace {
+
+constexpr std::size_t kBytes = 64;
+
+TEST(SpareRequests, TheOwnerGetsBackWhatItGave) {
+  SpareRequests spares;
+  spares.set_owner(::pthread_self());
+  void* const one = spares.take(kBytes);
+  void* const other = spares.take(kBytes);
+  EXPECT_NE(one, other);
+  spares.give(one);
+  spares.give(other);
+  EXPECT_EQ((std::set{spares.take(kBytes), spares.take(kBytes)}), (std::set{one, other}));
+  ::operator delete(one);
+  ::operator delete(other);
+}
+
+// One thread makes requests and the owner frees them, and the other way round: the memory must go round.
+TEST(SpareRequests, MemoryGoesRoundBetweenTheOwnerAndOtherThreads) {
+  constexpr std::size_t kAtOnce = 2 * SpareRequests::kMostOwn;
+  SpareRequests spares;
+  spares.set_owner(::pthread_self());
+  std::set<void*> known;
+  for (int round = 0; round < 6; ++round) {
+    std::vector<void*> taken(kAtOnce);
+    const auto take = [&] {
+      for (void*& each : taken) each = spares.take(kBytes);
+    };
+    const auto give = [&] {
+      for (void* const each : taken) spares.give(each);
+    };
+    if (round % 2 == 0) {
+      std::thread(take).join();
+      give();
+    } else {
+      take();
+      std::thread(give).join();
+    }
+    EXPECT_EQ(std::set(taken.begin(), taken.end()).size(), kAtOnce) << "each is given out once";
+    known.insert(taken.begin(), taken.end());
+  }
+  EXPECT_LE(known.size(), kAtOnce + SpareRequests::kMostOwn);
+  for (void* const each : known) ::operator delete(each);
+}
+
+TEST(SpareRequests, ThreadsThatTakeAndGiveAtOnceNeverGetTheSameMemory) {
+  constexpr int kThreads = 4;
+  constexpr int kSteps = 5000;
+  SpareRequests spares;
+  spares.set_owner(::pthread_self());
+  std::mutex lock;
+  std::deque<int*> shared;  // numbers of whoever took the memory
+  std::set<void*> known;
+  const auto work = [&](int me) {
+    std::vector<void*> mine;
+    for (int step = 0; step < kSteps; ++step) {
+      int* const number = new (spares.take(kBytes)) int(me * kSteps + step);
+      mine.push_back(number);
+      const std::lock_guard guard(lock);
+      shared.push_back(number);
+      if (shared.size() < 100) continue;
+      int* const first = shared.front();
+      shared.pop_front();
+      const int value = *first;
+      EXPECT_TRUE(value >= 0 && value < kThreads * kSteps);
+      *first = -1;  // a second owner of the memory would find this
+      spares.give(first);
+    }
+    const std::lock_guard guard(lock);
+    known.insert(mine.begin(), mine.end());
+  };
+  std::vector<std::thread> others;
+  for (int me = 1; me < kThreads; ++me) others.emplace_back(work, me);
+  work(0);
+  for (std::thread& each : others) each.join();
+  for (void* const each : known) ::operator delete(each);
+}
+
+}  // namespace
+}  // namespace rma::mpi
