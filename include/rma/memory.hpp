@@ -190,6 +190,14 @@ void alias(std::span<T> memory) {
   check(rma_alias(memory.data(), memory.size_bytes()));
 }
 
+/** Asks for the same at the next rma_init of this process, whichever library makes that call first
+ *  (rma_alias_at_init). */
+template <class T>
+void alias_at_init(std::span<T> memory) {
+  static_assert(Transferable<T>);
+  check(rma_alias_at_init(memory.data(), memory.size_bytes()));
+}
+
 /** Returns the address of aliased memory in the global address space, for a program to send to other
  *  ranks. Throws an ArgumentError if it was not aliased before this process joined the job. */
 template <class T>

@@ -181,6 +181,19 @@ rma_status_t rma_unregister(void* address);
  */
 rma_status_t rma_alias(void* address, size_t bytes);
 
+/**
+ * Asks rma_init to call rma_alias for the memory, before it starts threads of its own. A library whose
+ * memory other ranks are to reach makes the call from its constructor: it then gets its alias although the
+ * program initialises another library of the same job first. libshmem does so for static data. A process
+ * has one request, which stays for all its jobs.
+ *
+ * If the alias is refused, rma_init succeeds all the same and counts alias_refused. rma_alias returns the
+ * reason then, and rma_register still serves.
+ * @return RMA_ERR_ARGUMENT (null); RMA_ERR_SIZE (0 bytes, or address + bytes overflows); RMA_ERR_STATE
+ *         (other memory is requested already).
+ */
+rma_status_t rma_alias_at_init(void* address, size_t bytes);
+
 /** Stores into `*heap_address` the address in this process's heap of the `bytes` bytes at `address`,
  *  which rma_alias has made a part of it. Other ranks use that address. Returns RMA_ERR_ARGUMENT (null),
  *  RMA_ERR_SIZE (0 bytes, or address + bytes overflows), RMA_ERR_ADDRESS (not inside the alias that this

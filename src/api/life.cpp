@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "api/alias.hpp"
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
@@ -16,6 +17,7 @@
 #include "messages/finishing_thread.hpp"
 #include "rma/direct.h"
 #include "util/flush_streams.hpp"
+#include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
 
@@ -31,9 +33,11 @@ int incarnation = 0;
 Status start(const rma_bootstrap_t* given) {
   if (Status status = notice_forks(); !status.ok()) return status;
   Undo forget(forget_forks);
+  const bool aliased = make_requested_alias();
   auto opened = Runtime::open(incarnation++, given);
   if (!opened.ok()) return std::move(opened).status();
   Runtime* const runtime = std::move(opened).value().release();
+  if (!aliased) count(Counter::alias_refused);
   const std::size_t ranks = runtime->job->direct_table().size();
   rma_direct = {runtime->job->direct_table().data(), ranks, runtime->job->atomics_by_device() ? 0 : ranks};
   current_runtime.store(runtime, std::memory_order_release);  // pairs with the load in call()

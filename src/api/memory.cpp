@@ -28,17 +28,6 @@ Status make_blocks(decltype(allocate) make, Runtime& runtime, rma_team_t team, s
   return make(*runtime.job, *members, bytes, alignment, all, mine);
 }
 
-/// The body of rma_alias, which needs no runtime.
-Status make_alias_of(void* address, std::size_t bytes) {
-  if (Status status = check_range(address, bytes, "address"); !status.ok()) return status;
-  if (bytes == 0) return {RMA_ERR_SIZE, "an alias of 0 bytes"};
-  const auto settings = read_settings();
-  if (!settings.ok()) return {settings.status().code(), std::string(settings.status().text())};
-  if (!settings.value().alias) return {RMA_ERR_UNSUPPORTED, "RMA_ALIAS is 0; set it to 1 to have aliases"};
-  const bool joined = current_runtime.load(std::memory_order_acquire) != nullptr;
-  return HeapMemory::alias(static_cast<std::byte*>(address), bytes, joined);
-}
-
 }  // namespace
 }  // namespace rma
 
@@ -108,24 +97,6 @@ rma_status_t rma_register(void* address, size_t bytes) {
 rma_status_t rma_unregister(void* address) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     return runtime.job->memory().user_regions().remove(static_cast<std::byte*>(address));
-  });
-}
-
-rma_status_t rma_alias(void* address, size_t bytes) try {
-  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
-  const Status status = rma::make_alias_of(address, bytes);
-  return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
-} catch (const std::exception& thrown) {
-  return rma::fail("rma_alias", thrown);
-}
-
-rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_address) {
-  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(heap_address, "heap_address"); !status.ok()) return status;
-    *heap_address = runtime.job->memory().window().aliased(address, bytes);
-    if (*heap_address != nullptr) return {};
-    return {RMA_ERR_ADDRESS, rma::text("{} bytes at {} were not aliased before rma_init", bytes, address)};
   });
 }
 

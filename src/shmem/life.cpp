@@ -107,6 +107,14 @@ std::string alias_static_data() {
   return rma_last_error();
 }
 
+/// If the program initialises another library first, that one's rma_init aliases the static data.
+[[gnu::constructor]] void request_alias() {
+  const Range data = find_static_data();
+  // A failure would come again at shmem_init, which has a use for the text.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
+  if (data.bytes != 0) static_cast<void>(rma_alias_at_init(reinterpret_cast<void*>(data.base), data.bytes));
+}
+
 /// Begins the job. The caller holds life_lock.
 void begin(Call call) {
   job.data = find_static_data();

@@ -31,6 +31,15 @@ bool is_heap(const void* base, std::size_t bytes) {
   return rma_map(base, bytes, rma_rank(), &here) == RMA_SUCCESS;
 }
 
+/// Finds where other processes reach the bytes without registration: in this process's heap, of which static data
+/// may be a part. Returns 0 if they do not.
+std::uintptr_t find_in_heap(void* base, std::size_t bytes) {
+  void* in_heap = base;
+  if (is_heap(base, bytes) || rma_find_alias(base, bytes, &in_heap) == RMA_SUCCESS)
+    return reinterpret_cast<std::uintptr_t>(in_heap);
+  return 0;
+}
+
 /// Frees everything that the window has. Goes on after a failure, and returns the first one: the members that
 /// are left free what they have after the loss of another.
 int release(Window& win) {
@@ -210,13 +219,16 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
                  .bytes = static_cast<std::uint64_t>(size),
                  .unit = static_cast<std::uint64_t>(disp_unit)};
   win->own_part().base = offer.base;
-  if (size > 0 && !is_heap(base, offer.bytes)) {
+  if (const std::uintptr_t in_heap = size > 0 ? find_in_heap(base, offer.bytes) : 0; in_heap != 0) {
+    offer.base = in_heap;
+  } else if (size > 0) {
     offer.in_heap = 0;
     offer.code = checked(rma_register(base, offer.bytes));
     win->registered = offer.code == MPI_SUCCESS;
   }
   if (const int code = exchange(*win, offer); code != MPI_SUCCESS) return give_up(*win, code);
   map_parts(*win);
+  if (size > 0) win->own_part().here = static_cast<std::byte*>(base);  // which MPI_WIN_BASE is
   set_attributes(*win, offer.unit);
   *made = win->handle<MPI_Win>();
   return MPI_SUCCESS;

@@ -87,6 +87,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"allgather_zero_copy", "allgathers among these with writes from one member's result into another's"},
     {"allgather_ring", "allgathers among these that went around a ring"},
     {"allgather_refused", "steps of these by messages, because the result could not be registered"},
+    {"alias_refused", "requests of rma_alias_at_init that rma_init could not carry out"},
 }};
 
 /// The counts of threads whose place another running thread owns. Several threads add at a time.

@@ -81,6 +81,7 @@ enum class Counter : std::uint8_t {
   allgather_zero_copy,
   allgather_ring,
   allgather_refused,
+  alias_refused,
   count_  // the number of counters
 };
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);

@@ -2,9 +2,13 @@
 // interface of C++.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <span>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "rma/rma.hpp"
@@ -51,12 +55,40 @@ void run() {
   expect(rma_alias(&variables, sizeof variables) == RMA_SUCCESS, "the same alias again");
 }
 
+/// Another thread runs when rma_init is to make the alias: the job goes on without it, and says why.
+void refused() {
+  std::atomic<bool> over = false;
+  std::thread other([&] { over.wait(false); });
+  rma::alias_at_init(std::span(&variables, 1));
+  {
+    const rma::Environment environment;
+    void* address = nullptr;
+    expect(rma_find_alias(&variables, sizeof variables, &address) == RMA_ERR_ADDRESS, "no alias");
+    expect(rma_alias(&variables, sizeof variables) == RMA_ERR_STATE, "the alias is refused");
+    expect(std::strstr(rma_last_error(), "threads") != nullptr, rma_last_error());
+    expect(rma_register(&variables, sizeof variables) == RMA_SUCCESS, "the registration");
+  }
+  over = true;
+  over.notify_one();
+  other.join();
+}
+
 }  // namespace
 
-int main() {
-  rma::alias(std::span(&variables, 1));
+/// usage: rma-multi-alias [at-init | refused]
+int main(int argc, char** argv) {
+  const std::string_view how = argc > 1 ? argv[1] : "";
+  if (how == "refused") {
+    refused();
+  } else if (how == "at-init") {
+    rma::alias_at_init(std::span(&variables, 1));
+    int other = 0;
+    expect(rma_alias_at_init(&other, sizeof other) == RMA_ERR_STATE, "a second request");
+  } else {
+    rma::alias(std::span(&variables, 1));
+  }
   // The second job finds the alias of the first.
-  for (int job = 0; job < 2; ++job) {
+  for (int job = 0; job < 2 && how != "refused"; ++job) {
     variables.counter = 5;
     variables.flag = 0;
     run();

@@ -117,6 +117,7 @@ TEST_F(Misuse, Null) {
   bad(rma_register(nullptr, 8), "rma_register:", "address");
   bad(rma_map(there(), 8, target_, nullptr), "rma_map:", "here");
   bad(rma_alias(nullptr, 8), "rma_alias:", "address");
+  bad(rma_alias_at_init(nullptr, 8), "rma_alias_at_init:", "address");
   bad(rma_find_alias(here(), 8, nullptr), "rma_find_alias:", "heap_address");
 }
 

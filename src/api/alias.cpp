@@ -1,0 +1,128 @@
+// Memory of the program that becomes a part of the heap.
+
+#include "api/alias.hpp"
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "api/call.hpp"
+#include "api/check.hpp"
+#include "api/forked.hpp"
+#include "core/job/heap_memory.hpp"
+#include "util/settings.hpp"
+#include "util/text.hpp"
+
+namespace rma {
+namespace {
+
+/// What rma_alias_at_init has asked for, and why rma_init could not do it.
+struct Requested {
+  std::mutex lock;  // guards the rest
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  std::optional<Status> refusal;
+
+  [[nodiscard]] bool holds(const void* begin, std::size_t length) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(begin);
+    const auto own = reinterpret_cast<std::uintptr_t>(address);
+    return first >= own && first + length <= own + bytes;
+  }
+};
+
+/// Returns the one request. It is made when it is first needed, because constructors of other libraries ask.
+Requested& requested() {
+  static Requested* const kRequested = new Requested;
+  return *kRequested;
+}
+
+Status check_memory(void* address, std::size_t bytes) {
+  if (Status status = check_range(address, bytes, "address"); !status.ok()) return status;
+  return bytes == 0 ? Status(RMA_ERR_SIZE, "an alias of 0 bytes") : Status();
+}
+
+bool has_joined() { return current_runtime.load(std::memory_order_acquire) != nullptr; }
+
+Status copy_of(const Status& status) { return {status.code(), std::string(status.text())}; }
+
+/// The body of rma_alias, which needs no runtime.
+Status make_alias_of(void* address, std::size_t bytes) {
+  if (Status status = check_memory(address, bytes); !status.ok()) return status;
+  const auto settings = read_settings();
+  if (!settings.ok()) return copy_of(settings.status());
+  if (!settings.value().alias) return {RMA_ERR_UNSUPPORTED, "RMA_ALIAS is 0; set it to 1 to have aliases"};
+  Requested& request = requested();
+  const std::lock_guard guard(request.lock);
+  if (has_joined() && request.refusal && request.holds(address, bytes)) return copy_of(*request.refusal);
+  return HeapMemory::alias(static_cast<std::byte*>(address), bytes, has_joined());
+}
+
+Status request_alias(void* address, std::size_t bytes) {
+  if (Status status = check_memory(address, bytes); !status.ok()) return status;
+  Requested& request = requested();
+  const std::lock_guard guard(request.lock);
+  if (request.bytes != 0 && (request.address != address || request.bytes != bytes)) {
+    return {RMA_ERR_STATE, text("an alias of {} bytes at {} is requested already", request.bytes,
+                                static_cast<void*>(request.address))};
+  }
+  request.address = static_cast<std::byte*>(address);
+  request.bytes = bytes;
+  return {};
+}
+
+}  // namespace
+
+bool make_requested_alias() {
+  Requested& request = requested();
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  {
+    const std::lock_guard guard(request.lock);
+    request.refusal.reset();
+    address = request.address;
+    bytes = request.bytes;
+  }
+  if (bytes == 0) return true;
+  Status status = make_alias_of(address, bytes);
+  if (status.ok()) return true;
+  const bool unwanted = status.code() == RMA_ERR_UNSUPPORTED;  // by RMA_ALIAS=0
+  const std::lock_guard guard(request.lock);
+  request.refusal = std::move(status);
+  return unwanted;
+}
+
+}  // namespace rma
+
+using rma::Runtime;
+using rma::Status;
+
+extern "C" {
+
+rma_status_t rma_alias(void* address, size_t bytes) try {
+  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
+  const Status status = rma::make_alias_of(address, bytes);
+  return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
+} catch (const std::exception& thrown) {
+  return rma::fail("rma_alias", thrown);
+}
+
+rma_status_t rma_alias_at_init(void* address, size_t bytes) try {
+  if (rma::in_forked_child()) return rma::fail_without_runtime(__func__);
+  const Status status = rma::request_alias(address, bytes);
+  return status.ok() ? RMA_SUCCESS : rma::fail(__func__, status);
+} catch (const std::exception& thrown) {
+  return rma::fail("rma_alias_at_init", thrown);
+}
+
+rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_address) {
+  return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(heap_address, "heap_address"); !status.ok()) return status;
+    *heap_address = runtime.job->memory().window().aliased(address, bytes);
+    if (*heap_address != nullptr) return {};
+    return {RMA_ERR_ADDRESS, rma::text("{} bytes at {} were not aliased before rma_init", bytes, address)};
+  });
+}
+
+}  // extern "C"
