@@ -151,7 +151,7 @@ echo "MPI wrapper: right"
 
 # Several interfaces in one program.
 if ! grep -q '^#define RMA_ARMCI_MPI 1' "$prefix/include/armci.h"; then
-  "$cc" "$here/../mixed/orders.c" $(pkg-config --cflags --libs rma-mpi rma-shmem armci) -Wl,-rpath,"$libdir" -o "$work/mixed"
+  "$cc" "$here/../mixed/orders.c" $(pkg-config --cflags --libs rma-mpi rma-shmem armci rma) -Wl,-rpath,"$libdir" -o "$work/mixed"
   said=$("$prefix/bin/rmarun" -n 2 --timeout 60 "$work/mixed" mars samr) || fail 'a program with several interfaces failed'
   [ "$said" = right ] || fail "a program with several interfaces says: $said"
   echo "several interfaces: right"
