@@ -36,9 +36,13 @@ int context_pe(Call call, shmem_ctx_t ctx, int pe) {
   return context.ranks[static_cast<std::size_t>(pe)];
 }
 
-void check_context(Call call, shmem_ctx_t ctx) {
-  if (ctx == SHMEM_CTX_DEFAULT) return require_initialized(call);
+bool has_operations(Call call, shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_DEFAULT || ctx == SHMEM_CTX_INVALID) {
+    require_initialized(call);
+    return ctx != SHMEM_CTX_INVALID;
+  }
   context_of(call, ctx);
+  return true;
 }
 
 int ctx_create(Call call, long options, shmem_ctx_t* ctx) {
@@ -76,9 +80,9 @@ int ctx_get_team(Call call, shmem_ctx_t ctx, shmem_team_t* team) {
 // A session is a hint: operations may be delayed until it stops. They never are.
 void ctx_session_start(Call call, shmem_ctx_t ctx, long /*options*/,
                        const shmem_ctx_session_config_t* /*config*/, long /*mask*/) {
-  check_context(call, ctx);
+  static_cast<void>(has_operations(call, ctx));
 }
 
-void ctx_session_stop(Call call, shmem_ctx_t ctx) { check_context(call, ctx); }
+void ctx_session_stop(Call call, shmem_ctx_t ctx) { static_cast<void>(has_operations(call, ctx)); }
 
 }  // namespace rma::shmem

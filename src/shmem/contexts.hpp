@@ -22,8 +22,9 @@ inline int world_pe(Call call, shmem_ctx_t ctx, int pe) {
   return ctx == SHMEM_CTX_DEFAULT ? pe : context_pe(call, ctx, pe);
 }
 
-/// Ends the job unless there is such a context.
-void check_context(Call call, shmem_ctx_t ctx);
+/// Returns false for SHMEM_CTX_INVALID, which calls that order or complete operations ignore. Ends the job if there is no
+/// such context.
+bool has_operations(Call call, shmem_ctx_t ctx);
 
 // The calls.
 int ctx_create(Call call, long options, shmem_ctx_t* ctx);

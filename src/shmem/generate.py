@@ -3,7 +3,7 @@
 
 usage: generate.py SOURCE_FOLDER OUTPUT_FOLDER HEADER_FOLDER VERSION
 
-SOURCE_FOLDER holds functions.txt and shmem.h.in. HEADER_FOLDER gets shmem.h and mpp/shmem.h, OUTPUT_FOLDER gets
+SOURCE_FOLDER holds functions.txt and shmem.h.in. HEADER_FOLDER gets shmem.h, pshmem.h and mpp/shmem.h, OUTPUT_FOLDER gets
 CHAPTER.cpp for each chapter. A file whose text is as it was stays untouched, so that a change of the table recompiles
 one chapter only.
 """
@@ -180,6 +180,7 @@ def main():
     source, output, headers = (pathlib.Path(folder) for folder in sys.argv[1:4])
     table = Table(source / "functions.txt")
     write(headers / "shmem.h", header((source / "shmem.h.in").read_text(encoding="utf-8"), table, sys.argv[4]))
+    write(headers / "pshmem.h", "/* The header of profilers. shmem.h declares their names, too. */\n#include \"shmem.h\"\n")
     write(headers / "mpp/shmem.h", "/* The deprecated place of the header. */\n#include \"../shmem.h\"\n")
     for chapter, title, functions in table.chapters:
         entries = "\n".join(function.entry() for function in functions)

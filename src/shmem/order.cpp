@@ -23,17 +23,15 @@ void pe_quiet(Call call, const int* pes, std::size_t count) {
 }
 
 void ctx_fence(Call call, shmem_ctx_t ctx) {
-  check_context(call, ctx);
-  fence(call);
+  if (has_operations(call, ctx)) fence(call);
 }
 
 void ctx_quiet(Call call, shmem_ctx_t ctx) {
-  check_context(call, ctx);
-  quiet(call);
+  if (has_operations(call, ctx)) quiet(call);
 }
 
 void ctx_pe_quiet(Call call, shmem_ctx_t ctx, const int* pes, std::size_t count) {
-  check_context(call, ctx);
+  if (!has_operations(call, ctx)) return;
   for (const int pe : std::span(pes, count)) require(rma_fence(world_pe(call, ctx, pe)), call);
 }
 

@@ -81,6 +81,13 @@ void check_contexts(int me, int size) {
   CHECK(static_long == (me + 1) % size);  // the PE behind this one in the team is the next in the world
   shmem_ctx_destroy(ctx);
   CHECK(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
+  // Calls that complete operations ignore this context (OpenSHMEM 1.5, shmem_quiet and shmem_fence).
+  const int self = shmem_my_pe();
+  shmem_ctx_quiet(SHMEM_CTX_INVALID);
+  shmem_ctx_fence(SHMEM_CTX_INVALID);
+  shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, &self, 1);
+  shmem_ctx_session_start(SHMEM_CTX_INVALID, 0, nullptr, 0);
+  shmem_ctx_session_stop(SHMEM_CTX_INVALID);
   shmem_ctx_destroy(SHMEM_CTX_INVALID);
   shmem_team_destroy(backwards);
   // Contexts do not run out.
