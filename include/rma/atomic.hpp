@@ -50,8 +50,7 @@ T atomic(rma_atomic_op_t op, GlobalPtr<T> target, T operand, T compare) {
 }  // namespace detail
 
 /** Adds `operand`, wrapping around on overflow, and returns the value before. For 8-byte integers in memory
- *  that this process has mapped, this is the processor's own atomic instruction, inlined. The inlined form
- *  does not wake a thread that sleeps in wait_until; that thread reads the word again within 10 ms. */
+ *  that this process has mapped, this is the processor's own atomic instruction, inlined. */
 template <AtomicInteger T>
 T fetch_add(GlobalPtr<T> target, std::type_identity_t<T> operand) {
   if constexpr (sizeof(T) == sizeof(std::uint64_t)) {

@@ -24,6 +24,8 @@ typedef struct rma_direct_peer {
   uintptr_t base;
   size_t bytes; /**< 0 if this process has not mapped the heap */
   ptrdiff_t delta;
+  /** Not 0 while a thread of the rank sleeps until a store to its memory; null if the heap is not mapped. */
+  const uint32_t* awaits_stores;
 } rma_direct_peer_t;
 
 /** The table of all ranks, one entry for each of `count` ranks. `count` is 0 before rma_init and after
@@ -45,12 +47,23 @@ static inline void* rma_direct_address(const void* address, size_t bytes, int ra
   return (char*)address + peer->delta;
 }
 
+/** Wakes the threads of `rank` that sleep in rma_wait_until, rma_wait_for and their relatives, because this thread has
+ *  stored to memory of the rank that it has mapped. Costs a load if nobody sleeps. The functions of this library do it
+ *  themselves; a program does it after its own stores (rma_map). */
+static inline void rma_wake_after_store(int rank) {
+  /* For the compiler. The sleeper has the processor ordered (rma_wake in rma.h). */
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (__builtin_expect(__atomic_load_n(rma_direct.peers[rank].awaits_stores, __ATOMIC_RELAXED) != 0, 0))
+    rma_wake(rank);
+}
+
 /** Stores `value` into the 8 bytes at `dst` of `rank`, as rma_put does, with an inlined store if the memory
  *  is mapped and `dst` is aligned to 8 bytes. */
 static inline rma_status_t rma_put8(uint64_t* dst, uint64_t value, int rank) {
   void* const here = rma_direct_address(dst, sizeof value, rank);
   if (here == NULL || ((uintptr_t)dst & 7) != 0) return rma_put(dst, &value, sizeof value, rank);
   __atomic_store_n((uint64_t*)here, value, __ATOMIC_RELEASE);
+  rma_wake_after_store(rank);
   return RMA_SUCCESS;
 }
 
@@ -64,8 +77,7 @@ static inline rma_status_t rma_get8(uint64_t* dst, const uint64_t* src, int rank
 }
 
 /** Adds `operand` to the 8-byte integer at `target` of `rank`, as rma_atomic64(RMA_FETCH_ADD, ...) does, with
- *  an inlined atomic instruction if the memory is mapped. `old` may be null. The inlined form does not wake a
- *  thread that sleeps in rma_wait_until on the word; that thread reads the word again within 10 ms. */
+ *  an inlined atomic instruction if the memory is mapped. `old` may be null. */
 static inline rma_status_t rma_fetch_add8(uint64_t* target, uint64_t operand, uint64_t* old, int rank) {
   void* const here = (size_t)(unsigned)rank < rma_direct.atomic_count
                          ? rma_direct_address(target, sizeof operand, rank)
@@ -75,6 +87,7 @@ static inline rma_status_t rma_fetch_add8(uint64_t* target, uint64_t operand, ui
   }
   const uint64_t before = __atomic_fetch_add((uint64_t*)here, operand, __ATOMIC_SEQ_CST);
   if (old != NULL) *old = before;
+  rma_wake_after_store(rank);
   return RMA_SUCCESS;
 }
 

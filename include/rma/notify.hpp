@@ -85,6 +85,10 @@ void wait_for(Condition&& met) {
   return met != 0;
 }
 
+/** Wakes the threads of `rank` that sleep in a wait, after the program has stored to memory of the rank with its own
+ *  instructions. */
+inline void wake(int rank) { check(rma_wake(rank)); }
+
 }  // namespace rma::inline v0
 
 #endif

@@ -20,5 +20,6 @@
 #include "rma/team.hpp"
 #include "rma/transfer.hpp"
 #include "rma/vector.hpp"
+#include "rma/words.hpp"
 
 #endif

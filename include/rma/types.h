@@ -78,8 +78,8 @@ typedef enum rma_atomic_op RMA_ENUM {
   RMA_FETCH = 7 /**< reads the value and ignores the operand */
 } rma_atomic_op_t;
 
-/** Comparisons for rma_wait_until: the flag's value is on the left, the given value on the right. Both are
- *  compared as unsigned integers. */
+/** Comparisons for rma_wait_until and its relatives: the flag's value is on the left, the given value on the
+ *  right. rma_wait_until compares them as unsigned integers. */
 typedef enum rma_compare RMA_ENUM {
   RMA_EQ = 0,
   RMA_NE = 1,
@@ -88,6 +88,19 @@ typedef enum rma_compare RMA_ENUM {
   RMA_GT = 4,
   RMA_GE = 5
 } rma_compare_t;
+
+/** Words of this process that other ranks write, and what a caller of rma_wait_until_all, rma_test_until_all
+ *  or their relatives wants of them. */
+typedef struct rma_words {
+  const void* words; /**< the first of `count` words that follow each other, aligned to the size of one */
+  size_t count;
+  size_t bytes;          /**< of a word: 2, 4 or 8 */
+  int is_signed;         /**< 1: the words are compared as signed integers; 0: as unsigned ones */
+  const int* left_out;   /**< for each word, a value other than 0 if it is left out; null: none is */
+  rma_compare_t compare; /**< the word is on the left, its value on the right */
+  const void* values;    /**< what the words are compared with, of the same size */
+  int one_value;         /**< 1: `values` is one value for all words; 0: one for each */
+} rma_words_t;
 
 /** A team is an ordered subset of the job's ranks. The handle is local: it is valid in this process only. */
 typedef struct rma_team* rma_team_t;

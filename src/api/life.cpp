@@ -20,6 +20,7 @@
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
+#include "util/wait.hpp"
 
 rma_direct_table_t rma_direct = {nullptr, 0, 0};
 
@@ -34,6 +35,7 @@ Status start(const rma_bootstrap_t* given) {
   if (Status status = notice_forks(); !status.ok()) return status;
   Undo forget(forget_forks);
   const bool aliased = make_requested_alias();
+  receive_barriers();
   auto opened = Runtime::open(incarnation++, given);
   if (!opened.ok()) return std::move(opened).status();
   Runtime* const runtime = std::move(opened).value().release();

@@ -84,6 +84,14 @@ rma_status_t rma_wait_for(int (*met)(void* context), void* context) {
   });
 }
 
+rma_status_t rma_wake(int rank) {
+  return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
+    if (runtime.job->mapped(rank)) runtime.job->doorbell(rank).wake_for_store();
+    return {};
+  });
+}
+
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     if (Status status = rma::check_wait(flag, compare); !status.ok()) return status;

@@ -44,10 +44,11 @@ Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
   return static_cast<std::byte*>(rma_direct_address(remote, bytes, rank));
 }
 
-[[gnu::always_inline]] inline void put_mapped(std::byte* here, const void* src, std::size_t bytes) {
+[[gnu::always_inline]] inline void put_mapped(std::byte* here, const void* src, std::size_t bytes, int rank) {
   count(Counter::put_bytes, bytes);
   count(Counter::put_direct);
   copy_bytes(here, src, bytes);
+  rma_wake_after_store(rank);
 }
 
 [[gnu::always_inline]] inline void get_mapped(void* dst, const std::byte* here, std::size_t bytes) {
@@ -65,7 +66,7 @@ Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
     if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
     if (bytes == 0) return complete(ending);
     if (std::byte* const here = runtime.job->direct(dst, bytes, rank); here != nullptr) {
-      put_mapped(here, src, bytes);
+      put_mapped(here, src, bytes, rank);
       return complete(ending);
     }
     count(Counter::put_bytes, bytes);
@@ -98,7 +99,7 @@ extern "C" {
 
 rma_status_t rma_put(void* dst, const void* src, size_t bytes, int rank) {
   if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr) [[likely]] {
-    rma::put_mapped(here, src, bytes);
+    rma::put_mapped(here, src, bytes, rank);
     return RMA_SUCCESS;
   }
   return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::blocking});
@@ -107,7 +108,7 @@ rma_status_t rma_put(void* dst, const void* src, size_t bytes, int rank) {
 rma_status_t rma_put_nb(void* dst, const void* src, size_t bytes, int rank, rma_request_t* request) {
   if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr && request != nullptr)
       [[likely]] {
-    rma::put_mapped(here, src, bytes);
+    rma::put_mapped(here, src, bytes, rank);
     *request = rma::kCompleteRequest;
     return RMA_SUCCESS;
   }
@@ -116,7 +117,7 @@ rma_status_t rma_put_nb(void* dst, const void* src, size_t bytes, int rank, rma_
 
 rma_status_t rma_put_nbi(void* dst, const void* src, size_t bytes, int rank) {
   if (std::byte* const here = rma::usual_case(dst, src, bytes, rank); here != nullptr) [[likely]] {
-    rma::put_mapped(here, src, bytes);
+    rma::put_mapped(here, src, bytes, rank);
     return RMA_SUCCESS;
   }
   return rma::put(__func__, dst, src, bytes, rank, {.kind = Ending::Kind::implicit});

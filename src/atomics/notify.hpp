@@ -15,7 +15,8 @@ namespace rma {
 constexpr bool valid_compare(rma_compare_t compare) { return compare >= RMA_EQ && compare <= RMA_GE; }
 
 /// Returns whether the comparison of `seen` with `value` is true.
-constexpr bool compare_words(std::uint64_t seen, rma_compare_t compare, std::uint64_t value) {
+template <typename Word>
+constexpr bool compare_words(Word seen, rma_compare_t compare, Word value) {
   switch (compare) {
     case RMA_EQ:
       return seen == value;
@@ -59,7 +60,7 @@ std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_com
 /// Waits until `met()` returns true, which loads local words that other ranks write.
 template <typename Condition>
 void wait_for_words(const Job& job, const Condition& met) {
-  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Waker::sometimes);
+  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Waker::stores);
 }
 
 }  // namespace rma

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rma/rma.h"
 #include "shmem/errors.hpp"
 
 // Where symmetric memory is. An address of this PE stands for the same object on every PE. The table below turns it
@@ -31,6 +32,8 @@ struct View {
 struct Peer {
   View heap;
   View data;
+  const std::uint32_t* awaits_stores =
+      nullptr;  ///< as in rma_direct_peer_t; null if nothing of the PE is mapped
 };
 
 /// What the inlined paths need. Written by init and finalize, and only read between them.
@@ -64,6 +67,13 @@ inline std::byte* mapped_at(const Range& range, const View& view, const void* ad
   if (std::byte* const at = mapped_at(job.heap, peer.heap, address, bytes); at != nullptr) [[likely]]
     return at;
   return mapped_at(job.data, peer.data, address, bytes);
+}
+
+/// Wakes `pe` if it sleeps until a store. Called after a store to memory that here() has found.
+[[gnu::always_inline]] inline void wake_after_store(int pe) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);  // as in rma_wake_after_store
+  if (__atomic_load_n(job.peers[pe].awaits_stores, __ATOMIC_RELAXED) != 0) [[unlikely]]
+    rma_wake(pe);
 }
 
 /// Ends the job: says which of the arguments is wrong.

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "rma/direct.h"
 #include "rma/rma.h"
 #include "shmem.h"
 #include "shmem/active_sets.hpp"
@@ -69,6 +70,7 @@ View look_at(int pe, std::uintptr_t theirs, const Range& range) {
 /// Fills in how this PE reaches `pe`.
 void look_at(int pe, const Memory& theirs) {
   Peer& peer = peers[static_cast<std::size_t>(pe)];
+  peer.awaits_stores = rma_direct.peers[pe].awaits_stores;
   peer.heap = look_at(pe, theirs.heap, job.heap);
   peer.data = look_at(pe, theirs.data_alias != 0 ? theirs.data_alias : theirs.data, job.data);
   if (pe == job.me) {

@@ -45,7 +45,9 @@ std::uint32_t wait_at(Call call, const std::uint32_t* place, const Met& met) {
     seen = load(place);
     return met(seen);
   };
-  wait_for(call, condition);
+  if (condition()) return seen;
+  const auto called = [](void* context) { return (*static_cast<decltype(condition)*>(context))() ? 1 : 0; };
+  require(rma_wait_for(called, &condition), call);
   return seen;
 }
 

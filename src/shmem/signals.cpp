@@ -40,7 +40,10 @@ void signal_set(Call call, std::uint64_t* signal_address, std::uint64_t signal, 
 }
 
 std::uint64_t signal_wait_until(Call call, std::uint64_t* signal_address, int compare, std::uint64_t value) {
-  return wait_until(call, signal_address, compare, value);
+  check_compare(call, compare);
+  std::uint64_t seen = 0;
+  require(rma_wait_until(signal_address, static_cast<rma_compare_t>(compare), value, &seen), call);
+  return seen;
 }
 
 }  // namespace rma::shmem

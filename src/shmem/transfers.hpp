@@ -68,8 +68,10 @@ template <typename T>
 void put(Call call, void* dest, const void* source, std::size_t count, int pe) {
   const std::size_t bytes = bytes_of<T>(count);
   if (bytes <= kMostInline) {
-    if (std::byte* const to = here(dest, bytes, pe); to != nullptr) [[likely]]
-      return copy(to, source, bytes);
+    if (std::byte* const to = here(dest, bytes, pe); to != nullptr) [[likely]] {
+      copy(to, source, bytes);
+      return wake_after_store(pe);
+    }
   }
   put_bytes(call, dest, source, bytes, pe);
 }
@@ -88,8 +90,10 @@ template <typename T>
 void put_nbi(Call call, void* dest, const void* source, std::size_t count, int pe) {
   const std::size_t bytes = bytes_of<T>(count);
   if (bytes <= kMostInline) {
-    if (std::byte* const to = here(dest, bytes, pe); to != nullptr) [[likely]]
-      return copy(to, source, bytes);
+    if (std::byte* const to = here(dest, bytes, pe); to != nullptr) [[likely]] {
+      copy(to, source, bytes);
+      return wake_after_store(pe);
+    }
   }
   put_bytes_nbi(call, dest, source, bytes, pe);
 }
@@ -113,7 +117,7 @@ void put_value(Call call, T* dest, T value, int pe) {
     } else {
       std::memcpy(to, &value, sizeof(T));
     }
-    return;
+    return wake_after_store(pe);
   }
   put_bytes(call, dest, &value, sizeof(T), pe);
 }

@@ -2,21 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <type_traits>
 
 #include "rma/rma.h"
 #include "shmem.h"
 #include "shmem/job.hpp"
 
-// Waiting for and testing words that other PEs write. A PE that waits long sleeps (rma_wait_for).
+// Waiting for and testing words that other PEs write. The inlined part serves a word whose comparison is true already;
+// librma serves the rest, and its waits sleep.
 
 namespace rma::shmem {
-
-/// Loads a word that another PE may write. What that PE stored before is visible after it.
-template <typename T>
-T load(const T* word) {
-  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
 
 inline void check_compare(Call call, int compare) {
   require_initialized(call);
@@ -24,8 +19,16 @@ inline void check_compare(Call call, int compare) {
     die(call, fmt::format("there is no comparison {}", compare));
 }
 
+/// Loads a word that another PE may write. What that PE stored before is visible after it.
 template <typename T>
-bool compares(T seen, int compare, T value) {
+T load(const T* word) {
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/// Loads a word, and returns whether its comparison is true.
+template <typename T>
+bool compares(const T* word, int compare, T value) {
+  const T seen = load(word);
   switch (compare) {
     case SHMEM_CMP_EQ:
       return seen == value;
@@ -42,25 +45,89 @@ bool compares(T seen, int compare, T value) {
   }
 }
 
-/// Waits until `met()` returns true.
-template <typename Condition>
-void wait_for(Call call, Condition& met) {
-  if (met()) return;
-  const auto called = [](void* condition) { return (*static_cast<Condition*>(condition))() ? 1 : 0; };
-  require(rma_wait_for(called, &met), call);
+// The functions below look at `count` words. Those whose `status` is not 0 are left out; a null `status` leaves out
+// none. `values` is one value for all words, or an array with one for each.
+
+/// Describes the words for librma, whose comparisons have the same numbers. Refers to `values`.
+template <typename T>
+rma_words_t describe(Call call, const T* words, std::size_t count, const int* status, int compare,
+                     const T& value) {
+  check_compare(call, compare);
+  return {.words = words,
+          .count = count,
+          .bytes = sizeof(T),
+          .is_signed = std::is_signed_v<T> ? 1 : 0,
+          .left_out = status,
+          .compare = static_cast<rma_compare_t>(compare),
+          .values = &value,
+          .one_value = 1};
+}
+template <typename T>
+rma_words_t describe(Call call, const T* words, std::size_t count, const int* status, int compare,
+                     T* const& values) {
+  rma_words_t described = describe(call, words, count, status, compare, T{});
+  described.values = values;
+  described.one_value = 0;
+  return described;
 }
 
-/// Waits for one word and returns its value that made the comparison true.
+template <typename T, typename Values>
+void wait_until_all(Call call, const T* words, std::size_t count, const int* status, int compare,
+                    Values values) {
+  const rma_words_t described = describe<T>(call, words, count, status, compare, values);
+  require(rma_wait_until_all(&described), call);
+}
+
+template <typename T, typename Values>
+std::size_t wait_until_any(Call call, const T* words, std::size_t count, const int* status, int compare,
+                           Values values) {
+  const rma_words_t described = describe<T>(call, words, count, status, compare, values);
+  std::size_t found = SIZE_MAX;
+  require(rma_wait_until_any(&described, &found), call);
+  return found;
+}
+
+template <typename T, typename Values>
+std::size_t wait_until_some(Call call, const T* words, std::size_t count, std::size_t* indices,
+                            const int* status, int compare, Values values) {
+  const rma_words_t described = describe<T>(call, words, count, status, compare, values);
+  std::size_t found = 0;
+  require(rma_wait_until_some(&described, indices, &found), call);
+  return found;
+}
+
+template <typename T, typename Values>
+int test_all(Call call, const T* words, std::size_t count, const int* status, int compare, Values values) {
+  const rma_words_t described = describe<T>(call, words, count, status, compare, values);
+  int met = 0;
+  require(rma_test_until_all(&described, &met), call);
+  return met;
+}
+
+/// Returns the index of a word whose comparison is true, or SIZE_MAX if there is none.
+template <typename T, typename Values>
+std::size_t test_any(Call call, const T* words, std::size_t count, const int* status, int compare,
+                     Values values) {
+  const rma_words_t described = describe<T>(call, words, count, status, compare, values);
+  std::size_t found = SIZE_MAX;
+  require(rma_test_until_any(&described, &found), call);
+  return found;
+}
+
+/// Stores the indices of all words whose comparison is true, and returns how many they are.
+template <typename T, typename Values>
+std::size_t test_some(Call call, const T* words, std::size_t count, std::size_t* indices, const int* status,
+                      int compare, Values values) {
+  const rma_words_t described = describe<T>(call, words, count, status, compare, values);
+  std::size_t found = 0;
+  require(rma_test_until_some(&described, indices, &found), call);
+  return found;
+}
+
 template <typename T>
-T wait_until(Call call, const T* word, int compare, T value) {
+void wait_until(Call call, const T* word, int compare, T value) {
   check_compare(call, compare);
-  T seen = {};
-  auto met = [&] {
-    seen = load(word);
-    return compares(seen, compare, value);
-  };
-  wait_for(call, met);
-  return seen;
+  if (!compares(word, compare, value)) wait_until_all(call, word, 1, nullptr, compare, value);
 }
 
 template <typename T>
@@ -71,104 +138,7 @@ void wait_while(Call call, const T* word, T value) {
 template <typename T>
 int test(Call call, const T* word, int compare, T value) {
   check_compare(call, compare);
-  return compares(load(word), compare, value) ? 1 : 0;
-}
-
-// The functions below look at `count` words. Those whose `status` is not 0 are left out; a null `status` leaves out
-// none. `values` is one value for all words, or an array with one for each.
-
-template <typename T>
-T value_of(T value, std::size_t /*index*/) {
-  return value;
-}
-template <typename T>
-T value_of(const T* values, std::size_t index) {
-  return values[index];
-}
-
-inline bool left_out(const int* status, std::size_t index) { return status != nullptr && status[index] != 0; }
-
-/// Returns whether all words are left out.
-inline bool none_of(const int* status, std::size_t count) {
-  std::size_t index = 0;
-  while (index < count && left_out(status, index)) ++index;
-  return index == count;
-}
-
-template <typename T, typename Values>
-int test_all(Call call, const T* words, std::size_t count, const int* status, int compare, Values values) {
-  check_compare(call, compare);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!left_out(status, i) && !compares<T>(load(words + i), compare, value_of<T>(values, i))) return 0;
-  }
-  return 1;
-}
-
-/// Returns the index of a word whose comparison is true, or SIZE_MAX if there is none.
-template <typename T, typename Values>
-std::size_t test_any(Call call, const T* words, std::size_t count, const int* status, int compare,
-                     Values values) {
-  check_compare(call, compare);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!left_out(status, i) && compares<T>(load(words + i), compare, value_of<T>(values, i))) return i;
-  }
-  return SIZE_MAX;
-}
-
-/// Stores the indices of all words whose comparison is true, and returns how many they are.
-template <typename T, typename Values>
-std::size_t test_some(Call call, const T* words, std::size_t count, std::size_t* indices, const int* status,
-                      int compare, Values values) {
-  check_compare(call, compare);
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!left_out(status, i) && compares<T>(load(words + i), compare, value_of<T>(values, i)))
-      indices[found++] = i;
-  }
-  return found;
-}
-
-template <typename T, typename Values>
-void wait_until_all(Call call, const T* words, std::size_t count, const int* status, int compare,
-                    Values values) {
-  check_compare(call, compare);
-  std::size_t done = 0;  // a word counts once it was seen, as if the PE had waited for one after the other
-  auto met = [&] {
-    while (done < count &&
-           (left_out(status, done) || compares<T>(load(words + done), compare, value_of<T>(values, done)))) {
-      ++done;
-    }
-    return done == count;
-  };
-  wait_for(call, met);
-}
-
-template <typename T, typename Values>
-std::size_t wait_until_any(Call call, const T* words, std::size_t count, const int* status, int compare,
-                           Values values) {
-  check_compare(call, compare);
-  if (none_of(status, count)) return SIZE_MAX;
-  std::size_t found = SIZE_MAX;
-  auto met = [&] {
-    found = test_any<T>(call, words, count, status, compare, values);
-    return found != SIZE_MAX;
-  };
-  wait_for(call, met);
-  return found;
-}
-
-template <typename T, typename Values>
-std::size_t wait_until_some(Call call, const T* words, std::size_t count, std::size_t* indices,
-                            const int* status, int compare, Values values) {
-  check_compare(call, compare);
-  if (none_of(status, count)) return 0;
-  std::size_t found = 0;
-  auto met = [&] {
-    found = test_some<T>(call, words, count, indices, status, compare, values);
-    return found != 0;
-  };
-  wait_for(call, met);
-  return found;
+  return compares(word, compare, value) ? 1 : test_all(call, word, 1, nullptr, compare, value);
 }
 
 }  // namespace rma::shmem

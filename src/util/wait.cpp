@@ -1,6 +1,7 @@
 #include "util/wait.hpp"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <time.h>  // NOLINT(modernize-deprecated-headers): timespec for the system call
 #include <unistd.h>
@@ -21,6 +22,8 @@ std::int64_t monotonic_nanoseconds() {
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);
 }
+
+long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
 constinit YieldPatience patience;
 
@@ -53,6 +56,13 @@ bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives) {
   if (woken - since_ < kMortalNap) return false;
   since_ = woken;
   return true;
+}
+
+void receive_barriers() { static_cast<void>(membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)); }
+
+void Doorbell::await_stores() {
+  awaits_stores.store(1, std::memory_order_relaxed);
+  static_cast<void>(membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED));
 }
 
 void Doorbell::wake_sleepers() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 namespace rma {
 
@@ -91,8 +92,8 @@ inline void let_others_run(const WaitPolicy& policy) {
 /// The writers that may make a sleeper's condition true. They decide how the sleeper has to sleep.
 enum class Waker : std::uint8_t {
   always,     ///< every writer wakes the sleeper: it sleeps until it is woken
-  sometimes,  ///< plain stores and devices write too and wake nobody: the sleeper tests its condition again
-              ///< after each nap_after()
+  sometimes,  ///< others write too and wake nobody: the sleeper tests its condition again after each nap_after()
+  stores,     ///< the same, but the library's inlined stores wake the sleeper: see Doorbell::await_stores()
   mortal      ///< every writer wakes the sleeper, but its process may end before it does: see wait_unless()
 };
 
@@ -126,6 +127,8 @@ struct alignas(64) Doorbell {
   /// waker that gets true from must_call() sends the owner a message, whose arrival wakes them.
   std::atomic<std::uint32_t> listeners = 0;
   std::atomic<std::uint32_t> called = 0;  ///< a waker has called the listeners since the last listen()
+  /// A thread sleeps here until a plain store makes its condition true, or is about to. The first waker clears it.
+  std::atomic<std::uint32_t> awaits_stores = 0;
 
   /// Wakes all threads that sleep here. The caller has made the condition true before, with any kind of
   /// store.
@@ -145,6 +148,22 @@ struct alignas(64) Doorbell {
   [[nodiscard]] bool must_call() {
     return listeners.load(std::memory_order_relaxed) != 0 &&
            called.exchange(1, std::memory_order_acq_rel) == 0;
+  }
+
+  /// Announces that the caller is about to sleep until a store makes its condition true. The caller tests its condition
+  /// after this, and calls it again before it sleeps again if `wakeups` has changed.
+  ///
+  /// Why no wake-up is lost. The sleeper sets `awaits_stores` and then reads its condition. A writer stores and then reads
+  /// `awaits_stores` (rma/direct.h). A fence between the writer's two steps would cost more than the store. So the
+  /// sleeper has the kernel execute a full barrier in every running thread of every rank (membarrier(2)), between its own
+  /// two steps; a thread that does not run passes a barrier before it runs again. If the writer's barrier comes after its
+  /// store, the sleeper sees the store. If it comes before, the writer reads `awaits_stores` after it, and sees it set.
+  /// Where the system refuses the barrier, the sleeper's nap ends its sleep.
+  void await_stores();
+  /// Wakes the threads that sleep here, if one of them awaits stores. Wakes them once: stores that follow cost no more
+  /// than a load until a thread announces itself again.
+  void wake_for_store() {
+    if (awaits_stores.exchange(0, std::memory_order_acq_rel) != 0) wake_sleepers();
   }
 
   /// Does the same as wake() for a caller that made the condition true by a sequentially consistent
@@ -187,6 +206,9 @@ inline void pause_processor() {
 #endif
 }
 
+/// Lets other processes have barriers executed in this process's threads (Doorbell::await_stores). Called once.
+void receive_barriers();
+
 /// The first polls, about half a microsecond of them, come without a pause instruction, which would lengthen
 /// a short wait by its own duration. Later polls pause, which leaves the core to its other hardware thread.
 constexpr std::uint64_t kEagerPolls = 1024;
@@ -228,10 +250,17 @@ template <typename Condition, typename Lost>
   bool holds = true;
   Doorbell::Sleeper sleeper(doorbell, waker);
   doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
+  std::optional<std::uint32_t>
+      announced;  // the value of `wakeups` at which this thread has called await_stores()
   while (true) {
     const bool drives = policy.drives();
     if (drives && policy.drive()) sleeper.nap_shortly();
     const std::uint32_t seen = doorbell.wakeups.load(std::memory_order_acquire);
+    if (waker == Waker::stores && announced != seen) {
+      if (announced && condition()) break;  // most likely what the thread was woken for
+      doorbell.await_stores();
+      announced = seen;
+    }
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
     // The process that has ended may have made the condition true before it ended.

@@ -40,6 +40,7 @@ void refuse_everything(rma_status_t expected) {
   rma_team_t team = nullptr;
   rma_mutexes_t mutexes = nullptr;
   int number = 0;
+  const rma_words_t words = {&word, 1, sizeof word, 0, nullptr, RMA_EQ, &word, 1};
   std::size_t index = 0;
   const std::size_t counts = 1;
   const rma_iov_t iov = {&address, &address, 1, 1};
@@ -70,6 +71,9 @@ void refuse_everything(rma_status_t expected) {
       {"rma_put_notify", rma_put_notify(&byte, &byte, 1, &word, 1, 0)},
       {"rma_wait_until", rma_wait_until(&word, RMA_EQ, 0, nullptr)},
       {"rma_test_until", rma_test_until(&word, RMA_EQ, 0, &number)},
+      {"rma_wait_until_all", rma_wait_until_all(&words)},
+      {"rma_test_until_any", rma_test_until_any(&words, &index)},
+      {"rma_wake", rma_wake(0)},
       {"rma_mutexes_create", rma_mutexes_create(team, 1, &mutexes)},
       {"rma_mutexes_destroy", rma_mutexes_destroy(&mutexes)},
       {"rma_lock", rma_lock(mutexes, 0, 0)},

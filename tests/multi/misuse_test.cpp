@@ -114,6 +114,24 @@ TEST_F(Misuse, Null) {
   bad(rma_wait_until(nullptr, RMA_EQ, 0, nullptr), "rma_wait_until:", "flag");
   const std::uint64_t word = 0;
   bad(rma_test_until(&word, RMA_EQ, 0, nullptr), "rma_test_until:", "met");
+  bad(rma_wait_until_all(nullptr), "rma_wait_until_all:", "words");
+  const rma_words_t one = {&word, 1, sizeof word, 0, nullptr, RMA_EQ, &word, 1};
+  bad(rma_test_until_all(&one, nullptr), "rma_test_until_all:", "met");
+  bad(rma_wait_until_any(&one, nullptr), "rma_wait_until_any:", "index");
+  std::size_t index = 0;
+  bad(rma_wait_until_some(&one, nullptr, &index), "rma_wait_until_some:", "indices");
+  bad(rma_test_until_some(&one, &index, nullptr), "rma_test_until_some:", "found");
+  rma_words_t wrong = one;
+  wrong.bytes = 3;
+  EXPECT_TRUE(
+      refused(rma_wait_until_all(&wrong), RMA_ERR_ARGUMENT, {"rma_wait_until_all:", "8 bytes, not 3"}));
+  wrong = one;
+  wrong.values = nullptr;
+  bad(rma_test_until_any(&wrong, &index), "rma_test_until_any:", "values");
+  wrong = one;
+  wrong.compare = static_cast<rma_compare_t>(6);
+  EXPECT_TRUE(
+      refused(rma_test_until_any(&wrong, &index), RMA_ERR_ARGUMENT, {"rma_test_until_any:", "comparison 6"}));
   bad(rma_register(nullptr, 8), "rma_register:", "address");
   bad(rma_map(there(), 8, target_, nullptr), "rma_map:", "here");
   bad(rma_alias(nullptr, 8), "rma_alias:", "address");

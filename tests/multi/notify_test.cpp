@@ -3,10 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "harness.hpp"
+#include "rma/direct.h"
 #include "rma/notify.hpp"
+#include "rma/words.hpp"
 
 namespace multi {
 namespace {
@@ -184,6 +190,86 @@ TEST(Notify, WaitsForSeveralWordsOfAnySize) {
   EXPECT_EQ(seen_large, large);
   EXPECT_TRUE(refused(rma_wait_for(nullptr, nullptr), RMA_ERR_ARGUMENT, {"rma_wait_for", "met"}));
   barrier();
+}
+
+TEST(Notify, WaitsForAllAnyAndSomeWords) {
+  // The neighbour writes -1, -2, -3, -4 into four words of 2 bytes, in this order.
+  const Mailbox box(8);
+  const int next = neighbour(1);
+  const std::span<const std::int16_t> words(reinterpret_cast<const std::int16_t*>(box.flag(me())), 4);
+  const std::int16_t zero = 0;
+  const std::array<std::int16_t, 4> values = {-1, -2, -3, -4};
+  const std::array<int, 4> all_left_out = {1, 1, 1, 1};
+  const rma::Words<std::int16_t> negative = {
+      .words = words, .compare = rma::Compare::kLess, .values = std::span(&zero, 1)};
+  rma::Words<std::int16_t> right = {.words = words, .values = values};
+  EXPECT_FALSE(rma::test_until_all(right));
+  EXPECT_FALSE(rma::test_until_any(negative).has_value());
+  EXPECT_TRUE(rma::test_until_some(negative).empty());
+  barrier();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    auto* const there = reinterpret_cast<std::int16_t*>(box.flag(next)) + i;
+    EXPECT_TRUE(ok(rma_put(there, &values[i], sizeof zero, next)));
+  }
+  EXPECT_TRUE(rma::wait_until_any(negative).has_value());
+  EXPECT_FALSE(rma::wait_until_some(negative).empty());
+  rma::wait_until_all(right);
+  EXPECT_EQ(rma::wait_until_some(right), (std::vector<std::size_t>{0, 1, 2, 3}));
+  right.left_out = all_left_out;
+  rma::wait_until_all(right);
+  EXPECT_FALSE(rma::wait_until_any(right).has_value());
+  EXPECT_TRUE(rma::wait_until_some(right).empty());
+  EXPECT_THROW(
+      rma::wait_until_all(rma::Words<std::int16_t>{.words = words, .values = std::span(values).first(3)}),
+      rma::ArgumentError);
+  barrier();
+}
+
+/// The ways in which a rank of this host stores a word.
+struct WayToStore {
+  const char* name;
+  void (*store)(std::uint64_t* word, std::uint64_t value, int rank);
+};
+constexpr std::array kWaysToStore = {
+    WayToStore{"rma_put8", [](std::uint64_t* word, std::uint64_t value,
+                              int rank) { EXPECT_TRUE(ok(rma_put8(word, value, rank))); }},
+    WayToStore{"rma_put", [](std::uint64_t* word, std::uint64_t value,
+                             int rank) { EXPECT_TRUE(ok(rma_put(word, &value, sizeof value, rank))); }},
+    WayToStore{"rma_put_nb",
+               [](std::uint64_t* word, std::uint64_t value, int rank) {
+                 rma_request_t request = RMA_REQUEST_NULL;
+                 EXPECT_TRUE(ok(rma_put_nb(word, &value, sizeof value, rank, &request)));
+                 EXPECT_TRUE(ok(rma_wait(&request)));
+               }},
+    WayToStore{"rma_fetch_add8", [](std::uint64_t* word, std::uint64_t /*value*/,
+                                    int rank) { EXPECT_TRUE(ok(rma_fetch_add8(word, 1, nullptr, rank))); }},
+    WayToStore{"a plain store and rma_wake", [](std::uint64_t* word, std::uint64_t value, int rank) {
+                 void* here = nullptr;
+                 EXPECT_TRUE(ok(rma_map(word, sizeof *word, rank, &here)));
+                 __atomic_store_n(static_cast<std::uint64_t*>(here), value, __ATOMIC_RELEASE);
+                 EXPECT_TRUE(ok(rma_wake(rank)));
+               }}};
+
+TEST(Notify, EveryPlainStoreWakesASleeper) {
+  // Rank 0 stores when the last rank has announced its sleep. The store must then have taken the announcement away,
+  // which only a waker does; the sleeper announces itself again only if its word is not right yet.
+  const Mailbox box(8);
+  const int sleeper = ranks() - 1;
+  std::uint64_t value = 0;
+  for (const WayToStore& way : kWaysToStore) {
+    ++value;
+    if (me() == sleeper && sleeper != 0) {
+      EXPECT_TRUE(ok(rma_wait_until(box.flag(me()), RMA_EQ, value, nullptr))) << way.name;
+    } else if (me() == 0 && rma_same_host(sleeper) != 0 && sleeper != 0) {
+      const std::uint32_t* const announced = rma_direct.peers[sleeper].awaits_stores;
+      while (__atomic_load_n(announced, __ATOMIC_ACQUIRE) == 0) usleep(100);
+      way.store(box.flag(sleeper), value, sleeper);
+      EXPECT_EQ(__atomic_load_n(announced, __ATOMIC_ACQUIRE), 0U) << way.name;
+    } else if (me() == 0 && sleeper != 0) {
+      EXPECT_TRUE(ok(rma_put8(box.flag(sleeper), value, sleeper)));
+    }
+    barrier();
+  }
 }
 
 TEST(Notify, AllRanksNotifyOneWord) {

@@ -182,8 +182,12 @@ Status Job::map_peer(int rank) {
   direct_[static_cast<std::size_t>(rank)] = {
       .base = peer->card.head.base,
       .bytes = peer->card.head.bytes + peer->card.head.process_heap_bytes,
-      .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.head.base)};
+      .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.head.base),
+      .awaits_stores = nullptr};
   mapped_[static_cast<std::size_t>(rank)] = std::move(peer);
+  // The atomic is a plain word for the programs that direct.h is compiled into.
+  direct_[static_cast<std::size_t>(rank)].awaits_stores =
+      reinterpret_cast<const std::uint32_t*>(&doorbell(rank).awaits_stores);
   MappedProcess& mapped = *mapped_[static_cast<std::size_t>(rank)];
   mapped.regions = RegionView(service(Service::regions, rank));
   return {};

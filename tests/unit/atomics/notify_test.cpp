@@ -21,9 +21,9 @@ TEST(CompareWords, EveryComparisonIsUnsigned) {
        {Case{RMA_EQ, false, true, false}, Case{RMA_NE, true, false, true}, Case{RMA_LT, true, false, false},
         Case{RMA_LE, true, true, false}, Case{RMA_GT, false, false, true}, Case{RMA_GE, false, true, true}}) {
     EXPECT_TRUE(valid_compare(c.compare));
-    EXPECT_EQ(compare_words(1, c.compare, kLargest), c.less) << c.compare;
-    EXPECT_EQ(compare_words(kLargest, c.compare, kLargest), c.equal) << c.compare;
-    EXPECT_EQ(compare_words(kLargest, c.compare, 1), c.greater) << c.compare;
+    EXPECT_EQ(compare_words<std::uint64_t>(1, c.compare, kLargest), c.less) << c.compare;
+    EXPECT_EQ(compare_words<std::uint64_t>(kLargest, c.compare, kLargest), c.equal) << c.compare;
+    EXPECT_EQ(compare_words<std::uint64_t>(kLargest, c.compare, 1), c.greater) << c.compare;
   }
   EXPECT_FALSE(valid_compare(static_cast<rma_compare_t>(-1)));
   EXPECT_FALSE(valid_compare(static_cast<rma_compare_t>(RMA_GE + 1)));

@@ -68,6 +68,26 @@ TEST_F(Wait, ASleeperIsWokenByTheRing) {
   EXPECT_EQ(doorbell.sleepers, 0U);
 }
 
+TEST_F(Wait, OneOfTheStoresWakesASleeperThatAwaitsThem) {
+  Doorbell doorbell;
+  doorbell.wake_for_store();
+  EXPECT_EQ(doorbell.wakeups, 0U) << "nobody awaits stores";
+  std::atomic<int> word = 0;
+  std::thread sleeper([&] {
+    wait_until(
+        doorbell, kSleepAtOnce, [&] { return word.load(std::memory_order_acquire) == 2; }, Waker::stores);
+  });
+  for (int value = 1; value <= 2; ++value) {
+    while (doorbell.awaits_stores == 0) std::this_thread::yield();
+    word.store(value, std::memory_order_release);
+    doorbell.wake_for_store();
+    EXPECT_EQ(doorbell.wakeups, static_cast<unsigned>(value));
+  }
+  sleeper.join();
+  doorbell.wake_for_store();
+  EXPECT_EQ(doorbell.wakeups, 2U) << "the sleeper announces itself again only if it sleeps again";
+}
+
 /// Two threads hand a number back and forth, each asleep at its own doorbell whenever it is not its turn.
 void ping_pong(const WaitPolicy& policy, bool ordered) {
   constexpr std::uint64_t kRounds = 8000;
