@@ -49,8 +49,12 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, cons
   if (types == nullptr) return failure(MPI_ERR_ARG, "the array of types is null");
   blocks.blocks_.resize(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
-    const int code = find_block(address, displacements[member], counts[member], types[member],
-                                blocks.blocks_[static_cast<std::size_t>(member)]);
+    Buffer& block = blocks.blocks_[static_cast<std::size_t>(member)];
+    // Behind MPI_BOTTOM, a displacement of 64 bits is the address of a block, of whatever type.
+    const int code =
+        displacements.can_hold_addresses()
+            ? find_buffer(behind(address, displacements[member]), counts[member], types[member], block)
+            : find_block(address, displacements[member], counts[member], types[member], block);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

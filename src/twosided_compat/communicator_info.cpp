@@ -5,6 +5,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/info.hpp"
+#include "twosided_compat/object_names.hpp"
 
 namespace rma::mpi {
 
@@ -35,12 +36,10 @@ int comm_set_name(MPI_Comm handle, const char* name) {
 }
 
 int comm_get_name(MPI_Comm handle, char* name, int* length) {
+  if (handle == MPI_COMM_NULL) return give_name("MPI_COMM_NULL", name, length);
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (name == nullptr || length == nullptr) return failure(MPI_ERR_ARG, "comm_name or resultlen is null");
-  std::memcpy(name, comm->name.c_str(), comm->name.size() + 1);
-  *length = static_cast<int>(comm->name.size());
-  return MPI_SUCCESS;
+  return give_name(comm->name, name, length);
 }
 
 }  // namespace rma::mpi

@@ -8,6 +8,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes.hpp"
 #include "twosided_compat/errors.hpp"
+#include "twosided_compat/object_names.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -74,14 +75,10 @@ int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* t
 }
 
 int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
+  if (datatype == MPI_DATATYPE_NULL) return give_name("MPI_DATATYPE_NULL", type_name, resultlen);
   Datatype* type = nullptr;
   if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
-  if (type_name == nullptr || resultlen == nullptr)
-    return failure(MPI_ERR_ARG, "type_name or resultlen is null");
-  const std::string name = type->name();
-  std::memcpy(type_name, name.c_str(), name.size() + 1);
-  *resultlen = static_cast<int>(name.size());
-  return MPI_SUCCESS;
+  return give_name(type->name(), type_name, resultlen);
 }
 
 int type_set_name(MPI_Datatype datatype, const char* type_name) {

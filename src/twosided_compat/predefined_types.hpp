@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "twosided_compat/numbers.hpp"
 
@@ -156,7 +157,9 @@ inline constexpr std::array kPredefinedTypes = {
     opaque(number::kWchar, "MPI_WCHAR", sizeof(wchar_t)),
     integer<1>(number::kInt8T, "MPI_INT8_T", TypeClass::kCInteger),
     integer<1>(number::kUint8T, "MPI_UINT8_T", TypeClass::kCInteger, false),
-    opaque(number::kChar, "MPI_CHAR", 1),
+    // The standard reserves MPI_CHAR for text. MPICH and Open MPI combine it as an integer, and programs rely on
+    // that, for example OSU's accumulates.
+    integer<1>(number::kChar, "MPI_CHAR", TypeClass::kCInteger, std::is_signed_v<char>),
     integer<1>(number::kSignedChar, "MPI_SIGNED_CHAR", TypeClass::kCInteger),
     integer<1>(number::kUnsignedChar, "MPI_UNSIGNED_CHAR", TypeClass::kCInteger, false),
     integer<1>(number::kByte, "MPI_BYTE", TypeClass::kByte, false),

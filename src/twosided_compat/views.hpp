@@ -33,6 +33,9 @@ class IntegerView {
   /// Returns whether the program passed a null pointer.
   [[nodiscard]] bool is_null() const { return wide_ == nullptr && narrow_ == nullptr; }
 
+  /// Returns whether an integer of the array may be an address.
+  [[nodiscard]] bool can_hold_addresses() const { return wide_ != nullptr; }
+
  private:
   const int* narrow_ = nullptr;
   const MPI_Count* wide_ = nullptr;

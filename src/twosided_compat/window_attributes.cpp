@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/object_names.hpp"
 #include "twosided_compat/window.hpp"
 
 namespace rma::mpi {
@@ -71,12 +72,10 @@ int win_set_name(MPI_Win handle, const char* name) {
 }
 
 int win_get_name(MPI_Win handle, char* name, int* length) {
+  if (handle == MPI_WIN_NULL) return give_name("MPI_WIN_NULL", name, length);
   Window* win = nullptr;
   if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
-  if (name == nullptr || length == nullptr) return failure(MPI_ERR_ARG, "win_name or resultlen is null");
-  std::memcpy(name, win->name.c_str(), win->name.size() + 1);
-  *length = static_cast<int>(win->name.size());
-  return MPI_SUCCESS;
+  return give_name(win->name, name, length);
 }
 
 int win_set_info(MPI_Win handle, MPI_Info info) {

@@ -30,6 +30,12 @@ void names_and_hints() {
   int flag = -1;
   SUCCEEDS(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
   CHECK(std::strcmp(name, "MPI_COMM_WORLD") == 0 && length == 14);
+  SUCCEEDS(MPI_Comm_get_name(MPI_COMM_NULL, name, &length));
+  CHECK(std::strcmp(name, "MPI_COMM_NULL") == 0 && length == 13);
+  SUCCEEDS(MPI_Win_get_name(MPI_WIN_NULL, name, &length));
+  CHECK(std::strcmp(name, "MPI_WIN_NULL") == 0 && length == 12);
+  SUCCEEDS(MPI_Type_get_name(MPI_DATATYPE_NULL, name, &length));
+  CHECK(std::strcmp(name, "MPI_DATATYPE_NULL") == 0 && length == 17);
   SUCCEEDS(MPI_Comm_test_inter(MPI_COMM_WORLD, &flag));
   CHECK(flag == 0);
 

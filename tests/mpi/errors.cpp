@@ -201,7 +201,7 @@ void collectives(MPI_Comm comm) {
   FAILS(MPI_ERR_ARG, MPI_Alltoallw(out.data(), counts.data(), counts.data(), nullptr, in.data(),
                                    counts.data(), counts.data(), types.data(), comm));
   FAILS(MPI_ERR_OP, MPI_Allreduce(out.data(), in.data(), 1, MPI_INT, MPI_OP_NULL, comm));
-  FAILS(MPI_ERR_OP, MPI_Allreduce(out.data(), in.data(), 1, MPI_CHAR, MPI_SUM, comm));
+  FAILS(MPI_ERR_OP, MPI_Allreduce(out.data(), in.data(), 1, MPI_CHARACTER, MPI_SUM, comm));
   FAILS(MPI_ERR_OP, MPI_Allreduce(out.data(), in.data(), 1, MPI_DOUBLE, MPI_BAND, comm));
   FAILS(MPI_ERR_OP, MPI_Scan(out.data(), in.data(), 1, MPI_INT, MPI_MAXLOC, comm));
   FAILS(MPI_ERR_COUNT, MPI_Exscan(out.data(), in.data(), -1, MPI_INT, MPI_SUM, comm));

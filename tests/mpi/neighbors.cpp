@@ -375,6 +375,32 @@ void mistakes() {
   SUCCEEDS(MPI_Comm_free(&grid));
 }
 
+/// Behind MPI_BOTTOM the displacements are addresses, also those of blocks of predefined types.
+void addresses() {
+  const int size = size_of(MPI_COMM_WORLD);
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int ring = 1;
+  MPI_Comm grid = MPI_COMM_NULL;
+  SUCCEEDS(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &ring, 0, &grid));
+  const std::array<int, 2> sent = {rank, rank};
+  const std::array<int, 2> ones = {1, 1};
+  const std::array<MPI_Datatype, 2> types = {MPI_INT, MPI_INT};
+  const mpi_test::Call call(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init);
+  for (const mpi_test::Form form : mpi_test::kForms) {
+    std::array<int, 2> received = {-1, -1};
+    std::array<MPI_Aint, 2> from = {};
+    std::array<MPI_Aint, 2> to = {};
+    for (std::size_t i = 0; i < 2; ++i) {
+      SUCCEEDS(MPI_Get_address(&sent[i], &from[i]));
+      SUCCEEDS(MPI_Get_address(&received[i], &to[i]));
+    }
+    SUCCEEDS(call(form, MPI_BOTTOM, ones.data(), from.data(), types.data(), MPI_BOTTOM, ones.data(),
+                  to.data(), types.data(), grid));
+    CHECK(received[0] == (rank + size - 1) % size && received[1] == (rank + 1) % size);
+  }
+  SUCCEEDS(MPI_Comm_free(&grid));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -387,6 +413,7 @@ int main(int argc, char** argv) {
   distributed_graphs(random);
   in_the_background();
   persistent_orders();
+  addresses();
   mistakes();
   const int code = mpi_test::result();
   MPI_Finalize();

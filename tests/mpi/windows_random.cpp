@@ -181,7 +181,8 @@ class Traffic {
                                             {MPI_C_BOOL, logical},
                                             {MPI_LOGICAL, logical},
                                             {MPI_BYTE, {MPI_BOR, MPI_BXOR}},
-                                            {MPI_CHAR, {MPI_REPLACE}},
+                                            {MPI_CHAR, integer},
+                                            {MPI_CHARACTER, {MPI_REPLACE}},
                                             {MPI_2INT, pair},
                                             {MPI_DOUBLE_INT, pair},
                                             {MPI_SHORT_INT, pair}};

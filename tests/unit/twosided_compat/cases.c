@@ -19,7 +19,7 @@ static void make_mistake(const char* name) {
   if (strcmp(name, "comm") == 0) MPI_Barrier(MPI_COMM_NULL);
   if (strcmp(name, "count") == 0) MPI_Send(numbers, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   if (strcmp(name, "type") == 0) MPI_Send(numbers, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD);
-  if (strcmp(name, "op") == 0) MPI_Allreduce(MPI_IN_PLACE, numbers, 1, MPI_CHAR, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(name, "op") == 0) MPI_Allreduce(MPI_IN_PLACE, numbers, 1, MPI_WCHAR, MPI_SUM, MPI_COMM_WORLD);
   if (strcmp(name, "root") == 0) MPI_Bcast(numbers, 1, MPI_INT, -1, MPI_COMM_WORLD);
   if (strcmp(name, "request") == 0) MPI_Start(&request);
   if (strcmp(name, "buffer") == 0) MPI_Bsend(numbers, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
