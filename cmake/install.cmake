@@ -94,7 +94,8 @@ if(RMA_HAS_FORTRAN)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/rma-mpi-fortran.pc.in ${PROJECT_BINARY_DIR}/rma-mpi-fortran.pc @ONLY)
   rma_install_libraries(development mpi_abi_fortran)
   install(FILES ${RMA_MPI_INCLUDE}/mpif.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rma-mpi)
-  install(FILES ${RMA_MPI_MODULES}/mpi.mod ${RMA_MPI_MODULES}/mpi_f08.mod DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/mpi)
+  install(FILES ${RMA_MPI_MODULES}/rma_mpi_types.mod ${RMA_MPI_MODULES}/mpi.mod ${RMA_MPI_MODULES}/mpi_f08.mod
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/rma/mpi)
   install(FILES ${PROJECT_BINARY_DIR}/rma-mpi-fortran.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
   # Module files are one compiler's own, and so not among the headers.

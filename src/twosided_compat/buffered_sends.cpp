@@ -1,10 +1,12 @@
-// Sends in buffered mode, and the buffers that programs attach for them: one for the process, and one for
-// each communicator that has messages of its own.
+// Sends in buffered mode, and the buffers that programs attach for them: one for the process, one for each
+// session, and one for each communicator.
 
 #include "twosided_compat/buffered_sends.hpp"
 
 #include <fmt/format.h>
 
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,14 +16,27 @@
 #include "twosided_compat/requests.hpp"
 #include "twosided_compat/send_buffer.hpp"
 #include "twosided_compat/sends.hpp"
+#include "twosided_compat/session.hpp"
 
 namespace rma::mpi {
 namespace {
 
-/// The buffers that are attached, by communicator. That of the process has a null pointer.
+/// What a buffer is attached to: a communicator, with the session that it comes from; a session, if `comm` is
+/// null; or the process, if there is no session either.
+struct Owner {
+  const Communicator* comm = nullptr;
+  std::uint64_t session = kNoSession;
+  auto operator<=>(const Owner&) const = default;
+};
+Owner owner_of(const Communicator& comm) { return {.comm = &comm, .session = comm.session()}; }
+constexpr Owner kProcess;
+
+using Buffers = std::map<Owner, std::shared_ptr<SendBuffer>>;
+
+/// The buffers that are attached.
 struct Attached {
   std::mutex lock;
-  std::map<const Communicator*, std::shared_ptr<SendBuffer>> buffers;
+  Buffers buffers;
 };
 Attached& attached() {
   static Attached* const kAttached =
@@ -29,29 +44,34 @@ Attached& attached() {
   return *kAttached;
 }
 
-/// Returns the buffer of this communicator or of the process, or null.
-std::shared_ptr<SendBuffer> buffer_of(const Communicator* owner) {
+/// Returns the buffer of this owner, or null.
+std::shared_ptr<SendBuffer> buffer_of(const Owner& owner) {
   Attached& all = attached();
   const std::lock_guard guard(all.lock);
   const auto found = all.buffers.find(owner);
   return found != all.buffers.end() ? found->second : nullptr;
 }
 
-/// Returns the buffer that a send on this communicator uses, or null.
+/// Returns the buffer that a send on this communicator uses, or null: its own one, that of its session, or that
+/// of the process, in this order (MPI 4.1, section 3.6).
 std::shared_ptr<SendBuffer> buffer_for(const Communicator& comm) {
-  std::shared_ptr<SendBuffer> own = buffer_of(&comm);
-  return own != nullptr ? own : buffer_of(nullptr);
+  if (std::shared_ptr<SendBuffer> own = buffer_of(owner_of(comm)); own != nullptr) return own;
+  if (comm.session() != kNoSession) {
+    if (std::shared_ptr<SendBuffer> common = buffer_of({.session = comm.session()}); common != nullptr)
+      return common;
+  }
+  return buffer_of(kProcess);
 }
 
 /// Takes the buffer of an owner out of the table. Returns null if there is none.
-std::shared_ptr<SendBuffer> take_buffer(const Communicator* owner) {
+std::shared_ptr<SendBuffer> take_buffer(const Owner& owner) {
   Attached& all = attached();
   const std::lock_guard guard(all.lock);
   auto taken = all.buffers.extract(owner);
   return taken.empty() ? nullptr : std::move(taken.mapped());
 }
 
-int attach(const Communicator* owner, void* memory, MPI_Count size) {
+int attach(const Owner& owner, void* memory, MPI_Count size) {
   if (size < 0) return failure(MPI_ERR_ARG, fmt::format("size {} is negative", size));
   if (memory == nullptr && size > 0) return failure(MPI_ERR_BUFFER, "the buffer is null");
   Attached& all = attached();
@@ -63,7 +83,7 @@ int attach(const Communicator* owner, void* memory, MPI_Count size) {
   return MPI_SUCCESS;
 }
 
-int detach(const Communicator* owner, void* address, MPI_Count* size) {
+int detach(const Owner& owner, void* address, MPI_Count* size) {
   if (address == nullptr || size == nullptr) return failure(MPI_ERR_ARG, "buffer_addr or size is null");
   const std::shared_ptr<SendBuffer> buffer = take_buffer(owner);
   if (buffer == nullptr) return failure(MPI_ERR_BUFFER, "no buffer is attached");
@@ -73,13 +93,14 @@ int detach(const Communicator* owner, void* address, MPI_Count* size) {
   return code;
 }
 
-int flush(const Communicator* owner) {
+int flush(const Owner& owner) {
   const std::shared_ptr<SendBuffer> buffer = buffer_of(owner);
   return buffer != nullptr ? buffer->flush() : MPI_SUCCESS;
 }
 
-/// Makes a request that ends when the messages which lie in the owner's buffer are sent.
-int begin_flush(const Communicator* owner, Communicator& comm, MPI_Request* made) {
+/// Makes a request that ends when the messages which lie in the owner's buffer are sent. Its errors are those of
+/// `comm`.
+int begin_flush(const Owner& owner, Communicator& comm, MPI_Request* made) {
   auto request = std::make_unique<Request>(Request::Type::kFlush, comm);
   const std::shared_ptr<SendBuffer> buffer = buffer_of(owner);
   request->ended = buffer == nullptr;
@@ -88,6 +109,13 @@ int begin_flush(const Communicator* owner, Communicator& comm, MPI_Request* made
   }
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
+}
+
+/// Does the same for an owner that is no communicator.
+int begin_flush_without_comm(const Owner& owner, MPI_Request* made) {
+  auto* const self = find<Communicator>(MPI_COMM_SELF);
+  if (self == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
+  return begin_flush(owner, *self, made);
 }
 
 /// Sends a message whose arguments were checked.
@@ -102,11 +130,24 @@ int send_buffered(const Send& send, int dest, int tag) {
 
 void detach_buffer_of(const Communicator& comm) {
   // The communicator's message of failure has no place to go: the call that frees it has not failed.
-  if (const auto buffer = take_buffer(&comm); buffer != nullptr) static_cast<void>(buffer->flush());
+  if (const auto buffer = take_buffer(owner_of(comm)); buffer != nullptr) static_cast<void>(buffer->flush());
+}
+
+void detach_buffers_of_session(std::uint64_t session) {
+  Buffers taken;
+  {
+    Attached& all = attached();
+    const std::lock_guard guard(all.lock);
+    for (auto next = all.buffers.begin(); next != all.buffers.end();) {
+      const auto one = next++;
+      if (one->first.session == session) taken.insert(all.buffers.extract(one));
+    }
+  }
+  for (const auto& [owner, buffer] : taken) static_cast<void>(buffer->flush());
 }
 
 void detach_all_buffers() {
-  std::map<const Communicator*, std::shared_ptr<SendBuffer>> taken;
+  Buffers taken;
   {
     Attached& all = attached();
     const std::lock_guard guard(all.lock);
@@ -149,40 +190,63 @@ int bsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest
   return MPI_SUCCESS;
 }
 
-int buffer_attach(void* buffer, MPI_Count size) { return attach(nullptr, buffer, size); }
-int buffer_detach(void* buffer_addr, MPI_Count* size) { return detach(nullptr, buffer_addr, size); }
-int buffer_flush() { return flush(nullptr); }
+int buffer_attach(void* buffer, MPI_Count size) { return attach(kProcess, buffer, size); }
+int buffer_detach(void* buffer_addr, MPI_Count* size) { return detach(kProcess, buffer_addr, size); }
+int buffer_flush() { return flush(kProcess); }
 
 int buffer_iflush(MPI_Request* request) {
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  auto* const self = find<Communicator>(MPI_COMM_SELF);
-  if (self == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
-  return begin_flush(nullptr, *self, request);
+  return begin_flush_without_comm(kProcess, request);
 }
 
 int comm_attach_buffer(MPI_Comm handle, void* buffer, MPI_Count size) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  return attach(comm, buffer, size);
+  return attach(owner_of(*comm), buffer, size);
 }
 
 int comm_detach_buffer(MPI_Comm handle, void* buffer_addr, MPI_Count* size) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  return detach(comm, buffer_addr, size);
+  return detach(owner_of(*comm), buffer_addr, size);
 }
 
 int comm_flush_buffer(MPI_Comm handle) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  return flush(comm);
+  return flush(owner_of(*comm));
 }
 
 int comm_iflush_buffer(MPI_Comm handle, MPI_Request* request) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  return begin_flush(comm, *comm, request);
+  return begin_flush(owner_of(*comm), *comm, request);
+}
+
+int session_attach_buffer(MPI_Session handle, void* buffer, MPI_Count size) {
+  Session* session = nullptr;
+  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  return attach({.session = session->number()}, buffer, size);
+}
+
+int session_detach_buffer(MPI_Session handle, void* buffer_addr, MPI_Count* size) {
+  Session* session = nullptr;
+  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  return detach({.session = session->number()}, buffer_addr, size);
+}
+
+int session_flush_buffer(MPI_Session handle) {
+  Session* session = nullptr;
+  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  return flush({.session = session->number()});
+}
+
+int session_iflush_buffer(MPI_Session handle, MPI_Request* request) {
+  Session* session = nullptr;
+  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  return begin_flush_without_comm({.session = session->number()}, request);
 }
 
 }  // namespace rma::mpi

@@ -74,16 +74,18 @@ Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std
       remote_(std::move(remote)),
       peers_(remote_ != nullptr ? remote_.get() : members_.get()),
       rank_(rank),
+      session_(parent.session()),
       context_(context) {
   if (remote_ != nullptr) local_ = new Communicator(members_, rank_, context_, parent);
 }
 
 Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
-                           MPI_Comm predefined, MPI_Errhandler handler)
+                           MPI_Comm predefined, MPI_Errhandler handler, std::uint64_t session)
     : ErrorHandlerOwner(Kind::kComm, bits(predefined), handler),
       members_(std::move(members)),
       peers_(members_.get()),
       rank_(rank),
+      session_(session),
       context_(context) {}
 
 Communicator::~Communicator() {
@@ -173,8 +175,8 @@ void make_predefined_communicators() {
   publish(new Communicator(std::make_shared<const Members>(std::vector{rma_rank()}, size), 0, kSelfContext,
                            MPI_COMM_SELF, handler(MPI_COMM_SELF)),
           "MPI_COMM_SELF");
-  publish_predefined(
-      *new Group(std::make_shared<const Members>(std::vector<int>(), size), bits(MPI_GROUP_EMPTY)));
+  publish_predefined(*new Group(std::make_shared<const Members>(std::vector<int>(), size), kNoSession,
+                                bits(MPI_GROUP_EMPTY)));
 }
 
 void end_predefined_communicators() {

@@ -42,6 +42,9 @@ class Members {
 
 struct Topology;
 
+/// Sessions have numbers from 1. This one stands for MPI_Init and what comes from it.
+inline constexpr std::uint64_t kNoSession = 0;
+
 /// The kinds of messages on a communicator. Each has a context (rma/messages.h) of its own, so that messages
 /// of one kind never match receives of another.
 enum class Traffic : std::uint32_t {
@@ -67,8 +70,9 @@ class Communicator : public ErrorHandlerOwner {
   Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
                const Communicator& parent, std::shared_ptr<const Members> remote = nullptr);
   /// MPI_COMM_WORLD or MPI_COMM_SELF, or one that was made from a group, if `predefined` is a null pointer.
+  /// `session`: see session().
   Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context, MPI_Comm predefined,
-               MPI_Errhandler handler);
+               MPI_Errhandler handler, std::uint64_t session = kNoSession);
   /// Frees the team of find_team(), which is local. Nothing is under way there, because requests are references.
   ~Communicator() override;
 
@@ -85,6 +89,10 @@ class Communicator : public ErrorHandlerOwner {
   [[nodiscard]] int world_rank(int rank) const { return peers_->world_rank(rank); }
   /// Returns the rank by which messages name a process of the job, or MPI_UNDEFINED.
   [[nodiscard]] int rank_of(int world_rank) const { return peers_->rank_of(world_rank); }
+
+  /// Returns the number of the session from whose groups this communicator or its oldest ancestor was made, or
+  /// kNoSession.
+  [[nodiscard]] std::uint64_t session() const { return session_; }
 
   [[nodiscard]] std::uint32_t context() const { return context_; }
   [[nodiscard]] std::uint32_t context(Traffic traffic) const {
@@ -129,6 +137,7 @@ class Communicator : public ErrorHandlerOwner {
   const std::shared_ptr<const Members> remote_;
   const Members* const peers_;
   const int rank_;
+  const std::uint64_t session_;
   std::uint32_t context_;
   Communicator* local_ = nullptr;  // of an intercommunicator; holds a reference
   mutable std::mutex lock_;        // guards the carriers and the counts
@@ -142,9 +151,11 @@ class Communicator : public ErrorHandlerOwner {
 /// A group (MPI 4.1, section 7.2): MPI_GROUP_EMPTY, or an object of the program.
 class Group : public Object {
  public:
-  explicit Group(std::shared_ptr<const Members> group_members, std::uintptr_t predefined = 0)
-      : Object(Kind::kGroup, predefined), members(std::move(group_members)) {}
+  explicit Group(std::shared_ptr<const Members> group_members, std::uint64_t of_session = kNoSession,
+                 std::uintptr_t predefined = 0)
+      : Object(Kind::kGroup, predefined), members(std::move(group_members)), session(of_session) {}
   const std::shared_ptr<const Members> members;
+  const std::uint64_t session;  ///< the number of the session that the group comes from, or kNoSession
 };
 
 /// Finds the communicator of a handle. Returns MPI_SUCCESS or MPI_ERR_COMM.

@@ -31,7 +31,7 @@ int comm_group(MPI_Comm handle, MPI_Group* made) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
-  *made = (new Group(comm->members()))->handle<MPI_Group>();
+  *made = (new Group(comm->members(), comm->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
 }
 
@@ -39,7 +39,7 @@ int comm_remote_group(MPI_Comm handle, MPI_Group* made) {
   Communicator* comm = nullptr;
   if (const int code = find_intercommunicator(handle, comm); code != MPI_SUCCESS) return code;
   if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
-  *made = (new Group(comm->remote()))->handle<MPI_Group>();
+  *made = (new Group(comm->remote(), comm->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
 }
 

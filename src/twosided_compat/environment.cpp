@@ -134,7 +134,7 @@ int finalize() {
   if (auto* const self = find<Communicator>(MPI_COMM_SELF); self != nullptr) {
     if (const int code = self->attributes.remove_all(MPI_COMM_SELF); code != MPI_SUCCESS) return code;
   }
-  if (users > 1) detach_all_buffers();
+  if (users > 1) detach_buffers_of_session(kNoSession);
   if (const int code = leave(); code != MPI_SUCCESS) return code;
   phase.store(Phase::kFinalized, std::memory_order_release);
   return MPI_SUCCESS;

@@ -31,14 +31,14 @@ int check_handler(MPI_Errhandler handler) {
   return fits ? MPI_SUCCESS : failure(MPI_ERR_ERRHANDLER, "the handler is not one for communicators");
 }
 
-/// Makes the communicator of the members, of which this process is one.
-int make_from(std::shared_ptr<const Members> members, const std::string& text, MPI_Errhandler handler,
-              Communicator*& made) {
+/// Makes the communicator of the members, of which this process is one. `session`: that of their group.
+int make_from(std::shared_ptr<const Members> members, std::uint64_t session, const std::string& text,
+              MPI_Errhandler handler, Communicator*& made) {
   std::uint32_t context = 0;
   const int rank = members->rank_of(rma_rank());
   if (rank == MPI_UNDEFINED) return failure(MPI_ERR_GROUP, "the calling process is not in the group");
   if (const int code = agree_by_invitation(*members, text, context); code != MPI_SUCCESS) return code;
-  made = new Communicator(std::move(members), rank, context, MPI_Comm{}, MPI_ERRORS_ARE_FATAL);
+  made = new Communicator(std::move(members), rank, context, MPI_Comm{}, MPI_ERRORS_ARE_FATAL, session);
   made->errors.set(handler);
   return MPI_SUCCESS;
 }
@@ -70,7 +70,7 @@ int comm_create_from_group(MPI_Group handle, const char* text, MPI_Info info, MP
   *made = MPI_COMM_NULL;
   if (group->members->size() == 0) return MPI_SUCCESS;
   Communicator* comm = nullptr;
-  if (const int code = make_from(group->members, std::string("comm ") + text, handler, comm);
+  if (const int code = make_from(group->members, group->session, std::string("comm ") + text, handler, comm);
       code != MPI_SUCCESS)
     return code;
   *made = comm->handle<MPI_Comm>();
@@ -91,7 +91,8 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
   int own_leader = 0;
   if (const int code = find_leader(*local_group, local_leader, own_leader); code != MPI_SUCCESS) return code;
   Communicator* comm = nullptr;
-  if (const int code = make_from(local_group->members, std::string("local ") + text, handler, comm);
+  if (const int code =
+          make_from(local_group->members, local_group->session, std::string("local ") + text, handler, comm);
       code != MPI_SUCCESS) {
     return code;
   }
@@ -107,7 +108,8 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
     if (other_leader == own_leader) return failure(MPI_ERR_GROUP, "a process is in both groups");
     auto both = std::make_shared<const Members>(
         std::vector{std::min(own_leader, other_leader), std::max(own_leader, other_leader)}, rma_size());
-    if (const int code = make_from(std::move(both), std::string("leaders ") + text, handler, comm);
+    if (const int code =
+            make_from(std::move(both), local_group->session, std::string("leaders ") + text, handler, comm);
         code != MPI_SUCCESS) {
       return code;
     }

@@ -27,14 +27,21 @@ int find_groups(MPI_Group first, MPI_Group second, const Group*& one, const Grou
   return find_group(second, other);
 }
 
-int make_group(std::vector<int> world, MPI_Group* made) {
+/// `session`: that of the groups from which this one is made.
+int make_group(std::vector<int> world, std::uint64_t session, MPI_Group* made) {
   if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   if (world.empty()) {
     *made = MPI_GROUP_EMPTY;
   } else {
-    *made = (new Group(std::make_shared<const Members>(std::move(world), rma_size())))->handle<MPI_Group>();
+    *made = (new Group(std::make_shared<const Members>(std::move(world), rma_size()), session))
+                ->handle<MPI_Group>();
   }
   return MPI_SUCCESS;
+}
+
+/// Returns the session of a group made from two. MPI_GROUP_EMPTY, which may be one of them, has none.
+std::uint64_t session_of(const Group& one, const Group& other) {
+  return one.session != kNoSession ? one.session : other.session;
 }
 
 int bad_group_rank(int rank, const Members& members) {
@@ -61,7 +68,7 @@ int include(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
   if (const int code = choose(*group->members, ranks, chosen); code != MPI_SUCCESS) return code;
   std::vector<int> world(ranks.size());
   std::ranges::transform(ranks, world.begin(), [&](int rank) { return group->members->world_rank(rank); });
-  return make_group(std::move(world), made);
+  return make_group(std::move(world), group->session, made);
 }
 
 int exclude(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
@@ -73,7 +80,7 @@ int exclude(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
   for (int rank = 0; rank < group->members->size(); ++rank) {
     if (!chosen[static_cast<std::size_t>(rank)]) world.push_back(group->members->world_rank(rank));
   }
-  return make_group(std::move(world), made);
+  return make_group(std::move(world), group->session, made);
 }
 
 int check_list(int n, const void* list) {
@@ -159,7 +166,7 @@ int group_union(MPI_Group first, MPI_Group second, MPI_Group* made) {
   std::vector<int> world = one->members->world_ranks();
   std::ranges::copy_if(other->members->world_ranks(), std::back_inserter(world),
                        [&](int rank) { return one->members->rank_of(rank) == MPI_UNDEFINED; });
-  return make_group(std::move(world), made);
+  return make_group(std::move(world), session_of(*one, *other), made);
 }
 
 int group_intersection(MPI_Group first, MPI_Group second, MPI_Group* made) {
@@ -169,7 +176,7 @@ int group_intersection(MPI_Group first, MPI_Group second, MPI_Group* made) {
   std::vector<int> world;
   std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world),
                        [&](int rank) { return other->members->rank_of(rank) != MPI_UNDEFINED; });
-  return make_group(std::move(world), made);
+  return make_group(std::move(world), session_of(*one, *other), made);
 }
 
 int group_difference(MPI_Group first, MPI_Group second, MPI_Group* made) {
@@ -179,7 +186,7 @@ int group_difference(MPI_Group first, MPI_Group second, MPI_Group* made) {
   std::vector<int> world;
   std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world),
                        [&](int rank) { return other->members->rank_of(rank) == MPI_UNDEFINED; });
-  return make_group(std::move(world), made);
+  return make_group(std::move(world), session_of(*one, *other), made);
 }
 
 int group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {

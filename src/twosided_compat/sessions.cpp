@@ -11,26 +11,15 @@
 #include <vector>
 
 #include "rma/rma.h"
+#include "twosided_compat/buffered_sends.hpp"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/environment.hpp"
 #include "twosided_compat/info.hpp"
+#include "twosided_compat/session.hpp"
 
 namespace rma::mpi {
 namespace {
-
-/// A session. The job runs as long as one is open.
-class Session : public ErrorHandlerOwner {
- public:
-  Session(MPI_Errhandler handler, std::string thread_level)
-      : ErrorHandlerOwner(Kind::kSession, 0, MPI_ERRORS_ARE_FATAL), level_(std::move(thread_level)) {
-    errors.set(handler);
-  }
-  [[nodiscard]] const std::string& thread_level() const { return level_; }
-
- private:
-  const std::string level_;
-};
 
 constexpr const char* kThreadLevel = "thread_level";
 constexpr std::array kLevels = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
@@ -38,12 +27,6 @@ constexpr std::array kLevels = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI
 
 constexpr const char* kWorldSet = "mpi://WORLD";
 constexpr std::array kProcessSets = {kWorldSet, "mpi://SELF"};
-
-int find_session(MPI_Session handle, Session*& session) {
-  session = find<Session>(handle);
-  if (session == nullptr) return failure(MPI_ERR_SESSION, "the session is null or was finalized");
-  return MPI_SUCCESS;
-}
 
 /// Finds the name of a process set, which programs may write in capital letters or in small ones.
 int find_process_set(const char* name, const char*& set) {
@@ -82,6 +65,7 @@ int session_finalize(MPI_Session* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "session is null");
   Session* session = nullptr;
   if (const int code = find_session(*handle, session); code != MPI_SUCCESS) return code;
+  detach_buffers_of_session(session->number());
   if (const int code = leave_job(); code != MPI_SUCCESS) return code;
   delete session;
   *handle = MPI_SESSION_NULL;
@@ -148,7 +132,8 @@ int group_from_session_pset(MPI_Session handle, const char* name, MPI_Group* mad
     world.resize(static_cast<std::size_t>(rma_size()));
     std::iota(world.begin(), world.end(), 0);
   }
-  *made = (new Group(std::make_shared<const Members>(std::move(world), rma_size())))->handle<MPI_Group>();
+  *made = (new Group(std::make_shared<const Members>(std::move(world), rma_size()), session->number()))
+              ->handle<MPI_Group>();
   return MPI_SUCCESS;
 }
 

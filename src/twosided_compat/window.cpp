@@ -28,6 +28,7 @@ Window::Window(const Communicator& comm, int flavor, rma_team_t team)
     : ErrorHandlerOwner(Kind::kWin, 0, MPI_ERRORS_ARE_FATAL),
       flavor_attribute(flavor),
       members_(comm.members()),
+      session_(comm.session()),
       rank_(comm.rank()),
       flavor_(flavor),
       team_(team),

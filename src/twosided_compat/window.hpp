@@ -70,6 +70,8 @@ class Window : public ErrorHandlerOwner {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return members_->size(); }
   [[nodiscard]] const std::shared_ptr<const Members>& members() const { return members_; }
+  /// Returns the session() of the communicator over which the window was made.
+  [[nodiscard]] std::uint64_t session() const { return session_; }
   [[nodiscard]] int flavor() const { return flavor_; }
   [[nodiscard]] bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
   [[nodiscard]] rma_team_t& team() { return team_; }
@@ -142,6 +144,7 @@ class Window : public ErrorHandlerOwner {
   }
 
   const std::shared_ptr<const Members> members_;
+  const std::uint64_t session_;
   const int rank_;
   const int flavor_;
   rma_team_t team_;

@@ -98,7 +98,7 @@ int win_get_group(MPI_Win handle, MPI_Group* made) {
   Window* win = nullptr;
   if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
   if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
-  *made = (new Group(win->members()))->handle<MPI_Group>();
+  *made = (new Group(win->members(), win->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
 }
 

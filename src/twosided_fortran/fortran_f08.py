@@ -8,6 +8,7 @@ chooses by the type of the counts, and procedures that return a C pointer.
 from fortran_arguments import CALLBACK, HANDLES, RESULTS, arguments_of, is_in_fortran, is_handwritten
 from fortran_constants import FORTRAN_CONSTANTS, SENTINELS, externals
 
+TYPES_MODULE = "rma_mpi_types"
 IERROR = "integer, intent(inout), optional :: ierror"
 # What a body of an interface imports if its text has the word.
 IMPORTS = ("MPI_ADDRESS_KIND", "MPI_OFFSET_KIND", "MPI_COUNT_KIND", "MPI_Status", "c_ptr")
@@ -158,23 +159,31 @@ def bodies():
             lines += [f"  elemental logical function {name}(one, other)", f"    type({handle}), intent(in) :: one, other",
                       f"    {name} = one%MPI_VAL {operator} other%MPI_VAL", f"  end function {name}"]
     for name, given, made, value in (
-            ("f2f08", "integer, intent(in) :: f_status(MPI_STATUS_SIZE)", "type(MPI_Status), intent(out) :: f08_status",
+            ("f2f08", "integer, intent(in) :: f_status(status_size)", "type(MPI_Status), intent(out) :: f08_status",
              "f08_status = transfer(f_status, f08_status)"),
-            ("f082f", "type(MPI_Status), intent(in) :: f08_status", "integer, intent(out) :: f_status(MPI_STATUS_SIZE)",
+            ("f082f", "type(MPI_Status), intent(in) :: f08_status", "integer, intent(out) :: f_status(status_size)",
              "f_status = transfer(f08_status, f_status)")):
         order = "f_status, f08_status" if name == "f2f08" else "f08_status, f_status"
         for prefix in ("", "P"):
             lines += [f"  subroutine {prefix}MPI_Status_{name}({order}, ierror)", f"    {given}", f"    {made}", f"    {IERROR}",
-                      f"    {value}", "    if (present(ierror)) ierror = MPI_SUCCESS", f"  end subroutine {prefix}MPI_Status_{name}"]
+                      f"    {value}", "    if (present(ierror)) ierror = success", f"  end subroutine {prefix}MPI_Status_{name}"]
     return lines
+
+
+def types_module():
+    return "\n".join(["! What the modules mpi and mpi_f08 have in common: the types of handles and statuses. So a program unit that uses",
+                      "! names of both has one type of each name.", f"module {TYPES_MODULE}",
+                      "  use, intrinsic :: iso_c_binding, only: c_int", "  implicit none", "  private :: c_int",
+                      "  integer, parameter, private :: status_size = 8, success = 0", "", *types(), "", *comparisons(), "", *bodies(),
+                      f"end module {TYPES_MODULE}"]) + "\n"
 
 
 def module(chapters, constants):
     lines = ["! The module mpi_f08: MPI in Fortran with types for handles, over the binary interface of the MPI standard.",
              "! Choice buffers take variables of every type, kind and rank that are contiguous.", "module mpi_f08",
-             "  use, intrinsic :: iso_c_binding, only: c_int, c_ptr", "  implicit none", "  private :: c_int, c_ptr", ""]
-    lines += types() + [""] + constants_of(constants) + [""]
-    lines += [f"  external :: {name}" for name in externals()] + ["", *callbacks(), "", *comparisons(), ""]
+             "  use, intrinsic :: iso_c_binding, only: c_ptr", f"  use {TYPES_MODULE}", "  implicit none", "  private :: c_ptr", ""]
+    lines += constants_of(constants) + [""]
+    lines += [f"  external :: {name}" for name in externals()] + ["", *callbacks(), ""]
     for prefix in ("", "P"):
         for chapter in chapters:
             functions = [f for f in chapter[2] if is_in_fortran(f)]
@@ -183,5 +192,5 @@ def module(chapters, constants):
             for function in functions:
                 lines += generic(prefix, function)
     lines += ["  interface", "    subroutine MPI_F_sync_reg(buf)", "      implicit none", "      type(*), dimension(*) :: buf",
-              "      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf", "    end subroutine MPI_F_sync_reg", "  end interface", *bodies()]
+              "      !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf", "    end subroutine MPI_F_sync_reg", "  end interface"]
     return "\n".join(lines) + "\nend module mpi_f08\n"

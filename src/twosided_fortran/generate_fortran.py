@@ -5,7 +5,7 @@ entry points.
 usage: generate_fortran.py TABLES_FOLDER OUTPUT_FOLDER HEADER_FOLDER
 
 TABLES_FOLDER holds functions.txt, constants.txt and generate.py, which reads them. HEADER_FOLDER gets mpif.h.
-OUTPUT_FOLDER gets mpi.f90, mpi_f08.f90 and, for each chapter of functions.txt, fortran_entries/CHAPTER.cpp. An entry
+OUTPUT_FOLDER gets rma_mpi_types.f90, mpi.f90, mpi_f08.f90 and, for each chapter of functions.txt, fortran_entries/CHAPTER.cpp. An entry
 point calls the C function of the same name, so a function that the library does not implement fails in Fortran as it
 does in C.
 """
@@ -64,7 +64,8 @@ def interface(prefix, name, function, large):
 
 def module(chapters, constants):
     lines = ["! The module mpi: MPI in Fortran with explicit interfaces, over the binary interface of the MPI standard.",
-             "! Choice buffers take variables of every type, kind and rank.", "module mpi", "  implicit none", "  public", ""]
+             "! Choice buffers take variables of every type, kind and rank.", "module mpi", f"  use {fortran_f08.TYPES_MODULE}", "  implicit none",
+             "  public", ""]
     lines += free_form(header_lines(constants)) + [""]
     lines += [f"  external :: {name}" for name in externals()] + [""]
     for prefix in ("", "P"):
@@ -129,6 +130,7 @@ def main():
     chapters = tables.read_functions(tables_folder / "functions.txt")
     constants = tables.read_constants(tables_folder / "constants.txt")
     tables.write(headers / "mpif.h", mpif(constants))
+    tables.write(output / "rma_mpi_types.f90", fortran_f08.types_module())
     tables.write(output / "mpi.f90", module(chapters, constants))
     tables.write(output / "mpi_f08.f90", fortran_f08.module(chapters, constants))
     for chapter in chapters:

@@ -206,6 +206,98 @@ void of_communicators(const Ring& world) {
   MPI_Comm_set_errhandler(world.comm, MPI_ERRORS_ARE_FATAL);
 }
 
+/// Makes the communicator of a session's groups: all processes, from the difference, union and inclusion of groups.
+MPI_Comm comm_of(MPI_Session session) {
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group none = MPI_GROUP_NULL;
+  MPI_Group both = MPI_GROUP_NULL;
+  MPI_Group range = MPI_GROUP_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int ranges[1][3] = {{0, 0, 1}};  // NOLINT: MPI takes arrays
+  SUCCEEDS(MPI_Group_from_session_pset(session, "mpi://WORLD", &all));
+  SUCCEEDS(MPI_Group_size(all, &ranges[0][1]));
+  --ranges[0][1];
+  SUCCEEDS(MPI_Group_difference(all, all, &none));
+  SUCCEEDS(MPI_Group_union(none, all, &both));
+  SUCCEEDS(MPI_Group_range_incl(both, 1, ranges, &range));
+  SUCCEEDS(MPI_Comm_create_from_group(range, "buffers", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+  for (MPI_Group* group : {&all, &none, &both, &range}) SUCCEEDS(MPI_Group_free(group));
+  return comm;
+}
+
+/// A session's buffer serves the messages of its communicators, and of those that are made from them.
+void of_sessions(const Ring& world) {
+  MPI_Session session = MPI_SESSION_NULL;
+  MPI_Session other = MPI_SESSION_NULL;
+  SUCCEEDS(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+  SUCCEEDS(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &other));
+  MPI_Comm first = comm_of(session);
+  MPI_Comm foreign = comm_of(other);
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm created = MPI_COMM_NULL;
+  MPI_Comm second = MPI_COMM_NULL;
+  SUCCEEDS(MPI_Comm_group(first, &group));
+  SUCCEEDS(MPI_Comm_create_from_group(group, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN, &created));
+  SUCCEEDS(MPI_Group_free(&group));
+  SUCCEEDS(MPI_Comm_split(created, 0, 0, &second));
+  const Ring ring(second);
+  std::vector<char> memory(kLong + MPI_BSEND_OVERHEAD);
+  const std::vector<unsigned char> out = content(kLong, ring.rank);
+  MPI_Comm_set_errhandler(world.comm, MPI_ERRORS_RETURN);
+  SUCCEEDS(MPI_Session_attach_buffer(session, memory.data(), static_cast<int>(memory.size())));
+  CHECK(MPI_Session_attach_buffer(session, memory.data(), 8) == MPI_ERR_BUFFER);
+  CHECK(MPI_Bsend(out.data(), 1, MPI_BYTE, world.next, kTag, world.comm) == MPI_ERR_BUFFER);
+  CHECK(MPI_Bsend(out.data(), 1, MPI_BYTE, ring.next, kTag, foreign) == MPI_ERR_BUFFER);
+  SUCCEEDS(MPI_Bsend(out.data(), kLong, MPI_BYTE, ring.next, kTag, second));
+  // The two communicators have one buffer, and it is full.
+  CHECK(MPI_Bsend(out.data(), kLong, MPI_BYTE, ring.next, kTag, first) == MPI_ERR_BUFFER);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int flag = -1;
+  SUCCEEDS(MPI_Session_iflush_buffer(session, &request));
+  SUCCEEDS(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+  CHECK(flag == 0);
+  SUCCEEDS(MPI_Barrier(second));
+  receive(ring, kLong);
+  SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  SUCCEEDS(MPI_Session_flush_buffer(session));
+
+  // A communicator's own buffer comes first, and the process's last.
+  char own[MPI_BSEND_OVERHEAD];  // NOLINT: MPI takes arrays
+  SUCCEEDS(MPI_Comm_attach_buffer(second, own, MPI_BSEND_OVERHEAD));
+  CHECK(MPI_Bsend(out.data(), 1, MPI_BYTE, ring.next, kTag, second) == MPI_ERR_BUFFER);
+  char* detached = nullptr;
+  int size = 0;
+  MPI_Count long_size = 0;
+  SUCCEEDS(MPI_Comm_detach_buffer(second, static_cast<void*>(&detached), &size));
+  CHECK(detached == own);
+  SUCCEEDS(MPI_Session_detach_buffer(session, static_cast<void*>(&detached), &size));
+  CHECK(detached == memory.data() && size == static_cast<int>(memory.size()));
+  CHECK(MPI_Session_detach_buffer(session, static_cast<void*>(&detached), &size) == MPI_ERR_BUFFER);
+  SUCCEEDS(MPI_Session_flush_buffer(session));
+  SUCCEEDS(MPI_Buffer_attach(memory.data(), static_cast<int>(memory.size())));
+  SUCCEEDS(MPI_Bsend(out.data(), kLong, MPI_BYTE, ring.next, kTag, second));
+  receive(ring, kLong);
+  SUCCEEDS(MPI_Buffer_detach(static_cast<void*>(&detached), &size));
+
+  SUCCEEDS(MPI_Session_attach_buffer_c(session, memory.data(), static_cast<MPI_Count>(memory.size())));
+  SUCCEEDS(MPI_Session_detach_buffer_c(session, static_cast<void*>(&detached), &long_size));
+  CHECK(detached == memory.data() && long_size == static_cast<MPI_Count>(memory.size()));
+  CHECK(MPI_Session_iflush_buffer(session, nullptr) == MPI_ERR_ARG);
+
+  // The call that ends the session waits for its messages.
+  SUCCEEDS(MPI_Session_attach_buffer(session, memory.data(), static_cast<int>(memory.size())));
+  SUCCEEDS(MPI_Bsend(out.data(), kLong, MPI_BYTE, ring.next, kTag, second));
+  std::vector<unsigned char> in(kLong);
+  SUCCEEDS(MPI_Irecv(in.data(), kLong, MPI_BYTE, ring.previous, kTag, second, &request));
+  for (MPI_Comm* comm : {&first, &created, &second, &foreign}) SUCCEEDS(MPI_Comm_free(comm));
+  SUCCEEDS(MPI_Session_finalize(&session));
+  std::memset(memory.data(), 0xdd, memory.size());
+  SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK(in == content(kLong, ring.previous));
+  SUCCEEDS(MPI_Session_finalize(&other));
+  MPI_Comm_set_errhandler(world.comm, MPI_ERRORS_ARE_FATAL);
+}
+
 void automatic(const Ring& ring) {
   SUCCEEDS(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
   const std::vector<unsigned char> out = content(kLong, ring.rank);
@@ -235,6 +327,7 @@ void mistakes() {
   CHECK(detached == memory && size == 8);
   CHECK(MPI_Buffer_iflush(nullptr) == MPI_ERR_ARG);
   CHECK(MPI_Comm_attach_buffer(MPI_COMM_NULL, memory, 8) == MPI_ERR_COMM);
+  CHECK(MPI_Session_attach_buffer(MPI_SESSION_NULL, memory, 8) == MPI_ERR_SESSION);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
@@ -253,6 +346,7 @@ int main(int argc, char** argv) {
     automatic(ring);
     mistakes();
   }
+  of_sessions(Ring(MPI_COMM_WORLD));
   // MPI_Finalize waits for messages that lie in the buffer.
   const Ring world(MPI_COMM_WORLD);
   static std::vector<char> memory(kLong + MPI_BSEND_OVERHEAD);

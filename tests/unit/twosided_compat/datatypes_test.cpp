@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -162,6 +163,33 @@ TEST(MpiStatus, GettersAndSetters) {
   EXPECT_EQ(value, MPI_ERR_TRUNCATE);
   EXPECT_EQ(MPI_Test_cancelled(&copy, &value), MPI_SUCCESS);
   EXPECT_EQ(value, 1);
+}
+
+/// A status goes to the form of the module mpi_f08 and back by each way, with all its words.
+TEST(MpiStatus, ConversionsOfF08) {
+  MPI_Status status = {};
+  EXPECT_EQ(MPI_Status_set_source(&status, 3), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Status_set_tag(&status, 4), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Status_set_error(&status, MPI_ERR_TRUNCATE), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Status_set_cancelled(&status, 1), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Status_set_elements_c(&status, MPI_BYTE, MPI_Count{1} << 40), MPI_SUCCESS);
+  MPI_F08_status made = {};
+  EXPECT_EQ(MPI_Status_c2f08(&status, &made), MPI_SUCCESS);
+  EXPECT_EQ(made.MPI_SOURCE, 3);
+  EXPECT_EQ(made.MPI_TAG, 4);
+  EXPECT_EQ(made.MPI_ERROR, MPI_ERR_TRUNCATE);
+  MPI_Status back = {};
+  EXPECT_EQ(MPI_Status_f082c(&made, &back), MPI_SUCCESS);
+  EXPECT_EQ(std::memcmp(&back, &status, sizeof status), 0);
+
+  MPI_Fint words[MPI_F_STATUS_SIZE] = {};
+  MPI_Fint expected[MPI_F_STATUS_SIZE] = {};
+  EXPECT_EQ(MPI_Status_f082f(&made, words), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Status_c2f(&status, expected), MPI_SUCCESS);
+  EXPECT_EQ(std::memcmp(words, expected, sizeof words), 0);
+  MPI_F08_status again = {};
+  EXPECT_EQ(MPI_Status_f2f08(words, &again), MPI_SUCCESS);
+  EXPECT_EQ(std::memcmp(&again, &made, sizeof made), 0);
 }
 
 TEST(MpiMemory, AllocateAndFree) {
