@@ -20,7 +20,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-quick=0 out='' rounds=5 build=build cpus=1 paper=host-assisted hosts=2
+quick=0 out='' rounds=5 build=build cpus=1 paper=host-assisted hosts=2 memory=1536
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/figures.sh; }
 fail() {
   echo "figures: $*" >&2
@@ -46,7 +46,8 @@ case $paper in
   host-assisted) programs=(figures-bench raw-verbs) ;;
   eager-ring) programs=(messages-bench rings-bench) ;;
   pipeline) programs=(messages-bench) ;;
-  scalability) programs=(messages-bench network-bench) ;;
+  # 64 ranks of one host, each with buffers of its own for each peer, take 2 GB.
+  scalability) programs=(messages-bench network-bench) memory=4096 ;;
   allgather) programs=(collectives-bench) hosts=4 ;;
   *) fail "--paper is host-assisted, eager-ring, pipeline, scalability or allgather, not '$paper'" ;;
 esac
@@ -68,6 +69,6 @@ python3 bench/report/machine.py > "$out/machine.txt"
 if [ "$paper" = eager-ring ]; then
   "$build/bin/rings-bench" --json "$out/rounds/polling.json"
 fi
-scripts/cluster.sh --hosts $hosts --cpus "$cpus" --timeout 14400 --results "$out/rounds" \
+scripts/cluster.sh --hosts $hosts --cpus "$cpus" --memory "$memory" --timeout 14400 --results "$out/rounds" \
   --script "$PWD/bench/papers/${paper//-/_}_rounds.sh" "$build/bin" "$quick" "$rounds"
 python3 "bench/papers/${paper//-/_}_table.py" "$out/rounds" --out "$out"

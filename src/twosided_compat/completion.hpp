@@ -30,7 +30,8 @@ namespace rma::mpi {
 void make_progress();
 
 [[nodiscard]] int query_generalized(const Request& request, MPI_Status* status);
-void free_generalized(const Request& request);
+/// Returns the error of the request's own function, as the call that frees the request does (MPI 4.1, section 13.2).
+[[nodiscard]] int free_generalized(const Request& request);
 [[nodiscard]] int cancel_generalized(const Request& request);
 
 }  // namespace rma::mpi

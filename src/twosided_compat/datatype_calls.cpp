@@ -102,8 +102,8 @@ int type_free(MPI_Datatype* datatype) {
   if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
   Datatype* type = nullptr;
   if (const int code = find_datatype(*datatype, type); code != MPI_SUCCESS) return code;
-  if (type->is_predefined())
-    return failure(MPI_ERR_TYPE, type->name() + " is predefined and cannot be freed");
+  if (type->predefined() != nullptr)
+    return failure(MPI_ERR_TYPE, std::string(type->predefined()->name) + " is predefined and cannot be freed");
   if (const int code = type->remove_handle(); code != MPI_SUCCESS) return code;
   *datatype = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;

@@ -14,6 +14,14 @@ Datatype::Datatype(const PredefinedType& type)
       committed_(true),
       name_(type.name) {}
 
+Datatype::Datatype(const Datatype& base, TypeContents contents)
+    : Counted(Kind::kDatatype),
+      predefined_(base.predefined_),
+      layout_(base.layout_),
+      bounds_(base.bounds_),
+      contents_(std::move(contents)),
+      committed_(true) {}
+
 Datatype::Datatype(TypeLayout layout, TypeContents contents)
     : Counted(Kind::kDatatype),
       layout_(std::move(layout)),

@@ -42,6 +42,10 @@ int not_the_programs(int code) {
   return failure(MPI_ERR_ARG, fmt::format("{} is no error class or code that the program added", code));
 }
 
+int still_has_a_string(int code) {
+  return failure(MPI_ERR_ARG, fmt::format("{} still has its string", code));
+}
+
 }  // namespace
 
 std::optional<std::string> error_text(int code) {
@@ -121,6 +125,7 @@ int remove_error_class(int errorclass) {
       return failure(MPI_ERR_ARG, fmt::format("the class {} still has the code {}", errorclass, code));
     }
   }
+  if (place->second.text) return still_has_a_string(errorclass);
   added().erase(place);
   return MPI_SUCCESS;
 }
@@ -129,6 +134,7 @@ int remove_error_code(int errorcode) {
   const std::lock_guard guard(added_lock);
   const auto place = added().find(errorcode);
   if (place == added().end() || place->second.error_class == errorcode) return not_the_programs(errorcode);
+  if (place->second.text) return still_has_a_string(errorcode);
   added().erase(place);
   return MPI_SUCCESS;
 }

@@ -4,12 +4,36 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/datatypes.hpp"
 #include "twosided_compat/errors.hpp"
 
 namespace rma::mpi {
 namespace {
+
+/// Gives the program the type that these arguments choose, which is the same as `base`. The same arguments choose the
+/// same handle, and nobody frees it (MPI 4.1, section 19.1.9).
+int choose(int combiner, const std::vector<int>& arguments, MPI_Datatype base, MPI_Datatype* newtype) {
+  Datatype* type = nullptr;
+  if (const int code = find_datatype(base, type); code != MPI_SUCCESS) return code;
+  static std::mutex lock;
+  // Never destroyed, because the program's own destructors may still make calls.
+  static auto* const kChosen = new std::map<std::pair<int, std::vector<int>>, Datatype*>;
+  const std::lock_guard guard(lock);
+  Datatype*& chosen = (*kChosen)[{combiner, arguments}];
+  if (chosen == nullptr) {
+    TypeContents contents(combiner, Form::kPlain);
+    contents.add_ints(arguments.data(), static_cast<int>(arguments.size()));
+    chosen = new Datatype(*type, std::move(contents));
+  }
+  *newtype = chosen->handle<MPI_Datatype>();
+  return MPI_SUCCESS;
+}
 
 /// The kinds of gfortran for which there are datatypes. A kind holds `digits` decimal digits, and exponents
 /// of 10 up to `range`.
@@ -31,25 +55,24 @@ const RealKind* find_real(int digits, int range) {
   return found != kKinds.end() ? found : nullptr;
 }
 
-int make_real(int digits, int range, MPI_Datatype RealKind::*type, MPI_Datatype* newtype) {
+int make_real(int combiner, int digits, int range, MPI_Datatype RealKind::*type, MPI_Datatype* newtype) {
   if (newtype == nullptr) return failure(MPI_ERR_ARG, "newtype is null");
   if (digits == MPI_UNDEFINED && range == MPI_UNDEFINED)
     return failure(MPI_ERR_ARG, "both p and r are MPI_UNDEFINED");
   const RealKind* const kind = find_real(digits, range);
   if (kind == nullptr)
     return failure(MPI_ERR_ARG, fmt::format("no kind has {} digits and a range of {}", digits, range));
-  *newtype = kind->*type;
-  return MPI_SUCCESS;
+  return choose(combiner, {digits, range}, kind->*type, newtype);
 }
 
 }  // namespace
 
 int type_create_f90_real(int p, int r, MPI_Datatype* newtype) {
-  return make_real(p, r, &RealKind::real, newtype);
+  return make_real(MPI_COMBINER_F90_REAL, p, r, &RealKind::real, newtype);
 }
 
 int type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
-  return make_real(p, r, &RealKind::complex, newtype);
+  return make_real(MPI_COMBINER_F90_COMPLEX, p, r, &RealKind::complex, newtype);
 }
 
 int type_create_f90_integer(int r, MPI_Datatype* newtype) {
@@ -64,8 +87,7 @@ int type_create_f90_integer(int r, MPI_Datatype* newtype) {
   const auto* const found =
       std::find_if(kKinds.begin(), kKinds.end(), [&](const IntegerKind& kind) { return r <= kind.digits; });
   if (found == kKinds.end()) return failure(MPI_ERR_ARG, fmt::format("no kind has integers of {} digits", r));
-  *newtype = found->type;
-  return MPI_SUCCESS;
+  return choose(MPI_COMBINER_F90_INTEGER, {r}, found->type, newtype);
 }
 
 }  // namespace rma::mpi

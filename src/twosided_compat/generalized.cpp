@@ -53,8 +53,8 @@ int query_generalized(const Request& request, MPI_Status* status) {
   return code;
 }
 
-void free_generalized(const Request& request) {
-  static_cast<void>(request.generalized()->free(request.generalized()->extra));
+int free_generalized(const Request& request) {
+  return request.generalized()->free(request.generalized()->extra);
 }
 
 int cancel_generalized(const Request& request) {

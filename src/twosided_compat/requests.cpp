@@ -160,7 +160,10 @@ int consume(MPI_Request& handle, Request& request, MPI_Status* status) {
     request.ended = false;
   } else {
     handle = MPI_REQUEST_NULL;
-    if (request.generalized() != nullptr) free_generalized(request);
+    if (request.generalized() != nullptr) {
+      const int outcome = free_generalized(request);
+      if (code == MPI_SUCCESS && outcome != MPI_SUCCESS) code = failure_of(request.owner(), outcome);
+    }
     if (&request != sent_request) delete &request;
   }
   return code;
@@ -214,12 +217,16 @@ int request_free(MPI_Request* handle) {
   *handle = MPI_REQUEST_NULL;
   if (request == sent_request) return MPI_SUCCESS;
   std::unique_ptr<Request> owned(request);
-  if (request->generalized() != nullptr) free_generalized(*request);
+  int code = MPI_SUCCESS;
+  if (request->generalized() != nullptr) {
+    const int outcome = free_generalized(*request);
+    if (outcome != MPI_SUCCESS) code = failure_of(request->owner(), outcome);
+  }
   Freed& list = freed();
   const std::lock_guard guard(list.lock);
   std::erase_if(list.requests, [](const auto& one) { return poll(*one); });
   if (!poll(*request)) list.requests.push_back(std::move(owned));
-  return MPI_SUCCESS;
+  return code;
 }
 
 void wait_for_freed_requests() {

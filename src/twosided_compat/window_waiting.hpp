@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "rma/messages.h"
 #include "twosided_compat/window.hpp"
 
 namespace rma::mpi {
@@ -13,13 +16,21 @@ namespace rma::mpi {
 class WindowWait {
  public:
   explicit WindowWait(const Window& win) : members_(*win.members()) {}
+  ~WindowWait();
+  WindowWait(const WindowWait&) = delete;
+  WindowWait& operator=(const WindowWait&) = delete;
   /// Passes some time, and makes progress of messages. Returns MPI_ERR_PROC_ABORTED if a member of the window
   /// has ended: it may be the one that the caller waits for.
   [[nodiscard]] int pause();
 
  private:
+  /// Starts receives of messages that never come, from the members on other hosts. librma asks a rank that a receive
+  /// awaits for signs of life, and so learns that the rank has ended.
+  void watch_other_hosts();
+
   const Members& members_;
   int pauses_ = 0;
+  std::vector<rma_request_t> watches_;
 };
 
 }  // namespace rma::mpi

@@ -50,6 +50,10 @@ messages_lost() {
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run --hosts 2 -n 8 --timeout 60 \
     --env RMA_PEER_TIMEOUT=3 --env RMA_UNEXPECTED=4K --env RMA_PIPELINE=64K -- "$job" messages_lost "$1"
 }
+window_lost() {
+  OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run -n 1 --timeout 60 \
+    --env RMA_PEER_TIMEOUT=3 -- "$bin/mpi-windows-holder"
+}
 vanished() {
   local log
   log=$(mktemp)
@@ -78,6 +82,7 @@ cluster-fault link 2 up eth0
 step 'a process that is killed' killed
 step 'a rank is killed between collectives' collectives_lost 1
 step 'a leader of its host is killed between collectives' collectives_lost 2
+step 'a rank is killed that holds the lock of a window' window_lost
 step 'senders of messages that are killed, by each protocol' messages_lost 0
 step 'receivers of messages that are killed, by each protocol' messages_lost 1
 step 'a host that vanishes' vanished

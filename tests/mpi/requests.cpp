@@ -198,6 +198,7 @@ int free_own(void* extra) {
   ++static_cast<Own*>(extra)->freed;
   return MPI_SUCCESS;
 }
+int fail_to_free(void* /*extra*/) { return MPI_ERR_BUFFER; }
 int cancel_own(void* extra, int complete) {
   if (complete == 0) ++static_cast<Own*>(extra)->cancelled;
   return MPI_SUCCESS;
@@ -227,6 +228,15 @@ void generalized(const Ring& ring) {
   SUCCEEDS(MPI_Test_cancelled(&statuses[0], &flag));
   CHECK(count == 5 && flag == 1 && statuses[0].MPI_SOURCE == 3 && statuses[0].MPI_TAG == 7);
   CHECK(own.queried == 1 && own.freed == 1 && in == ring.previous && both[0] == MPI_REQUEST_NULL);
+
+  // The error of the function is that of the call that frees the request.
+  SUCCEEDS(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+  for (const bool waits : {true, false}) {
+    SUCCEEDS(MPI_Grequest_start(query, fail_to_free, cancel_own, &own, &request));
+    SUCCEEDS(MPI_Grequest_complete(request));
+    CHECK((waits ? MPI_Wait(&request, &status) : MPI_Request_free(&request)) == MPI_ERR_BUFFER);
+    CHECK(request == MPI_REQUEST_NULL);
+  }
 }
 
 /// The program may free a datatype while a receive with it is under way.

@@ -314,6 +314,11 @@ void accumulate_errors(MPI_Win win) {
   CHECK(MPI_Compare_and_swap(value.data(), value.data(), result.data(), MPI_INT, rank, 2, win) ==
         MPI_ERR_RMA_RANGE);
   SUCCEEDS(MPI_Accumulate(value.data(), 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win));
+  SUCCEEDS(MPI_Get_accumulate(value.data(), 0, MPI_INT, result.data(), 0, MPI_INT, MPI_PROC_NULL, 0, 0,
+                              MPI_BYTE, MPI_SUM, win));
+  // No operation is refused for nothing.
+  SUCCEEDS(MPI_Get_accumulate(value.data(), 0, MPI_BYTE, result.data(), 0, MPI_BYTE, 0, 0, 0, MPI_BYTE,
+                              MPI_SUM, win));
   SUCCEEDS(MPI_Fetch_and_op(value.data(), result.data(), MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win));
   SUCCEEDS(MPI_Compare_and_swap(value.data(), value.data(), result.data(), MPI_INT, MPI_PROC_NULL, 0, win));
   SUCCEEDS(MPI_Win_unlock_all(win));

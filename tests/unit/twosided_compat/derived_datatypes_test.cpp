@@ -308,16 +308,44 @@ TEST(DerivedDatatypes, CopiesAreCommittedAsTheirOriginal) {
   EXPECT_EQ(combiner, MPI_COMBINER_DUP);
 }
 
+/// Checks a type that was chosen by precision: it is `same`, without its name, and says what chose it.
+void expect_chosen(MPI_Datatype type, MPI_Datatype same, int combiner, const std::vector<int>& arguments) {
+  EXPECT_NE(type, same);
+  int size = -1;
+  int wanted = 0;
+  EXPECT_EQ(MPI_Type_size(type, &size), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Type_size(same, &wanted), MPI_SUCCESS);
+  EXPECT_EQ(size, wanted);
+  int integers = -1;
+  int none = -1;
+  int found = -1;
+  EXPECT_EQ(MPI_Type_get_envelope(type, &integers, &none, &none, &found), MPI_SUCCESS);
+  EXPECT_EQ(found, combiner);
+  ASSERT_EQ(static_cast<std::size_t>(integers), arguments.size());
+  std::vector<int> contents(arguments.size());
+  EXPECT_EQ(MPI_Type_get_contents(type, integers, 0, 0, contents.data(), nullptr, nullptr), MPI_SUCCESS);
+  EXPECT_EQ(contents, arguments);
+  MPI_Datatype freed = type;
+  EXPECT_EQ(MPI_Type_free(&freed), MPI_ERR_TYPE);
+}
+
 TEST(DerivedDatatypes, FortranTypesByPrecision) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   EXPECT_EQ(MPI_Type_create_f90_real(6, MPI_UNDEFINED, &type), MPI_SUCCESS);
-  EXPECT_EQ(type, MPI_REAL4);
+  expect_chosen(type, MPI_REAL4, MPI_COMBINER_F90_REAL, {6, MPI_UNDEFINED});
   EXPECT_EQ(MPI_Type_create_f90_real(6, 100, &type), MPI_SUCCESS);
-  EXPECT_EQ(type, MPI_REAL8);
+  expect_chosen(type, MPI_REAL8, MPI_COMBINER_F90_REAL, {6, 100});
+  MPI_Datatype again = MPI_DATATYPE_NULL;
+  EXPECT_EQ(MPI_Type_create_f90_real(6, 100, &again), MPI_SUCCESS);
+  EXPECT_EQ(again, type) << "the same arguments give the same handle";
+  const double one = 1.5;
+  double sum = 0;
+  EXPECT_EQ(MPI_Allreduce(&one, &sum, 1, type, MPI_SUM, MPI_COMM_SELF), MPI_SUCCESS);
+  EXPECT_EQ(sum, 1.5);
   EXPECT_EQ(MPI_Type_create_f90_complex(16, MPI_UNDEFINED, &type), MPI_SUCCESS);
-  EXPECT_EQ(type, MPI_COMPLEX32);
+  expect_chosen(type, MPI_COMPLEX32, MPI_COMBINER_F90_COMPLEX, {16, MPI_UNDEFINED});
   EXPECT_EQ(MPI_Type_create_f90_integer(5, &type), MPI_SUCCESS);
-  EXPECT_EQ(type, MPI_INTEGER4);
+  expect_chosen(type, MPI_INTEGER4, MPI_COMBINER_F90_INTEGER, {5});
   EXPECT_EQ(MPI_Type_create_f90_integer(39, &type), MPI_ERR_ARG);
   EXPECT_EQ(MPI_Type_create_f90_real(34, MPI_UNDEFINED, &type), MPI_ERR_ARG);
   EXPECT_EQ(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &type), MPI_ERR_ARG);
