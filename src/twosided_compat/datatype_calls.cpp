@@ -103,7 +103,8 @@ int type_free(MPI_Datatype* datatype) {
   Datatype* type = nullptr;
   if (const int code = find_datatype(*datatype, type); code != MPI_SUCCESS) return code;
   if (type->predefined() != nullptr)
-    return failure(MPI_ERR_TYPE, std::string(type->predefined()->name) + " is predefined and cannot be freed");
+    return failure(MPI_ERR_TYPE,
+                   std::string(type->predefined()->name) + " is predefined and cannot be freed");
   if (const int code = type->remove_handle(); code != MPI_SUCCESS) return code;
   *datatype = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;

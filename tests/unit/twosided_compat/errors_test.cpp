@@ -56,7 +56,7 @@ TEST(MpiErrors, ClassesAndCodesOfTheProgram) {
   EXPECT_EQ(MPI_Add_error_code(code, &other), MPI_ERR_ARG);  // a code is no class
   EXPECT_EQ(MPI_Add_error_string(MPI_ERR_RANK, "mine"), MPI_ERR_ARG);
   EXPECT_EQ(MPI_Remove_error_class(added_class), MPI_ERR_ARG);  // it has a code
-  EXPECT_EQ(MPI_Remove_error_code(code), MPI_ERR_ARG);  // it has a string
+  EXPECT_EQ(MPI_Remove_error_code(code), MPI_ERR_ARG);          // it has a string
   EXPECT_EQ(MPI_Remove_error_string(code), MPI_SUCCESS);
   EXPECT_EQ(MPI_Remove_error_string(code), MPI_ERR_ARG);
   EXPECT_EQ(MPI_Remove_error_code(code), MPI_SUCCESS);
