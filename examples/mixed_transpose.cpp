@@ -9,6 +9,7 @@
 #include <shmem.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -80,10 +81,8 @@ long transpose(const Matrix& from, const Matrix& to) {
     const int row = static_cast<int>(i / across) * kBlock;
     const int column = static_cast<int>(i % across) * kBlock;
     from.get(row, column, block.data());
-    for (int a = 0; a < kBlock; ++a) {
-      for (int b = 0; b < a; ++b)
-        std::swap(block[static_cast<std::size_t>(a * kBlock + b)],
-                  block[static_cast<std::size_t>(b * kBlock + a)]);
+    for (std::size_t a = 0; a < kBlock; ++a) {
+      for (std::size_t b = 0; b < a; ++b) std::swap(block[a * kBlock + b], block[b * kBlock + a]);
     }
     to.put(column, row, block.data());
   }

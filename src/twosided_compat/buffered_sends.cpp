@@ -26,7 +26,7 @@ namespace {
 struct Owner {
   const Communicator* comm = nullptr;
   std::uint64_t session = kNoSession;
-  auto operator<=>(const Owner&) const = default;
+  auto operator<=>(const Owner&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 there
 };
 Owner owner_of(const Communicator& comm) { return {.comm = &comm, .session = comm.session()}; }
 constexpr Owner kProcess;
