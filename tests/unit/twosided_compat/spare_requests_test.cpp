@@ -63,7 +63,7 @@ TEST(SpareRequests, ThreadsThatTakeAndGiveAtOnceNeverGetTheSameMemory) {
   SpareRequests spares;
   spares.set_owner(::pthread_self());
   std::mutex lock;
-  std::deque<int*> shared;  // numbers of whoever took the memory
+  std::deque<int*> shared;  // each block holds a number of the thread that took it
   std::set<void*> known;
   const auto work = [&](int me) {
     std::vector<void*> mine;
