@@ -328,17 +328,35 @@ rma_status_t rma_wait_any(rma_request_t* requests, size_t count, size_t* index);
 /** Waits for all of `count` requests and makes each RMA_REQUEST_NULL. Returns the first failure. */
 rma_status_t rma_wait_all(rma_request_t* requests, size_t count);
 
-/** Waits until everything that this process issued to `rank` is visible there. (OpenSHMEM calls this a quiet,
- *  MPI a flush.) Returns the first failure, since the last fence of `rank`, that no other call has reported.
+/** Waits until everything that this process issued to `rank` is visible there, as far as it was issued in the
+ *  calling thread's completion context. (OpenSHMEM calls this a quiet, MPI a flush.) A program that makes no
+ *  contexts has one, the default one. Returns the first failure, since the last fence of `rank` in this context,
+ *  that no other call has reported.
  *  Such failures come from _nbi operations and, for ranks of other hosts, from small puts and accumulates
  *  whose calls had already returned. */
 rma_status_t rma_fence(int rank);
 /** Performs rma_fence for every rank. The cost grows with the number of ranks that this process has issued
  *  operations to since its last rma_fence_all, not with the size of the job. */
 rma_status_t rma_fence_all(void);
-/** Performs rma_fence_all and then waits until every member of `team` has called rma_barrier. Collective over
- *  `team`. */
+/** Performs rma_fence_all in every completion context and then waits until every member of `team` has called
+ *  rma_barrier. Collective over `team`. */
 rma_status_t rma_barrier(rma_team_t team);
+
+/** Makes a completion context. An operation belongs to the context that its thread uses when it issues the
+ *  operation, and rma_fence and rma_fence_all wait for the operations of the calling thread's context alone. So a
+ *  part of a program, or a thread, need not wait for what another has under way. (OpenSHMEM calls this a
+ *  communication context.) Operations of different contexts are not ordered. Several threads may use one
+ *  context. Local. Returns RMA_ERR_ARGUMENT (null), RMA_ERR_NO_MEMORY. */
+rma_status_t rma_context_create(rma_context_t* context);
+/** Performs rma_fence_all in the context, frees it and sets `*context` to RMA_CONTEXT_DEFAULT. The calling thread
+ *  uses the default context afterwards if it used this one. No other thread uses the context at the time or
+ *  later. Local. Returns the failures of rma_fence_all, or RMA_ERR_ARGUMENT if there is no such context or it is
+ *  the default one. */
+rma_status_t rma_context_free(rma_context_t* context);
+/** Lets the calling thread use `context` from now on. Stores the context that it has used into `*previous`, which
+ *  may be null. Operations of other interfaces of the library, such as those of MPI windows, belong to the
+ *  thread's context as well. Local. Returns RMA_ERR_ARGUMENT if there is no such context. */
+rma_status_t rma_context_use(rma_context_t context, rma_context_t* previous);
 
 /* ---- Atomics ------------------------------------------------------------------------------------------- */
 
@@ -354,6 +372,18 @@ rma_status_t rma_atomic64(rma_atomic_op_t op, uint64_t* target, uint64_t operand
                           uint64_t* old, int rank);
 rma_status_t rma_atomic32(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
                           uint32_t* old, int rank);
+/** Start an atomic operation and return. The operation is complete, and the value before is in `*old`, after the
+ *  caller has waited for `*request`. */
+rma_status_t rma_atomic64_nb(rma_atomic_op_t op, uint64_t* target, uint64_t operand, uint64_t compare,
+                             uint64_t* old, int rank, rma_request_t* request);
+rma_status_t rma_atomic32_nb(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
+                             uint32_t* old, int rank, rma_request_t* request);
+/** Start an atomic operation without a request. The operation is complete, and the value before is in `*old`, after
+ *  the caller's next rma_fence(rank) or rma_fence_all. */
+rma_status_t rma_atomic64_nbi(rma_atomic_op_t op, uint64_t* target, uint64_t operand, uint64_t compare,
+                              uint64_t* old, int rank);
+rma_status_t rma_atomic32_nbi(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
+                              uint32_t* old, int rank);
 
 /* ---- Notification -------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 
 #include "rma/atomic.hpp"
 #include "rma/collectives.hpp"
+#include "rma/context.hpp"
 #include "rma/error.hpp"
 #include "rma/global_ptr.hpp"
 #include "rma/job.hpp"

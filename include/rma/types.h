@@ -108,6 +108,12 @@ typedef struct rma_team* rma_team_t;
 /** A set of mutexes that were created together. The handle is local: it is valid in this process only. */
 typedef struct rma_mutexes* rma_mutexes_t;
 
+/** A completion context: a part of this process's operations that is fenced apart from the others. The handle is
+ *  local: it is valid in this process only. RMA_CONTEXT_DEFAULT is the context of threads that have chosen no
+ *  other. */
+typedef struct rma_context* rma_context_t;
+#define RMA_CONTEXT_DEFAULT ((rma_context_t)0)
+
 /** A request names a nonblocking operation that has not been waited for yet. The operation may be under way
  *  or complete. RMA_REQUEST_NULL names no operation and counts as complete. */
 typedef uint64_t rma_request_t;

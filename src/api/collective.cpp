@@ -66,7 +66,7 @@ rma_status_t rma_barrier(rma_team_t team) {
       if (Status status = rma::compare_calls(*members, "rma_barrier", RMA_COLLECTIVE_BARRIER); !status.ok())
         return status;
     }
-    Status fenced = rma::fence_all(runtime);
+    Status fenced = rma::fence_all_contexts(runtime);
     // The others wait for this member, so it makes the barrier even if its fence failed.
     Status met = rma::barrier(*members);
     return met.ok() ? std::move(fenced) : std::move(met);

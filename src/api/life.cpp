@@ -60,7 +60,7 @@ Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
 /// Ends the runtime. All ranks arrive before any of them releases memory. The runtime is gone afterwards,
 /// even after a failure.
 Status stop(Runtime& runtime) {
-  Status status = unless_exhausted([&] { return fence_all(runtime); });
+  Status status = unless_exhausted([&] { return fence_all_contexts(runtime); });
   runtime.messages->finish();
   const auto meet = [&] {
     // Ranks take in each other's last messages until all have sent theirs.

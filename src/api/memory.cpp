@@ -61,7 +61,7 @@ rma_status_t rma_free(rma_team_t team, void* mine) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
     if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
-    Status fenced = rma::fence_all(runtime);
+    Status fenced = rma::fence_all_contexts(runtime);
     Status freed = rma::release(*runtime.job, *members, mine);
     return freed.ok() ? std::move(fenced) : std::move(freed);
   });

@@ -113,7 +113,7 @@ rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank) {
     if (!holder.ok()) return std::move(holder).status();
     if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
     // Makes this process's effects, also those at other ranks, visible to the next holder.
-    Status fenced = rma::fence_all(runtime);
+    Status fenced = rma::fence_all_contexts(runtime);
     Status unlocked = holder.value()->set->unlock(index, rank);
     return unlocked.ok() ? std::move(fenced) : std::move(unlocked);
   });

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "api/context_registry.hpp"
 #include "api/mutex_registry.hpp"
 #include "api/persistent.hpp"
 #include "atomics/accumulate.hpp"
@@ -48,6 +49,7 @@ struct Runtime {
   PersistentOperations persistents;
   std::unique_ptr<Teams> teams;
   MutexRegistry mutexes;
+  ContextRegistry contexts;
   std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace
   std::array<std::uint64_t, kCounters> counts_before = {};
 

@@ -9,7 +9,7 @@ namespace rma {
 
 template <typename Word>
 Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand, Word compare,
-                      Word* old, int rank) {
+                      Word* old, int rank, const Ending& ending) {
   Job& job = accumulator.job();
   const Path path = job.resolve(target, sizeof(Word), rank);
   RemoteAtomics* const remote = accumulator.remote();
@@ -17,11 +17,7 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
                        !accumulator.remote_access().permitted(rank);
   if (path.kind == Path::Kind::network || refused) {
     if (remote != nullptr) {
-      const auto found =
-          remote->atomic(op, sizeof(Word), reinterpret_cast<std::uintptr_t>(target), operand, compare, rank);
-      if (!found.ok()) return {found.status().code(), std::string(found.status().text())};
-      if (old != nullptr) *old = static_cast<Word>(found.value());
-      return {};
+      return remote->atomic(op, target, operand, compare, old, rank, ending);
     }
     return {RMA_ERR_UNSUPPORTED,
             text("rank {} is on another host, and this process has no helper to reach it by: raise the "
@@ -49,16 +45,17 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
   }
   if (op != RMA_FETCH) job.doorbell(rank).wake();
   if (old != nullptr) *old = before;
-  return {};
+  return complete(ending);
 }
 
 template Status atomic_foreign(Accumulator&, rma_atomic_op_t, std::uint32_t*, std::uint32_t, std::uint32_t,
-                               std::uint32_t*, int);
+                               std::uint32_t*, int, const Ending&);
 template Status atomic_foreign(Accumulator&, rma_atomic_op_t, std::uint64_t*, std::uint64_t, std::uint64_t,
-                               std::uint64_t*, int);
+                               std::uint64_t*, int, const Ending&);
 
 Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint64_t* target,
-                        std::uint64_t operand, std::uint64_t compare, std::uint64_t* old, int rank) {
+                        std::uint64_t operand, std::uint64_t compare, std::uint64_t* old, int rank,
+                        const Ending& ending) {
   Network& network = *accumulator.remote_access().network();
   auto before = Result<std::uint64_t>(0);
   switch (op) {
@@ -87,24 +84,25 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
     if (rank == accumulator.job().rank() && accumulator.job().memory().given_out(address, sizeof *target)) {
       before = remote.beside_devices(op, address, operand, compare);
     } else {
-      before = remote.atomic(op, sizeof *target, address, operand, compare, rank);
+      return remote.atomic(op, target, operand, compare, old, rank, ending);
     }
   }
   if (!before.ok()) return std::move(before).status();
   if (old != nullptr) *old = before.value();
   if (op != RMA_FETCH && accumulator.job().mapped(rank)) accumulator.job().doorbell(rank).wake();
-  return {};
+  return complete(ending);
 }
 
 Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint32_t* target,
-                        std::uint32_t operand, std::uint32_t compare, std::uint32_t* old, int rank) {
+                        std::uint32_t operand, std::uint32_t compare, std::uint32_t* old, int rank,
+                        const Ending& ending) {
   // No device executes 4-byte atomics, so the processor's are atomic with respect to all others.
   std::byte* const here = accumulator.job().direct(target, sizeof *target, rank);
-  if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
+  if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank, ending);
   const std::uint32_t before = apply_atomic(op, reinterpret_cast<std::uint32_t*>(here), operand, compare);
   if (op != RMA_FETCH) accumulator.job().doorbell(rank).wake_ordered();
   if (old != nullptr) *old = before;
-  return {};
+  return complete(ending);
 }
 
 }  // namespace rma

@@ -5,6 +5,7 @@
 
 #include "atomics/accumulate.hpp"
 #include "core/job/job.hpp"
+#include "core/one_sided/operation.hpp"
 #include "util/statistics.hpp"
 #include "util/status.hpp"
 
@@ -66,10 +67,11 @@ inline Word apply_atomic(rma_atomic_op_t op, Word* here, Word operand, Word comp
 
 /// Executes an operation on a word outside the heap of `rank`, under the accumulate lock of its address. So
 /// it is atomic with respect to other operations of this library, but not to accesses of the owner's program.
-/// Exists for 4 and 8 bytes.
+/// Only an operation that the rank's helper executes may be under way when the call returns. Exists for 4 and 8
+/// bytes.
 template <typename Word>
 [[nodiscard]] Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand,
-                                    Word compare, Word* old, int rank);
+                                    Word compare, Word* old, int rank, const Ending& ending);
 
 /// Executes an operation in a job whose atomics the network device executes, for every word of every rank. A
 /// word of 8 bytes that the device cannot access is updated by its owner's processor. A word of 4 bytes is
@@ -77,27 +79,29 @@ template <typename Word>
 /// RMA_ERR_UNSUPPORTED for a rank that no helper reaches.
 [[nodiscard]] Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint64_t* target,
                                       std::uint64_t operand, std::uint64_t compare, std::uint64_t* old,
-                                      int rank);
+                                      int rank, const Ending& ending);
 [[nodiscard]] Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint32_t* target,
                                       std::uint32_t operand, std::uint32_t compare, std::uint32_t* old,
-                                      int rank);
+                                      int rank, const Ending& ending);
 
 /// Executes a (valid) operation on an aligned word of `rank`'s memory. Stores the value before into `*old`,
-/// unless `old` is null. Wakes threads that wait for the word. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
+/// unless `old` is null. Wakes threads that wait for the word. `ending` says how the caller learns of the end, after
+/// which `*old` is valid. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
 template <typename Word>
 [[nodiscard]] inline Status atomic_update(Accumulator& accumulator, rma_atomic_op_t op, Word* target,
-                                          Word operand, Word compare, Word* old, int rank) {
+                                          Word operand, Word compare, Word* old, int rank,
+                                          const Ending& ending = {}) {
   count(Counter::atomic);
   const Job& job = accumulator.job();
   if (job.atomics_by_device()) [[unlikely]] {
-    return atomic_by_device(accumulator, op, target, operand, compare, old, rank);
+    return atomic_by_device(accumulator, op, target, operand, compare, old, rank, ending);
   }
   std::byte* const here = job.direct(target, sizeof(Word), rank);
-  if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank);
+  if (here == nullptr) return atomic_foreign(accumulator, op, target, operand, compare, old, rank, ending);
   const Word before = apply_atomic(op, reinterpret_cast<Word*>(here), operand, compare);
   if (op != RMA_FETCH) job.doorbell(rank).wake_ordered();
   if (old != nullptr) *old = before;
-  return {};
+  return complete(ending);
 }
 
 }  // namespace rma

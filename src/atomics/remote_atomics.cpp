@@ -139,35 +139,48 @@ Answer RemoteAtomics::serve_accumulate(const Served& request) {
   return {.status = status};
 }
 
-Result<std::uint64_t> RemoteAtomics::atomic(rma_atomic_op_t op, std::size_t width, std::uintptr_t target,
-                                            std::uint64_t operand, std::uint64_t compare, int rank) {
+template <typename Word>
+Status RemoteAtomics::atomic(rma_atomic_op_t op, const Word* target, Word operand, Word compare, Word* old,
+                             int rank, const Ending& ending) {
   count(Counter::atomic_helper);
   const rma_request_t operation = pending_.open(rank);
   if (operation == RMA_REQUEST_NULL) return PendingOperations::too_many();
+  const auto address = reinterpret_cast<std::uintptr_t>(target);
   const AtomicRequest wanted = {.op = static_cast<std::uint32_t>(op),
-                                .width = static_cast<std::uint32_t>(width),
-                                .target = target,
+                                .width = sizeof(Word),
+                                .target = address,
                                 .operand = operand,
                                 .compare = compare};
-  std::uint64_t before = 0;
-  Status asked = client_.ask(
-      {.rank = rank,
-       .kind = RequestKind::atomic,
-       .head = bytes_of(wanted),
-       .reply_room = sizeof before,
-       .operation = operation,
-       .answered = [&before](rma_status_t status, std::span<const std::byte> body) -> rma_status_t {
-         if (status != RMA_SUCCESS) return status;
-         if (body.size() != sizeof before) return RMA_ERR_SIZE;
-         std::memcpy(&before, body.data(), sizeof before);
-         return RMA_SUCCESS;
-       }});
-  Status finished = pending_.finish(operation);
-  if (!asked.ok()) return asked;
-  if (finished.code() == RMA_ERR_ADDRESS) return unreachable_address(target, width, rank);
-  if (!finished.ok()) return finished;
-  return before;
+  Status asked =
+      client_.ask({.rank = rank,
+                   .kind = RequestKind::atomic,
+                   .head = bytes_of(wanted),
+                   .reply_room = sizeof(std::uint64_t),
+                   .operation = operation,
+                   .answered = [this, operation, address, old, rank](
+                                   rma_status_t status, std::span<const std::byte> body) -> rma_status_t {
+                     std::uint64_t before = 0;
+                     if (status == RMA_ERR_ADDRESS) {
+                       const Status refused = unreachable_address(address, sizeof(Word), rank);
+                       pending_.explain(operation, std::string(refused.text()));
+                     }
+                     if (status != RMA_SUCCESS) return status;
+                     if (body.size() != sizeof before) return RMA_ERR_SIZE;
+                     std::memcpy(&before, body.data(), sizeof before);
+                     if (old != nullptr) *old = static_cast<Word>(before);
+                     return RMA_SUCCESS;
+                   }});
+  if (!asked.ok()) {
+    static_cast<void>(pending_.finish(operation).ok());
+    return asked;
+  }
+  return end_issuing(pending_, operation, ending);
 }
+
+template Status RemoteAtomics::atomic(rma_atomic_op_t, const std::uint32_t*, std::uint32_t, std::uint32_t,
+                                      std::uint32_t*, int, const Ending&);
+template Status RemoteAtomics::atomic(rma_atomic_op_t, const std::uint64_t*, std::uint64_t, std::uint64_t,
+                                      std::uint64_t*, int, const Ending&);
 
 bool RemoteAtomics::registered(const Layout& remote, int rank) {
   if (client_.local(rank) || network_ == nullptr) return false;

@@ -8,6 +8,7 @@
 #include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
 #include "core/one_sided/layout.hpp"
+#include "core/one_sided/operation.hpp"
 #include "helper_thread/rpc_client.hpp"
 #include "helper_thread/rpc_server.hpp"
 
@@ -22,10 +23,12 @@ class RemoteAtomics {
   RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, PendingOperations& pending,
                 Network* network, RpcClient& client, RpcServer& server);
 
-  /// Executes a (valid) operation on an aligned word of 4 or 8 bytes and returns the value before.
-  /// RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED if the rank has no memory for messages.
-  [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::size_t width, std::uintptr_t target,
-                                             std::uint64_t operand, std::uint64_t compare, int rank);
+  /// Executes a (valid) operation on an aligned word of 4 or 8 bytes. Stores the value before into `*old` at the end
+  /// of the operation, unless `old` is null. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED if the rank has
+  /// no memory for messages.
+  template <typename Word>
+  [[nodiscard]] Status atomic(rma_atomic_op_t op, const Word* target, Word operand, Word compare, Word* old,
+                              int rank, const Ending& ending);
 
   /// Performs remote[i] += scale * local[i] for all elements of two layouts of equal size. Each segment
   /// consists of whole elements. `local` may be reused when the call returns. If the remote memory is

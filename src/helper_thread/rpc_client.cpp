@@ -93,10 +93,9 @@ bool RpcClient::take(std::uint64_t token, int rank, Request& request) {
 void RpcClient::close(Request& request, rma_status_t status, std::span<const std::byte> body) {
   if (request.answered) status = request.answered(status, body);
   if (request.buffer != nullptr) pool()->give(request.buffer);
-  if (request.operation == RMA_REQUEST_NULL && network_ != nullptr) {
-    network_->requests().request_ended(request.rank);
-  }
-  pending_.end(request.rank, request.operation, status);
+  if (request.operation != RMA_REQUEST_NULL) return pending_.end(request.rank, request.operation, status);
+  if (network_ != nullptr) network_->requests().request_ended(request.rank);
+  pending_.end(request.rank, *request.context, status);
 }
 
 rma_status_t RpcClient::send(const RequestHeader& header, const Request& request, std::size_t rail) {
@@ -155,13 +154,15 @@ Status RpcClient::ask(Request request) {
   }
   const Request view = {.rank = rank, .head = request.head, .tail = request.tail};
   const rma_request_t operation = request.operation;
+  CompletionContext& context = pending_.contexts().current();
+  request.context = &context;
   const auto opened = [&] { return open(request, header.token); };
   if (!opened()) pending_.engine().wait_until(rank, opened);
-  pending_.begin(rank);
   if (operation != RMA_REQUEST_NULL) {
-    pending_.add_part(operation);
-  } else if (network_ != nullptr) {
-    network_->requests().request_begins(rank);
+    pending_.begin(rank, operation);
+  } else {
+    pending_.begin(rank, context);
+    if (network_ != nullptr) network_->requests().request_begins(rank);
   }
   rma_status_t status = send(header, view, rail);
   if (status == RMA_ERR_STATE) {

@@ -33,6 +33,7 @@ struct Request {
   std::size_t buffered_bytes = 0;  ///< bytes of the body in the buffer
   std::size_t reply_room = 0;      ///< most bytes of the answer; a long answer goes to the buffer
   rma_request_t operation = RMA_REQUEST_NULL;  ///< waits for the answer; if null, the next fence does
+  CompletionContext* context = nullptr;        ///< ask() sets it: of that fence
   Answered answered = {};                      ///< may be empty
 };
 

@@ -26,6 +26,13 @@ const Context& context_of(Call call, shmem_ctx_t ctx) {
 
 }  // namespace
 
+void ContextScope::enter(Call call, shmem_ctx_t ctx) {
+  require(rma_context_use(context_of(call, ctx).completion, &before_), call);
+  call_ = call;
+}
+
+void ContextScope::leave() { require(rma_context_use(before_, nullptr), call_); }
+
 int context_pe(Call call, shmem_ctx_t ctx, int pe) {
   const Context& context = context_of(call, ctx);
   if (context.ranks.empty()) return pe;
@@ -58,15 +65,20 @@ int team_create_ctx(Call call, shmem_team_t team, long options, shmem_ctx_t* ctx
   auto context = std::make_unique<Context>();
   context->team = team;
   if (team != SHMEM_TEAM_WORLD) context->ranks = members->ranks;
+  if (rma_context_create(&context->completion) != RMA_SUCCESS) return -1;
+  rma_context_t unused = context->completion;
   *ctx = contexts.add(std::move(context));
-  return *ctx != SHMEM_CTX_INVALID ? 0 : -1;
+  if (*ctx != SHMEM_CTX_INVALID) return 0;
+  static_cast<void>(rma_context_free(&unused));
+  return -1;
 }
 
 void ctx_destroy(Call call, shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return require_initialized(call);
   if (ctx == SHMEM_CTX_DEFAULT) die(call, "the default context cannot be destroyed");
-  ctx_quiet(call, ctx);
-  contexts.remove(ctx);
+  context_of(call, ctx);  // ends the job if there is none
+  const std::unique_ptr<Context> removed = contexts.remove(ctx);
+  require(rma_context_free(&removed->completion), call);
 }
 
 int ctx_get_team(Call call, shmem_ctx_t ctx, shmem_team_t* team) {

@@ -2,16 +2,41 @@
 
 #include <vector>
 
+#include "rma/rma.h"
 #include "shmem.h"
 #include "shmem/job.hpp"
 
 namespace rma::shmem {
 
-/// A context says which team its PE numbers are of. All contexts share librma's one order and completion, so a quiet of
-/// one completes the operations of all. That is more than OpenSHMEM asks for.
+/// A context says which team its PE numbers are of, and which completion context of librma its operations belong to.
 struct Context {
   shmem_team_t team = SHMEM_TEAM_WORLD;
   std::vector<int> ranks;  ///< world PEs; empty for the world
+  rma_context_t completion = RMA_CONTEXT_DEFAULT;
+};
+
+/// Lets the operations of the calling thread belong to a context until the end of the scope. Where all symmetric memory
+/// is mapped, all operations are complete when they return, so the scope does nothing.
+class ContextScope {
+ public:
+  /// Ends the job if there is no such context.
+  ContextScope(Call call, shmem_ctx_t ctx) {
+    if (ctx != SHMEM_CTX_DEFAULT && !job.all_mapped) [[unlikely]]
+      enter(call, ctx);
+  }
+  ~ContextScope() {
+    if (call_ != nullptr) [[unlikely]]
+      leave();
+  }
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  void enter(Call call, shmem_ctx_t ctx);
+  void leave();
+
+  Call call_ = nullptr;  ///< of enter()
+  rma_context_t before_ = RMA_CONTEXT_DEFAULT;
 };
 
 /// Returns the world PE that `pe` of another context than SHMEM_CTX_DEFAULT is. Ends the job if there is no such context

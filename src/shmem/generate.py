@@ -96,7 +96,8 @@ class Function:
         if self.context:
             names.remove("ctx")
             names[names.index("pe")] = f'rma::shmem::world_pe("{self.name}", ctx, pe)'
-        return (f"{self.prototype('p')} {{\n  {self.call(f'rma::shmem::{self.handler}{self.template}', names)}\n}}\n"
+        scope = f'  const rma::shmem::ContextScope scope("{self.name}", ctx);\n' if self.context else ""
+        return (f"{self.prototype('p')} {{\n{scope}  {self.call(f'rma::shmem::{self.handler}{self.template}', names)}\n}}\n"
                 f"RMA_SHMEM_WEAK({self.name});\n")
 
 

@@ -42,6 +42,7 @@ struct Job {
   unsigned n_pes = 0;  ///< 0: not initialized
   int me = -1;
   bool debug = false;         ///< SHMEM_DEBUG
+  bool all_mapped = false;    ///< plain loads and stores reach the symmetric memory of all PEs
   bool data_in_heap = false;  ///< on all PEs, librma knows static data by addresses of its heap (rma_alias)
   Range heap;
   Range data;  ///< the executable's static data

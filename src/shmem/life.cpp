@@ -148,6 +148,9 @@ void begin(Call call) {
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     look_at(static_cast<int>(pe), all[pe]);
   }
+  job.all_mapped = std::all_of(peers.begin(), peers.end(), [](const Peer& peer) {
+    return peer.heap.mapped == job.heap.bytes && peer.data.mapped == job.data.bytes;
+  });
   open_teams();
   job.peers = peers.data();
   job.n_pes = static_cast<unsigned>(peers.size());

@@ -22,16 +22,17 @@ void pe_quiet(Call call, const int* pes, std::size_t count) {
   ctx_pe_quiet(call, SHMEM_CTX_DEFAULT, pes, count);
 }
 
-void ctx_fence(Call call, shmem_ctx_t ctx) {
-  if (has_operations(call, ctx)) fence(call);
-}
+void ctx_fence(Call call, shmem_ctx_t ctx) { ctx_quiet(call, ctx); }
 
 void ctx_quiet(Call call, shmem_ctx_t ctx) {
-  if (has_operations(call, ctx)) quiet(call);
+  if (!has_operations(call, ctx)) return;
+  const ContextScope scope(call, ctx);
+  quiet(call);
 }
 
 void ctx_pe_quiet(Call call, shmem_ctx_t ctx, const int* pes, std::size_t count) {
   if (!has_operations(call, ctx)) return;
+  const ContextScope scope(call, ctx);
   for (const int pe : std::span(pes, count)) require(rma_fence(world_pe(call, ctx, pe)), call);
 }
 

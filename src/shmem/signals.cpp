@@ -23,7 +23,7 @@ void put_bytes_signal(Call call, void* dest, const void* source, std::size_t byt
   // The data are visible before the signal, which may take another path.
   require(rma_fence(pe), call);
   const rma_atomic_op_t change = op == SHMEM_SIGNAL_SET ? RMA_SET : RMA_FETCH_ADD;
-  require(rma_atomic64(change, flag, signal, 0, nullptr, pe), call);
+  require(rma_atomic64_nbi(change, flag, signal, 0, nullptr, pe), call);
 }
 
 std::uint64_t signal_fetch(Call call, const std::uint64_t* signal_address) {
@@ -32,11 +32,11 @@ std::uint64_t signal_fetch(Call call, const std::uint64_t* signal_address) {
 }
 
 void signal_add(Call call, std::uint64_t* signal_address, std::uint64_t signal, int pe) {
-  atomic<RMA_FETCH_ADD, std::uint64_t>(call, signal_address, signal, pe);
+  atomic_post<RMA_FETCH_ADD, std::uint64_t>(call, signal_address, signal, pe);
 }
 
 void signal_set(Call call, std::uint64_t* signal_address, std::uint64_t signal, int pe) {
-  atomic<RMA_SET, std::uint64_t>(call, signal_address, signal, pe);
+  atomic_post<RMA_SET, std::uint64_t>(call, signal_address, signal, pe);
 }
 
 std::uint64_t signal_wait_until(Call call, std::uint64_t* signal_address, int compare, std::uint64_t value) {

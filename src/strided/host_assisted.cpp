@@ -116,8 +116,7 @@ Status HostAssisted::start_parts(const Transfer& transfer, std::span<const Range
     std::memcpy(question.data(), &header, sizeof header);
     transfer.remote->encode(from, bytes, std::span(question).subspan(sizeof header));
     Chunks chunks(transfer.local->part(from, bytes), cut, keys);
-    pending_.begin(transfer.rank);
-    pending_.add_part(transfer.operation);
+    pending_.begin(transfer.rank, transfer.operation);
     if (put) {
       state.outflows[name] = std::make_shared<Outflow>(Outflow{.name = name,
                                                                .rail = rail,

@@ -6,7 +6,7 @@
 namespace rma {
 
 /// The kinds of objects that handles of the C interface name.
-enum class HandleKind : std::uint8_t { team = 0x54, mutexes = 0x4d };
+enum class HandleKind : std::uint8_t { team = 0x54, mutexes = 0x4d, context = 0x43 };
 
 /// Returns the value of a new handle. Its high byte is the kind. The rest is a number that this process
 /// never gives out again, even after the object is freed or the library is finalized. So a stale handle

@@ -272,7 +272,7 @@ class World {
   struct Company final : ProgressSource {
     Company(World& its_world, int number) : world(its_world), rank(number) {}
     bool progress() override { return world.progress(); }
-    void flush(int /*rank*/) override {}
+    void flush(int /*rank*/, CompletionContext& /*context*/) override {}
     void give_up(int /*rank*/) override {}
     void arm() override { world.about_to_sleep(rank); }
     /// No rank sleeps, because no other thread could wake it.

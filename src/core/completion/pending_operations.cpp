@@ -3,15 +3,6 @@
 #include "util/text.hpp"
 
 namespace rma {
-namespace {
-
-/// The flag in a target's word `under_way` that says that issued() was called since the last flush. It shares
-/// one word with the count. So a fence clears the flag and counts its flush in one step, and no other fence
-/// can find the flag clear and the count 0 in between. The proof stands at fence().
-constexpr std::uint32_t kUnreported = 1U << 31U;
-std::uint32_t outstanding(std::uint32_t under_way) { return under_way & ~kUnreported; }
-
-}  // namespace
 
 Status PendingOperations::too_many() {
   return {RMA_ERR_NO_MEMORY, "too many nonblocking operations are open: wait for some of them"};
@@ -19,50 +10,30 @@ Status PendingOperations::too_many() {
 
 PendingOperations::PendingOperations(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
     : targets_(static_cast<std::size_t>(ranks)),
-      engine_(policy, patience, [this](int rank) { return signs_of(rank); }) {
-  // Makes room for every rank, so that begin() lists a rank without allocating memory.
-  unfenced_.reserve(targets_.size());
-  fencing_.reserve(targets_.size());
-}
+      engine_(policy, patience, [this](int rank) { return signs_of(rank); }),
+      contexts_(ranks, engine_) {}
 
-void PendingOperations::begin(int rank) {
-  target_of(rank).under_way.fetch_add(1, std::memory_order_seq_cst);
-  note_unfenced(rank);
+void PendingOperations::begin(int rank, rma_request_t operation) {
+  requests_.context(operation).begin(rank);
+  requests_.add_part(operation);
 }
 
 void PendingOperations::end(int rank, rma_request_t operation, rma_status_t status) {
-  Target& target = target_of(rank);
-  if (operation == RMA_REQUEST_NULL) {
-    failed(rank, status);
-  } else if (requests_.finish_part(operation, status) == RequestTable::End::left) {
-    close_left(operation);
-  }
-  target.ends.fetch_add(1, std::memory_order_relaxed);
-  end_one(target);
+  // Another operation may have the slot after finish_part().
+  CompletionContext& context = requests_.context(operation);
+  if (requests_.finish_part(operation, status) == RequestTable::End::left) close_left(operation);
+  heard_of(rank);
+  context.end(rank);
 }
 
-void PendingOperations::end_one(Target& target) {
-  // Comes after the operation was closed, and releases, so a fence that reads 0 sees the operation's failure.
-  // This is also the full barrier that woken_by_change() asks for.
-  target.under_way.fetch_sub(1, std::memory_order_seq_cst);
-  engine_.woken_by_change();
+void PendingOperations::end(int rank, CompletionContext& context, rma_status_t status) {
+  context.failed(rank, status);
+  heard_of(rank);
+  context.end(rank);
 }
 
-void PendingOperations::issued(int rank) {
-  // Reads first, so that a stream of puts does not keep writing to a cache line that fences read.
-  std::atomic<std::uint32_t>& under_way = target_of(rank).under_way;
-  if ((under_way.load(std::memory_order_seq_cst) & kUnreported) == 0) {
-    under_way.fetch_or(kUnreported, std::memory_order_seq_cst);
-  }
-  // Does so also if another thread has set the flag: that thread may not have listed the rank yet.
-  note_unfenced(rank);
-}
-
-void PendingOperations::failed(int rank, rma_status_t status) {
-  if (status == RMA_SUCCESS) return;
-  rma_status_t none = RMA_SUCCESS;  // keeps the first failure
-  target_of(rank).failure.compare_exchange_strong(none, status, std::memory_order_seq_cst);
-  note_unfenced(rank);  // a fence may have returned already, because nothing was outstanding
+void PendingOperations::unsignaled_failed(int rank, rma_status_t status) {
+  contexts_.for_each([&](CompletionContext& context) { context.failed(rank, status); });
 }
 
 void PendingOperations::settle(rma_request_t operation, rma_status_t status, int rank) {
@@ -73,7 +44,11 @@ void PendingOperations::settle(rma_request_t operation, rma_status_t status, int
 
 void PendingOperations::close_left(rma_request_t operation) {
   const int rank = requests_.rank(operation);
-  failed(rank, requests_.close(operation));
+  CompletionContext& context = requests_.context(operation);
+  const rma_status_t status = requests_.close(operation);
+  if (status == RMA_SUCCESS) return;
+  static_cast<void>(take_text(operation));
+  context.failed(rank, status);
 }
 
 void PendingOperations::leave(rma_request_t operation) {
@@ -112,81 +87,12 @@ Status PendingOperations::finish(rma_request_t operation) {
   return wait(operation);
 }
 
-// Why a fence does not return before the calling thread's own puts are complete, even if other threads fence
-// the same rank at the same time.
-//
-// Signaled puts: begin() counts them before they are posted, and the fence returns only when the count is 0.
-//
-// Unsignaled puts: let P be such a put of the calling thread. The thread posts P and then calls issued(),
-// which sets kUnreported or finds it set. Let U be the value of `under_way`, with the flag set, that issued()
-// wrote or read. The fence comes later in the same thread, so the value that it reads is U or comes later in
-// the word's modification order (coherence). There are two cases.
-// - The fence reads a value with the flag set. Then it clears the flag and calls flush(). The same thread
-//   posted P before, so the flush is posted after P.
-// - The fence reads a value without the flag. Then another fence G has cleared the flag, in a step that comes
-//   after U in the modification order. By the same step G has raised the count, and it lowers the count only
-//   after its flush is counted. So the count is not 0 before G's flush has ended. The flush was posted after
-//   P, for this reason: all postings to the rank's queue pair are critical sections of its lock. If G had
-//   posted its flush before P was posted, G's step would happen before P was posted, and hence before
-//   issued(). Then issued() could not have seen U, a value from before that step.
-// In both cases a count of 0 says that a flush has ended that was posted after P. The postings to a rank
-// complete in order, so P is complete. The results that end() recorded are visible: end() releases, the loads
-// here acquire, and all steps in between are read-modify-writes.
-Status PendingOperations::fence(int rank) {
-  Target& target = target_of(rank);
-  std::uint32_t seen = target.under_way.load(std::memory_order_seq_cst);  // seq_cst: see note_unfenced()
-  while ((seen & kUnreported) != 0) {
-    // A failed exchange has loaded `seen` anew.
-    if (target.under_way.compare_exchange_weak(seen, outstanding(seen) + 1, std::memory_order_seq_cst)) {
-      engine_.flush(rank);
-      end_one(target);  // the flush is counted by itself now
-      break;
-    }
-  }
-  if (seen != 0) {
-    engine_.wait_until(rank,
-                       [&] { return outstanding(target.under_way.load(std::memory_order_seq_cst)) == 0; });
-  }
-  // Reads before it exchanges: an exchange would cost every fence as much as all the rest of it.
-  if (target.failure.load(std::memory_order_seq_cst) == RMA_SUCCESS) return {};
-  return failure(target.failure.exchange(RMA_SUCCESS, std::memory_order_seq_cst), rank);
-}
-
-void PendingOperations::note_unfenced(int rank) {
-  // Why fence_all() misses no rank. The caller first writes or reads `under_way`, or records a failure, and
-  // then reads `unfenced`. fence_all() first clears `unfenced`, and then its fence() reads `under_way` and
-  // the failure. All of these are sequentially consistent, so they have one order. Suppose that the caller
-  // finds `unfenced` set. Then one of two things happens. Either nobody clears it before the caller's own
-  // next fence_all(), which then finds the rank in the list. Or another thread's fence_all() clears it later
-  // than the caller's read; that one sees and waits for everything that the caller has issued, and the
-  // caller's own fence_all() waits until that one has ended.
-  std::atomic<bool>& listed = target_of(rank).unfenced;
-  if (listed.load(std::memory_order_seq_cst)) return;
-  const std::lock_guard guard(unfenced_lock_);
-  if (listed.load(std::memory_order_relaxed)) return;
-  unfenced_.push_back(rank);
-  any_unfenced_.store(true, std::memory_order_relaxed);
-  listed.store(true, std::memory_order_seq_cst);  // last: a thread that reads it also sees any_unfenced_
-}
-
-Status PendingOperations::fence_all() {
-  // Only the end of a fence_all() clears any_unfenced_, so no thread returns here while another one still
-  // waits.
-  if (!any_unfenced_.load(std::memory_order_acquire)) return {};  // pairs with the store below
-  const std::lock_guard one_at_a_time(fence_all_lock_);
-  fencing_.clear();
-  {
-    const std::lock_guard guard(unfenced_lock_);
-    fencing_.swap(unfenced_);
-    for (const int rank : fencing_) target_of(rank).unfenced.store(false, std::memory_order_seq_cst);
-  }
+Status PendingOperations::fence_all_contexts() {
   Status first;
-  for (const int rank : fencing_) {
-    Status status = fence(rank);
+  contexts_.for_each([&](CompletionContext& context) {
+    Status status = failure(context.fence_all());
     if (first.ok()) first = std::move(status);
-  }
-  const std::lock_guard guard(unfenced_lock_);
-  if (unfenced_.empty()) any_unfenced_.store(false, std::memory_order_release);
+  });
   return first;
 }
 

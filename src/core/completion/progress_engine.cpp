@@ -119,8 +119,8 @@ void ProgressEngine::give_up(int rank) {
   for (ProgressSource* const source : sources_) source->give_up(rank);
 }
 
-void ProgressEngine::flush(int rank) {
-  for (ProgressSource* const source : sources_) source->flush(rank);
+void ProgressEngine::flush(int rank, CompletionContext& context) {
+  for (ProgressSource* const source : sources_) source->flush(rank, context);
 }
 
 }  // namespace rma

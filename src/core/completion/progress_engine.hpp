@@ -17,6 +17,8 @@
 
 namespace rma {
 
+class CompletionContext;
+
 /// An object that carries operations to other ranks, as seen by the threads that wait for these operations.
 /// Thread-safe.
 class ProgressSource {
@@ -29,9 +31,9 @@ class ProgressSource {
   /// Polls for completions and reports them to PendingOperations. Returns whether it found any. One thread at
   /// a time calls it.
   virtual bool progress() = 0;
-  /// Makes the completion of everything that was issued to `rank` visible to PendingOperations: before it
-  /// returns, it begins something (PendingOperations::begin) that ends only when all of that is complete.
-  virtual void flush(int rank) = 0;
+  /// Makes the completion of everything that was issued to `rank` visible to a fence of `context`: before it
+  /// returns, it begins a transfer in that context which ends only when all of that is complete.
+  virtual void flush(int rank, CompletionContext& context) = 0;
   /// Gives `rank` up: everything that was issued to it ends with RMA_ERR_PEER_LOST.
   virtual void give_up(int rank) = 0;
   /// Prepares a sleep. The caller calls progress() once more after this; then event_fds() become readable
@@ -128,7 +130,7 @@ class ProgressEngine {
   /// Polls for completions once. Returns whether there were any, as far as this thread knows.
   bool progress();
   /// Calls ProgressSource::flush() of every source.
-  void flush(int rank);
+  void flush(int rank, CompletionContext& context);
   /// Calls ProgressSource::give_up() of every source.
   void give_up(int rank);
 

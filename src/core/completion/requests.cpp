@@ -39,7 +39,7 @@ RequestTable::Slot& RequestTable::slot(rma_request_t request) const {
   return (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
 }
 
-rma_request_t RequestTable::open(int rank) {
+rma_request_t RequestTable::open(int rank, CompletionContext& context) {
   std::uint32_t index = 0;
   {
     const std::lock_guard guard(lock_);
@@ -60,6 +60,7 @@ rma_request_t RequestTable::open(int rank) {
   }
   Slot& entry = (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
   entry.rank.store(rank, std::memory_order_relaxed);
+  entry.context.store(&context, std::memory_order_relaxed);
   entry.note.store(0, std::memory_order_relaxed);
   entry.status.store(RMA_SUCCESS, std::memory_order_relaxed);
   entry.pending.store(1, std::memory_order_relaxed);

@@ -11,6 +11,8 @@
 
 namespace rma {
 
+class CompletionContext;
+
 /// The request of every operation that was complete when it was issued. A wait makes it null as any other
 /// request, and a wait for any of several requests counts it as complete. It names no slot, because no slot's
 /// handle has generation 0.
@@ -30,9 +32,9 @@ class RequestTable {
   RequestTable(const RequestTable&) = delete;
   RequestTable& operator=(const RequestTable&) = delete;
 
-  /// Opens an operation to `rank` with one part pending. The part stands for the issuer, which ends it by
-  /// finish_part() like any other. Returns RMA_REQUEST_NULL if kMaxRequests are open.
-  [[nodiscard]] rma_request_t open(int rank);
+  /// Opens an operation to `rank` in `context` with one part pending. The part stands for the issuer, which ends
+  /// it by finish_part() like any other. Returns RMA_REQUEST_NULL if kMaxRequests are open.
+  [[nodiscard]] rma_request_t open(int rank, CompletionContext& context);
   /// Adds a part to the operation.
   void add_part(rma_request_t request);
   /// The state of an operation after a part has ended. `left` says that leave() was called and all parts have
@@ -51,6 +53,10 @@ class RequestTable {
   void leave(rma_request_t request);
   /// Returns the target rank of the operation.
   [[nodiscard]] int rank(rma_request_t request) const;
+  /// Returns the context that the operation was opened in.
+  [[nodiscard]] CompletionContext& context(rma_request_t request) const {
+    return *slot(request).context.load(std::memory_order_relaxed);
+  }
   /// Changes the rank. Called before the last part ends.
   void set_rank(rma_request_t request, int rank) {
     slot(request).rank.store(rank, std::memory_order_relaxed);
@@ -76,6 +82,7 @@ class RequestTable {
     std::atomic<std::uint32_t> pending = 0;     ///< number of parts that have not ended, and the flag kLeft
     std::atomic<rma_status_t> status = RMA_SUCCESS;
     std::atomic<int> rank = -1;
+    std::atomic<CompletionContext*> context = nullptr;
     std::atomic<std::uint64_t> note = 0;
   };
   using Chunk = std::array<Slot, kChunkSlots>;

@@ -33,7 +33,8 @@ Status BounceCopy::post_one(Batch& batch, Peer& peer, std::size_t rail, Span& sp
   span.local_keys = rails_.buffers()->registered().local;
   const bool write = span.direction == Direction::write;
   if (write) std::memcpy(buffer, program, span.bytes);
-  Fragment& fragment = completions_.begin(peer, span, write ? RMA_REQUEST_NULL : batch.operation());
+  Fragment& fragment = write ? completions_.begin(peer, span, pending_.contexts().current())
+                             : completions_.begin(peer, span, batch.operation());
   fragment.pool = rails_.buffers();
   fragment.buffer = buffer;
   fragment.copy_to = write ? nullptr : program;

@@ -11,12 +11,15 @@ namespace rma {
 Fragment& Completions::begin(Peer& peer, const Span& span, rma_request_t operation) {
   Fragment& fragment = fragments_.take();
   fragment = {.rank = peer.rank, .span = span, .operation = operation};
-  pending_.begin(peer.rank);
-  if (operation != RMA_REQUEST_NULL) {
-    pending_.add_part(operation);
-  } else {
-    peer.unacknowledged.fetch_add(1, std::memory_order_relaxed);
-  }
+  pending_.begin(peer.rank, operation);
+  return fragment;
+}
+
+Fragment& Completions::begin(Peer& peer, const Span& span, CompletionContext& context) {
+  Fragment& fragment = fragments_.take();
+  fragment = {.rank = peer.rank, .span = span, .context = &context};
+  pending_.begin(peer.rank, context);
+  peer.unacknowledged.fetch_add(1, std::memory_order_relaxed);
   return fragment;
 }
 
@@ -27,12 +30,12 @@ void Completions::end(Fragment& fragment, rma_status_t status) {
   if (fragment.buffer != nullptr) fragment.pool->give(fragment.buffer);
   const int rank = fragment.rank;
   const rma_request_t operation = fragment.operation;
+  CompletionContext* const context = fragment.context;
   fragments_.give(
       fragment);  // ends the use of a registration: from here on the memory is the program's again
-  if (operation == RMA_REQUEST_NULL) {
-    connections_.peer(rank).unacknowledged.fetch_sub(1, std::memory_order_release);  // pairs with drain()
-  }
-  pending_.end(rank, operation, status);
+  if (operation != RMA_REQUEST_NULL) return pending_.end(rank, operation, status);
+  connections_.peer(rank).unacknowledged.fetch_sub(1, std::memory_order_release);  // pairs with drain()
+  pending_.end(rank, *context, status);
 }
 
 void Completions::end_unposted(Fragment& fragment, rma_status_t status) {
@@ -54,7 +57,7 @@ void Completions::take_in(std::size_t rail, const transport::Completion& complet
   const auto [cookie, rank, status, bytes] = completion;
   if (status != RMA_SUCCESS) connections_.rail_failed(connections_.peer(rank), rail);
   if (cookie == 0) {
-    pending_.failed(rank, status);
+    pending_.unsignaled_failed(rank, status);
     pending_.heard_of(rank);
     return;
   }

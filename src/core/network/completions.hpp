@@ -20,9 +20,11 @@ class Completions {
   Completions(PendingOperations& pending, Rails& rails, ConnectionManager& connections)
       : pending_(pending), rails_(rails), connections_(connections) {}
 
-  /// Begins a fragment of `operation`, or of a put that will have returned (RMA_REQUEST_NULL). The caller
-  /// adds what the fragment needs and posts it. Each fragment is ended once.
+  /// Begins a fragment of `operation`. The caller adds what the fragment needs and posts it. Each fragment is
+  /// ended once.
   [[nodiscard]] Fragment& begin(Peer& peer, const Span& span, rma_request_t operation);
+  /// Begins a fragment of a put that will have returned, in `context`.
+  [[nodiscard]] Fragment& begin(Peer& peer, const Span& span, CompletionContext& context);
   /// Ends a fragment. A failure is reported by its operation, or by the next fence if it has none.
   void end(Fragment& fragment, rma_status_t status);
   /// Lets progress() post a fragment as soon as a rail has room, for a caller that must not wait. The fragment

@@ -43,6 +43,7 @@ struct Fragment {
   int rank = -1;
   Span span = {};
   rma_request_t operation = RMA_REQUEST_NULL;  ///< the fragment's operation; null if its put has returned
+  CompletionContext* context = nullptr;        ///< in which the fragment is counted if it has no operation
   BouncePool* pool = nullptr;                  ///< the pool that `buffer` goes back to
   std::byte* buffer = nullptr;
   std::byte* copy_to = nullptr;  ///< the program's memory that gets the data of a get from the buffer

@@ -100,7 +100,9 @@ Status Network::probe(int rank) {
 
 bool Network::progress() { return components_->completions.progress(); }
 
-void Network::flush(int rank) { components_->posting.flush_unsignaled(components_->connections.peer(rank)); }
+void Network::flush(int rank, CompletionContext& context) {
+  components_->posting.flush_unsignaled(components_->connections.peer(rank), context);
+}
 
 void Network::give_up(int rank) { components_->connections.give_up(rank); }
 

@@ -66,7 +66,7 @@ class Network final : public ProgressSource {
   [[nodiscard]] Status probe(int rank);
 
   bool progress() override;
-  void flush(int rank) override;
+  void flush(int rank, CompletionContext& context) override;
   void give_up(int rank) override;
   void arm() override;
   [[nodiscard]] std::span<const int> event_fds() const override;

@@ -3,6 +3,11 @@
 #include "util/statistics.hpp"
 
 namespace rma {
+namespace {
+
+constexpr Span kEmptyWrite = {.direction = transport::Direction::write};
+
+}  // namespace
 
 Status Posting::open(Batch& batch) {
   if (batch.operation() == RMA_REQUEST_NULL) batch.set_operation(pending_.open(batch.rank()));
@@ -54,7 +59,7 @@ Status Posting::flush(Batch& batch) {
   return {status, connections_.explain(status, batch.rank())};
 }
 
-void Posting::flush_unsignaled(Peer& peer) {
+void Posting::flush_unsignaled(Peer& peer, CompletionContext& context) {
   std::size_t rail = 0;
   // If no rail is left, the fragments that were lost with the last one have reported it when they ended.
   if (!connections_.primary(peer, &rail).ok()) return;
@@ -62,13 +67,13 @@ void Posting::flush_unsignaled(Peer& peer) {
   // the opposite order, sees one or the other.
   peer.unacknowledged.fetch_add(1, std::memory_order_acq_rel);
   peer.unsignaled.store(false, std::memory_order_release);  // pairs with the load in drain()
-  post_empty_write(peer, rail, RMA_REQUEST_NULL);
+  post_empty_write(peer, rail, completions_.begin(peer, kEmptyWrite, context));
   peer.unacknowledged.fetch_sub(1, std::memory_order_release);  // the write is counted by itself now
 }
 
 void Posting::drain(Peer& peer) {
   // The first load pairs with flush() and flush_unsignaled(), the others with Completions::end().
-  if (peer.unsignaled.load(std::memory_order_acquire)) flush_unsignaled(peer);
+  if (peer.unsignaled.load(std::memory_order_acquire)) flush_unsignaled(peer, pending_.contexts().current());
   if (peer.unacknowledged.load(std::memory_order_acquire) == 0) return;
   count(Counter::drain);
   pending_.engine().wait_until(peer.rank,
@@ -80,12 +85,11 @@ Status Posting::probe(Peer& peer) {
   if (Status status = connections_.primary(peer, &rail); !status.ok()) return status;
   const rma_request_t operation = pending_.open(peer.rank);
   if (operation == RMA_REQUEST_NULL) return {};  // with so many open, the rank will be heard of
-  post_empty_write(peer, rail, operation);
+  post_empty_write(peer, rail, completions_.begin(peer, kEmptyWrite, operation));
   return pending_.finish(operation);
 }
 
-void Posting::post_empty_write(Peer& peer, std::size_t rail, rma_request_t operation) {
-  Fragment& fragment = completions_.begin(peer, {.direction = transport::Direction::write}, operation);
+void Posting::post_empty_write(Peer& peer, std::size_t rail, Fragment& fragment) {
   // The write has no data. A queue pair completes in order, so when it is complete, all work before it is.
   const transport::Work empty = fragment.work(rail);
   std::size_t posted = 0;

@@ -81,7 +81,8 @@ class Posting {
   [[nodiscard]] Status flush(Batch& batch);
 
   /// Posts an empty signaled write behind the unsignaled puts to the rank, which ends when they are complete.
-  void flush_unsignaled(Peer& peer);
+  /// A fence of `context` waits for it.
+  void flush_unsignaled(Peer& peer, CompletionContext& context);
   /// Waits until all puts to the rank whose call has returned are complete.
   void drain(Peer& peer);
   /// Posts an empty write to the rank and waits for it. RMA_ERR_PEER_LOST.
@@ -92,7 +93,8 @@ class Posting {
   /// device took.
   [[nodiscard]] rma_status_t post(int rank, std::size_t rail, std::span<const transport::Work> work,
                                   std::size_t* posted);
-  void post_empty_write(Peer& peer, std::size_t rail, rma_request_t operation);
+  /// Posts the write of a fragment that has no data.
+  void post_empty_write(Peer& peer, std::size_t rail, Fragment& fragment);
 
   PendingOperations& pending_;
   Rails& rails_;

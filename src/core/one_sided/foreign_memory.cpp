@@ -48,15 +48,13 @@ void ForeignMemory::transfer(Direction direction, rma_request_t operation, trans
                              transport::Local local) {
   const int rank = pending_.rank(operation);
   // The whole transfer counts as outstanding, so that a fence that begins now waits for all its pieces.
-  pending_.begin(rank);
-  pending_.add_part(operation);
+  pending_.begin(rank, operation);
   rma_status_t status = connect(rank);
   while (status == RMA_SUCCESS && local.bytes > 0) {
     const std::size_t bytes = std::min<std::uint64_t>(local.bytes, transport_->limits().max_message);
     const transport::Local piece = {local.address, bytes, local.key};
     // Counts the piece before posting it: another thread may see its completion before the post returns.
-    pending_.begin(rank);
-    pending_.add_part(operation);
+    pending_.begin(rank, operation);
     pending_.engine().wait_until(rank, [&] {  // waits for room in the queue
       status = post(direction, operation, remote, piece);
       return status != RMA_ERR_STATE;

@@ -20,6 +20,21 @@ Status check_reachable(const Job& job, RemoteAccess& remote_access, const void* 
   return unreachable(address, bytes, rank);
 }
 
+Status end_issuing(PendingOperations& pending, rma_request_t operation, const Ending& ending) {
+  switch (ending.kind) {
+    case Ending::Kind::blocking:
+      return pending.finish(operation);
+    case Ending::Kind::request:
+      pending.detach(operation);
+      *ending.request = operation;
+      return {};
+    case Ending::Kind::implicit:
+      pending.leave(operation);
+      return {};
+  }
+  return {};
+}
+
 Operation::~Operation() {
   if (batch_) {
     static_cast<void>(remote_access_.network()->posting().flush(*batch_).ok());
@@ -90,18 +105,7 @@ Status Operation::end(const Ending& ending) {
   }
   if (request_ == RMA_REQUEST_NULL) return complete(ending);
   const rma_request_t operation = std::exchange(request_, RMA_REQUEST_NULL);
-  switch (ending.kind) {
-    case Ending::Kind::blocking:
-      return remote_access_.pending().finish(operation);
-    case Ending::Kind::request:
-      remote_access_.pending().detach(operation);
-      *ending.request = operation;
-      return {};
-    case Ending::Kind::implicit:
-      remote_access_.pending().leave(operation);
-      return {};
-  }
-  return {};
+  return end_issuing(remote_access_.pending(), operation, ending);
 }
 
 }  // namespace rma

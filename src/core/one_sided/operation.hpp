@@ -30,6 +30,9 @@ inline Status complete(const Ending& ending, Status status = {}) {
   return status;
 }
 
+/// Ends the issuer's part of an operation whose parts are all issued.
+[[nodiscard]] Status end_issuing(PendingOperations& pending, rma_request_t operation, const Ending& ending);
+
 /// Returns whether a put or get finds all of `rank`'s [address, address + bytes). RMA_ERR_ADDRESS if part of
 /// it is neither allocated nor registered, RMA_ERR_UNSUPPORTED if the network does not reach it,
 /// RMA_ERR_PEER_LOST.

@@ -70,6 +70,28 @@ TEST_F(NetworkTest, AThreadThatIsAboutToSleepUnpinsWhatTheProgramHasUnmapped) {
   EXPECT_GT(counted(Counter::registration_invalidations), before);
 }
 
+TEST_F(NetworkTest, AFenceInAnotherContextDoesNotWaitForPutsUnderWay) {
+  open(1);
+  ASSERT_TRUE(put(0, own.data(), 100).ok());  // and so the directory is known
+  ASSERT_TRUE(pending.fence_all().ok());
+  CompletionContexts& contexts = pending.contexts();
+  CompletionContext& apart = contexts.take();
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{200}, kExtent}) {  // inline, bounced, zero-copy
+    SCOPED_TRACE(testing::Message() << bytes << " bytes");
+    fill(own.data(), bytes, static_cast<unsigned>(bytes));
+    rails[0]->do_at_most(0);
+    ASSERT_TRUE(leave_put(0, own.data(), bytes).ok());
+    contexts.use(apart);
+    ASSERT_TRUE(pending.fence(1).ok());
+    ASSERT_TRUE(pending.fence_all().ok());
+    EXPECT_GT(rails[0]->waiting(), 0U) << "the put is still under way";
+    contexts.use(contexts.default_context());
+    rails[0]->do_at_most(3);
+    ASSERT_TRUE(pending.fence_all().ok());
+    EXPECT_TRUE(same(theirs.data(), own.data(), bytes));
+  }
+}
+
 struct Variant {
   LocalBufferSetting strategy;
   std::size_t rails;

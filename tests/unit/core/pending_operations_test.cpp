@@ -43,17 +43,25 @@ class FakeProgressSource final : public ProgressSource {
       const std::lock_guard guard(lock_);
       over.swap(over_);
     }
-    for (const auto& [rank, operation, status] : over) pending_.end(rank, operation, status);
+    for (const auto& [rank, operation, status] : over) {
+      if (operation != RMA_REQUEST_NULL) {
+        pending_.end(rank, operation, status);
+      } else {
+        pending_.end(rank, pending_.contexts().default_context(), status);
+      }
+    }
     in_progress_.fetch_sub(1);
     return !over.empty();
   }
-  void flush(int rank) override {
+  void flush(int rank, CompletionContext& context) override {
     ++flushes;
-    if (fails_at_flush != RMA_SUCCESS) pending_.failed(rank, fails_at_flush);
+    context.failed(rank, fails_at_flush);
   }
   void give_up(int rank) override {
     ++given_up;
-    for (; unanswered > 0; --unanswered) pending_.end(rank, RMA_REQUEST_NULL, RMA_ERR_PEER_LOST);
+    for (; unanswered > 0; --unanswered) {
+      pending_.end(rank, pending_.contexts().default_context(), RMA_ERR_PEER_LOST);
+    }
   }
   void arm() override {
     std::uint64_t events = 0;
@@ -93,8 +101,7 @@ class PendingOperationsTest : public testing::TestWithParam<bool> {
   }
   [[nodiscard]] rma_request_t open_with_part(int rank) {
     const rma_request_t operation = pending.open(rank);
-    pending.begin(rank);
-    pending.add_part(operation);
+    pending.begin(rank, operation);
     return operation;
   }
 
@@ -180,9 +187,9 @@ TEST_P(PendingOperationsTest, AConditionThatAnotherThreadMakesTrueIsSeen) {
 }
 
 TEST_P(PendingOperationsTest, TheFirstFailureIsReportedByTheNextFenceOnce) {
-  pending.begin(1);
-  pending.begin(1);
-  pending.begin(2);
+  pending.begin(1, pending.contexts().current());
+  pending.begin(1, pending.contexts().current());
+  pending.begin(2, pending.contexts().current());
   source.finish_later(1, RMA_REQUEST_NULL, RMA_ERR_ADDRESS);
   source.finish_later(1, RMA_REQUEST_NULL, RMA_ERR_PEER_LOST);
   source.finish_later(2, RMA_REQUEST_NULL, RMA_SUCCESS);
@@ -217,13 +224,98 @@ TEST_P(PendingOperationsTest, AnOperationThatIsLeftFailsTheFence) {
   EXPECT_TRUE(pending.fence_all().ok());
 }
 
+/// Lets the calling thread use a new context, and the default one after the scope.
+class OwnContext {
+ public:
+  explicit OwnContext(PendingOperations& pending) : pending_(pending), context_(pending.contexts().take()) {
+    pending.contexts().use(context_);
+  }
+  ~OwnContext() { pending_.contexts().use(pending_.contexts().default_context()); }
+  OwnContext(const OwnContext&) = delete;
+  OwnContext& operator=(const OwnContext&) = delete;
+
+ private:
+  PendingOperations& pending_;
+  CompletionContext& context_;
+};
+
+TEST_P(PendingOperationsTest, AFenceWaitsForTheOperationsOfItsContextAlone) {
+  // A fence that waited for the other context's operation would give the rank up after its patience.
+  PendingOperations impatient(4, {.spins = 0, .yields = 0}, std::chrono::milliseconds(5));
+  FakeProgressSource silent(impatient, GetParam());
+  use(impatient, silent);
+  const auto begin = [&] {
+    const rma_request_t operation = impatient.open(1);
+    impatient.begin(1, operation);
+    impatient.leave(operation);
+    return operation;
+  };
+  const rma_request_t by_default = begin();
+  rma_request_t apart = RMA_REQUEST_NULL;
+  {
+    const OwnContext own(impatient);
+    EXPECT_TRUE(impatient.fence(1).ok());
+    EXPECT_TRUE(impatient.fence_all().ok());
+    apart = begin();
+    silent.finish_later(1, apart, RMA_ERR_ADDRESS);
+    EXPECT_EQ(impatient.fence(1).code(), RMA_ERR_ADDRESS);
+    EXPECT_TRUE(impatient.fence_all().ok());
+    apart = begin();
+  }
+  silent.finish_later(1, by_default, RMA_SUCCESS);
+  EXPECT_TRUE(impatient.fence(1).ok());
+  EXPECT_EQ(silent.given_up, 0);
+  // The operation of the other context is still under way, and a fence of all contexts waits for it.
+  silent.finish_later(1, apart, RMA_ERR_SIZE);
+  EXPECT_EQ(impatient.fence_all_contexts().code(), RMA_ERR_SIZE);
+  EXPECT_TRUE(impatient.fence_all_contexts().ok());
+}
+
+TEST_P(PendingOperationsTest, EachContextAsksForItsUnreportedPuts) {
+  pending.issued(1);
+  {
+    const OwnContext own(pending);
+    EXPECT_TRUE(pending.fence_all().ok());
+    EXPECT_EQ(source.flushes, 0);
+    pending.issued(1);
+    EXPECT_TRUE(pending.fence(1).ok());
+    EXPECT_EQ(source.flushes, 1);
+  }
+  EXPECT_TRUE(pending.fence_all().ok());
+  EXPECT_EQ(source.flushes, 2);
+  EXPECT_TRUE(pending.fence_all_contexts().ok());
+  EXPECT_EQ(source.flushes, 2);
+}
+
+TEST_P(PendingOperationsTest, TheFailureOfAnUnreportedPutReachesEveryContext) {
+  const OwnContext own(pending);
+  pending.unsignaled_failed(2, RMA_ERR_PEER_LOST);
+  EXPECT_EQ(pending.fence_all().code(), RMA_ERR_PEER_LOST);
+  EXPECT_TRUE(pending.fence_all().ok());
+  pending.contexts().use(pending.contexts().default_context());
+  EXPECT_EQ(pending.fence(2).code(), RMA_ERR_PEER_LOST);
+  EXPECT_TRUE(pending.fence(2).ok());
+}
+
+TEST_P(PendingOperationsTest, AThreadThatHasChosenNoContextUsesTheDefaultOne) {
+  const OwnContext own(pending);
+  const CompletionContext* seen = nullptr;
+  std::thread([&] { seen = &pending.contexts().current(); }).join();
+  EXPECT_EQ(seen, &pending.contexts().default_context());
+  EXPECT_NE(&pending.contexts().current(), seen);
+  // The next job's contexts are others, even at the same addresses.
+  PendingOperations next(4, {.spins = 0, .yields = 0}, kPatience);
+  static_cast<void>(next.contexts().take());
+  EXPECT_EQ(&next.contexts().current(), &next.contexts().default_context());
+}
+
 TEST_P(PendingOperationsTest, ASilentRankIsGivenUp) {
   PendingOperations impatient(4, {.spins = 0, .yields = 0}, std::chrono::milliseconds(5));
   FakeProgressSource silent(impatient, GetParam());
   use(impatient, silent);
   silent.unanswered = 2;
-  impatient.begin(1);
-  impatient.begin(1);
+  impatient.begin(1, impatient.contexts().current());
+  impatient.begin(1, impatient.contexts().current());
   EXPECT_EQ(impatient.fence(1).code(), RMA_ERR_PEER_LOST);
   EXPECT_GE(silent.given_up, 1);
   EXPECT_TRUE(impatient.fence(1).ok());
@@ -246,11 +338,11 @@ class UnreportedPuts final : public ProgressSource {
   /// Returns whether the put with this number is over.
   [[nodiscard]] bool over(int number) const { return over_.load() >= number; }
 
-  void flush(int rank) override {
+  void flush(int rank, CompletionContext& context) override {
     if (before_flush) before_flush();
-    pending_.begin(rank);
+    pending_.begin(rank, context);
     const std::lock_guard guard(lock_);
-    asked_.push_back({rank, posted_.load()});
+    asked_.push_back({rank, posted_.load(), &context});
   }
   bool progress() override {
     if (before_progress) before_progress();
@@ -259,11 +351,11 @@ class UnreportedPuts final : public ProgressSource {
       const std::lock_guard guard(lock_);
       asked.swap(asked_);
     }
-    for (const auto& [rank, last] : asked) {
+    for (const auto& [rank, last, context] : asked) {
       int before = over_.load();
       while (before < last && !over_.compare_exchange_weak(before, last)) {
       }
-      pending_.end(rank);
+      pending_.end(rank, *context, RMA_SUCCESS);
     }
     return !asked.empty();
   }
@@ -279,6 +371,7 @@ class UnreportedPuts final : public ProgressSource {
   struct Asked {
     int rank;
     int last;  ///< the last put that was posted before
+    CompletionContext* context;
   };
   PendingOperations& pending_;
   std::atomic<int> posted_ = 0;
@@ -324,25 +417,33 @@ TEST(Fences, OneWaitsForTheFlushOfAnotherThatHasNotBegunYet) {
   expect_to_wait_for_anothers_flush(fence, fence_all);
 }
 
+/// Several threads put and fence. With two contexts, each is used by every other thread.
+void expect_no_early_fence(bool all, bool two_contexts) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 15000;
+  PendingOperations pending(4, {.spins = 10, .yields = 10}, kPatience);
+  UnreportedPuts puts(pending);
+  CompletionContext& common = pending.contexts().default_context();
+  CompletionContext& other = two_contexts ? pending.contexts().take() : common;
+  std::atomic<int> early = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      pending.contexts().use(t % 2 == 0 ? common : other);
+      for (int round = 0; round < kRounds; ++round) {
+        const int mine = puts.put(1);
+        if (!(all ? pending.fence_all() : pending.fence(1)).ok()) ++early;
+        if (!puts.over(mine)) ++early;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(early, 0) << (all ? "fence_all" : "fence") << (two_contexts ? ", two contexts" : "");
+}
+
 TEST(Fences, NoneReturnsBeforeItsOwnThreadsPutsAreOver) {
-  constexpr int kThreads = 3;
-  constexpr int kRounds = 20000;
   for (const bool all : {false, true}) {
-    PendingOperations pending(4, {.spins = 10, .yields = 10}, kPatience);
-    UnreportedPuts puts(pending);
-    std::atomic<int> early = 0;
-    std::vector<std::thread> threads;
-    for (int t = 0; t < kThreads; ++t) {
-      threads.emplace_back([&] {
-        for (int round = 0; round < kRounds; ++round) {
-          const int mine = puts.put(1);
-          if (!(all ? pending.fence_all() : pending.fence(1)).ok()) ++early;
-          if (!puts.over(mine)) ++early;
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(early, 0) << (all ? "fence_all" : "fence");
+    for (const bool two_contexts : {false, true}) expect_no_early_fence(all, two_contexts);
   }
 }
 

@@ -21,7 +21,7 @@ class CountingSource final : public ProgressSource {
     ++polls;
     return false;
   }
-  void flush(int /*rank*/) override {}
+  void flush(int /*rank*/, CompletionContext& /*context*/) override {}
   void give_up(int /*rank*/) override {}
   void arm() override {}
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }

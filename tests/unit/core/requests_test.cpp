@@ -4,20 +4,28 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <set>
 #include <thread>
 
 #include "../seed.hpp"
+#include "core/completion/completion_context.hpp"
 
 namespace rma {
 namespace {
 
 using End = RequestTable::End;
 
+CompletionContext& any_context() {
+  static ProgressEngine engine({}, std::chrono::seconds(60), [](int) { return 0U; });
+  static CompletionContext context(8, engine);
+  return context;
+}
+
 TEST(RequestTable, AnOperationIsCompleteWhenAllItsPartsHaveEnded) {
   RequestTable table;
-  const rma_request_t request = table.open(5);
+  const rma_request_t request = table.open(5, any_context());
   ASSERT_NE(request, RMA_REQUEST_NULL);
   EXPECT_TRUE(table.known(request));
   EXPECT_EQ(table.rank(request), 5);
@@ -35,14 +43,14 @@ TEST(RequestTable, AnOperationIsCompleteWhenAllItsPartsHaveEnded) {
 
 TEST(RequestTable, TheFirstFailureIsTheOperations) {
   RequestTable table;
-  const rma_request_t request = table.open(0);
+  const rma_request_t request = table.open(0, any_context());
   for (int i = 0; i < 3; ++i) table.add_part(request);
   table.finish_part(request, RMA_SUCCESS);
   table.finish_part(request, RMA_ERR_ADDRESS);
   table.finish_part(request, RMA_ERR_PEER_LOST);
   table.finish_part(request, RMA_SUCCESS);
   EXPECT_EQ(table.close(request), RMA_ERR_ADDRESS);
-  const rma_request_t next = table.open(0);
+  const rma_request_t next = table.open(0, any_context());
   table.finish_part(next, RMA_SUCCESS);
   EXPECT_EQ(table.close(next), RMA_SUCCESS) << "a slot that is used again begins anew";
 }
@@ -51,7 +59,7 @@ TEST(RequestTable, AHandleGoesStaleWhenItsSlotIsUsedAgain) {
   RequestTable table;
   std::set<rma_request_t> given;
   for (int i = 0; i < 1000; ++i) {
-    const rma_request_t request = table.open(i);
+    const rma_request_t request = table.open(i, any_context());
     EXPECT_TRUE(given.insert(request).second) << "given before";
     table.finish_part(request, RMA_SUCCESS);
     EXPECT_EQ(table.close(request), RMA_SUCCESS);
@@ -65,7 +73,7 @@ TEST(RequestTable, HandlesOfATableThatIsGoneAreNoneOfTheNext) {
     RequestTable table;
     for (const rma_request_t old : given) ASSERT_FALSE(table.known(old));
     for (int i = 0; i < 3; ++i) {
-      const rma_request_t request = table.open(i);
+      const rma_request_t request = table.open(i, any_context());
       EXPECT_TRUE(given.insert(request).second) << "given by a table before";
       table.finish_part(request, RMA_SUCCESS);
       if (i == 2) continue;  // one stays open
@@ -79,7 +87,7 @@ TEST(RequestTable, AHandleThatWasNeverGivenIsNotKnown) {
   EXPECT_FALSE(table.known(RMA_REQUEST_NULL));
   EXPECT_FALSE(table.known(kCompleteRequest));
   EXPECT_FALSE(table.known(std::uint64_t{1} << 32U)) << "no slot exists yet";
-  const rma_request_t request = table.open(0);
+  const rma_request_t request = table.open(0, any_context());
   table.finish_part(request, RMA_SUCCESS);
   ASSERT_EQ(table.close(request), RMA_SUCCESS);
   constexpr std::uint64_t kSlots = RequestTable::kMaxRequests + 2;
@@ -95,7 +103,7 @@ TEST(RequestTable, AHandleThatWasNeverGivenIsNotKnown) {
 
 TEST(RequestTable, AnOperationLeftIsReportedToWhoEndsItsLastPart) {
   RequestTable table;
-  const rma_request_t request = table.open(0);
+  const rma_request_t request = table.open(0, any_context());
   table.add_part(request);
   table.leave(request);
   EXPECT_FALSE(table.complete(request));
@@ -103,7 +111,7 @@ TEST(RequestTable, AnOperationLeftIsReportedToWhoEndsItsLastPart) {
   EXPECT_EQ(table.finish_part(request, RMA_SUCCESS), End::left);
   EXPECT_TRUE(table.complete(request));
   EXPECT_EQ(table.close(request), RMA_ERR_SYSTEM);
-  const rma_request_t next = table.open(0);
+  const rma_request_t next = table.open(0, any_context());
   EXPECT_EQ(table.finish_part(next, RMA_SUCCESS), End::complete) << "the next in the slot is not left";
 }
 
@@ -112,8 +120,8 @@ TEST(RequestTable, AsManyAsItPromisesCanBeOpen) {
   std::vector<rma_request_t> open;
   open.reserve(RequestTable::kMaxRequests);
   for (std::size_t i = 0; i < RequestTable::kMaxRequests; ++i)
-    open.push_back(table.open(static_cast<int>(i)));
-  EXPECT_EQ(table.open(0), RMA_REQUEST_NULL);
+    open.push_back(table.open(static_cast<int>(i), any_context()));
+  EXPECT_EQ(table.open(0, any_context()), RMA_REQUEST_NULL);
   for (const std::size_t i : {std::size_t{0}, std::size_t{255}, std::size_t{256}, open.size() - 1}) {
     EXPECT_TRUE(table.known(open[i]));
     EXPECT_EQ(table.rank(open[i]), static_cast<int>(i));
@@ -122,10 +130,10 @@ TEST(RequestTable, AsManyAsItPromisesCanBeOpen) {
   EXPECT_EQ(std::adjacent_find(open.begin(), open.end()), open.end()) << "no handle twice";
   table.finish_part(open[777], RMA_SUCCESS);
   EXPECT_EQ(table.close(open[777]), RMA_SUCCESS);
-  const rma_request_t again = table.open(3);
+  const rma_request_t again = table.open(3, any_context());
   EXPECT_NE(again, RMA_REQUEST_NULL);
   EXPECT_NE(again, open[777]);
-  EXPECT_EQ(table.open(0), RMA_REQUEST_NULL);
+  EXPECT_EQ(table.open(0, any_context()), RMA_REQUEST_NULL);
 }
 
 TEST(RequestTable, FollowsAModelThroughRandomSteps) {
@@ -142,7 +150,7 @@ TEST(RequestTable, FollowsAModelThroughRandomSteps) {
   for (int step = 0; step < 20000; ++step) {
     if (open.empty() || (open.size() < 600 && random() % 3 == 0)) {
       const int rank = static_cast<int>(random() % 100);
-      open.push_back({table.open(rank), rank, 1, RMA_SUCCESS, random() % 2 == 0});
+      open.push_back({table.open(rank, any_context()), rank, 1, RMA_SUCCESS, random() % 2 == 0});
       if (open.back().left) table.leave(open.back().request);
       for (std::uint64_t more = random() % 3; more > 0; --more, ++open.back().parts)
         table.add_part(open.back().request);
@@ -195,12 +203,12 @@ TEST(RequestTable, WhoEndsTheLastPartNeverTakesTheNextOperationForTheOneThatEnde
   };
   std::uint64_t closed_by_issuer = 0;
   for (std::uint64_t i = 0; i < kOperations; ++i) {
-    const rma_request_t waited = table.open(0);
+    const rma_request_t waited = table.open(0, any_context());
     post(waited);
     table.finish_part(waited, RMA_SUCCESS);
     while (!table.complete(waited)) std::this_thread::yield();
     ASSERT_EQ(table.close(waited), RMA_ERR_ADDRESS);
-    const rma_request_t left = table.open(0);
+    const rma_request_t left = table.open(0, any_context());
     table.leave(left);
     post(left);
     if (table.finish_part(left, RMA_SUCCESS) == End::left) {

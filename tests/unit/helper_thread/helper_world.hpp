@@ -60,7 +60,7 @@ class HelperWorld : public testing::Test {
    public:
     explicit Everyone(HelperWorld& world) : world_(world) {}
     bool progress() override { return world_.step(); }
-    void flush(int /*rank*/) override {}
+    void flush(int /*rank*/, CompletionContext& /*context*/) override {}
     void give_up(int /*rank*/) override {}
     void arm() override {}
     [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
