@@ -18,6 +18,12 @@ struct Place {
   shmem_ctx_t ctx;
 };
 
+/// Completes what is under way in both contexts.
+void settle(const Place& place) {
+  shmem_quiet();
+  shmem_ctx_quiet(place.ctx);
+}
+
 /// Sets the word on all PEs.
 template <typename T>
 T* reset(const Place& place, T value) {
@@ -40,16 +46,16 @@ T* reset(const Place& place, T value) {
     shmem_ctx_##NAME##_atomic_set(place.ctx, word, TYPE(7), place.next);                    \
     CHECK(shmem_ctx_##NAME##_atomic_fetch(place.ctx, word, place.next) == TYPE(7));         \
     shmem_##NAME##_atomic_swap_nbi(&old, word, TYPE(8), place.next);                        \
-    shmem_quiet();                                                                          \
+    settle(place);                                                                          \
     CHECK(old == TYPE(7));                                                                  \
     shmem_ctx_##NAME##_atomic_swap_nbi(place.ctx, &old, word, TYPE(9), place.next);         \
     shmem_ctx_quiet(place.ctx);                                                             \
     CHECK(old == TYPE(8));                                                                  \
     shmem_##NAME##_atomic_fetch_nbi(&old, word, place.next);                                \
-    shmem_quiet();                                                                          \
+    settle(place);                                                                          \
     CHECK(old == TYPE(9));                                                                  \
     shmem_ctx_##NAME##_atomic_fetch_nbi(place.ctx, &old, word, place.next);                 \
-    shmem_quiet();                                                                          \
+    settle(place);                                                                          \
     CHECK(old == TYPE(9));                                                                  \
   }
 
@@ -70,16 +76,19 @@ T* reset(const Place& place, T value) {
     shmem_##NAME##_atomic_add(word, TYPE(1), place.next);                                            \
     shmem_ctx_##NAME##_atomic_add(place.ctx, word, TYPE(1), place.next);                             \
     shmem_##NAME##_atomic_compare_swap_nbi(&old, word, TYPE(21), TYPE(22), place.next);              \
-    shmem_quiet();                                                                                   \
+    settle(place);                                                                                   \
     CHECK(old == TYPE(21));                                                                          \
     shmem_ctx_##NAME##_atomic_compare_swap_nbi(place.ctx, &old, word, TYPE(0), TYPE(1), place.next); \
+    settle(place);                                                                                   \
     shmem_##NAME##_atomic_fetch_inc_nbi(&old, word, place.next);                                     \
+    settle(place);                                                                                   \
     shmem_ctx_##NAME##_atomic_fetch_inc_nbi(place.ctx, &old, word, place.next);                      \
+    settle(place);                                                                                   \
     shmem_##NAME##_atomic_fetch_add_nbi(&old, word, TYPE(5), place.next);                            \
-    shmem_quiet();                                                                                   \
+    settle(place);                                                                                   \
     CHECK(old == TYPE(24));                                                                          \
     shmem_ctx_##NAME##_atomic_fetch_add_nbi(place.ctx, &old, word, TYPE(5), place.next);             \
-    shmem_quiet();                                                                                   \
+    settle(place);                                                                                   \
     CHECK(old == TYPE(29));                                                                          \
     reset<TYPE>(place, TYPE(0));                                                                     \
     for (int i = 0; i < kRounds; ++i) {                                                              \
@@ -108,16 +117,19 @@ T* reset(const Place& place, T value) {
     shmem_ctx_##NAME##_atomic_and(place.ctx, word, TYPE(12), place.next);                          \
     shmem_ctx_##NAME##_atomic_xor(place.ctx, word, TYPE(4), place.next);                           \
     shmem_##NAME##_atomic_fetch_and_nbi(&old, word, TYPE(9), place.next);                          \
-    shmem_quiet();                                                                                 \
+    settle(place);                                                                                 \
     CHECK(old == TYPE(8));                                                                         \
     shmem_ctx_##NAME##_atomic_fetch_and_nbi(place.ctx, &old, word, TYPE(9), place.next);           \
+    settle(place);                                                                                 \
     shmem_##NAME##_atomic_fetch_or_nbi(&old, word, TYPE(1), place.next);                           \
+    settle(place);                                                                                 \
     shmem_ctx_##NAME##_atomic_fetch_or_nbi(place.ctx, &old, word, TYPE(2), place.next);            \
-    shmem_quiet();                                                                                 \
+    settle(place);                                                                                 \
     CHECK(old == TYPE(9));                                                                         \
     shmem_##NAME##_atomic_fetch_xor_nbi(&old, word, TYPE(1), place.next);                          \
+    settle(place);                                                                                 \
     shmem_ctx_##NAME##_atomic_fetch_xor_nbi(place.ctx, &old, word, TYPE(2), place.next);           \
-    shmem_quiet();                                                                                 \
+    settle(place);                                                                                 \
     CHECK(old == TYPE(10));                                                                        \
     reset<TYPE>(place, TYPE(0));                                                                   \
     shmem_##NAME##_atomic_or(word, TYPE(TYPE(1) << place.me), 0);                                  \

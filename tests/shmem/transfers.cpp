@@ -113,6 +113,7 @@ void check_put(const Place& place, std::size_t element, const Shape& shape, cons
   const Bytes sent = sent_by(place.me);
   put(place.area, sent.data());
   shmem_quiet();
+  shmem_ctx_quiet(place.ctx);
   shmem_barrier_all();
   Bytes expected = filled.mine;
   const Bytes received = sent_by(place.previous);
@@ -131,6 +132,7 @@ void check_get(const Place& place, std::size_t element, const Shape& shape, cons
   Bytes expected = got;
   get(got.data(), place.area);
   shmem_quiet();
+  shmem_ctx_quiet(place.ctx);
   for (std::size_t i = 0; i < shape.blocks; ++i) {
     std::memcpy(expected.data() + i * static_cast<std::size_t>(shape.dst) * element,
                 filled.of_next.data() + i * static_cast<std::size_t>(shape.sst) * element,
