@@ -57,6 +57,15 @@ Status atomic_by_device(Accumulator& accumulator, rma_atomic_op_t op, std::uint6
                         std::uint64_t operand, std::uint64_t compare, std::uint64_t* old, int rank,
                         const Ending& ending) {
   Network& network = *accumulator.remote_access().network();
+  // A device executes these in one step. A waiter of this host has to be woken after the end.
+  const bool one_step = op == RMA_FETCH_ADD || op == RMA_COMPARE_SWAP || op == RMA_FETCH;
+  if (ending.kind != Ending::Kind::blocking && one_step && !accumulator.job().mapped(rank)) {
+    const bool reads = op == RMA_FETCH;
+    auto started = network.words().start_atomic(reads ? RMA_FETCH_ADD : op, target, reads ? 0 : operand,
+                                                compare, old, rank);
+    if (started.ok()) return end_issuing(accumulator.remote_access().pending(), started.value(), ending);
+    if (started.status().code() != RMA_ERR_UNSUPPORTED) return std::move(started).status();
+  }
   auto before = Result<std::uint64_t>(0);
   switch (op) {
     case RMA_COMPARE_SWAP:

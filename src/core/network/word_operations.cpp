@@ -53,8 +53,9 @@ Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int ra
   return status.ok() ? posting_.flush(batch) : std::move(status);
 }
 
-Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
-                                             std::uint64_t compare, int rank) {
+Result<rma_request_t> WordOperations::start_atomic(rma_atomic_op_t op, std::uint64_t* target,
+                                                   std::uint64_t operand, std::uint64_t compare,
+                                                   std::uint64_t* old, int rank) {
   count(Counter::atomic_rdma);
   Peer* peer = nullptr;
   if (Status status = requests_.start_transfer(rank, &peer); !status.ok()) return status;
@@ -71,17 +72,16 @@ Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* 
     rails_.words()->give(word.value());
     return status;
   }
-  std::uint64_t before = 0;
   const Span span = {.direction = Direction::read,
                      .remote = address,
                      .local = word.value(),
-                     .bytes = sizeof before,
+                     .bytes = sizeof *target,
                      .remote_keys = range->keys,
                      .local_keys = rails_.words()->registered().local};
   Fragment& fragment = completions_.begin(*peer, span, batch.operation());
   fragment.pool = rails_.words();
   fragment.buffer = word.value();
-  fragment.copy_to = reinterpret_cast<std::byte*>(&before);
+  fragment.copy_to = reinterpret_cast<std::byte*>(old);
   const transport::Work work = fragment.work(rail);
   const transport::Local local = fragment.local(rail);
   rma_status_t status = RMA_SUCCESS;
@@ -90,7 +90,15 @@ Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* 
     return status != RMA_ERR_STATE;
   });
   if (status != RMA_SUCCESS) completions_.end(fragment, status);
-  const Status finished = pending_.finish(batch.take_operation());
+  return batch.take_operation();
+}
+
+Result<std::uint64_t> WordOperations::atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
+                                             std::uint64_t compare, int rank) {
+  std::uint64_t before = 0;
+  auto started = start_atomic(op, target, operand, compare, &before, rank);
+  if (!started.ok()) return std::move(started).status();
+  const Status finished = pending_.finish(started.value());
   if (!finished.ok()) return Status(finished.code(), connections_.explain(finished.code(), rank));
   return before;
 }

@@ -313,6 +313,43 @@ TEST_F(CppApi, TeamsAndCollectives) {
             RMA_ERR_SIZE);
 }
 
+template <typename T>
+void expect_nonblocking_atomics(rma::GlobalPtr<T> target) {
+  T old = 0;
+  rma::put(target, T{7});
+  rma::fetch_add_nb(target, 5, &old).wait();
+  EXPECT_EQ(old, T{7});
+  rma::fetch_add_nb(target, 1).wait();
+  rma::swap_nb(target, 20, &old).wait();
+  EXPECT_EQ(old, T{13});
+  rma::compare_swap_nb(target, 20, 30, &old).wait();
+  EXPECT_EQ(old, T{20});
+  const rma::Context context;
+  const rma::ContextScope scope(context);
+  rma::fetch_add_nbi(target, 1, &old);
+  rma::fence_all();
+  EXPECT_EQ(old, T{30});
+  rma::swap_nbi(target, 40, &old);
+  rma::fence_all();
+  EXPECT_EQ(old, T{31});
+  rma::compare_swap_nbi(target, 1, 2, &old);
+  rma::fence_all();
+  EXPECT_EQ(old, T{40});
+  rma::atomic_set_nbi(target, 50);
+  rma::fence_all();
+  EXPECT_EQ(rma::atomic_fetch(target), T{50});
+}
+
+TEST_F(CppApi, NonblockingAtomicsInAContext) {
+  rma::SharedArray<std::int64_t> wide(world_, 1);
+  rma::SharedArray<std::uint32_t> narrow(world_, 1);
+  expect_nonblocking_atomics(wide[0]);
+  expect_nonblocking_atomics(narrow[0]);
+  rma_context_t left = RMA_CONTEXT_DEFAULT;
+  rma::check(rma_context_use(RMA_CONTEXT_DEFAULT, &left));
+  EXPECT_EQ(left, RMA_CONTEXT_DEFAULT) << "the scope has ended";
+}
+
 TEST_F(CppApi, MutexesLockByGuard) {
   const rma::Mutexes mutexes(world_, 2);
   rma::Mutex mutex = mutexes.mutex(1, 0);
