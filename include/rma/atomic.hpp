@@ -52,7 +52,7 @@ T atomic(rma_atomic_op_t op, GlobalPtr<T> target, T operand, T compare) {
 
 /** Starts an operation. With a null `request`, the next fence completes it. */
 template <AtomicInteger T>
-void start_atomic(rma_atomic_op_t op, GlobalPtr<T> target, T operand, T compare, T* old,
+void start_atomic(rma_atomic_op_t op, GlobalPtr<T> target, T operand, T compare, std::type_identity_t<T>* old,
                   rma_request_t* request) {
   auto* const word = atomic_word(target);
   using Word = std::remove_pointer_t<decltype(word)>;
