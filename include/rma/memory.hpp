@@ -208,6 +208,21 @@ template <class T>
   return {static_cast<T*>(address), rma_rank()};
 }
 
+/** The memory of this process that is aliased, or would be had the alias not been refused (rma_alias_range). */
+struct AliasRange {
+  std::span<std::byte> memory;  /**< empty if no alias was asked for */
+  std::byte* in_heap = nullptr; /**< where the memory lies in the heap; null if it does not */
+};
+
+/** Returns the memory of this process's alias. */
+[[nodiscard]] inline AliasRange alias_range() {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  void* in_heap = nullptr;
+  check(rma_alias_range(&address, &bytes, &in_heap));
+  return {.memory = {static_cast<std::byte*>(address), bytes}, .in_heap = static_cast<std::byte*>(in_heap)};
+}
+
 }  // namespace rma::inline v0
 
 #endif

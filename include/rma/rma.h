@@ -200,6 +200,18 @@ rma_status_t rma_alias_at_init(void* address, size_t bytes);
  *  process had at rma_init). */
 rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_address);
 
+/**
+ * Tells which memory of this process is aliased, or would be had the alias not been refused. A library that
+ * gets addresses from other ranks needs it: it turns addresses of that memory into those of the heap.
+ * @param address       out: the first byte: of the alias that the process had at rma_init, or, without one, of
+ *                      the memory that rma_alias_at_init has named. Null if there is neither.
+ * @param bytes         out: the number of bytes, or 0.
+ * @param heap_address  out: where the first byte lies in the heap. Null if the memory is not in the heap; who
+ *                      wants other ranks to reach it registers it then (rma_register).
+ * @return RMA_ERR_ARGUMENT (null).
+ */
+rma_status_t rma_alias_range(void** address, size_t* bytes, void** heap_address);
+
 /** Stores into `*here` the address at which this process has mapped `rank`'s heap memory [address, address +
  *  bytes). The program may use plain loads and stores there. Returns RMA_ERR_ADDRESS if that memory is not
  *  mapped in this process. */

@@ -20,6 +20,7 @@
 #include "rma/strided.hpp"
 #include "rma/team.hpp"
 #include "rma/transfer.hpp"
+#include "rma/variables.hpp"
 #include "rma/vector.hpp"
 #include "rma/words.hpp"
 

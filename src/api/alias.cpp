@@ -42,6 +42,30 @@ Status check_memory(void* address, std::size_t bytes) {
   return bytes == 0 ? Status(RMA_ERR_SIZE, "an alias of 0 bytes") : Status();
 }
 
+/// Memory of the program, and where it lies in the heap, if it does.
+struct AliasRange {
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  std::byte* in_heap = nullptr;
+};
+
+AliasRange alias_range(const Window& window) {
+  const Alias& alias = window.alias();
+  if (alias.bytes != 0) return {alias.address, alias.bytes, window.aliased(alias.address, alias.bytes)};
+  Requested& request = requested();
+  const std::lock_guard guard(request.lock);
+  return {request.address, request.bytes, nullptr};
+}
+
+/// Returns why the memory has no alias, if rma_alias_at_init has asked for one and rma_init could not make it.
+std::optional<Status> refusal_of(const void* address, std::size_t bytes) {
+  Requested& request = requested();
+  const std::lock_guard guard(request.lock);
+  if (!request.refusal || !request.holds(address, bytes)) return std::nullopt;
+  return Status(RMA_ERR_ADDRESS,
+                text("{} bytes at {} have no alias: {}", bytes, address, request.refusal->text()));
+}
+
 bool has_joined() { return current_runtime.load(std::memory_order_acquire) != nullptr; }
 
 Status copy_of(const Status& status) { return {status.code(), std::string(status.text())}; }
@@ -121,7 +145,21 @@ rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_addre
     if (Status status = rma::check_not_null(heap_address, "heap_address"); !status.ok()) return status;
     *heap_address = runtime.job->memory().window().aliased(address, bytes);
     if (*heap_address != nullptr) return {};
+    if (auto refusal = rma::refusal_of(address, bytes)) return std::move(*refusal);
     return {RMA_ERR_ADDRESS, rma::text("{} bytes at {} were not aliased before rma_init", bytes, address)};
+  });
+}
+
+rma_status_t rma_alias_range(void** address, size_t* bytes, void** heap_address) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    if (Status status = rma::check_not_null(address, "address"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(bytes, "bytes"); !status.ok()) return status;
+    if (Status status = rma::check_not_null(heap_address, "heap_address"); !status.ok()) return status;
+    const rma::AliasRange range = rma::alias_range(runtime.job->memory().window());
+    *address = range.address;
+    *bytes = range.bytes;
+    *heap_address = range.in_heap;
+    return {};
   });
 }
 

@@ -14,6 +14,7 @@
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "api/forked.hpp"
+#include "api/variables.hpp"
 #include "messages/finishing_thread.hpp"
 #include "rma/direct.h"
 #include "util/flush_streams.hpp"
@@ -39,6 +40,7 @@ Status start(const rma_bootstrap_t* given) {
   auto opened = Runtime::open(incarnation++, given);
   if (!opened.ok()) return std::move(opened).status();
   Runtime* const runtime = std::move(opened).value().release();
+  note_settings(runtime->settings);
   if (!aliased) count(Counter::alias_refused);
   const std::size_t ranks = runtime->job->direct_table().size();
   rma_direct = {runtime->job->direct_table().data(), ranks, runtime->job->atomics_by_device() ? 0 : ranks};
@@ -73,6 +75,7 @@ Status stop(Runtime& runtime) {
   current_runtime.store(nullptr, std::memory_order_release);
   rma_direct = {nullptr, 0, 0};
   delete &runtime;
+  forget_settings();
   forget_forks();
   return status;
 }

@@ -37,6 +37,16 @@ Window::Window(const Communicator& comm, int flavor, rma_team_t team)
   for (const Hint& hint : kHints) hints.set(hint.key, hint.usual);
 }
 
+SharedData own_shared_data() {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  void* in_heap = nullptr;
+  if (rma_alias_range(&address, &bytes, &in_heap) != RMA_SUCCESS) return {};
+  return {.begin = reinterpret_cast<std::uintptr_t>(address),
+          .bytes = bytes,
+          .in_heap = reinterpret_cast<std::uintptr_t>(in_heap)};
+}
+
 void take_hints(Window& win, MPI_Info info) {
   const Info* const given = find_info(info);
   if (given == nullptr) return;

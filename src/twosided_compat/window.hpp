@@ -39,6 +39,23 @@ enum class Access : std::uint8_t {
   kStarted,    ///< MPI_Win_start
 };
 
+/// The memory of a process that interfaces share although it is not the heap's by its addresses: static data of
+/// OpenSHMEM (rma_alias_range).
+struct SharedData {
+  std::uintptr_t begin = 0;  ///< in the address space of the owner
+  std::size_t bytes = 0;
+  std::uintptr_t in_heap = 0;  ///< where `begin` lies in the owner's heap; 0: the alias was refused
+
+  [[nodiscard]] bool holds(std::uintptr_t address, std::size_t count) const {
+    const std::uintptr_t offset = address - begin;
+    return count <= bytes && offset <= bytes - count;
+  }
+  /// Returns the address by which all interfaces know the `count` bytes at `address`, whatever memory they are.
+  [[nodiscard]] std::uintptr_t common_address(std::uintptr_t address, std::size_t count) const {
+    return in_heap != 0 && holds(address, count) ? in_heap + (address - begin) : address;
+  }
+};
+
 /// The memory of one member, as this process reaches it.
 struct WindowPart {
   std::uintptr_t base = 0;  ///< in the address space of `owner`; 0 in a dynamic window
@@ -49,6 +66,8 @@ struct WindowPart {
   std::byte* here = nullptr;   ///< where all of it is mapped in this process, or null
   std::uintptr_t control = 0;  ///< the member's WindowControl, in its address space
   bool has_words = false;      ///< whether accumulates update words there; see window_accumulation.hpp
+  bool is_dynamic = false;     ///< whether each address decides that, in a dynamic window
+  SharedData data;             ///< in a dynamic window: the owner's
   /// Relaxed: a program that opens an epoch in one thread and uses it in another orders the two.
   std::atomic<Access> access = Access::kNone;
 };
@@ -160,6 +179,9 @@ class Window : public ErrorHandlerOwner {
   static_cast<void>(failure(MPI_ERR_WIN, "the window is null or was freed"));
   return MPI_ERR_WIN;  // a constant, so that clang's analyzer knows that the window is not used
 }
+
+/// Returns the static data of this process that other interfaces share.
+[[nodiscard]] SharedData own_shared_data();
 
 /// Takes over those of the program's hints that the library knows.
 void take_hints(Window& win, MPI_Info info);

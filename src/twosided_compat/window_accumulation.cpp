@@ -66,7 +66,8 @@ int run_on_words(const Accumulation& accumulation) {
       Word old = 0;
       if (reads) std::memcpy(&operand, operands.data() + next, sizeof operand);
       const rma_status_t status =
-          perform(operation, reinterpret_cast<Word*>(at), operand, old, target.part->owner);
+          perform(operation, word_of<Word>(*target.part, reinterpret_cast<std::uintptr_t>(at)), operand, old,
+                  target.part->owner);
       if (status != RMA_SUCCESS) {
         code = status == RMA_ERR_ADDRESS ? failure(MPI_ERR_RMA_RANGE, rma_last_error())
                                          : library_failure(status);
@@ -180,9 +181,32 @@ int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, Kernel& kernel
 int run(Window& win, const Accumulation& accumulation) {
   if (accumulation.target.buffer.bytes == 0) return MPI_SUCCESS;
   const PredefinedType& type = *accumulation.element->predefined();
-  if (!is_word(*accumulation.target.part, type)) return run_locked(win, accumulation);
+  const Words words = words_in(accumulation.target, type);
+  if (words == Words::kNone) return run_locked(win, accumulation);
+  // If there are both words and others, both ways to be atomic are taken.
+  AccumulateLock lock(win, *accumulation.target.part);
+  if (words == Words::kSome) {
+    if (const int code = lock.acquire(); code != MPI_SUCCESS) return code;
+  }
   return type.size == sizeof(std::uint64_t) ? run_on_words<std::uint64_t>(accumulation)
                                             : run_on_words<std::uint32_t>(accumulation);
+}
+
+Words words_in(const Target& target, const PredefinedType& type) {
+  const WindowPart& part = *target.part;
+  if (!may_be_word(type)) return Words::kNone;
+  if (part.has_words) return Words::kAll;
+  if (!part.is_dynamic) return Words::kNone;
+  bool some = false;
+  bool all = true;
+  target.buffer.visit(target.buffer.bytes, [&](std::byte* at, std::size_t bytes) {
+    const bool words = rma_direct_address(at, bytes, part.owner) != nullptr ||
+                       part.data.holds(reinterpret_cast<std::uintptr_t>(at), bytes);
+    some = some || words;
+    all = all && words;
+  });
+  if (all) return Words::kAll;
+  return some ? Words::kSome : Words::kNone;
 }
 
 AccumulateLock::AccumulateLock(const Window& win, const WindowPart& part)

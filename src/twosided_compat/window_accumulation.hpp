@@ -19,8 +19,10 @@
 //    (WindowControl::accumulating). Whole arrays are then read, combined and written.
 //
 // There are no words in a part outside of its owner's heap if the members share one host
-// (WindowPart::has_words): there an atomic operation takes system calls for each element. All members know
-// that of each part.
+// (WindowPart::has_words): there an atomic operation takes system calls for each element. Static data that
+// OpenSHMEM shares are the exception (SharedData): their alias is in the heap, and if that was refused,
+// OpenSHMEM's atomics are those of rma.h on registered memory. In a dynamic window each address decides. All
+// members know all of that.
 //
 // Every accumulate is complete when its call returns. So the accumulates of a process to one place are in the
 // order of its calls, which is the standard's default (accumulate_ordering).
@@ -38,13 +40,28 @@ struct Accumulation {
   Target target;  ///< has as many data as the others
 };
 
-/// Returns whether the elements of a predefined type are words in a part of a window.
-[[nodiscard]] inline bool is_word(const WindowPart& part, const PredefinedType& type) {
+/// Returns whether the elements of a predefined type are words where there are words.
+[[nodiscard]] inline bool may_be_word(const PredefinedType& type) {
   const bool fits = type.type_class == TypeClass::kCInteger ||
                     type.type_class == TypeClass::kFortranInteger ||
                     type.type_class == TypeClass::kMultiLanguage || type.type_class == TypeClass::kLogical;
-  return part.has_words && fits && (type.size == sizeof(std::uint32_t) || type.size == sizeof(std::uint64_t));
+  return fits && (type.size == sizeof(std::uint32_t) || type.size == sizeof(std::uint64_t));
 }
+/// Returns whether they are words everywhere in a part of a window.
+[[nodiscard]] inline bool is_word(const WindowPart& part, const PredefinedType& type) {
+  return part.has_words && may_be_word(type);
+}
+
+/// Returns the word of a part's owner that has the address, as rma.h takes it.
+template <class Word>
+[[nodiscard]] Word* word_of(const WindowPart& part, std::uintptr_t address) {
+  return reinterpret_cast<Word*>(part.data.common_address(address, sizeof(Word)));
+}
+
+/// How many elements of a target are words.
+enum class Words : std::uint8_t { kNone, kSome, kAll };
+/// Returns how many elements of the type are words in a target.
+[[nodiscard]] Words words_in(const Target& target, const PredefinedType& type);
 
 /// Finds the loop of an operator of accumulates. MPI_ERR_OP if it is not predefined, or not defined for the
 /// type.

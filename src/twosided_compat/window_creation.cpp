@@ -21,7 +21,8 @@ struct Offer {
   std::uint64_t bytes = 0;
   std::uint64_t unit = 1;
   std::int32_t code = MPI_SUCCESS;  ///< why the member cannot take part
-  std::int32_t in_heap = 1;         ///< whether the memory is the member's heap, where librma allocates
+  std::int32_t has_words = 1;       ///< whether accumulates update words (window_accumulation.hpp)
+  SharedData data = {};             ///< in a dynamic window: the member's
 };
 
 /// Returns whether the bytes are heap memory of this process, which other processes reach without
@@ -116,7 +117,9 @@ int exchange(Window& win, const Offer& mine) {
     part.base = offer.base;
     part.bytes = offer.bytes;
     part.unit = offer.unit;
-    part.has_words = offer.in_heap != 0 || !on_one_host;
+    part.has_words = offer.has_words != 0 || !on_one_host;
+    part.is_dynamic = win.is_dynamic();
+    part.data = offer.data;
   }
   return mine.code;
 }
@@ -222,7 +225,8 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
   if (const std::uintptr_t in_heap = size > 0 ? find_in_heap(base, offer.bytes) : 0; in_heap != 0) {
     offer.base = in_heap;
   } else if (size > 0) {
-    offer.in_heap = 0;
+    // Other interfaces update static data by the atomics of librma, so this one does, too.
+    offer.has_words = own_shared_data().holds(offer.base, offer.bytes) ? 1 : 0;
     offer.code = checked(rma_register(base, offer.bytes));
     win->registered = offer.code == MPI_SUCCESS;
   }
@@ -262,7 +266,9 @@ int win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win* made) {
   Window* win = nullptr;
   if (const int code = make_window(*comm, MPI_WIN_FLAVOR_DYNAMIC, info, win); code != MPI_SUCCESS)
     return code;
-  const Offer offer = {.bytes = std::numeric_limits<std::uintptr_t>::max(), .in_heap = 0};
+  // Each address decides whether it is a word's.
+  const Offer offer = {
+      .bytes = std::numeric_limits<std::uintptr_t>::max(), .has_words = 0, .data = own_shared_data()};
   if (const int code = exchange(*win, offer); code != MPI_SUCCESS) return give_up(*win, code);
   set_attributes(*win, 1);
   *made = win->handle<MPI_Win>();

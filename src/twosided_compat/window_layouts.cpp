@@ -191,6 +191,13 @@ rma_status_t transfer_contiguous(Direction direction, std::byte* local, std::byt
                             : rma_get_nbi(local, remote, bytes, rank);
 }
 
+/// Moves a target inside of its owner's static data to the place where these lie in the heap, if they do. All of its
+/// bytes are in the `bytes` bytes at `first`.
+void move_to_heap(Target& target, std::uintptr_t first, std::size_t bytes) {
+  const std::uintptr_t there = target.part->data.common_address(first, bytes);
+  target.buffer.data = moved(target.buffer.data, static_cast<MPI_Count>(there - first));
+}
+
 }  // namespace
 
 int find_target(Window& win, int rank, MPI_Aint disp, MPI_Count count, MPI_Datatype type, Target& target) {
@@ -229,7 +236,10 @@ int find_target(Window& win, int rank, MPI_Aint disp, MPI_Count count, MPI_Datat
                        __builtin_add_overflow(static_cast<MPI_Count>(offset), low, &first) ||
                        __builtin_add_overflow(static_cast<MPI_Count>(offset), high, &end) || first < 0 ||
                        static_cast<std::size_t>(end) > part.bytes;
-  if (!outside) return MPI_SUCCESS;
+  if (!outside) {
+    move_to_heap(target, static_cast<std::uintptr_t>(first), static_cast<std::size_t>(high - low));
+    return MPI_SUCCESS;
+  }
   return failure(MPI_ERR_RMA_RANGE,
                  fmt::format("the window of rank {} has {} bytes, and the target begins at {} and has {}",
                              rank, part.bytes, offset, high - low));

@@ -53,7 +53,7 @@ template <class Word>
     return nullptr;
   }
   const std::uintptr_t address = part.base + offset;
-  return address % sizeof(Word) == 0 ? reinterpret_cast<Word*>(address) : nullptr;
+  return address % sizeof(Word) == 0 ? word_of<Word>(part, address) : nullptr;
 }
 
 int check_operands(const void* origin, const void* result, bool reads) {
@@ -127,7 +127,7 @@ int compare_and_swap(const void* origin, const void* compare, void* result, MPI_
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   Target target;
   if (const int code = find_target(*win, rank, disp, 1, datatype, target); code != MPI_SUCCESS) return code;
-  if (!is_word(*target.part, *type->predefined()))
+  if (words_in(target, *type->predefined()) != Words::kAll)
     return compare_and_swap_locked(*win, target, origin, compare, result);
   const auto swap = [&]<class Word>(Word /*kind*/) {
     auto* const word = reinterpret_cast<Word*>(target.buffer.data);

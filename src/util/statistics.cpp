@@ -118,13 +118,16 @@ void count_elsewhere(Counter counter, std::uint64_t amount) noexcept {
   shared_counts[static_cast<std::size_t>(counter)].fetch_add(amount, std::memory_order_relaxed);
 }
 
+std::uint64_t total_count(Counter counter) noexcept {
+  const auto index = static_cast<std::size_t>(counter);
+  std::uint64_t total = shared_counts[index].load(std::memory_order_relaxed);
+  for (const ThreadCounts& each : thread_counts) total += each.values[index].load(std::memory_order_relaxed);
+  return total;
+}
+
 std::array<std::uint64_t, kCounters> total_counts() noexcept {
   std::array<std::uint64_t, kCounters> totals = {};
-  for (std::size_t i = 0; i < kCounters; ++i) {
-    totals[i] = shared_counts[i].load(std::memory_order_relaxed);
-    for (const ThreadCounts& each : thread_counts)
-      totals[i] += each.values[i].load(std::memory_order_relaxed);
-  }
+  for (std::size_t i = 0; i < kCounters; ++i) totals[i] = total_count(static_cast<Counter>(i));
   return totals;
 }
 

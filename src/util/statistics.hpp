@@ -142,6 +142,8 @@ inline void count_rail_bytes(std::size_t rail, std::uint64_t bytes) noexcept {
 
 /// Returns the totals over all threads, including those that have ended, by counter. They never decrease.
 [[nodiscard]] std::array<std::uint64_t, kCounters> total_counts() noexcept;
+/// Returns the total of one counter.
+[[nodiscard]] std::uint64_t total_count(Counter counter) noexcept;
 
 /// Returns the name of a counter, such as "put_direct", and its help text of one line.
 [[nodiscard]] std::string_view counter_name(Counter counter);

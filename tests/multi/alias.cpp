@@ -36,6 +36,11 @@ void run() {
   Variables* const mine = rma::find_alias(std::span(&variables, 1)).address();
   rma::check(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine));
   Variables* const there = all[static_cast<std::size_t>(next)];
+  const rma::AliasRange range = rma::alias_range();
+  const auto offset = reinterpret_cast<std::byte*>(&variables) - range.memory.data();
+  expect(offset >= 0 && static_cast<std::size_t>(offset) + sizeof variables <= range.memory.size(),
+         "the memory of the alias");
+  expect(range.in_heap + offset == reinterpret_cast<std::byte*>(mine), "the alias in the heap");
 
   expect(rma_same_host(next) == 0 || rma_direct_address(there, sizeof *there, next) != nullptr,
          "a mapped alias");
@@ -65,6 +70,11 @@ void refused() {
     void* address = nullptr;
     expect(rma_find_alias(&variables, sizeof variables, &address) == RMA_ERR_ADDRESS, "no alias");
     expect(rma_alias(&variables, sizeof variables) == RMA_ERR_STATE, "the alias is refused");
+    expect(std::strstr(rma_last_error(), "threads") != nullptr, rma_last_error());
+    const rma::AliasRange range = rma::alias_range();
+    expect(range.memory.data() == reinterpret_cast<std::byte*>(&variables), "the memory of the request");
+    expect(range.memory.size() == sizeof variables && range.in_heap == nullptr, "no memory of the heap");
+    expect(rma_find_alias(&variables, sizeof variables, &address) == RMA_ERR_ADDRESS, "no alias, later");
     expect(std::strstr(rma_last_error(), "threads") != nullptr, rma_last_error());
     expect(rma_register(&variables, sizeof variables) == RMA_SUCCESS, "the registration");
   }

@@ -54,6 +54,7 @@ void refuse_everything(rma_status_t expected) {
       {"rma_unregister", rma_unregister(&byte)},
       {"rma_map", rma_map(&byte, 1, 0, &address)},
       {"rma_find_alias", rma_find_alias(&byte, 1, &address)},
+      {"rma_alias_range", rma_alias_range(&address, &index, &address)},
       {"rma_put", rma_put(&byte, &byte, 1, 0)},
       {"rma_get_nb", rma_get_nb(&byte, &byte, 1, 0, &request)},
       {"rma_acc_nbi", rma_acc_nbi(&word, &word, 1, RMA_LONG, nullptr, 0)},

@@ -137,6 +137,11 @@ TEST_F(Misuse, Null) {
   bad(rma_alias(nullptr, 8), "rma_alias:", "address");
   bad(rma_alias_at_init(nullptr, 8), "rma_alias_at_init:", "address");
   bad(rma_find_alias(here(), 8, nullptr), "rma_find_alias:", "heap_address");
+  std::size_t bytes = 0;
+  void* found = nullptr;
+  bad(rma_alias_range(nullptr, &bytes, &found), "rma_alias_range:", "address");
+  bad(rma_alias_range(&found, nullptr, &found), "rma_alias_range:", "bytes");
+  bad(rma_alias_range(&found, &bytes, nullptr), "rma_alias_range:", "heap_address");
 }
 
 TEST_F(Misuse, MemoryThatTheTargetDoesNotOffer) {

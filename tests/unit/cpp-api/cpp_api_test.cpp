@@ -9,6 +9,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <rma/rma.hpp>
@@ -392,6 +393,66 @@ TEST(CppApiOutside, EverythingThrowsOutsideTheJob) {
   EXPECT_NE(thrown<rma::Error>([] { rma::fence_all(); }), RMA_SUCCESS);
   EXPECT_NE(thrown<rma::Error>([] { static_cast<void>(rma::Team::world()); }), RMA_SUCCESS);
   EXPECT_NE(thrown<rma::Error>([] { rma::LocalArray<int>(1); }), RMA_SUCCESS);
+}
+
+/// The value of a setting in a job is the job's, and counters count what the program does.
+TEST_F(CppApi, CountersAndSettings) {
+  const auto puts = rma::find_counter("put_bytes");
+  ASSERT_TRUE(puts);
+  EXPECT_THAT(std::string(puts->text()), HasSubstr("bytes"));
+  EXPECT_EQ(rma::counters().at(puts->number()).name(), "put_bytes");
+  EXPECT_FALSE(rma::find_counter("no such counter"));
+  rma::LocalArray<char> array(1000);
+  const std::array<char, 300> data = {};
+  const std::uint64_t before = puts->value();
+  rma::put(array.global(), std::span(data));
+  EXPECT_EQ(puts->value(), before + data.size());
+
+  const auto settings = rma::settings();
+  const auto piece = std::find_if(settings.begin(), settings.end(),
+                                  [](const auto& each) { return each.name() == "RMA_PIECE"; });
+  ASSERT_NE(piece, settings.end());
+  EXPECT_THAT(std::string(piece->text()), HasSubstr("RDMA"));
+  ASSERT_EQ(setenv("RMA_PIECE", "2M", 1), 0);
+  EXPECT_EQ(piece->value(), "1M");
+  std::uint64_t number = 0;
+  EXPECT_EQ(rma_setting_number(piece->number(), &number), RMA_SUCCESS);
+  EXPECT_EQ(number, 1U << 20U);
+  ASSERT_EQ(unsetenv("RMA_PIECE"), 0);
+
+  EXPECT_EQ(rma_counter_name(rma_counter_count()), nullptr);
+  EXPECT_EQ(rma_counter_text(rma_counter_count()), nullptr);
+  EXPECT_EQ(rma_counter_value(rma_counter_count()), 0U);
+  EXPECT_EQ(rma_setting_name(settings.size()), nullptr);
+  EXPECT_EQ(rma_setting_text(settings.size()), nullptr);
+  EXPECT_EQ(rma_setting_is_number(settings.size()), 0);
+  EXPECT_EQ(rma_setting_number(settings.size(), &number), RMA_ERR_ARGUMENT);
+  EXPECT_EQ(rma_setting_number(piece->number(), nullptr), RMA_ERR_ARGUMENT);
+  EXPECT_EQ(rma_setting_value(settings.size(), nullptr, 0, nullptr), RMA_ERR_ARGUMENT);
+  EXPECT_EQ(rma_setting_value(piece->number(), nullptr, 1, nullptr), RMA_ERR_ARGUMENT);
+  std::array<char, 2> beginning = {'x', 'x'};
+  std::size_t needed = 0;
+  EXPECT_EQ(rma_setting_value(piece->number(), beginning.data(), beginning.size(), &needed), RMA_SUCCESS);
+  EXPECT_STREQ(beginning.data(), "1");
+  EXPECT_EQ(needed, 3U);
+}
+
+/// Outside of a job the settings are those that rma_init would read.
+TEST(CppApiOutside, SettingsOfTheEnvironment) {
+  const auto settings = rma::settings();
+  const auto log = std::find_if(settings.begin(), settings.end(),
+                                [](const auto& each) { return each.name() == "RMA_LOG"; });
+  ASSERT_NE(log, settings.end());
+  ASSERT_EQ(setenv("RMA_LOG", "error", 1), 0);
+  EXPECT_EQ(log->value(), "error");
+  EXPECT_EQ(rma_setting_is_number(log->number()), 0);
+  std::uint64_t number = 0;
+  EXPECT_EQ(rma_setting_number(log->number(), &number), RMA_ERR_ARGUMENT);
+  ASSERT_EQ(setenv("RMA_SPIN", "often", 1), 0);
+  EXPECT_EQ(rma_setting_value(log->number(), nullptr, 0, nullptr), RMA_ERR_SETTING);
+  EXPECT_THAT(std::string(rma_last_error()), HasSubstr("RMA_SPIN=often"));
+  ASSERT_EQ(unsetenv("RMA_SPIN"), 0);
+  ASSERT_EQ(unsetenv("RMA_LOG"), 0);
 }
 
 TEST_F(CppApi, Collectives) {

@@ -1,4 +1,5 @@
-// MPI_T: the library has no variables, events or categories, and says so.
+// MPI_T: its errors, in a process that is in no job, and that there are no events or categories. tests/mpi/tool.cpp has
+// the variables of a job.
 
 #include <gtest/gtest.h>
 
@@ -41,17 +42,54 @@ class MpiToolOpen : public testing::Test {
   std::array<int, 2> indices = {};
 };
 
-TEST_F(MpiToolOpen, HasNothing) {
-  for (const auto count : {MPI_T_cvar_get_num, MPI_T_pvar_get_num, MPI_T_source_get_num, MPI_T_event_get_num,
-                           MPI_T_category_get_num, MPI_T_category_changed}) {
+TEST_F(MpiToolOpen, CountsWhatThereIs) {
+  for (const auto count :
+       {MPI_T_source_get_num, MPI_T_event_get_num, MPI_T_category_get_num, MPI_T_category_changed}) {
     number = -1;
     EXPECT_EQ(count(&number), MPI_SUCCESS);
     EXPECT_EQ(number, 0);
     EXPECT_EQ(count(nullptr), MPI_T_ERR_INVALID);
   }
+  for (const auto count : {MPI_T_cvar_get_num, MPI_T_pvar_get_num}) {
+    number = -1;
+    EXPECT_EQ(count(&number), MPI_SUCCESS);
+    EXPECT_GT(number, 0);
+    EXPECT_EQ(count(nullptr), MPI_T_ERR_INVALID);
+  }
 }
 
-TEST_F(MpiToolOpen, KnowsNoIndex) {
+/// A buffer that is too short gets the beginning, and the length becomes that of the whole text with the null.
+TEST_F(MpiToolOpen, CutsTextsShort) {
+  int index = -1;
+  ASSERT_EQ(MPI_T_pvar_get_index("put_bytes", MPI_T_PVAR_CLASS_COUNTER, &index), MPI_SUCCESS);
+  const auto ask = [&](char* buffer, int* bytes) {
+    return MPI_T_pvar_get_info(index, buffer, bytes, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                               nullptr, nullptr, nullptr, nullptr);
+  };
+  name.fill('x');
+  length = 4;
+  EXPECT_EQ(ask(name.data(), &length), MPI_SUCCESS);
+  EXPECT_STREQ(name.data(), "put");
+  EXPECT_EQ(name[4], 'x');
+  EXPECT_EQ(length, 10);
+  for (const int least : {0, -1}) {
+    name.fill('x');
+    length = least;
+    EXPECT_EQ(ask(name.data(), &length), MPI_SUCCESS);
+    EXPECT_EQ(name[0], 'x');
+    EXPECT_EQ(length, 10);
+  }
+  length = 8;
+  EXPECT_EQ(ask(nullptr, &length), MPI_SUCCESS);
+  EXPECT_EQ(length, 10);
+  EXPECT_EQ(ask(name.data(), nullptr), MPI_SUCCESS);
+  EXPECT_EQ(name[0], 'x');
+  length = 1;
+  EXPECT_EQ(ask(name.data(), &length), MPI_SUCCESS);
+  EXPECT_STREQ(name.data(), "");
+}
+
+TEST_F(MpiToolOpen, RefusesWrongIndices) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_T_enum values = MPI_T_ENUM_NULL;
   MPI_T_cvar_handle variable = MPI_T_CVAR_HANDLE_NULL;
@@ -60,13 +98,21 @@ TEST_F(MpiToolOpen, KnowsNoIndex) {
   MPI_Count ticks = 0;
   MPI_Info info = MPI_INFO_NULL;
   MPI_Aint place = 0;
-  EXPECT_EQ(
-      MPI_T_cvar_get_info(0, name.data(), &length, &number, &type, &values, nullptr, nullptr, &other, &other),
-      MPI_T_ERR_INVALID_INDEX);
-  EXPECT_EQ(MPI_T_pvar_get_info(0, name.data(), &length, &number, &other, &type, &values, nullptr, nullptr,
-                                &other, &other, &other, &other),
-            MPI_T_ERR_INVALID_INDEX);
-  EXPECT_EQ(MPI_T_cvar_handle_alloc(0, nullptr, &variable, &number), MPI_T_ERR_INVALID_INDEX);
+  int settings = 0;
+  int counters = 0;
+  ASSERT_EQ(MPI_T_cvar_get_num(&settings), MPI_SUCCESS);
+  ASSERT_EQ(MPI_T_pvar_get_num(&counters), MPI_SUCCESS);
+  for (const int index : {-1, settings}) {
+    EXPECT_EQ(MPI_T_cvar_get_info(index, name.data(), &length, &number, &type, &values, nullptr, nullptr,
+                                  &other, &other),
+              MPI_T_ERR_INVALID_INDEX);
+    EXPECT_EQ(MPI_T_cvar_handle_alloc(index, nullptr, &variable, &number), MPI_T_ERR_INVALID_INDEX);
+  }
+  for (const int index : {-1, counters}) {
+    EXPECT_EQ(MPI_T_pvar_get_info(index, name.data(), &length, &number, &other, &type, &values, nullptr,
+                                  nullptr, &other, &other, &other, &other),
+              MPI_T_ERR_INVALID_INDEX);
+  }
   EXPECT_EQ(MPI_T_source_get_info(0, name.data(), &length, nullptr, nullptr, &order, &ticks, &ticks, &info),
             MPI_T_ERR_INVALID_INDEX);
   EXPECT_EQ(MPI_T_source_get_timestamp(0, &ticks), MPI_T_ERR_INVALID_INDEX);
@@ -83,35 +129,92 @@ TEST_F(MpiToolOpen, KnowsNoIndex) {
   }
 }
 
-TEST_F(MpiToolOpen, KnowsNoName) {
+TEST_F(MpiToolOpen, RefusesWrongNames) {
   EXPECT_EQ(MPI_T_cvar_get_index("a", &number), MPI_T_ERR_INVALID_NAME);
   EXPECT_EQ(MPI_T_pvar_get_index("a", MPI_T_PVAR_CLASS_COUNTER, &number), MPI_T_ERR_INVALID_NAME);
+  EXPECT_EQ(MPI_T_pvar_get_index("put_bytes", MPI_T_PVAR_CLASS_TIMER, &number), MPI_T_ERR_INVALID_NAME);
   EXPECT_EQ(MPI_T_event_get_index("a", &number), MPI_T_ERR_INVALID_NAME);
   EXPECT_EQ(MPI_T_category_get_index("a", &number), MPI_T_ERR_INVALID_NAME);
+  EXPECT_EQ(MPI_T_cvar_get_index(nullptr, &number), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_cvar_get_index("RMA_EAGER", nullptr), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_pvar_get_index(nullptr, MPI_T_PVAR_CLASS_COUNTER, &number), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_pvar_get_index("put_bytes", MPI_T_PVAR_CLASS_COUNTER, nullptr), MPI_T_ERR_INVALID);
 }
 
-TEST_F(MpiToolOpen, HasSessionsWithoutHandles) {
+TEST_F(MpiToolOpen, RefusesWrongSessionsAndHandles) {
   MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
   MPI_T_pvar_session second = MPI_T_PVAR_SESSION_NULL;
   MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+  MPI_T_pvar_handle made = MPI_T_PVAR_HANDLE_NULL;
+  unsigned long long value = 5;
+  EXPECT_EQ(MPI_T_pvar_session_create(nullptr), MPI_T_ERR_INVALID);
   ASSERT_EQ(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
   ASSERT_EQ(MPI_T_pvar_session_create(&second), MPI_SUCCESS);
   EXPECT_NE(session, second);
-  EXPECT_EQ(MPI_T_pvar_handle_alloc(session, 0, nullptr, &handle, &number), MPI_T_ERR_INVALID_INDEX);
-  EXPECT_EQ(MPI_T_pvar_handle_free(session, &handle), MPI_T_ERR_INVALID_HANDLE);
+  EXPECT_EQ(MPI_T_pvar_handle_alloc(session, -1, nullptr, &handle, &number), MPI_T_ERR_INVALID_INDEX);
+  EXPECT_EQ(MPI_T_pvar_handle_alloc(session, 0, nullptr, nullptr, &number), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_pvar_handle_alloc(session, 0, nullptr, &handle, nullptr), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_pvar_handle_free(session, nullptr), MPI_T_ERR_INVALID);
+  ASSERT_EQ(MPI_T_pvar_handle_alloc(session, 0, nullptr, &made, &number), MPI_SUCCESS);
+  EXPECT_EQ(MPI_T_pvar_read(session, made, nullptr), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_pvar_read(session, made, &value), MPI_SUCCESS);
+  // A handle is null, is the session's number, belongs to another session, or was freed.
+  EXPECT_EQ(MPI_T_pvar_read(second, made, &value), MPI_T_ERR_INVALID_HANDLE);
+  for (auto* const wrong : {handle, MPI_T_PVAR_ALL_HANDLES, reinterpret_cast<MPI_T_pvar_handle>(session)}) {
+    EXPECT_EQ(MPI_T_pvar_read(session, wrong, &value), MPI_T_ERR_INVALID_HANDLE);
+    EXPECT_EQ(MPI_T_pvar_write(session, wrong, &value), MPI_T_ERR_INVALID_HANDLE);
+    EXPECT_EQ(MPI_T_pvar_readreset(session, wrong, &value), MPI_T_ERR_INVALID_HANDLE);
+    handle = wrong;
+    EXPECT_EQ(MPI_T_pvar_handle_free(session, &handle), MPI_T_ERR_INVALID_HANDLE);
+  }
   for (const auto change : {MPI_T_pvar_start, MPI_T_pvar_stop, MPI_T_pvar_reset}) {
     EXPECT_EQ(change(session, MPI_T_PVAR_ALL_HANDLES), MPI_SUCCESS);
-    EXPECT_EQ(change(session, handle), MPI_T_ERR_INVALID_HANDLE);
+    EXPECT_EQ(change(session, MPI_T_PVAR_HANDLE_NULL), MPI_T_ERR_INVALID_HANDLE);
+    EXPECT_EQ(change(MPI_T_PVAR_SESSION_NULL, made), MPI_T_ERR_INVALID_SESSION);
   }
-  EXPECT_EQ(MPI_T_pvar_read(session, handle, &number), MPI_T_ERR_INVALID_HANDLE);
-  EXPECT_EQ(MPI_T_pvar_write(session, handle, &number), MPI_T_ERR_INVALID_HANDLE);
-  EXPECT_EQ(MPI_T_pvar_readreset(session, handle, &number), MPI_T_ERR_INVALID_HANDLE);
-  const MPI_T_pvar_session freed = session;
+  handle = made;
+  EXPECT_EQ(MPI_T_pvar_handle_free(session, &handle), MPI_SUCCESS);
+  EXPECT_EQ(handle, MPI_T_PVAR_HANDLE_NULL);
+  EXPECT_EQ(MPI_T_pvar_read(session, made, &value), MPI_T_ERR_INVALID_HANDLE);
+  // A session takes its handles with it.
+  ASSERT_EQ(MPI_T_pvar_handle_alloc(session, 0, nullptr, &made, &number), MPI_SUCCESS);
+  auto* const freed = session;
+  EXPECT_EQ(MPI_T_pvar_session_free(nullptr), MPI_T_ERR_INVALID);
   EXPECT_EQ(MPI_T_pvar_session_free(&session), MPI_SUCCESS);
   EXPECT_EQ(session, MPI_T_PVAR_SESSION_NULL);
   EXPECT_EQ(MPI_T_pvar_start(freed, MPI_T_PVAR_ALL_HANDLES), MPI_T_ERR_INVALID_SESSION);
+  EXPECT_EQ(MPI_T_pvar_read(freed, made, &value), MPI_T_ERR_INVALID_SESSION);
+  EXPECT_EQ(MPI_T_pvar_read(second, made, &value), MPI_T_ERR_INVALID_HANDLE);
   EXPECT_EQ(MPI_T_pvar_session_free(&session), MPI_T_ERR_INVALID_SESSION);
   EXPECT_EQ(MPI_T_pvar_session_free(&second), MPI_SUCCESS);
+}
+
+/// The last MPI_T_finalize ends all handles, and later ones get other numbers.
+TEST_F(MpiToolOpen, EndsHandlesWithTheInterface) {
+  int provided = -1;
+  MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
+  MPI_T_pvar_handle counter = MPI_T_PVAR_HANDLE_NULL;
+  MPI_T_cvar_handle setting = MPI_T_CVAR_HANDLE_NULL;
+  unsigned long long value = 0;
+  std::array<char, 100> buffer = {};
+  ASSERT_EQ(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
+  ASSERT_EQ(MPI_T_pvar_handle_alloc(session, 0, nullptr, &counter, &number), MPI_SUCCESS);
+  ASSERT_EQ(MPI_T_cvar_handle_alloc(0, nullptr, &setting, &number), MPI_SUCCESS);
+  EXPECT_EQ(MPI_T_cvar_read(setting, nullptr), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_cvar_handle_alloc(0, nullptr, nullptr, &number), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_cvar_handle_alloc(0, nullptr, &setting, nullptr), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_cvar_handle_free(nullptr), MPI_T_ERR_INVALID);
+  EXPECT_EQ(MPI_T_cvar_read(setting, buffer.data()), MPI_SUCCESS);
+  ASSERT_EQ(MPI_T_finalize(), MPI_SUCCESS);
+  EXPECT_EQ(MPI_T_cvar_read(setting, buffer.data()), MPI_T_ERR_NOT_INITIALIZED);
+  EXPECT_EQ(MPI_T_pvar_read(session, counter, &value), MPI_T_ERR_NOT_INITIALIZED);
+  EXPECT_EQ(MPI_T_cvar_get_index("RMA_EAGER", &number), MPI_T_ERR_NOT_INITIALIZED);
+  EXPECT_EQ(MPI_T_pvar_get_info(0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                nullptr, nullptr, nullptr, nullptr),
+            MPI_T_ERR_NOT_INITIALIZED);
+  ASSERT_EQ(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided), MPI_SUCCESS);
+  EXPECT_EQ(MPI_T_cvar_read(setting, buffer.data()), MPI_T_ERR_INVALID_HANDLE);
+  EXPECT_EQ(MPI_T_pvar_read(session, counter, &value), MPI_T_ERR_INVALID_SESSION);
 }
 
 TEST_F(MpiToolOpen, KnowsNoHandle) {

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "util/settings.hpp"
+
+namespace rma {
+
+/// Makes the settings of the job those that rma_setting_value returns, until forget_settings().
+void note_settings(const Settings& settings);
+void forget_settings() noexcept;
+
+}  // namespace rma
