@@ -110,7 +110,14 @@ TEST(MpiAbi, TellsItsVersionAndSizes) {
   ASSERT_EQ(MPI_Abi_get_fortran_info(&info), MPI_SUCCESS);
   EXPECT_EQ(value_of(info, "mpi_logical_size"), "4");
   EXPECT_EQ(value_of(info, "mpi_double_precision_size"), "8");
-  EXPECT_EQ(value_of(info, "mpi_real2_supported"), "false");
+  // A type that MPI_Type_size knows is one that the library supports.
+  int size = 0;
+  EXPECT_EQ(MPI_Type_size(MPI_REAL2, &size), MPI_SUCCESS);
+  EXPECT_EQ(size, 2);
+  EXPECT_EQ(value_of(info, "mpi_real2_supported"), "true");
+  EXPECT_EQ(MPI_Type_size(MPI_COMPLEX4, &size), MPI_SUCCESS);
+  EXPECT_EQ(size, 4);
+  EXPECT_EQ(value_of(info, "mpi_complex4_supported"), "true");
   EXPECT_EQ(value_of(info, "mpi_integer16_supported"), "true");
   EXPECT_EQ(MPI_Abi_set_fortran_info(info), MPI_ERR_ABI);
   EXPECT_EQ(MPI_Info_free(&info), MPI_SUCCESS);
