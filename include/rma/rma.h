@@ -455,9 +455,10 @@ rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes);
 /** Locks mutex `index` of the member whose world rank is `rank`. A mutex is held by a thread, so threads of
  *  one process exclude each other too. The mutex is fair: threads get it in the order in which they asked. A
  *  thread that waits long sleeps. Returns RMA_ERR_RANK, RMA_ERR_ARGUMENT (no such index), RMA_ERR_STATE if
- *  this thread already holds the mutex. Returns RMA_ERR_PEER_LOST if a rank of this host has ended that held
- *  the mutex or whose turn it was; the mutex then stays locked for ever, and the other mutexes of its set
- *  remain usable. */
+ *  this thread already holds the mutex. Returns RMA_ERR_PEER_LOST if a rank has ended that held the mutex
+ *  or whose turn it was, or that owns the mutex; rma_last_error() names it. If it is on another host, the call
+ *  notices it after up to twice RMA_PEER_TIMEOUT. The mutex then stays locked for ever, and the other mutexes
+ *  of its set remain usable. */
 rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank);
 /** Unlocks the mutex. First performs rma_fence_all, so that the next holder sees everything that this process
  *  issued before. Returns RMA_ERR_STATE if the calling thread does not hold the mutex. */

@@ -61,8 +61,9 @@ void open_requests(Runtime& runtime) {
   runtime.accumulator->set_remote(runtime.remote_atomics.get());
   if (network == nullptr) return;
   network->transfers().set_copy_fallback(runtime.remote_copy.get());
-  runtime.remote_mutexes =
-      std::make_unique<RemoteMutexes>(job.rank(), settings, pending, *network, channel, client, server);
+  runtime.remote_mutexes = std::make_unique<RemoteMutexes>(
+      job.rank(), job.size(), settings, pending, *network, channel, client, server,
+      [&job](std::uint64_t holder) { return holder_ended(job, holder); });
   runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
 }
 

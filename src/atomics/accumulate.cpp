@@ -40,7 +40,7 @@ Accumulation::Accumulation(Accumulator& accumulator, rma_type_t type, const void
       kernel_(type, scale),
       // If the rank's locks are not mapped, any others do here: add() returns an error before it takes one.
       cursor_(accumulator.locks(accumulator.job().mapped(rank) ? rank : accumulator.job().rank()),
-              accumulator.job().wait_policy()) {}
+              accumulator.lock_user()) {}
 
 template <typename Access>
 Status Accumulation::add_pieces(std::uintptr_t address, const std::byte* src, std::size_t bytes,

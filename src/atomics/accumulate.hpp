@@ -37,16 +37,24 @@ class Accumulator {
 
   [[nodiscard]] Job& job() const { return job_; }
   [[nodiscard]] RemoteAccess& remote_access() const { return remote_access_; }
+  /// Returns this process as a user of locks.
+  [[nodiscard]] const LockUser& lock_user() const { return lock_user_; }
   /// Returns the locks over the memory of `rank`, which is mapped here.
   [[nodiscard]] StripeLocks& locks(int rank) const {
     return *reinterpret_cast<StripeLocks*>(job_.service(Service::accumulate, rank).data());
   }
 
  private:
-  Accumulator(Job& job, RemoteAccess& remote_access) : job_(job), remote_access_(remote_access) {}
+  Accumulator(Job& job, RemoteAccess& remote_access)
+      : job_(job),
+        remote_access_(remote_access),
+        lock_user_{.rank = job.rank(), .policy = job.wait_policy(), .ended = [&job](int rank) {
+                     return job.ended(rank);
+                   }} {}
 
   Job& job_;
   RemoteAccess& remote_access_;
+  const LockUser lock_user_;
   RemoteAtomics* remote_ = nullptr;
 };
 

@@ -27,7 +27,7 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
   if (path.kind == Path::Kind::none) return unreachable(target, sizeof(Word), rank);
   Word before = 0;
   {
-    LockCursor cursor(accumulator.locks(rank), job.wait_policy());
+    LockCursor cursor(accumulator.locks(rank), accumulator.lock_user());
     cursor.hold(reinterpret_cast<std::uintptr_t>(target), sizeof(Word));
     if (path.here != nullptr) {
       before = apply_atomic(op, reinterpret_cast<Word*>(path.here), operand, compare);

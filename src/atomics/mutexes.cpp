@@ -1,8 +1,11 @@
 #include "atomics/mutexes.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "atomics/futex.hpp"
 #include "atomics/remote_mutexes.hpp"
@@ -44,7 +47,7 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
       const bool drives = policy.drives();
       policy.drive();
       // The process that has ended may have unlocked the mutex before it ended.
-      given_up = napped && now == before && lost(holder.load(std::memory_order_relaxed)) &&
+      given_up = napped && now == before && lost(holder.load(std::memory_order_relaxed), ticket) &&
                  serving.load(std::memory_order_seq_cst) == now;
       before = now;
       napped = !given_up && futex_nap(serving, now, drives ? kDrivingNap : kMortalNap, group(ticket));
@@ -108,15 +111,25 @@ std::uint64_t MutexSet::me() const {
   return (static_cast<std::uint64_t>(job_.rank()) + 1) << 32 | kThread;
 }
 
-bool MutexSet::lost(std::uint64_t holder) const {
-  if (const std::uint64_t rank = (holder >> 32U) - 1; holder != 0) {
-    return rank < blocks_.size() && job_.ended(static_cast<int>(rank));
+bool holder_ended(const Job& job, std::uint64_t holder) {
+  if (holder != 0) {
+    const int rank = TicketMutex::rank_of(holder);
+    return rank >= 0 && rank < job.size() && job.ended(rank);
+  }
+  return std::ranges::any_of(job.local_ranks(), [&](int rank) { return job.ended(rank); });
+}
+
+Status MutexSet::ended(std::uint64_t holder) const {
+  if (holder != 0) {
+    if (!holder_ended(job_, holder)) return {};
+    return job_.lost(TicketMutex::rank_of(holder)).within("the process that holds it is lost");
   }
   // The process whose turn it is has not stored itself yet. If all members are alive, it is only slow.
   for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
-    if (blocks_[rank].member && job_.ended(static_cast<int>(rank))) return true;
+    if (blocks_[rank].member && job_.ended(static_cast<int>(rank)))
+      return job_.lost(static_cast<int>(rank)).within("it is the turn of a process that is lost");
   }
-  return false;
+  return {};
 }
 
 Result<const MutexSet::Block*> MutexSet::find(std::size_t index, int rank) const {
@@ -152,14 +165,33 @@ Status MutexSet::lock(std::size_t index, int rank) {
   if (!found.ok()) return std::move(found).status();
   const Block& block = *found.value();
   if (block.mutexes == nullptr) return lock_remote(block, index, rank);
-  TicketMutex& mutex = block.mutexes[index];
+  return lock_mapped(block.mutexes[index], block, index, rank);
+}
+
+Status MutexSet::lock_mapped(TicketMutex& mutex, const Block& block, std::size_t index, int rank) {
   const std::uint64_t self = me();
   if (mutex.holder.load(std::memory_order_relaxed) == self) return held_already(index, rank);
-  if (mutex.lock(self, job_.wait_policy(), [this](std::uint64_t holder) { return lost(holder); })) return {};
-  return {RMA_ERR_PEER_LOST,
-          fmt::format("mutex {} of rank {} is held, or next in turn, by a process that has ended: it stays "
-                      "locked for ever",
-                      index, rank)};
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point looked = Clock::now();
+  Status why;
+  std::optional<std::uint32_t> left;
+  // Rarely asks a holder of another host for a sign of life, because that waits for the network.
+  const auto lost = [&](std::uint64_t holder, std::uint32_t ticket) {
+    why = ended(holder);
+    if (!why.ok() || holder == 0 || remote_ == nullptr) return !why.ok();
+    const int holding = TicketMutex::rank_of(holder);
+    if (holding < 0 || holding >= job_.size() || job_.mapped(holding)) return false;
+    if (Clock::now() - looked < remote_->look_every()) return false;
+    why = remote_->look_after(holding).within(text("rank {} holds it", holding));
+    looked = Clock::now();
+    if (why.code() != RMA_ERR_PEER_LOST) return false;
+    left = ticket;
+    return true;
+  };
+  if (mutex.lock(self, job_.wait_policy(), lost)) return {};
+  // The holder may only be unreachable from here, and unlock the mutex later. The next in line gets it then.
+  if (left) static_cast<void>(remote_->leave(block.address + index * sizeof(TicketMutex), rank, *left).ok());
+  return std::move(why).within(text("mutex {} of rank {}", index, rank));
 }
 
 Status MutexSet::unlock(std::size_t index, int rank) {
@@ -183,7 +215,9 @@ Status MutexSet::lock_remote(const Block& block, std::size_t index, int rank) {
     const std::uint64_t holder = held_[which];
     if (holder == me()) return held_already(index, rank);
   }
-  if (Status status = remote_->lock(address, rank, me()); !status.ok()) return status;
+  if (Status status = remote_->lock(address, rank, me()); !status.ok()) {
+    return std::move(status).within(text("mutex {} of rank {}", index, rank));
+  }
   const std::lock_guard guard(held_lock_);
   held_[which] = me();
   return {};

@@ -25,15 +25,19 @@ struct alignas(64) TicketMutex {
   std::atomic<std::uint32_t> remote = 0;    ///< waiters of other hosts: see RemoteMutexes
   std::atomic<std::uint64_t> holder = 0;    ///< 0: nobody, or a thread that is about to store itself
 
-  /// Returns whether the holder has ended, or if `holder` is 0, the process whose turn it is.
-  using Lost = std::function<bool(std::uint64_t holder)>;
+  /// Returns the rank of a holder that is not 0.
+  [[nodiscard]] static int rank_of(std::uint64_t holder) { return static_cast<int>((holder >> 32U) - 1); }
+
+  /// Returns whether the holder has ended, or if `holder` is 0, the process whose turn it is. `ticket` is
+  /// that of the thread that waits.
+  using Lost = std::function<bool(std::uint64_t holder, std::uint32_t ticket)>;
 
   /// Locks for `who`, which is not 0 and does not hold the mutex. Pairs with unlock(): the effects of the
   /// last holder are visible.
   ///
   /// Calls `lost()` when no turn has changed during a whole kMortalNap. Returns false if it returns true:
-  /// then no thread that exists can unlock the mutex any more, and the ticket of this call stays in line for
-  /// ever.
+  /// then no thread that exists can unlock the mutex any more, and the ticket of this call stays in line. The
+  /// owner's helper takes it over if the holder may only be unreachable (RemoteMutexes::leave).
   [[nodiscard]] bool lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost);
   /// Unlocks; the caller holds the mutex.
   void unlock();
@@ -48,6 +52,10 @@ struct alignas(64) TicketMutex {
 static_assert(sizeof(TicketMutex) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
 class RemoteMutexes;
+
+/// Returns whether the process of this host has ended that is the `holder` of a mutex. If `holder` is 0,
+/// returns whether any process of this host has ended.
+[[nodiscard]] bool holder_ended(const Job& job, std::uint64_t holder);
 
 /// Mutexes that the members of a team created together, each member's in its own memory. A thread holds a
 /// mutex, so threads of one process exclude each other too. Thread-safe.
@@ -72,8 +80,8 @@ class MutexSet {
 
   /// Locks a mutex. RMA_ERR_RANK if `rank` is not a member, RMA_ERR_ARGUMENT if it has no such mutex,
   /// RMA_ERR_STATE if this thread holds the mutex, RMA_ERR_UNSUPPORTED if no helper reaches the mutex.
-  /// RMA_ERR_PEER_LOST if this thread would wait for a process of this host that has ended, or for a lost
-  /// rank of another host.
+  /// RMA_ERR_PEER_LOST, with a text that names it, if this thread would wait for a process that has ended or
+  /// is lost: the holder, or the mutex's owner on another host.
   [[nodiscard]] Status lock(std::size_t index, int rank);
   /// Unlocks a mutex. The errors are those of lock(), with RMA_ERR_STATE if this thread does not hold it.
   [[nodiscard]] Status unlock(std::size_t index, int rank);
@@ -95,9 +103,10 @@ class MutexSet {
   [[nodiscard]] static Status not_held(std::size_t index, int rank);
   [[nodiscard]] Status lock_remote(const Block& block, std::size_t index, int rank);
   [[nodiscard]] Status unlock_remote(const Block& block, std::size_t index, int rank);
-  /// Returns whether a mutex with this holder will never be unlocked. `holder` is 0 if the holder has not
-  /// stored itself yet.
-  [[nodiscard]] bool lost(std::uint64_t holder) const;
+  [[nodiscard]] Status lock_mapped(TicketMutex& mutex, const Block& block, std::size_t index, int rank);
+  /// Returns RMA_ERR_PEER_LOST if the holder, a process of this host, has ended. `holder` is 0 if the holder
+  /// has not stored itself yet.
+  [[nodiscard]] Status ended(std::uint64_t holder) const;
   /// Returns a number for this thread that no other thread of the job has.
   [[nodiscard]] std::uint64_t me() const;
 

@@ -1,47 +1,30 @@
 #include "atomics/remote_mutexes.hpp"
-#include "util/bytes_of.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include "util/bytes_of.hpp"
+
 namespace rma {
-namespace {
 
-/// The body of all three requests. This is a wire format. The answer to a lock is a LockAnswer.
-struct MutexRequest {
-  std::uint64_t address = 0;
-  std::uint64_t who = 0;  ///< the rank that asks, plus 1, in the upper half
-  std::uint64_t id = 0;   ///< the id of the wait; the later message *locked* repeats it
-};
-struct LockAnswer {
-  std::uint32_t granted = 0;  ///< 1: the rank holds the mutex now
-  std::uint32_t reserved = 0;
-};
-struct LockedMessage {
-  std::uint64_t id = 0;
-};
-
-bool read(const Served& request, MutexRequest& wanted) {
-  if (request.body.size() != sizeof wanted) return false;
-  std::memcpy(&wanted, request.body.data(), sizeof wanted);
-  return wanted.who >> 32U == static_cast<std::uint64_t>(request.asker.rank) + 1;
-}
-
-}  // namespace
-
-RemoteMutexes::RemoteMutexes(int rank, const Settings& settings, PendingOperations& pending, Network& network,
-                             Channel& channel, RpcClient& client, RpcServer& server)
+RemoteMutexes::RemoteMutexes(int rank, int ranks, const Settings& settings, PendingOperations& pending,
+                             Network& network, Channel& channel, RpcClient& client, RpcServer& server,
+                             Ended ended)
     : rank_(rank),
+      ranks_(ranks),
       patience_(std::chrono::seconds(settings.peer_timeout)),
       pending_(pending),
       network_(network),
       channel_(channel),
-      client_(client) {
+      client_(client),
+      ended_(std::move(ended)) {
   server.serve(RequestKind::lock, [this](const Served& request) { return serve_lock(request); });
   server.serve(RequestKind::unlock, [this](const Served& request) { return serve_unlock(request); });
   server.serve(RequestKind::poke, [this](const Served& request) { return serve_poke(request); });
+  server.serve(RequestKind::holder, [this](const Served& request) { return serve_holder(request); });
+  server.serve(RequestKind::leave, [this](const Served& request) { return serve_leave(request); });
   channel.on_message(kLockedMessage, [this](const Message& message) { return locked(message); });
   channel.on_loss([this](int lost_rank) { lost(lost_rank); });
 }
@@ -55,7 +38,8 @@ void RemoteMutexes::remove(TicketMutex* mutexes) {
   const std::lock_guard guard(lock_);
   const auto found = own_.find(reinterpret_cast<std::uintptr_t>(mutexes));
   if (found == own_.end()) return;
-  // Only lost ranks can still be waiting here. The memory is reused, so they must not be served any more.
+  // Only lost ranks can still be waiting here, and tickets that were left. The memory is reused, so they must
+  // not be served any more.
   waiting_.erase(waiting_.lower_bound(mutexes), waiting_.lower_bound(mutexes + found->second));
   own_.erase(found);
 }
@@ -71,13 +55,13 @@ TicketMutex* RemoteMutexes::find(std::uintptr_t address) const {
 
 Answer RemoteMutexes::serve_lock(const Served& request) {
   MutexRequest wanted;
-  if (!read(request, wanted) || request.room.size() != sizeof(LockAnswer))
-    return {.status = RMA_ERR_ARGUMENT};
+  if (!read_request(request, wanted, sizeof(LockAnswer))) return {.status = RMA_ERR_ARGUMENT};
   const std::lock_guard guard(lock_);
   TicketMutex* const mutex = find(wanted.address);
   if (mutex == nullptr) return {.status = RMA_ERR_ADDRESS};
   LockAnswer answer;
   const std::uint32_t ticket = mutex->next.fetch_add(1, std::memory_order_relaxed);
+  answer.ticket = ticket;
   // This thread counts the waiter first and then reads `serving`. unlock() first advances `serving` and then
   // reads `remote`. All four steps are sequentially consistent, so one of the two sees the other.
   mutex->remote.fetch_add(1, std::memory_order_seq_cst);
@@ -104,8 +88,8 @@ void RemoteMutexes::serve_next(TicketMutex& mutex) {
     const Waiter next = waiting.front();
     waiting.pop_front();
     mutex.remote.fetch_sub(1, std::memory_order_relaxed);
-    if (lost_.contains(next.rank)) {
-      mutex.unlock();  // on behalf of a lost rank
+    if (next.left || lost_.contains(next.rank)) {
+      mutex.unlock();  // on behalf of a rank that is lost, or waits no more
       continue;
     }
     mutex.holder.store(next.who, std::memory_order_relaxed);
@@ -116,7 +100,7 @@ void RemoteMutexes::serve_next(TicketMutex& mutex) {
 
 Answer RemoteMutexes::serve_unlock(const Served& request) {
   MutexRequest wanted;
-  if (!read(request, wanted)) return {.status = RMA_ERR_ARGUMENT};
+  if (!read_request(request, wanted, 0)) return {.status = RMA_ERR_ARGUMENT};
   const std::lock_guard guard(lock_);
   TicketMutex* const mutex = find(wanted.address);
   if (mutex == nullptr) return {.status = RMA_ERR_ADDRESS};
@@ -128,7 +112,7 @@ Answer RemoteMutexes::serve_unlock(const Served& request) {
 
 Answer RemoteMutexes::serve_poke(const Served& request) {
   MutexRequest wanted;
-  if (!read(request, wanted)) return {.status = RMA_ERR_ARGUMENT};
+  if (!read_request(request, wanted, 0)) return {.status = RMA_ERR_ARGUMENT};
   const std::lock_guard guard(lock_);
   TicketMutex* const mutex = find(wanted.address);
   if (mutex == nullptr) return {.status = RMA_ERR_ADDRESS};
@@ -162,23 +146,20 @@ void RemoteMutexes::lost(int rank) {
   for (TicketMutex* const mutex : all) serve_next(*mutex);
 }
 
-Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, std::uint64_t who,
-                          std::uint64_t id, std::uint32_t* granted) {
+Status RemoteMutexes::ask(RequestKind kind, int rank, std::span<const std::byte> body,
+                          std::span<std::byte> answer) {
   const rma_request_t operation = pending_.open(rank);
   if (operation == RMA_REQUEST_NULL) return PendingOperations::too_many();
-  const MutexRequest wanted = {.address = address, .who = who, .id = id};
   Status asked = client_.ask(
       {.rank = rank,
        .kind = kind,
-       .head = bytes_of(wanted),
-       .reply_room = granted != nullptr ? sizeof(LockAnswer) : 0,
+       .head = body,
+       .reply_room = answer.size(),
        .operation = operation,
-       .answered = [granted](rma_status_t status, std::span<const std::byte> body) -> rma_status_t {
-         LockAnswer answer;
-         if (status != RMA_SUCCESS || granted == nullptr) return status;
-         if (body.size() != sizeof answer) return RMA_ERR_SIZE;
-         std::memcpy(&answer, body.data(), sizeof answer);
-         *granted = answer.granted;
+       .answered = [answer](rma_status_t status, std::span<const std::byte> came) -> rma_status_t {
+         if (status != RMA_SUCCESS || answer.empty()) return status;
+         if (came.size() != answer.size()) return RMA_ERR_SIZE;
+         std::memcpy(answer.data(), came.data(), answer.size());
          return RMA_SUCCESS;
        }});
   Status finished = pending_.finish(operation);
@@ -188,13 +169,14 @@ Status RemoteMutexes::ask(RequestKind kind, std::uintptr_t address, int rank, st
 Status RemoteMutexes::wait(Wait& mine) {
   const auto over = [&mine] { return mine.over.load(std::memory_order_acquire); };
   // A waiter gets no message as long as others hold the mutex. So it checks from time to time whether the
-  // owner is still alive.
+  // owner and the holder are still alive.
   while (!over()) {
-    const auto until = std::chrono::steady_clock::now() + patience_ / 4;
+    const auto until = std::chrono::steady_clock::now() + look_every();
     pending_.engine().wait_until(mine.rank,
                                  [&] { return over() || std::chrono::steady_clock::now() > until; });
     if (over()) break;
-    if (Status status = network_.probe(mine.rank); !status.ok()) return status;
+    if (Status status = look_after(mine.rank); !status.ok()) return status;
+    if (Status status = look_at_holder(mine); !status.ok()) return status;
   }
   const rma_status_t status = mine.status.load(std::memory_order_relaxed);
   return status == RMA_SUCCESS ? Status() : Status(status, network_.explain(status, mine.rank));
@@ -203,22 +185,23 @@ Status RemoteMutexes::wait(Wait& mine) {
 Status RemoteMutexes::lock(std::uintptr_t address, int rank, std::uint64_t who) {
   const auto mine = std::make_shared<Wait>();
   mine->rank = rank;
-  std::uint64_t id = 0;
+  mine->request = {.address = address, .who = who};
   {
     const std::lock_guard guard(lock_);
-    id = ++waits_;
-    mine_[id] = mine;
+    mine->request.id = ++waits_;
+    mine_[mine->request.id] = mine;
   }
-  std::uint32_t granted = 0;
-  Status status = ask(RequestKind::lock, address, rank, who, id, &granted);
-  if (status.ok() && granted == 0) status = wait(*mine);
+  LockAnswer answer;
+  Status status = ask(RequestKind::lock, rank, bytes_of(mine->request), writable_bytes_of(answer));
+  mine->ticket = answer.ticket;
+  if (status.ok() && answer.granted == 0) status = wait(*mine);
   const std::lock_guard guard(lock_);
-  mine_.erase(id);
+  mine_.erase(mine->request.id);
   return status;
 }
 
 Status RemoteMutexes::unlock(std::uintptr_t address, int rank, std::uint64_t who) {
-  return ask(RequestKind::unlock, address, rank, who, 0, nullptr);
+  return ask(RequestKind::unlock, rank, bytes_of(MutexRequest{.address = address, .who = who}), {});
 }
 
 Status RemoteMutexes::poke(std::uintptr_t address, int rank) {
@@ -227,7 +210,7 @@ Status RemoteMutexes::poke(std::uintptr_t address, int rank) {
     if (TicketMutex* const mutex = find(address); mutex != nullptr) serve_next(*mutex);
     return {};
   }
-  return ask(RequestKind::poke, address, rank, (static_cast<std::uint64_t>(rank_) + 1) << 32U, 0, nullptr);
+  return ask(RequestKind::poke, rank, bytes_of(MutexRequest{.address = address, .who = me()}), {});
 }
 
 }  // namespace rma

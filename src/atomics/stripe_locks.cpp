@@ -5,16 +5,30 @@
 
 namespace rma {
 
-void SharedLock::wait(const WaitPolicy& policy) {
+void SharedLock::wait(const LockUser& user) {
   count(Counter::accumulate_lock_waits);
-  for (std::uint64_t i = 0; i < policy.spins; ++i) {
-    if (word_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
+  for (std::uint64_t i = 0; i < user.policy.spins; ++i) {
+    if (word_.load(std::memory_order_relaxed) == kFree && try_lock(user.rank)) return;
     pause_processor();
   }
-  // A thread that finds the lock free here marks it as held with sleepers, because it cannot know whether any
-  // are left. Acquire pairs with the release in unlock().
-  while (word_.exchange(kHeldWithSleepers, std::memory_order_acquire) != kFree) {
-    futex_wait(word_, kHeldWithSleepers);
+  // A thread that gets the lock here says that others sleep, because it cannot know whether any are left.
+  const std::uint32_t mine = held_by(user.rank) | kSleepers;
+  std::uint32_t now = word_.load(std::memory_order_relaxed);
+  bool napped = false;  // for a whole kMortalNap
+  for (;;) {
+    // The process of a holder that has ended touches nothing any more. Of several threads that see it, the
+    // exchange lets one have the lock.
+    if (now == kFree || (napped && user.ended(holder(now)))) {
+      // Acquire pairs with the release in unlock().
+      if (word_.compare_exchange_strong(now, mine, std::memory_order_acquire, std::memory_order_relaxed))
+        return;
+      napped = false;
+    } else if (const std::uint32_t slept_on = now | kSleepers;
+               now == slept_on || word_.compare_exchange_strong(now, slept_on, std::memory_order_relaxed,
+                                                                std::memory_order_relaxed)) {
+      napped = futex_nap(word_, slept_on, kMortalNap);
+      now = word_.load(std::memory_order_relaxed);
+    }
   }
 }
 

@@ -4,39 +4,53 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "util/wait.hpp"
 
 namespace rma {
 
+/// A process that takes shared locks.
+struct LockUser {
+  int rank = 0;
+  const WaitPolicy& policy;
+  /// Returns whether another process that takes the locks has ended.
+  std::function<bool(int rank)> ended = [](int /*rank*/) { return false; };
+};
+
 /// A lock that processes share. It is held for a few hundred nanoseconds at a time; a thread that waits
-/// longer sleeps. All zero is the free state. Each lock has a cache line of its own, so that neighbours do
-/// not slow each other down.
+/// longer sleeps. It says which process holds it. A thread that waits takes it over from a process that has
+/// ended, and finds what that process had done under it. All zero is the free state. Each lock has a cache
+/// line of its own, so that neighbours do not slow each other down.
 class alignas(64) SharedLock {
  public:
   /// Locks. Pairs with unlock(): the writes of the last holder are visible.
-  void lock(const WaitPolicy& policy) {
-    if (!try_lock()) wait(policy);
+  void lock(const LockUser& user) {
+    if (!try_lock(user.rank)) wait(user);
   }
 
-  [[nodiscard]] bool try_lock() {
+  [[nodiscard]] bool try_lock(int rank) {
     std::uint32_t expected = kFree;
-    return word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
+    return word_.compare_exchange_strong(expected, held_by(rank), std::memory_order_acquire,
                                          std::memory_order_relaxed);
   }
 
   /// Unlocks. This must be an exchange: a sleeper that announced itself between a load and a store would
   /// never be woken.
   void unlock() {
-    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithSleepers) wake();
+    if ((word_.exchange(kFree, std::memory_order_release) & kSleepers) != 0) wake();
   }
 
  private:
   static constexpr std::uint32_t kFree = 0;
-  static constexpr std::uint32_t kHeld = 1;
-  static constexpr std::uint32_t kHeldWithSleepers = 2;
+  /// Threads may sleep. The other bits are the holder's rank plus 1.
+  static constexpr std::uint32_t kSleepers = 1;
+  [[nodiscard]] static std::uint32_t held_by(int rank) {
+    return (static_cast<std::uint32_t>(rank) + 1) << 1U;
+  }
+  [[nodiscard]] static int holder(std::uint32_t word) { return static_cast<int>(word >> 1U) - 1; }
 
-  void wait(const WaitPolicy& policy);
+  void wait(const LockUser& user);
   void wake();
 
   std::atomic<std::uint32_t> word_ = kFree;
@@ -74,7 +88,7 @@ class StripeLocks {
 /// threads get their turn.
 class LockCursor {
  public:
-  LockCursor(StripeLocks& locks, const WaitPolicy& policy) : locks_(locks), policy_(policy) {}
+  LockCursor(StripeLocks& locks, const LockUser& user) : locks_(locks), user_(user) {}
   ~LockCursor() { release(); }
   LockCursor(const LockCursor&) = delete;
   LockCursor& operator=(const LockCursor&) = delete;
@@ -89,7 +103,7 @@ class LockCursor {
       return;
     }
     release();
-    wanted->lock(policy_);
+    wanted->lock(user_);
     held_ = wanted;
     pieces_ = 1;
     bytes_ = bytes;
@@ -105,7 +119,7 @@ class LockCursor {
   static constexpr std::size_t kMostBytes = StripeLocks::kStripeBytes;
 
   StripeLocks& locks_;
-  const WaitPolicy& policy_;
+  const LockUser& user_;
   SharedLock* held_ = nullptr;
   std::size_t pieces_ = 0;  ///< number of pieces since the lock was taken
   std::size_t bytes_ = 0;

@@ -124,7 +124,7 @@ Status JobAllgatherPort::write(int member, std::uint64_t address, const RailKeys
   Status posted = network()->ordered_writes().write(rank, std::span(writes).first(used), operation);
   if (!posted.ok()) {
     static_cast<void>(pending().finish(operation).ok());
-    return posted;
+    return noted(std::move(posted), rank);
   }
   pending().detach(operation);
   *request = operation;
@@ -151,22 +151,33 @@ Status JobAllgatherPort::copy(int member, std::uint64_t address, std::span<const
 }
 
 Status JobAllgatherPort::send(int member, std::span<const std::byte> data, rma_request_t* request) {
-  return channel_->post(
-      {.kind = PlanStep::Kind::send, .member = member, .from = data.data(), .bytes = data.size()}, kDataTag,
-      request);
+  return noted(
+      channel_->post(
+          {.kind = PlanStep::Kind::send, .member = member, .from = data.data(), .bytes = data.size()},
+          kDataTag, request),
+      channel_->rank_of(member));
 }
 
 Status JobAllgatherPort::receive(int member, std::span<std::byte> data, rma_request_t* request) {
-  return channel_->post(
-      {.kind = PlanStep::Kind::receive, .member = member, .to = data.data(), .bytes = data.size()}, kDataTag,
-      request);
+  return noted(
+      channel_->post(
+          {.kind = PlanStep::Kind::receive, .member = member, .to = data.data(), .bytes = data.size()},
+          kDataTag, request),
+      channel_->rank_of(member));
 }
 
 Status JobAllgatherPort::finish(rma_request_t& request) {
   const rma_request_t ending = std::exchange(request, RMA_REQUEST_NULL);
   if (ending == RMA_REQUEST_NULL || ending == kCompleteRequest) return {};
   messages_.wait_for(ending);
-  return pending().wait(ending);
+  const int rank = pending().rank(ending);  // of a message: known since its end
+  return noted(pending().wait(ending), rank);
+}
+
+Status JobAllgatherPort::noted(Status status, int rank) {
+  if (status.code() == RMA_ERR_PEER_LOST && suspect_ == ScheduleChannel::kNobody && rank != job().rank())
+    suspect_ = rank;
+  return status;
 }
 
 Status JobAllgatherPort::wait(int member, const std::uint64_t& word, std::uint64_t value) {
@@ -182,7 +193,7 @@ Status JobAllgatherPort::wait(int member, const std::uint64_t& word, std::uint64
   // From here on the thread learns of failures.
   rma_request_t never = RMA_REQUEST_NULL;
   Status status = channel_->post({.kind = PlanStep::Kind::receive, .member = member}, kNeverTag, &never);
-  if (!status.ok()) return arrived() ? Status() : std::move(status);
+  if (!status.ok()) return arrived() ? Status() : noted(std::move(status), channel_->rank_of(member));
   wait_until(
       job().doorbell(job().rank()), {.spins = 0, .yields = policy.yields, .progress = policy.progress},
       [&] { return arrived() || channel_->failed() || pending().complete(never); }, Waker::sometimes);

@@ -57,7 +57,7 @@ class JobAllgatherPort final : public AllgatherPort {
   [[nodiscard]] Status wait(int member, const std::uint64_t& word, std::uint64_t value) override;
   [[nodiscard]] Status usable() override { return channel_->failed() ? failure() : Status(); }
   [[nodiscard]] Status failure() override { return channel_->failure(); }
-  void fail() override { channel_->fail(); }
+  void fail() override { channel_->fail(suspect_); }
   [[nodiscard]] AllgatherBlock::Gate withdraw(int member, std::size_t gate) override;
 
  private:
@@ -68,7 +68,8 @@ class JobAllgatherPort final : public AllgatherPort {
                              rma_request_t* request);
   [[nodiscard]] Status copy(int member, std::uint64_t address, std::span<const Piece> pieces,
                             const Word& word);
-  [[nodiscard]] rma_status_t close(rma_request_t request);
+  /// Returns the status, and notes the world rank that a loss is about, for fail().
+  [[nodiscard]] Status noted(Status status, int rank);
   [[nodiscard]] const BlockCard& card_of(int member) const {
     return cards_[static_cast<std::size_t>(member)];
   }
@@ -85,6 +86,7 @@ class JobAllgatherPort final : public AllgatherPort {
   std::span<std::byte> result_;
   DeviceMemory result_memory_;
   bool result_registered_ = false;
+  int suspect_ = ScheduleChannel::kNobody;  ///< the rank that the first failure was about
   bool keeps_block_ = false;
 };
 

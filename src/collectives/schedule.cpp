@@ -109,7 +109,7 @@ void Schedule::note(rma_status_t code, int rank) {
 
 void Schedule::give_up() {
   failing_ = true;
-  collective_->channel->fail();
+  collective_->channel->fail(code_ == RMA_ERR_PEER_LOST ? rank_ : ScheduleChannel::kNobody);
   rank_ = collective_->channel->culprit(rank_);
   for (const rma_request_t request : under_way_) collective_->channel->cancel(request);
 }

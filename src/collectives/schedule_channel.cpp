@@ -1,5 +1,7 @@
 #include "collectives/schedule_channel.hpp"
 
+#include <string_view>
+
 #include "util/text.hpp"
 
 namespace rma {
@@ -24,34 +26,49 @@ Status ScheduleChannel::post(const PlanStep& step, int tag, rma_request_t* reque
   });
 }
 
-void ScheduleChannel::fail() {
+void ScheduleChannel::fail(int suspect) {
+  if (failed_.load(std::memory_order_acquire)) return;
+  int lost = known_lost();
+  // An operation that ended because another member had revoked the context says nothing about its partner.
+  if (lost == kNobody && !own_.revoked() && suspect != job_.rank()) lost = suspect;
+  int nobody = kNobody;
+  // Relaxed: the exchange below publishes it.
+  if (lost != kNobody) lost_.compare_exchange_strong(nobody, lost, std::memory_order_relaxed);
   if (failed_.exchange(true, std::memory_order_acq_rel)) return;
   for (int other = 0; other < members(); ++other) {
-    if (other == member_) continue;
+    if (other == member_ || rank_of(other) == lost) continue;
     // Without memory to tell it, the member waits until another one tells it.
     static_cast<void>(unless_exhausted([&]() -> Status {
-                        messages_.revoke(rank_of(other), own_.number());
+                        messages_.revoke(rank_of(other), own_.number(), lost);
                         return {};
                       }).ok());
   }
 }
 
-int ScheduleChannel::culprit(int otherwise) {
+int ScheduleChannel::known_lost() const {
   for (const int rank : ranks_) {
     if (rank != job_.rank() && job_.ended(rank)) return rank;
   }
+  const int lost = lost_.load(std::memory_order_relaxed);
+  return lost != kNobody ? lost : own_.named_lost();
+}
+
+int ScheduleChannel::culprit(int otherwise) {
+  if (const int lost = known_lost(); lost != kNobody) return lost;
   return own_.revoked() ? own_.first_revoker() : otherwise;
 }
 
 Status ScheduleChannel::failure() {
-  const int rank = culprit(job_.rank());
-  if (job_.ended(rank)) {
+  constexpr std::string_view kAdvice =
+      "the team is of no more use; free it, and make one of the ranks that are left";
+  const int lost = known_lost();
+  if (lost == kNobody) {
     return {RMA_ERR_PEER_LOST,
-            text("{}: the team's nonblocking collectives are of no more use", job_.lost(rank).text())};
+            text("rank {} could not go on in a collective of this team: {}", culprit(job_.rank()), kAdvice)};
   }
-  return {RMA_ERR_PEER_LOST, text("rank {} found a member of this team lost, so the team's nonblocking "
-                                  "collectives are of no more use",
-                                  rank)};
+  if (job_.ended(lost)) return {RMA_ERR_PEER_LOST, text("{}: {}", job_.lost(lost).text(), kAdvice)};
+  return {RMA_ERR_PEER_LOST,
+          text("rank {}, a member of this team, has ended or cannot be reached: {}", lost, kAdvice)};
 }
 
 }  // namespace rma

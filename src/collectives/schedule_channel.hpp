@@ -14,11 +14,12 @@
 namespace rma {
 
 /// Carries the messages of a team's schedules, in a *context* of their own (rma/messages.h) that has the same
-/// number at all members. Each schedule has a tag, drawn in the order in which the members start their collective
-/// operations, so any number of schedules may be under way.
+/// number at all members. Each schedule has a tag, drawn in the order in which the members start their
+/// collective operations, so any number of schedules may be under way.
 ///
-/// A member that cannot go on revokes the context at all others (Messages::revoke), and every member that learns
-/// of it does the same. So no member waits for messages that will not come. Thread-safe.
+/// A member that cannot go on revokes the context at all others (Messages::revoke), and every member that
+/// learns of it does the same. So no member waits for messages that will not come. The revocation names the
+/// rank that was lost, so that the errors of all members do. Thread-safe.
 class ScheduleChannel {
  public:
   /// `ranks` are the world ranks by member. Throws std::bad_alloc.
@@ -49,18 +50,24 @@ class ScheduleChannel {
   /// Ends a receive with RMA_ERR_CANCELED, unless a message has matched it.
   void cancel(rma_request_t request) { messages_.cancel(request); }
 
-  /// Makes the channel unusable here and at all other members, once.
-  void fail();
+  static constexpr int kNobody = MessageContext::kNobody;
+  /// Makes the channel unusable here and at all other members, once. `suspect` is the world rank that an
+  /// operation of this member has lost, or kNobody.
+  void fail(int suspect = kNobody);
   /// Returns whether this member or another one has made it unusable.
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire) || own_.revoked(); }
-  /// Returns the world rank that a failure is about: a member of this host that has ended, else the member that has
-  /// revoked the context first, else `otherwise`.
+  /// Returns the world rank that a failure is about: a member of this host that has ended, else the rank that
+  /// fail() was told of, here or at another member, else the member that has revoked the context first, else
+  /// `otherwise`.
   [[nodiscard]] int culprit(int otherwise);
   /// Returns RMA_ERR_PEER_LOST for a channel that has failed.
   [[nodiscard]] Status failure();
 
  private:
   static constexpr std::uint32_t kTags = std::uint32_t{1} << 30U;
+
+  /// Returns a rank that is lost as far as this member knows, or kNobody.
+  [[nodiscard]] int known_lost() const;
 
   const Job& job_;
   Messages& messages_;
@@ -69,6 +76,7 @@ class ScheduleChannel {
   const int member_;
   std::atomic<std::uint32_t> drawn_ = 0;
   std::atomic<bool> failed_ = false;
+  std::atomic<int> lost_ = kNobody;  ///< the rank because of which the channel has failed
 };
 
 }  // namespace rma

@@ -19,7 +19,18 @@ inline constexpr std::uint16_t kDoneMessage = 3;
 inline constexpr std::size_t kMostOpenRequests = 4096;
 
 /// The kinds of requests to a helper. The folder that a kind belongs to serves it.
-enum class RequestKind : std::uint16_t { put, get, accumulate, atomic, lock, unlock, poke, count_ };
+enum class RequestKind : std::uint16_t {
+  put,
+  get,
+  accumulate,
+  atomic,
+  lock,
+  unlock,
+  poke,
+  holder,
+  leave,
+  count_
+};
 
 /// The header of a request. The body follows it, or lies in the asker's memory.
 struct RequestHeader {

@@ -281,11 +281,12 @@ bool Arrivals::take_in_released(const Arrival& arrival) {
 bool Arrivals::take_in_revoked(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<RevokedHead>(body);
-  if (!head || head->context < kFirstOwnContext) return false;
+  if (!head || head->context < kFirstOwnContext || head->lost > kept_.size()) return false;
   MessageContext& context = contexts_.of(head->context);
+  const int lost = head->lost != 0 ? static_cast<int>(head->lost - 1) : MessageContext::kNobody;
   {
     const std::lock_guard guard(context.lock);
-    context.revoke(arrival.source);
+    context.revoke(arrival.source, lost);
   }
   // A send or receive that begins now finds the context revoked when it is in its pool.
   for (SendOperation* const send : operations_.sends().all([&](SendOperation& one) {
@@ -299,7 +300,7 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
          const std::lock_guard guard(context.lock);
          if (one.links[0].queue == nullptr) return false;
          context.matcher.withdraw(one);
-         one.peer = arrival.source;
+         one.peer = lost != MessageContext::kNobody ? lost : arrival.source;
          return true;
        })) {
     operations_.end(*receive, RMA_ERR_PEER_LOST);

@@ -37,9 +37,12 @@ class MessageContext {
   /// lock sees here that another thread has kept one.
   std::atomic<std::uint32_t> kept = 0;
 
-  /// Notes that `rank` has revoked the context. The caller holds the lock.
-  void revoke(int rank) {
+  static constexpr int kNobody = -1;
+  /// Notes that `rank` has revoked the context, because it has lost the rank `lost`, or kNobody. The caller
+  /// holds the lock.
+  void revoke(int rank, int lost) {
     revokers_.push_back(rank);
+    if (lost_ == kNobody) lost_ = lost;
     revoked_.store(true, std::memory_order_release);  // pairs with the load in revoked()
   }
   /// Returns whether a rank has revoked the context.
@@ -55,13 +58,24 @@ class MessageContext {
     const std::lock_guard guard(lock);
     return revokers_.front();
   }
+  /// Returns the rank that the first revoker to name one has lost, or kNobody.
+  [[nodiscard]] int named_lost() {
+    const std::lock_guard guard(lock);
+    return lost_;
+  }
+  /// Returns that rank, or if none was named, the first revoker. A rank has revoked the context.
+  [[nodiscard]] int culprit() {
+    const std::lock_guard guard(lock);
+    return lost_ != kNobody ? lost_ : revokers_.front();
+  }
 
  private:
   friend class ContextTable;
   const std::uint32_t number_;
   MessageContext* next_ = nullptr;  ///< in its bucket
   std::atomic<bool> revoked_ = false;
-  std::vector<int> revokers_;  ///< the lock guards it
+  std::vector<int> revokers_;  ///< the lock guards this and the next
+  int lost_ = kNobody;
 };
 
 /// All contexts that were used so far, by number. A context is made at its first use and stays until the job

@@ -112,7 +112,7 @@ struct WrittenHead {
 /// Says that the sender will neither send in a context nor receive what is sent there (Messages::revoke).
 struct RevokedHead {
   std::uint32_t context = 0;  ///< the receiver's number of the context
-  std::uint32_t reserved = 0;
+  std::uint32_t lost = 0;     ///< the rank, plus 1, that the sender has lost; 0: it names none
 };
 
 /// A message as it arrives. The body is valid only while it is being handled.

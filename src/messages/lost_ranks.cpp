@@ -124,9 +124,11 @@ void Messages::lose(int rank) {
   pending_.engine().wake();
 }
 
-void Messages::revoke(int rank, std::uint32_t number) {
+void Messages::revoke(int rank, std::uint32_t number, int lost) {
   // If this rank cannot tell it, the rank has ended, or others tell it.
-  if (outbox_.ready(rank).ok()) outbox_.control(rank, MessageType::revoked, RevokedHead{.context = number});
+  if (!outbox_.ready(rank).ok()) return;
+  const auto named = static_cast<std::uint32_t>(lost + 1);  // kNobody becomes 0
+  outbox_.control(rank, MessageType::revoked, RevokedHead{.context = number, .lost = named});
 }
 
 }  // namespace rma

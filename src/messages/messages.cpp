@@ -242,7 +242,7 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
   if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
   } else if ((awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) ||
-             (context.revoked() && withdraw(name, opened, context.first_revoker()) != nullptr)) {
+             (context.revoked() && withdraw(name, opened, context.culprit()) != nullptr)) {
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return hand_over();
@@ -262,7 +262,7 @@ Status Messages::receive_without_fail(const MessageData& data, const Wanted& wan
     MessageContext& context = contexts_.of(wanted.context);
     if (awaits_lost(wanted.source))
       return OperationEnds::outcome(RMA_ERR_PEER_LOST, lost_among(wanted.source));
-    if (context.revoked()) return OperationEnds::outcome(RMA_ERR_PEER_LOST, context.first_revoker());
+    if (context.revoked()) return OperationEnds::outcome(RMA_ERR_PEER_LOST, context.culprit());
     try {
       pending_.engine().progress();
     } catch (const std::bad_alloc&) {

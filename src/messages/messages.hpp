@@ -109,8 +109,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   }
   /// Tells `rank` that this rank uses a context no more. `number` is what `rank` calls it. All receives that
   /// are posted there at `rank`, and its sends to this rank for which it is its own context, end with
-  /// RMA_ERR_PEER_LOST, and so do those that begin later. The caller has no receive from `rank` under way.
-  void revoke(int rank, std::uint32_t number);
+  /// RMA_ERR_PEER_LOST, and so do those that begin later. Their texts name the rank `lost`, if the caller
+  /// names one. The caller has no receive from `rank` under way.
+  void revoke(int rank, std::uint32_t number, int lost = MessageContext::kNobody);
 
   /// Looks for a message without receiving it, and sets `found`. With `wait`, waits until there is one. If
   /// `taken` is not null, takes the message out of the matching and stores its name there; 0 if there is

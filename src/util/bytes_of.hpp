@@ -12,5 +12,11 @@ template <typename Wire>
   static_assert(std::is_trivially_copyable_v<Wire>);
   return std::as_bytes(std::span(&wire, 1));
 }
+/// Returns the bytes of a record that is to be filled.
+template <typename Wire>
+[[nodiscard]] std::span<std::byte> writable_bytes_of(Wire& wire) {
+  static_assert(std::is_trivially_copyable_v<Wire>);
+  return std::as_writable_bytes(std::span(&wire, 1));
+}
 
 }  // namespace rma

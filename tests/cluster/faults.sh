@@ -50,6 +50,30 @@ messages_lost() {
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run --hosts 2 -n 8 --timeout 60 \
     --env RMA_PEER_TIMEOUT=3 --env RMA_UNEXPECTED=4K --env RMA_PIPELINE=64K -- "$job" messages_lost "$1"
 }
+# until_said ARGUMENT...: a job by cluster-run in which ranks are killed. It ends as soon as rank 0 has said what the
+# survivors saw: mpirun may wait for its time limit if a host has several ranks and one was killed.
+until_said() {
+  local log job_pid
+  log=$(mktemp)
+  OMPI_MCA_orte_enable_recovery=1 cluster-run --timeout 60 --env RMA_PEER_TIMEOUT=3 "$@" > "$log" 2>&1 &
+  job_pid=$!
+  until grep -qE 'survivors agree|something was wrong' "$log"; do
+    sleep 0.2
+    kill -0 $job_pid 2> /dev/null || break
+  done
+  kill $job_pid 2> /dev/null
+  wait $job_pid || true
+  cat "$log"
+  grep -q 'survivors agree' "$log"
+}
+# Two ranks on each of three hosts, of which two are killed that hold mutexes of rank 2.
+mutexes_lost() {
+  until_said -n 2 -- "$job" mutexes_lost
+}
+# allgather_lost RANK RANKS-PER-HOST WAY: one of the ranks of three hosts is killed during long allgathers.
+allgather_lost() {
+  until_said -n "$2" --env RMA_ALLGATHER="$3" -- "$job" allgather_lost "$1"
+}
 window_lost() {
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run -n 1 --timeout 60 \
     --env RMA_PEER_TIMEOUT=3 -- "$bin/mpi-windows-holder"
@@ -83,6 +107,10 @@ step 'a process that is killed' killed
 step 'a rank is killed between collectives' collectives_lost 1
 step 'a leader of its host is killed between collectives' collectives_lost 2
 step 'a rank is killed that holds the lock of a window' window_lost
+step 'ranks are killed that hold mutexes' mutexes_lost
+step 'a rank is killed during allgathers' allgather_lost 2 1 auto
+step 'a rank is killed during allgathers, two on each host' allgather_lost 4 2 rdma
+step 'a rank is killed during allgathers around the ring' allgather_lost 1 1 ring
 step 'senders of messages that are killed, by each protocol' messages_lost 0
 step 'receivers of messages that are killed, by each protocol' messages_lost 1
 step 'a host that vanishes' vanished

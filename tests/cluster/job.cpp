@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
                                                         {"idle", idle},
                                                         {"killed", killed},
                                                         {"collectives_lost", collectives_lost},
+                                                        {"mutexes_lost", mutexes_lost},
+                                                        {"allgather_lost", allgather_lost},
                                                         {"vanished", vanished},
                                                         {"messages_lost", messages_lost}};
   const auto found = argc >= 2 ? cases.find(argv[1]) : cases.end();

@@ -91,6 +91,8 @@ void operations();
 void idle();
 void killed();
 void collectives_lost();
+void mutexes_lost();
+void allgather_lost();
 void vanished();
 // job_messages.cpp:
 void choose_rendezvous();  ///< of this rank, before rma_init

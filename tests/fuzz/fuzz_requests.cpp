@@ -46,8 +46,9 @@ class World {
                                           process.network.get(), *process.client, *process.server);
       served.copy =
           std::make_unique<RemoteCopy>(*base().job, process.pending, *process.client, *process.server);
-      served.mutexes = std::make_unique<RemoteMutexes>(rank, settings, process.pending, *process.network,
-                                                       *process.channel, *process.client, *process.server);
+      served.mutexes = std::make_unique<RemoteMutexes>(
+          rank, kRanks, settings, process.pending, *process.network, *process.channel, *process.client,
+          *process.server, [](std::uint64_t /*holder*/) { return false; });
       served.host_assisted = std::make_unique<HostAssisted>(own_memory(process, rank), process.pending,
                                                             *process.network, *process.channel);
       demand(process.server->complete(), "a kind of request that nobody serves here is not fuzzed");

@@ -93,6 +93,14 @@ Writer mutexes() {
   writer.request(RequestKind::lock, mutex(kMutexes + 8, 1, 4), 8);  // in the middle of one
   writer.request(RequestKind::unlock, mutex(kMutexes + kMutexCount * 64, 1, 0), 0);
   writer.request(RequestKind::poke, mutex(kArena, 1, 0), 0);
+  writer.request(RequestKind::holder, mutex(kNext, 1, 0), 16);
+  writer.request(RequestKind::lock, mutex(kNext, 1, 5), 8);
+  for (const std::uint64_t ticket : {std::uint64_t{1}, std::uint64_t{0}}) {  // the last is the holder's
+    Payload leave = mutex(kNext, 1, 0);
+    Writer::append(leave, std::uint64_t{2} << 32U);
+    Writer::append(leave, ticket << 32U);
+    writer.request(RequestKind::leave, leave, 8);
+  }
   Payload locked = count(RemoteMutexes::kLockedMessage);
   writer.record(Act::message, Writer::append(locked, std::uint64_t{1}));
   return writer;

@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -180,6 +182,31 @@ TEST_P(Lost, WhatItHeldStaysLockedAndIsNotWaitedFor) {
       EXPECT_EQ(rma_unlock(mutexes, 1, owner), RMA_ERR_STATE);
     }
     EXPECT_LOST(rma_mutexes_destroy(&mutexes));
+  });
+}
+
+TEST_P(Lost, InsideAnAccumulateKeepsNobodyWaiting) {
+  run([this](int rank, const auto& meet) {
+    constexpr std::size_t kElements = std::size_t{1} << 15U;  // 16 stripes: a lock is nearly always held
+    std::array<void*, kMostRanks> blocks = {};
+    void* mine = nullptr;
+    EXPECT_GOOD(rma_malloc(rma_team_world(), kElements * sizeof(long), 0, blocks.data(), &mine));
+    const std::vector<long> ones(kElements, 1);
+    const auto add_to = [&](int owner) {
+      void* const block = blocks[static_cast<std::size_t>(owner)];
+      return rma_acc(block, ones.data(), kElements, RMA_LONG, nullptr, owner);
+    };
+    meet();
+    const int another = survivors().front();
+    if (rank == victim_) {
+      std::thread([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        end();
+      }).detach();
+      for (;;) EXPECT_GOOD(add_to(another));
+    }
+    EXPECT_LOST(rma_barrier(rma_team_world()));
+    for (const int owner : {another, victim_}) EXPECT_GOOD(add_to(owner));
   });
 }
 

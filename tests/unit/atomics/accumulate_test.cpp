@@ -117,7 +117,7 @@ TEST_F(Accumulate, DoesNotWaitForOtherStripes) {
   long* const other = memory + kStripe / sizeof(long);
   SharedLock& held = accumulator->locks(0).of(reinterpret_cast<std::uintptr_t>(memory));
   ASSERT_NE(&held, &accumulator->locks(0).of(reinterpret_cast<std::uintptr_t>(other)));
-  ASSERT_TRUE(held.try_lock());
+  ASSERT_TRUE(held.try_lock(0));
   const std::vector<long> x(kStripe / sizeof(long), 7);
   const Status status = accumulator->accumulate(other, x.data(), kStripe, RMA_LONG, nullptr, 0);
   held.unlock();
@@ -149,7 +149,7 @@ TEST_F(Accumulate, ManyPiecesInAnyOrder) {
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), y));
   for (std::size_t i = 0; i < kCount; i += kStripe / sizeof(int)) {  // all locks are free again
     SharedLock& lock = accumulator->locks(0).of(reinterpret_cast<std::uintptr_t>(y + i));
-    EXPECT_TRUE(lock.try_lock());
+    EXPECT_TRUE(lock.try_lock(0));
     lock.unlock();
   }
 }

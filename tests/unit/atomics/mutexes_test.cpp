@@ -12,7 +12,7 @@
 namespace rma {
 namespace {
 
-constexpr auto kNobodyLost = [](std::uint64_t) { return false; };
+constexpr auto kNobodyLost = [](std::uint64_t, std::uint32_t) { return false; };
 
 TEST(TicketMutex, ServesInTheOrderOfArrival) {
   constexpr std::uint32_t kWaiters = 40;  // more than there are groups of sleepers
@@ -53,7 +53,7 @@ TEST(TicketMutex, TicketsMayWrapAround) {
 TEST(TicketMutex, TellsThatItsHolderOrTheNextInTurnHasEnded) {
   TicketMutex mutex;
   std::vector<std::uint64_t> holders;  // the holders about which `lost` was asked
-  const auto lost = [&](std::uint64_t holder) {
+  const auto lost = [&](std::uint64_t holder, std::uint32_t /*ticket*/) {
     holders.push_back(holder);
     return true;
   };

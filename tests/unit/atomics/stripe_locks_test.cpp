@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "../forked.hpp"
 #include "job_of_one.hpp"
 
 namespace rma {
@@ -19,7 +21,7 @@ constexpr WaitPolicy kSpin = {.spins = 200, .yields = 0};
 
 void count_under_lock(SharedLock& lock, const WaitPolicy& policy, std::uint64_t& counter, int rounds) {
   for (int i = 0; i < rounds; ++i) {
-    lock.lock(policy);
+    lock.lock({.policy = policy});
     ++counter;
     lock.unlock();
   }
@@ -33,8 +35,8 @@ TEST(SharedLock, ExcludesThreads) {
     for (int i = 0; i < 4; ++i) threads.emplace_back([&] { count_under_lock(lock, policy, counter, 5000); });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(counter, 4U * 5000U);
-    EXPECT_TRUE(lock.try_lock());
-    EXPECT_FALSE(lock.try_lock());
+    EXPECT_TRUE(lock.try_lock(0));
+    EXPECT_FALSE(lock.try_lock(0));
     lock.unlock();
   }
 }
@@ -67,6 +69,42 @@ TEST(SharedLock, ExcludesProcesses) {
   munmap(memory, sizeof(Shared));
 }
 
+TEST(SharedLock, IsTakenOverFromAProcessThatHasEnded) {
+  const SharedWithForked<SharedLock> lock;
+  constexpr int kVictim = 3;
+  std::optional<Forked> victim(std::in_place, [&] { return lock->try_lock(kVictim); });
+  ASSERT_TRUE(victim->ended_well());
+  std::vector<int> asked;  // the ranks about which `ended` was asked
+  const auto ended = [&](int rank) {
+    asked.push_back(rank);
+    return asked.size() > 1;  // it lives when it is asked for the first time
+  };
+  lock->lock({.rank = 5, .policy = kSleepAtOnce, .ended = ended});
+  EXPECT_EQ(asked, (std::vector<int>{kVictim, kVictim}));
+  EXPECT_FALSE(lock->try_lock(0));
+  lock->unlock();
+  EXPECT_TRUE(lock->try_lock(0));
+}
+
+TEST(SharedLock, IsTakenOverByOneThreadAtATime) {
+  SharedLock lock;
+  ASSERT_TRUE(lock.try_lock(3));
+  const LockUser user = {.rank = 1, .policy = kSleepAtOnce, .ended = [](int rank) { return rank == 3; }};
+  std::uint64_t counter = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 5000; ++round) {
+        lock.lock(user);
+        ++counter;
+        lock.unlock();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counter, 4U * 5000U);
+}
+
 TEST(StripeLocks, OneLockPerStripe) {
   StripeLocks locks;
   EXPECT_EQ(&locks.of(5 * kStripe), &locks.of(6 * kStripe - 1));
@@ -87,18 +125,19 @@ TEST(LockCursor, HoldsTheLockOfOneStripe) {
   SharedLock& second = locks.of(kStripe);
   ASSERT_NE(&first, &second);
   {
-    LockCursor cursor(locks, kSleepAtOnce);
+    const LockUser user = {.policy = kSleepAtOnce};
+    LockCursor cursor(locks, user);
     cursor.hold(0, 8);
-    EXPECT_FALSE(first.try_lock());
+    EXPECT_FALSE(first.try_lock(0));
     // These pieces are more, and larger, than the cursor takes under one lock.
     for (int i = 0; i < 1000; ++i) cursor.hold(8, 1024);
-    EXPECT_FALSE(first.try_lock());
+    EXPECT_FALSE(first.try_lock(0));
     cursor.hold(kStripe, 8);
-    EXPECT_FALSE(second.try_lock());
-    ASSERT_TRUE(first.try_lock());
+    EXPECT_FALSE(second.try_lock(0));
+    ASSERT_TRUE(first.try_lock(0));
     first.unlock();
   }
-  EXPECT_TRUE(second.try_lock());
+  EXPECT_TRUE(second.try_lock(0));
 }
 
 }  // namespace

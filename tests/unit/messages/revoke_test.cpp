@@ -77,6 +77,22 @@ TEST_F(Revoke, EndsWhatIsUnderWayAndWhatBeginsLater) {
   EXPECT_EQ(messages_->context(kContext).first_revoker(), 0);
 }
 
+TEST_F(Revoke, NamesTheRankThatWasLost) {
+  MessageContext& context = messages_->context(kContext);
+  messages_->revoke(0, kContext);
+  EXPECT_EQ(receive(kContext), RMA_ERR_PEER_LOST);
+  EXPECT_EQ(context.named_lost(), MessageContext::kNobody);
+  EXPECT_EQ(context.culprit(), context.first_revoker());
+  {
+    const std::lock_guard guard(context.lock);
+    context.revoke(4, 3);
+    context.revoke(5, 2);
+  }
+  EXPECT_EQ(context.first_revoker(), 0);
+  EXPECT_EQ(context.named_lost(), 3);
+  EXPECT_EQ(context.culprit(), 3);
+}
+
 TEST_F(Revoke, EndsReceivesButNotOfWhatHasCome) {
   EXPECT_EQ(start(8), nullptr) << "a short message needs no receive";
   messages_->revoke(0, kContext);
