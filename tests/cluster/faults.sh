@@ -39,11 +39,6 @@ killed() {
   # The launcher must not end the job because of one rank, so that the others have to notice the loss.
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run -n 1 -- "$job" killed 1
 }
-# collectives_lost RANK: two ranks on each of two hosts, one of which is killed between two collectives.
-collectives_lost() {
-  OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run --hosts 2 -n 2 --timeout 40 \
-    --env RMA_PEER_TIMEOUT=3 -- "$job" collectives_lost "$1"
-}
 # messages_lost N: pairs of ranks of two hosts, each with its protocol for two-sided messages; the ranks of the second
 # host are killed, which send (0) or receive (1).
 messages_lost() {
@@ -66,13 +61,17 @@ until_said() {
   cat "$log"
   grep -q 'survivors agree' "$log"
 }
+# collectives_lost RANK: two ranks on each of two hosts, one of which is killed between two collectives.
+collectives_lost() {
+  until_said --hosts 2 -n 2 -- "$job" collectives_lost "$1"
+}
 # Two ranks on each of three hosts, of which two are killed that hold mutexes of rank 2.
 mutexes_lost() {
   until_said -n 2 -- "$job" mutexes_lost
 }
 # allgather_lost RANK RANKS-PER-HOST WAY: one of the ranks of three hosts is killed during long allgathers.
 allgather_lost() {
-  until_said -n "$2" --env RMA_ALLGATHER="$3" -- "$job" allgather_lost "$1"
+  until_said -n "$2" --env RMA_PEER_TIMEOUT=8 --env RMA_ALLGATHER="$3" -- "$job" allgather_lost "$1"
 }
 window_lost() {
   OMPI_MCA_orte_enable_recovery=1 expect_text 'survivors agree' cluster-run -n 1 --timeout 60 \

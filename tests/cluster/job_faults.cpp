@@ -174,7 +174,8 @@ void mutexes_lost() {
 /// stays unusable.
 void allgather_lost() {
   const int victim = static_cast<int>(argument);
-  constexpr std::size_t kLong = std::size_t{2} << 20U;
+  // Long enough to go from result to result. Longer blocks would keep the emulated wires busy for seconds.
+  constexpr std::size_t kLong = std::size_t{256} << 10U;
   const auto* const shared = new Shared(kReportBytes);  // freed with the process
   const std::vector<char> mine(kLong, static_cast<char>(rma_rank() + 1));
   std::vector<char> all(kLong * ranks());
