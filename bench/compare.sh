@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares librma with MPI one-sided communication (Open MPI, MPICH) and OpenSHMEM on this machine, its ARMCI with
-# ARMCI-MPI, and its MPI with Open MPI and MPICH: builds the same measurements against each, runs them in turn, round by
+# ARMCI-MPI, its MPI with Open MPI and MPICH, and its OpenSHMEM with Open MPI's: builds the same measurements against each, runs them in turn, round by
 # round, and prints one table of ratios, with the time that a cache line takes between two processors beside it.
 # docs/benchmarks.md says what the rows and goals mean.
 #
@@ -10,8 +10,8 @@
 #   --picture FILE  draw some rows of the table as an SVG picture, as the README has it
 #   --build DIR   build folder (default build); the peers are built in DIR/peers, results kept in DIR/compare
 #   --suite LIST  only these suites, separated by commas: those of rma-bench --list, and
-#                 `armci`, all of armci-bench, `twosided`, all of twosided-bench, and `collectives`, all of
-#                 collectives-bench
+#                 `armci`, all of armci-bench, `twosided`, all of twosided-bench, `collectives`, all of
+#                 collectives-bench, and `shmem`, all of shmem-bench (beside Debian's OpenSHMEM)
 #   --quick       one round of very short samples: shows that it works, measures little
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ rounds=5
 json=
 picture=
 build=build
-suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci,twosided,collectives
+suites=put,get,rate,strided,vector,accumulate,fetch-add,barrier,allreduce,notify,idle,armci,twosided,collectives,shmem
 quick=()
 
 usage() { sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' bench/compare.sh; }
@@ -72,7 +72,8 @@ idle=$(chosen idle)
 armci=$(chosen armci)
 twosided=$(chosen twosided)
 collectives=$(chosen collectives)
-[ -n "$pairs$idle$armci$twosided$collectives" ] || fail "--suite $suites names no suite; see rma-bench --list"
+shmem=$(chosen shmem)
+[ -n "$pairs$idle$armci$twosided$collectives$shmem" ] || fail "--suite $suites names no suite; see rma-bench --list"
 
 scripts/setup.sh build peers
 
@@ -82,6 +83,7 @@ targets=(cache-line rmarun)
 [ -z "$armci" ] || targets+=(armci-bench)
 [ -z "$twosided" ] || targets+=(twosided-bench)
 [ -z "$collectives" ] || targets+=(collectives-bench)
+[ -z "$shmem" ] || targets+=(shmem-bench)
 if [ "$build" = build ]; then
   scripts/build.sh release "${targets[@]}"
 else
@@ -106,6 +108,11 @@ if [ -n "$pairs$idle" ]; then
   build_peer mpich mpicxx.mpich bench/backends/mpi.cpp '-DRMA_BENCH_MPI="mpich"'
   build_peer openshmem oshcxx bench/backends/shmem.cpp
 fi
+if [ -n "$shmem" ] && [ ! "$peers/shmem-openshmem" -nt bench/shmem/main.c ]; then
+  echo "compare: building shmem-openshmem"
+  oshcc -O3 -DNDEBUG '-DRMA_BENCH_SHMEM="openshmem"' bench/shmem/main.c -o "$peers/shmem-openshmem" 2> "$peers/oshcc.log" ||
+    { cat "$peers/oshcc.log" >&2 && exit 1; }
+fi
 for mpi in openmpi mpich; do
   # Debian's ARMCI-MPI is a static library for each MPI.
   [ -z "$armci" ] ||
@@ -128,7 +135,7 @@ python3 bench/report/machine.py > "$results/machine.txt"
 # must not fail.
 run() {
   case $1 in
-    rma | armci | twosided | collectives) run_once "$@" ;;
+    rma | armci | twosided | collectives | shmem) run_once "$@" ;;
     *) attempt "compare: $1 with $2 ranks" run_once "$@" || true ;;
   esac
 }
@@ -150,11 +157,13 @@ run_once() {
     ompi+=(--bind-to none)
   fi
   case $name in
-    rma | armci | twosided | collectives)
+    rma | armci | twosided | collectives | shmem)
       launch=("$build/bin/rmarun" -n "$ranks" --bind "$bind" "$build/bin/$name-bench")
       ;;
     openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" --mca osc sm "$peers/openmpi") ;;
     openshmem) launch=(oshrun -n "$ranks" "${ompi[@]}" "$peers/openshmem") ;;
+    # Debian's crashes in shmem_finalize unless UCX's memory hooks are off, and aborts in a compare-and-swap.
+    shmem-openshmem) launch=(env UCX_MEM_EVENTS=no oshrun -n "$ranks" "${ompi[@]}" "$peers/$name" --no-cswap) ;;
     armci-openmpi | twosided-openmpi | collectives-openmpi) launch=(mpirun.openmpi -n "$ranks" "${ompi[@]}" "$peers/$name") ;;
     mpich | armci-mpich | twosided-mpich | collectives-mpich)
       launch=(mpirun.mpich -n "$ranks")
@@ -166,7 +175,7 @@ run_once() {
   timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" "${quick[@]}" > "$output.log" 2>&1 < /dev/null || code=$?
   [ $code != 0 ] || return 0
   # After wrong data (exit code 3) those rows are missing.
-  if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ] && [ "$name" != collectives ]; then
+  if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ] && [ "$name" != collectives ] && [ "$name" != shmem ]; then
     grep -h 'wrong data' "$output.log" >&2 || true
     return 0
   fi
@@ -219,6 +228,11 @@ for ((round = 1; round <= rounds; ++round)); do
         [ "$name" != collectives-mpich ] || [ "$(nproc)" -ge "$ranks" ] || continue
         run $name "$ranks" "$all" "$folder/$name-$ranks" "${few[@]}"
       done
+    done
+  fi
+  if [ -n "$shmem" ]; then
+    for name in shmem shmem-openshmem; do
+      run $name 2 shmem "$folder/$name"
     done
   fi
   for name in rma openmpi mpich openshmem; do

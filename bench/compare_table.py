@@ -60,15 +60,21 @@ GOALS_BY_PATTERN = [
     (r"twosided exchange .* 16 ranks", (0.33, None)),
     (r"coll (barrier|allreduce 8 B) 2 ranks", (0.7, None)),
     (r"coll (?!overlap).* 16 ranks", (0.3, None)),
+    (r"shmem (lock|malloc\+free) .*", (0.5, None)),
 ]
 DEFAULT_GOAL = (1.0, None)
 
-# The further goals of a row: its pattern, a text for the table, the goal, and the row that is the divisor: a
-# control, or a row of ours, as in re.sub.
+# The further goals of a row: its pattern, a text for the table, the goal, and the divisor: a row, which is a control or
+# one of ours, as in re.sub; or a number in the row's unit.
 FURTHER_GOALS = [
     (rf"twosided latency {SHORT}", "to a crossing", 1.4, CONTROL_ROW),
     (r"(twosided \w+ .*) any source", "to plain", 1.2, r"\1"),
     (r"(twosided latency .*) of \d+ peers", "to 1 peer", 1.2, r"\1 of 1 peer"),
+    (r"shmem (.*) static", "to the heap", 1.1, r"shmem \1 heap"),
+    (r"shmem [pg] \w+", "to 10 ns", 1.0, 10.0),
+    (r"shmem (put|get)64 \w+", "to 20 ns", 1.0, 20.0),
+    (r"shmem p\+wait \w+", "to 200 ns", 1.0, 200.0),
+    (r"shmem barrier_all \w+", "to 500 ns", 1.0, 500.0),
 ]
 
 
@@ -91,8 +97,11 @@ def further_entries(entry, values):
     for pattern, text, goal, divisor in FURTHER_GOALS:
         if not re.fullmatch(pattern, entry["row"]):
             continue
-        base_row = re.sub(pattern, divisor, entry["row"])
-        base = values.get(base_row, {}).get(CONTROL if base_row == CONTROL_ROW else OURS)
+        if isinstance(divisor, float):
+            base_row, base = None, divisor
+        else:
+            base_row = re.sub(pattern, divisor, entry["row"])
+            base = values.get(base_row, {}).get(CONTROL if base_row == CONTROL_ROW else OURS)
         if base:
             entries.append(
                 {

@@ -5,7 +5,6 @@ import dataclasses
 import json
 import pathlib
 import re
-import statistics
 
 import chart
 import compare_table
@@ -18,7 +17,6 @@ LIBRARIES = (
     ("openmpi", 0, "Open MPI"),
     ("mpich", 1, "MPICH"),
     ("openshmem", 2, "OpenSHMEM (Open MPI)"),
-    ("oshmem", 2, "OpenSHMEM (Open MPI)"),
     ("limit", 5, "the limit"),
     (compare_table.CONTROL_ROW, 5, "cache-line crossing"),
 )
@@ -46,7 +44,7 @@ def suites():
         Suite("One-sided: accumulate, atomics, notification", r"(accumulate|fetch-add|notify) .*", one_sided),
         Suite("Barrier and allreduce of rma.h", r"(barrier|allreduce) .*", one_sided),
         Suite("Processor time while waiting", r"CPU time .*", one_sided),
-        Suite("OpenSHMEM calls", r"shmem .*", "bench/shmem/compare.sh"),
+        Suite("OpenSHMEM calls", r"shmem .*", "bench/compare.sh --suite shmem"),
         Suite("ARMCI: contiguous", r"armci (put|get|accumulate) \d.*", armci),
         Suite("ARMCI: strided", r"armci (small )?strided .*", armci),
         Suite("ARMCI: atomics, locks, fences, memory", r"armci .*", armci),
@@ -65,27 +63,6 @@ def read_table(paths):
     files = [file for path in paths for file in sorted(path.glob("round-*/*.json"))]
     entries = compare_table.compare([json.loads(file.read_text()) for file in files])[0] if files else []
     return entries + [entry for path in paths if path.is_file() for entry in json.loads(path.read_text())]
-
-
-def read_shmem(folder):
-    """Returns the results of bench/shmem/compare.sh as such entries: lines of `call memory nanoseconds` by
-    round."""
-    values = {}
-    for library in ("librma", "oshmem"):
-        for file in sorted(folder.glob(f"{library}.[0-9]*")):
-            for line in file.read_text().splitlines():
-                call, memory, time = line.split()[:3]
-                values.setdefault((call, memory), {}).setdefault(library, []).append(float(time))
-    entries = []
-    for (call, memory), found in values.items():
-        if "librma" not in found:
-            continue
-        ours = statistics.median(found["librma"])
-        theirs = statistics.median(found["oshmem"]) if "oshmem" in found else None
-        entries.append({"row": f"shmem {call} {memory}", "unit": "ns", "ours": ours,
-                        "peers": {"oshmem": theirs} if theirs else {},
-                        "ratio_to_best": ours / theirs if theirs else None, "goal": 1.0, "bare": None})
-    return entries
 
 
 def measured_when(*paths):

@@ -4,7 +4,7 @@ performance.svg, the picture that the README shows.
 
 usage: make.py [--build DIR] [--compare PATH...] [--out DIR]
 
-It reads what bench/compare.sh, bench/shmem/compare.sh, bench/compare_verbs.sh, bench/figures.sh and
+It reads what bench/compare.sh, bench/compare_verbs.sh, bench/figures.sh and
 bench/apps.sh left in the build folder. What was not measured is shown as "not measured".
 """
 
@@ -43,7 +43,6 @@ def machine_of(what, folder):
 def comparisons(options):
     """Returns (the section, [(anchor, title, goals, note)] of its parts)."""
     entries = comparison.read_table(options.compare)
-    entries += comparison.read_shmem(options.build / "compare-shmem")
     parts, areas = [], []
     for suite in comparison.sorted_into_suites(entries):
         name = anchor(suite.title)
@@ -89,7 +88,6 @@ def report(options):
     between, between_areas = verbs(options)
     figures, figure_areas = all_papers(options)
     machines = [*(machine_of("Comparisons on one host", path) for path in options.compare),
-                machine_of("OpenSHMEM calls", options.build / "compare-shmem"),
                 machine_of("Between hosts", options.build / "compare-verbs")]
     machines += [machine_of(paper.title, paper_figures.folder_of(options.build, paper)) for paper in papers.PAPERS]
     # One table of this machine serves all results without a record.

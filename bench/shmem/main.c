@@ -1,7 +1,11 @@
 /* Measures calls of OpenSHMEM between PE 0 and PE 1, on the symmetric heap and on static data. It uses OpenSHMEM 1.4
- * only, so that it measures other implementations too: bench/shmem/compare.sh.
+ * only, so that it measures other implementations too: bench/compare.sh --suite shmem.
  *
- * usage: rmarun -n 2 shmem-bench
+ * usage: rmarun -n 2 shmem-bench [--json FILE] [--quick] [--no-cswap] [--suite shmem]
+ *   --json FILE    write the rows as JSON too
+ *   --quick        a tenth of the calls: shows that it works, measures little
+ *   --no-cswap     leave compare-and-swap out, which Debian's OpenSHMEM aborts in
+ *   --suite shmem  the only suite; for bench/compare.sh
  * Each line has the call, where its memory is, and the time of one call in nanoseconds: the median of several samples. */
 #include <shmem.h>
 #include <stdio.h>
@@ -9,7 +13,19 @@
 #include <string.h>
 #include <time.h>
 
+#ifndef RMA_BENCH_SHMEM
+#define RMA_BENCH_SHMEM "rma" /* the library that this program measures */
+#endif
+
 enum { kSamples = 15, kBytes = 65536 };
+
+struct options {
+  const char* json;
+  int quick;
+  int no_cswap;
+};
+static struct options options;
+static FILE* json;
 
 /* Each in a cache line of its own, as in the heap. */
 static struct {
@@ -88,6 +104,7 @@ static void measure(const char* name, const struct memory* memory, measured* cal
                     double parts) {
   double samples[kSamples];
   long i = 0;
+  if (options.quick) calls = calls / 10 + 1;
   *memory->flag = 0;
   shmem_barrier_all();
   for (int sample = 0; sample < kSamples; ++sample) {
@@ -100,17 +117,50 @@ static void measure(const char* name, const struct memory* memory, measured* cal
     shmem_barrier_all();
   }
   qsort(samples, kSamples, sizeof *samples, ascending);
-  if (shmem_my_pe() == 0) printf("%-12s %-7s %10.1f\n", name, memory->name, samples[kSamples / 2]);
+  if (shmem_my_pe() != 0) return;
+  printf("%-12s %-7s %10.1f\n", name, memory->name, samples[kSamples / 2]);
   fflush(stdout);
+  if (json == NULL) return;
+  static const char* before = "";
+  fprintf(json, "%s{\"suite\": \"shmem\", \"row\": \"shmem %s %s\", \"unit\": \"ns\", \"median\": %.2f}",
+          before, name, memory->name, samples[kSamples / 2]);
+  before = ",\n";
+}
+
+/* Returns 0 if the arguments are wrong. */
+static int read_options(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const int valued = i + 1 < argc;
+    if (strcmp(argv[i], "--no-cswap") == 0) {
+      options.no_cswap = 1;
+    } else if (strcmp(argv[i], "--quick") == 0) {
+      options.quick = 1;
+    } else if (strcmp(argv[i], "--json") == 0 && valued) {
+      options.json = argv[++i];
+    } else if (strcmp(argv[i], "--suite") == 0 && valued && strcmp(argv[i + 1], "shmem") == 0) {
+      ++i;
+    } else {
+      return 0;
+    }
+  }
+  return 1;
 }
 
 int main(int argc, char** argv) {
   shmem_init();
-  if (shmem_n_pes() != 2) {
-    if (shmem_my_pe() == 0) fputs("shmem-bench wants two PEs\n", stderr);
+  if (!read_options(argc, argv) || shmem_n_pes() != 2) {
+    if (shmem_my_pe() == 0)
+      fputs("usage: rmarun -n 2 shmem-bench [--json FILE] [--quick] [--no-cswap] [--suite shmem]\n", stderr);
     return 2;
   }
-  const int no_cswap = argc > 1 && strcmp(argv[1], "--no-cswap") == 0;
+  if (options.json != NULL && shmem_my_pe() == 0) {
+    json = fopen(options.json, "w");
+    if (json == NULL) {
+      perror(options.json);
+      return 1;
+    }
+    fputs("{\"backend\": \"" RMA_BENCH_SHMEM "\", \"ranks\": 2, \"rows\": [\n", json);
+  }
   char* const heap = shmem_malloc(kBytes + 3 * 64);
   const struct memory memories[2] = {
       {"heap", (long*)heap, (long*)(heap + 64), (long*)(heap + 128), heap + 192},
@@ -126,13 +176,17 @@ int main(int argc, char** argv) {
     measure("get64", memory, get64, 20000, 0, 1);
     measure("put64k", memory, put64k, 300, 0, 1);
     measure("fetch_add", memory, fetch_add, 20000, 0, 1);
-    if (!no_cswap) measure("cswap", memory, cswap, 20000, 0, 1);
+    if (!options.no_cswap) measure("cswap", memory, cswap, 20000, 0, 1);
     measure("p+wait", memory, ping_pong, 1000, 1, 2);
     measure("lock", memory, lock, 2000, 0, 1);
   }
   measure("barrier_all", &memories[0], barrier, 1000, 1, 1);
   measure("sum_to_all", &memories[0], sum, 500, 1, 1);
   measure("malloc+free", &memories[0], allocate, 500, 1, 1);
+  if (json != NULL) {
+    fputs("\n]}\n", json);
+    fclose(json);
+  }
   shmem_free(heap);
   shmem_finalize();
   return 0;

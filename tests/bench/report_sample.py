@@ -43,6 +43,8 @@ def compare(folder):
         "rma-idle-2": result("rma", 2, {"CPU time waiting 10 s in a barrier 2 ranks": 12.0}, "ms"),
         "twosided-2": result("rma", 2, messages), "twosided-openmpi-2": result("twosided-openmpi", 2, scaled(messages, 1.2)),
         "armci-2": result("rma", 2, armci), "armci-openmpi-2": result("armci-openmpi", 2, scaled(armci, 40)),
+        "shmem": result("rma", 2, {"shmem p heap": 5.0, "shmem p static": 6.0, "shmem g heap": 6.0}),
+        "shmem-openshmem": result("openshmem", 2, {"shmem p heap": 11.0, "shmem p static": 12.0}),
         "collectives-2": result("rma", 2, collectives),
         "collectives-mpich-2": result("collectives-mpich", 2, scaled(collectives, 2.5)),
     }
@@ -51,12 +53,6 @@ def compare(folder):
     for name, each in programs.items():
         (round_1 / f"{name}.json").write_text(json.dumps(each))
     (folder / "machine.txt").write_text("processor: a sample <processor>\nlibrma: 0123abc\n")
-
-
-def shmem(folder):
-    folder.mkdir()
-    (folder / "librma.1").write_text("p heap 5.0\np static 5.1\ng heap 6.0\n")
-    (folder / "oshmem.1").write_text("p heap 11.0\np static 12.0\n")
 
 
 def verbs(folder):
@@ -124,7 +120,6 @@ def scalability(folder):
 
 def make(build):
     compare(build / "compare")
-    shmem(build / "compare-shmem")
     verbs(build / "compare-verbs")
     host_assisted(build / "figures" / "host-assisted")
     eager_ring(build / "figures" / "eager-ring")

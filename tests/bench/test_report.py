@@ -115,8 +115,9 @@ class Report(unittest.TestCase):
         self.assertIn("miss the goal too", found["strided put 16 x 4 KiB"].why)
         self.assertEqual(found["twosided latency 8 B"].outcome, goals.MISSED)
         self.assertEqual(found["twosided latency 8 B"].why, goals.UNKNOWN)
-        osh = {goal.row: goal for goal in goals.of_comparison("", comparison.read_shmem(self.build / "compare-shmem"))}
-        self.assertEqual((osh["shmem p heap"].outcome, osh["shmem g heap"].outcome), (goals.MET, goals.ABSENT))
+        self.assertEqual((found["shmem p heap"].outcome, found["shmem g heap"].outcome), (goals.MET, goals.ABSENT))
+        self.assertEqual(found["shmem p static, to the heap"].outcome, goals.MISSED)
+        self.assertEqual(found["shmem p static, to 10 ns"].outcome, goals.MET)
         verbs = goals.of_verbs("", between_hosts.read(self.build / "compare-verbs")[0])
         self.assertEqual([goal.outcome for goal in verbs], [goals.MET])
 
