@@ -5,6 +5,7 @@
 #include <string>
 
 #include "report.hpp"
+#include "rma/rma.h"
 
 int main(int argc, char** argv) {
   CLI::App app("Shows what this machine offers to librma, and its settings.");
@@ -16,6 +17,8 @@ int main(int argc, char** argv) {
   app.add_flag("--settings-markdown", markdown, "Print docs/settings.md");
   app.add_flag("--devices", devices, "Show the RDMA devices, and which of their ports a job would use");
   app.add_flag("--json", json, "Print JSON");
+  app.set_version_flag("--version", std::string("rma-info of librma ") + rma_version(),
+                       "Print the version and exit");
   CLI11_PARSE(app, argc, argv);
 
   std::string text;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <sstream>
 
+#include "rma/types.h"
 #include "rmarun/exit_codes.hpp"
 
 namespace rmarun {
@@ -26,6 +27,11 @@ second later, SIGKILL. A second Ctrl-C, or any second signal, kills them at once
 rmarun is two processes, itself and rma-job, which runs the job. When one of the two is
 killed, the other ends the job; when rma-job has not ended the job 3 s after a signal or
 a time limit, rmarun kills both.)";
+
+std::string version() {
+  return "rmarun of librma " + std::to_string(RMA_VERSION_MAJOR) + "." + std::to_string(RMA_VERSION_MINOR) +
+         "." + std::to_string(RMA_VERSION_PATCH);
+}
 
 /// CLI11's own line of usage names no program, which is no option of rmarun's.
 class Help : public CLI::Formatter {
@@ -54,6 +60,7 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
   CLI::App app("Runs PROGRAM as the ranks of one job on this machine.", "rmarun");
   app.formatter(std::make_shared<Help>());
   app.footer(kNotes);
+  app.set_version_flag("--version", version(), "Prints the version and exits");
   app.add_option("-n,--ranks", options.ranks, "Number of ranks")
       ->check(CLI::Range(1, kMostRanks))
       ->capture_default_str();
