@@ -92,7 +92,8 @@ int rma_size(void);
  *  0 if not, and if there is no such rank. */
 int rma_same_host(int rank);
 
-/** Ends the whole job with `exit_code` after printing `text`, which may be null. First flushes this process's
+/** Ends the whole job with `exit_code` after printing `text`, which may be null. Code 0 says that the job has done
+ *  its work: then a null `text` prints nothing. First flushes this process's
  *  C streams and its units of GNU Fortran. Does not return. */
 void rma_abort(int exit_code, const char* text);
 

@@ -145,14 +145,17 @@ int rma_same_host(int rank) {
 
 void rma_abort(int exit_code, const char* text) {
   Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
-  const char* const said = text != nullptr ? text : "rma_abort";
+  const char* const otherwise = exit_code == 0 ? "" : "rma_abort";
+  const char* const said = text != nullptr ? text : otherwise;
   rma::flush_streams();
   try {
     if (runtime != nullptr) runtime->job->bootstrap().abort(exit_code, said);
   } catch (const std::exception&) {  // this process cannot tell the launcher, which will see it end
   }
-  std::fputs(said, stderr);
-  std::fputc('\n', stderr);
+  if (*said != '\0') {
+    std::fputs(said, stderr);
+    std::fputc('\n', stderr);
+  }
   _exit(exit_code);
 }
 

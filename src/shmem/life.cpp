@@ -222,6 +222,7 @@ void finalize(Call call) {
 }
 
 void global_exit(Call call, int status) {
+  if (status == 0) rma_abort(0, nullptr);
   rma_abort(status, fmt::format("PE {}: {}({})", rma_rank(), call, status).c_str());
   __builtin_unreachable();  // rma_abort does not return
 }

@@ -33,6 +33,7 @@ CASES = [
     ("debug-not-symmetric", {"SHMEM_DEBUG": "1"}, 1, r"shmem_long_sum_reduce: the 8 bytes at 0x\w+ are not symmetric"),
     ("debug-not-symmetric", {}, 0, r"done"),
     ("global-exit", {}, 37, r"PE 0: shmem_global_exit\(37\)"),
+    ("global-exit-of-success", {}, 0, r"\A\Z"),
     ("after-finalize", {}, 1, r"shmem_long_p: OpenSHMEM is not initialized"),
     ("before-init", {}, 1, r"shmem_long_p: OpenSHMEM is not initialized"),
     ("return", {}, 0, r"done"),

@@ -84,6 +84,12 @@ const std::map<std::string, std::function<void()>> kCases = {
        shmem_barrier_all();  // the others do not get beyond this
        shmem_barrier_all();
      }},
+    {"global-exit-of-success",
+     [] {
+       if (shmem_my_pe() == 0) shmem_global_exit(0);
+       shmem_barrier_all();
+       shmem_barrier_all();
+     }},
     {"after-finalize",
      [] {
        shmem_finalize();

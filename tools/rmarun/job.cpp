@@ -123,8 +123,11 @@ class Job {
   }
 
   void conclude(int exit_code, std::string_view why) {
-    exit_code_ = exit_code;
     forwarder_.say(why);
+    conclude(exit_code);
+  }
+  void conclude(int exit_code) {
+    exit_code_ = exit_code;
     end_processes();
   }
 
@@ -210,7 +213,9 @@ class Job {
     look_again_.reset();
     if (exit_code_ || failures_.any() || server_ == nullptr) return;
     if (const auto abort = server_->abort_request()) {
-      // An aborted job has not succeeded, even if the rank gave code 0.
+      // OpenSHMEM programs end so on purpose: shmem_global_exit(0).
+      if (abort->code == 0) return conclude(0);
+      // Only the low byte gets to the shell, and a code that is not 0 is a failure.
       const int code = abort->code & 0xff;
       return conclude(code == 0 ? kExitFailure : code,
                       fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));
