@@ -189,7 +189,7 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_PIECE", &Settings::piece_bytes, "1M", 4096, std::uint64_t{1} << 30, "bytes",
                   "The maximum size of one RDMA request. Larger transfers are divided"},
       SettingInfo{
-          "RMA_EAGER", &Settings::eager_bytes, "32K", 0, std::uint64_t{16} << 20, "bytes",
+          "RMA_EAGER", &Settings::eager_bytes, "8K", 0, std::uint64_t{16} << 20, "bytes",
           "Two-sided messages up to this size are sent at once, with their data. Longer ones wait for "
           "their receive. The size of a ring's slots and of messages between hosts limit it"},
       SettingInfo{"RMA_RENDEZVOUS", choice<&Settings::rendezvous>(kRendezvous), "auto", 0, 0, "",
