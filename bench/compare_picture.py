@@ -40,7 +40,7 @@ def picture(table):
         return None
     return chart.rows("Time of one operation relative to librma", [ROWS[entry["row"]] for entry in entries],
                       comparison.series_of(entries, lambda entry: ROWS[entry["row"]]),
-                      "time of one operation, relative to librma (right of the line: slower)",
+                      "time relative to librma (right: slower)",
                       reference=comparison.REFERENCE)
 
 

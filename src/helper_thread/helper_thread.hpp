@@ -30,7 +30,8 @@ class HelperThread final : public ProgressSource {
   void stop();
 
   bool progress() override;
-  void flush(int /*rank*/, CompletionContext& /*context*/) override {}  // does nothing: every request is answered
+  void flush(int /*rank*/, CompletionContext& /*context*/) override {
+  }  // does nothing: every request is answered
   void give_up(int rank) override { channel_.fail(rank); }
   /// While the program's threads sleep, the helper thread takes in all messages and wakes them.
   void arm() override;

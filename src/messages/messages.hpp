@@ -145,7 +145,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   bool drive() override { return pending_.engine().progress(); }
 
   bool progress() override;
-  void flush(int /*rank*/, CompletionContext& /*context*/) override {}  // does nothing: messages are no part of a fence
+  void flush(int /*rank*/, CompletionContext& /*context*/) override {
+  }  // does nothing: messages are no part of a fence
   void give_up(int /*rank*/) override {}
   void arm() override;
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }

@@ -34,7 +34,8 @@ class ForeignMemory final : public ProgressSource {
                 transport::Local local);
 
   bool progress() override;
-  void flush(int /*rank*/, CompletionContext& /*context*/) override {}  // does nothing: all completions are reported
+  void flush(int /*rank*/, CompletionContext& /*context*/) override {
+  }  // does nothing: all completions are reported
   void give_up(int rank) override { transport_->fail(rank); }
   void arm() override {}
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
