@@ -9,8 +9,8 @@ Status PendingOperations::too_many() {
 }
 
 PendingOperations::PendingOperations(int ranks, const WaitPolicy& policy, std::chrono::milliseconds patience)
-    : targets_(static_cast<std::size_t>(ranks)),
-      engine_(policy, patience, [this](int rank) { return signs_of(rank); }),
+    : engine_(policy, patience, [this](int rank) { return signs_of(rank); }),
+      targets_(static_cast<std::size_t>(ranks)),
       contexts_(ranks, engine_) {}
 
 void PendingOperations::begin(int rank, rma_request_t operation) {

@@ -110,12 +110,12 @@ class PendingOperations {
   [[nodiscard]] std::string take_text(rma_request_t operation);
   [[nodiscard]] Target& target_of(int rank) { return targets_[static_cast<std::size_t>(rank)]; }
 
-  RequestTable requests_;
+  ProgressEngine engine_;
   std::vector<Target> targets_;
   std::mutex texts_lock_;
   std::map<rma_request_t, std::string> texts_;  ///< those of explain(), until the operation is waited for
-  ProgressEngine engine_;
   CompletionContexts contexts_;
+  RequestTable requests_;
 };
 
 }  // namespace rma
