@@ -43,15 +43,13 @@ class Packed {
 
 // ---- Words ----------------------------------------------------------------------------------------------
 
-template <class Word>
-int run_on_words(const Accumulation& accumulation) {
+/// Calls `step(word, operand, next)` for each word of the target until it fails. `next` is the place of the word in the
+/// packed data, in bytes.
+template <class Word, class Step>
+int for_words(const Accumulation& accumulation, const Step& step) {
   const Target& target = accumulation.target;
-  const WordOperation operation = word_operation(accumulation.op, accumulation.kernel);
   const bool reads = accumulation.op != number::kNoOp;
   const Packed operands(reads ? accumulation.origin : Buffer{}, 1);
-  const bool in_place = accumulation.fetches && accumulation.result.is_contiguous();
-  Bytes copy = accumulation.fetches && !in_place ? bytes_for(accumulation.result.bytes) : nullptr;
-  std::byte* const results = in_place ? accumulation.result.data : copy.get();
   std::size_t next = 0;
   int code = MPI_SUCCESS;
   target.buffer.visit(target.buffer.bytes, [&](std::byte* at, std::size_t bytes) {
@@ -63,18 +61,54 @@ int run_on_words(const Accumulation& accumulation) {
     }
     for (std::byte* const end = at + bytes; at != end; at += sizeof(Word), next += sizeof(Word)) {
       Word operand = 0;
-      Word old = 0;
       if (reads) std::memcpy(&operand, operands.data() + next, sizeof operand);
-      const rma_status_t status =
-          perform(operation, word_of<Word>(*target.part, reinterpret_cast<std::uintptr_t>(at)), operand, old,
-                  target.part->owner);
+      Word* const word = word_of<Word>(*target.part, reinterpret_cast<std::uintptr_t>(at));
+      const rma_status_t status = step(word, operand, next);
       if (status != RMA_SUCCESS) {
         code = status == RMA_ERR_ADDRESS ? failure(MPI_ERR_RMA_RANGE, rma_last_error())
                                          : library_failure(status);
         return;
       }
-      if (results != nullptr) std::memcpy(results + next, &old, sizeof old);
     }
+  });
+  return code;
+}
+
+/// Starts the operations on all words of a rank of another host, so that they take one round trip together. The
+/// synchronization of the window completes them; only a call that fetches waits. The owner executes what this process
+/// sends it in that order, as MPI wants it of accumulates.
+template <class Word>
+int start_on_words(const Accumulation& accumulation, rma_atomic_op_t operation) {
+  const int owner = accumulation.target.part->owner;
+  const Bytes results = accumulation.fetches ? bytes_for(accumulation.target.buffer.bytes) : nullptr;
+  const int code = for_words<Word>(accumulation, [&](Word* word, Word operand, std::size_t next) {
+    auto* const old = results != nullptr ? reinterpret_cast<Word*>(results.get() + next) : nullptr;
+    return start_library_atomic(operation, word, operand, old, owner);
+  });
+  if (results == nullptr) return code;
+  // Also after a failure: what was started stores into `results`.
+  const rma_status_t fenced = rma_fence(owner);
+  if (code != MPI_SUCCESS) return code;
+  if (fenced != RMA_SUCCESS) return library_failure(fenced);
+  unpack(results.get(), accumulation.result.bytes, accumulation.result);
+  return MPI_SUCCESS;
+}
+
+template <class Word>
+int run_on_words(const Accumulation& accumulation) {
+  const WindowPart& part = *accumulation.target.part;
+  const WordOperation operation = word_operation(accumulation.op, accumulation.kernel);
+  // In a dynamic window the call itself says that memory is not attached, so it waits for each word.
+  if (operation.is_native && !part.is_dynamic && rma_same_host(part.owner) == 0)
+    return start_on_words<Word>(accumulation, operation.native);
+  const bool in_place = accumulation.fetches && accumulation.result.is_contiguous();
+  const Bytes copy = accumulation.fetches && !in_place ? bytes_for(accumulation.result.bytes) : nullptr;
+  std::byte* const results = in_place ? accumulation.result.data : copy.get();
+  const int code = for_words<Word>(accumulation, [&](Word* word, Word operand, std::size_t next) {
+    Word old = 0;
+    const rma_status_t status = perform(operation, word, operand, old, part.owner);
+    if (status == RMA_SUCCESS && results != nullptr) std::memcpy(results + next, &old, sizeof old);
+    return status;
   });
   if (code == MPI_SUCCESS && copy != nullptr)
     unpack(copy.get(), accumulation.result.bytes, accumulation.result);
