@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "twosided_compat/library_failure.hpp"
 #include "twosided_compat/operators.hpp"
@@ -80,17 +81,17 @@ int for_words(const Accumulation& accumulation, const Step& step) {
 template <class Word>
 int start_on_words(const Accumulation& accumulation, rma_atomic_op_t operation) {
   const int owner = accumulation.target.part->owner;
-  const Bytes results = accumulation.fetches ? bytes_for(accumulation.target.buffer.bytes) : nullptr;
+  std::vector<Word> results(accumulation.fetches ? accumulation.target.buffer.bytes / sizeof(Word) : 0);
   const int code = for_words<Word>(accumulation, [&](Word* word, Word operand, std::size_t next) {
-    auto* const old = results != nullptr ? reinterpret_cast<Word*>(results.get() + next) : nullptr;
+    Word* const old = results.empty() ? nullptr : &results[next / sizeof(Word)];
     return start_library_atomic(operation, word, operand, old, owner);
   });
-  if (results == nullptr) return code;
+  if (results.empty()) return code;
   // Also after a failure: what was started stores into `results`.
   const rma_status_t fenced = rma_fence(owner);
   if (code != MPI_SUCCESS) return code;
   if (fenced != RMA_SUCCESS) return library_failure(fenced);
-  unpack(results.get(), accumulation.result.bytes, accumulation.result);
+  unpack(reinterpret_cast<const std::byte*>(results.data()), accumulation.result.bytes, accumulation.result);
   return MPI_SUCCESS;
 }
 
