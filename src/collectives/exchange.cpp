@@ -17,13 +17,13 @@ void note(rma_status_t& first, rma_status_t status) {
   if (first == RMA_SUCCESS) first = status;
 }
 
-/// The blocks of an announced list (rma_block_t), as many as fit an outbox.
 /// The members that have a processor each fill and empty pieces of this size at the same time.
 constexpr std::size_t kStagedPiece = std::size_t{64} << 10U;
 
 /// Blocks of an all-to-all up to this size go by the scratch: that is two copies, and saves the price of a system call.
 constexpr std::size_t kStagedBlock = std::size_t{16} << 10U;
 
+/// The blocks of an announced list (rma_block_t), as many as fit an outbox.
 constexpr std::size_t kMostListed = TeamBlock::kPieceBytes / sizeof(rma_block_t);
 
 }  // namespace
@@ -40,6 +40,9 @@ Exchange::Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const
       work_(static_cast<std::byte*>(::operator new(2 * kBlock, kAlignment))) {}
 
 Status Exchange::run(const rma_collective_t& collective, bool& done) {
+  if (copies_together(collective)) {
+    if (Status status = run_together(collective, done); done || !status.ok()) return status;
+  }
   done = true;
   switch (collective.kind) {
     case RMA_COLLECTIVE_BARRIER:
