@@ -108,9 +108,10 @@ if [ -n "$pairs$idle" ]; then
   build_peer mpich mpicxx.mpich bench/backends/mpi.cpp '-DRMA_BENCH_MPI="mpich"'
   build_peer openshmem oshcxx bench/backends/shmem.cpp
 fi
-if [ -n "$shmem" ] && [ ! "$peers/shmem-openshmem" -nt bench/shmem/main.c ]; then
+if [ -n "$shmem" ] &&
+  { [ ! "$peers/shmem-openshmem" -nt bench/shmem/main.c ] || [ ! "$peers/shmem-openshmem" -nt bench/harness/placement.h ]; }; then
   echo "compare: building shmem-openshmem"
-  oshcc -O3 -DNDEBUG '-DRMA_BENCH_SHMEM="openshmem"' bench/shmem/main.c -o "$peers/shmem-openshmem" 2> "$peers/oshcc.log" ||
+  oshcc -O3 -DNDEBUG -Ibench '-DRMA_BENCH_SHMEM="openshmem"' bench/shmem/main.c -o "$peers/shmem-openshmem" 2> "$peers/oshcc.log" ||
     { cat "$peers/oshcc.log" >&2 && exit 1; }
 fi
 for mpi in openmpi mpich; do
@@ -171,8 +172,14 @@ run_once() {
       launch+=("$peers/$name")
       ;;
   esac
+  # The two ranks note how far their processors are from each other (harness/placement.h).
+  local placement=''
+  if [ "$ranks" = 2 ] && [ $bind = core ]; then
+    placement=$results/placement
+    head -c 4096 /dev/zero > "$placement"
+  fi
   local code=0
-  timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" "${quick[@]}" > "$output.log" 2>&1 < /dev/null || code=$?
+  BENCH_PLACEMENT=$placement timeout 300 "${launch[@]}" --suite "$suite" --json "$output.json" "$@" "${quick[@]}" > "$output.log" 2>&1 < /dev/null || code=$?
   [ $code != 0 ] || return 0
   # After wrong data (exit code 3) those rows are missing.
   if [ $code = 3 ] && [ "$name" != armci ] && [ "$name" != twosided ] && [ "$name" != collectives ] && [ "$name" != shmem ]; then

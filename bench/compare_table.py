@@ -10,8 +10,12 @@ row's.
 If a program also measured the same work by plain loads and stores on the same pages (the row's control), the table has
 that figure too. A row above its goal is then "at limit" instead of "missed" if its control is as slow, and "bare
 missed" if the control is faster but also above the goal.
+A virtual machine's processors move. The programs note how long a cache line took between the processors while they
+measured a row (harness/placement.h). Up to twice the least such time of the comparison they were *near* each other, else
+*far*. A row's figures are those of the near rounds, if every program has some; else those of the far ones; else of all,
+and the row is "mixed": its programs were not measured alike.
 With --json the table is written as [{"row", "unit", "ours", "peers": {name: value}, "ratio_to_best", "goal",
-"bare"}].
+"bare", "placement"}]; "placement" is null where it is not known.
 """
 
 import argparse
@@ -30,6 +34,8 @@ BARE = " bare"
 # A row that took at most this much of its control cannot be faster on this machine, whatever its goal is.
 BARE_LIMIT = 1.03
 IDLE_LIMIT_MS = 50.0
+# Processors are near each other up to this multiple of the least time of a cache line.
+NEAR = 2.0
 
 # The greatest good ratio of a row, by the row's name or by its beginning. The last column names the divisor of the
 # ratio, if that is not the best peer: one peer, the control, or a fixed limit.
@@ -91,7 +97,7 @@ def goal_of(row):
     return DEFAULT_GOAL
 
 
-def further_entries(entry, values):
+def further_entries(entry, values, placements):
     """Returns an entry for each further goal of an entry's row whose divisor was measured."""
     entries = []
     for pattern, text, goal, divisor in FURTHER_GOALS:
@@ -112,13 +118,50 @@ def further_entries(entry, values):
                     "ratio_to_best": entry["ours"] / base,
                     "goal": goal,
                     "bare": None,
+                    "placement": entry["placement"]
+                    if base_row is None or placements.get(base_row) == entry["placement"]
+                    else "mixed",
                 }
             )
     return entries
 
 
+def crossing_of(report, row):
+    """Returns the time of a cache line while a row was measured; 0 if it is not known."""
+    return row["median"] if report["backend"] == CONTROL else row.get("crossing", 0)
+
+
+def in_rounds(programs, wanted):
+    """Returns {program: {form: [median]}} of {program: {form: [(median, crossing)]}}: of the rounds with such a crossing."""
+    chosen = {
+        program: {form: [median for median, crossing in rounds if wanted(crossing)] for form, rounds in forms.items()}
+        for program, forms in programs.items()
+    }
+    return {program: {form: medians for form, medians in forms.items() if medians} for program, forms in chosen.items()}
+
+
+def placed(programs, limit):
+    """Returns the placement in which all programs have measured a row, or "mixed", or None if it is not known."""
+    rounds = [each for forms in programs.values() for form in forms.values() for each in form]
+    if not any(crossing for _, crossing in rounds):
+        return None
+    for placement in ("near", "far"):
+        if all(in_rounds(programs, wanted_in(placement, limit)).values()):
+            return placement
+    return "mixed"
+
+
+def wanted_in(placement, limit):
+    """Returns whether a round counts, as a function of the time of a cache line in it."""
+    if placement == "near":
+        return lambda crossing: 0 < crossing <= limit
+    if placement == "far":
+        return lambda crossing: crossing > limit
+    return lambda _: True
+
+
 def collect(reports):
-    """Returns medians over rounds: ({row: {program: value}} with the best form of each, {row: unit}).
+    """Returns medians over rounds: ({row: {program: value}} with the best form of each, {row: unit}, {row: placement}).
 
     Rows come in the order in which we measure them, those of few ranks first.
     """
@@ -130,15 +173,21 @@ def collect(reports):
             if units.setdefault(name, row["unit"]) != row["unit"]:
                 raise ValueError(f"row '{name}' is in {units[name]} and in {row['unit']}")
             forms = samples.setdefault(name, {}).setdefault(report["backend"], {})
-            forms.setdefault(row.get("form", ""), []).append(row["median"])
-    values = {
-        name: {
+            forms.setdefault(row.get("form", ""), []).append((row["median"], crossing_of(report, row)))
+    crossings = [crossing_of(report, row) for report in reports for row in report["rows"]]
+    limit = NEAR * min((crossing for crossing in crossings if crossing), default=0)
+    placements = {name: placed(programs, limit) for name, programs in samples.items() if not name.endswith(BARE)}
+    values = {}
+    for name, programs in samples.items():
+        # A row and its control were measured together.
+        placement = placements.get(name.removesuffix(BARE))
+        medians = in_rounds(programs, wanted_in(placement, limit))
+        values[name] = {
             program: min(statistics.median(rounds) for rounds in forms.values())
-            for program, forms in programs.items()
+            for program, forms in medians.items()
+            if forms
         }
-        for name, programs in samples.items()
-    }
-    return values, units
+    return values, units, placements
 
 
 def peers_of(row, values):
@@ -158,7 +207,7 @@ def peers_of(row, values):
 
 def compare(reports):
     """Returns the table: one entry for each row that we measured."""
-    values, units = collect(reports)
+    values, units, placements = collect(reports)
     table = []
     for row, programs in values.items():
         if OURS not in programs or row.endswith(BARE):
@@ -174,8 +223,9 @@ def compare(reports):
             "ratio_to_best": programs[OURS] / base if base else None,
             "goal": goal,
             "bare": values.get(row + BARE, {}).get(OURS),
+            "placement": placements[row],
         }
-        table += [entry, *further_entries(entry, values)]
+        table += [entry, *further_entries(entry, values, placements)]
     return table, values.get(CONTROL_ROW, {}).get(CONTROL)
 
 
@@ -214,7 +264,7 @@ def text(table, control):
         line += [figure(entry["peers"][name], unit) if name in entry["peers"] else "-" for name in names]
         line += ["-" if ratio is None else f"{ratio:.2f}", f"{entry['goal']:.2f}"]
         line += ["-", "-"] if bare is None else [figure(bare, unit), f"{entry['ours'] / bare:.2f}"]
-        line += [said]
+        line += [", ".join(filter(None, [said, entry["placement"] if entry["placement"] != "near" else ""]))]
         lines.append(line)
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     out = []
@@ -223,6 +273,12 @@ def text(table, control):
         out.append("  ".join(cells).rstrip())
     if control is not None:
         out.append(f"control: a cache line crosses between two processors in {figure(control, 'ns')}")
+    far, mixed = (sum(entry["placement"] == name for entry in table) for name in ("far", "mixed"))
+    if far or mixed:
+        out.append(
+            f"The processors were far from each other in all rounds of {far} rows. The programs of {mixed} rows were"
+            " never measured at the same distance."
+        )
     out.append(
         f"{len(table)} rows, {len(table) - verdicts.count('')} above their goal; of these {verdicts.count('at limit')}"
         f" as fast as plain loads and stores, and {verdicts.count('bare missed')} where those miss it too"

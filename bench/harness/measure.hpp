@@ -16,6 +16,7 @@
 #include "backend.hpp"
 #include "harness/clock.hpp"
 #include "harness/options.hpp"
+#include "harness/placement.h"
 #include "harness/report.hpp"
 
 namespace rma::bench {
@@ -35,7 +36,8 @@ struct Arena {
 template <Process B>
 requires(Member<B> || Messenger<B>) class Measure {
  public:
-  Measure(B& backend, const Options& options) : backend_(backend), options_(options) {
+  Measure(B& backend, const Options& options)
+      : backend_(backend), options_(options), placement_(placement_open(backend.rank())) {
     report_.backend = B::name();
     report_.ranks = backend.size();
   }
@@ -50,33 +52,37 @@ requires(Member<B> || Messenger<B>) class Measure {
    * row is in nanoseconds per operation. */
   template <typename Op>
   void alone(RowName name, Op&& op, std::size_t operations = 1) {
-    backend_.sync();
-    if (backend_.rank() == 0) {
-      const std::size_t count = enough(op);
-      std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
-      for (double& sample : samples) {
-        sample = time_batch(count, op) / static_cast<double>(count * operations);
+    placed([&] {
+      backend_.sync();
+      if (backend_.rank() == 0) {
+        const std::size_t count = enough(op);
+        std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
+        for (double& sample : samples) {
+          sample = time_batch(count, op) / static_cast<double>(count * operations);
+        }
+        record(std::move(name), "ns", std::move(samples));
       }
-      record(std::move(name), "ns", std::move(samples));
-    }
-    backend_.sync();
+      backend_.sync();
+    });
   }
 
   /** Measures as alone() does, and also a control in the row "NAME bare": the same work by plain loads and
    * stores. The two take their samples in turn, so that a disturbance of the machine affects both. */
   template <typename Op, typename Control>
   void alone_beside(const RowName& name, Op&& op, Control&& control, std::size_t operations = 1) {
-    backend_.sync();
-    if (backend_.rank() == 0) {
-      const std::size_t count = enough(op);
-      const std::size_t control_count = enough(control);
-      record_beside(
-          name, [&] { return time_batch(count, op) / static_cast<double>(count * operations); },
-          [&] {
-            return time_batch(control_count, control) / static_cast<double>(control_count * operations);
-          });
-    }
-    backend_.sync();
+    placed([&] {
+      backend_.sync();
+      if (backend_.rank() == 0) {
+        const std::size_t count = enough(op);
+        const std::size_t control_count = enough(control);
+        record_beside(
+            name, [&] { return time_batch(count, op) / static_cast<double>(count * operations); },
+            [&] {
+              return time_batch(control_count, control) / static_cast<double>(control_count * operations);
+            });
+      }
+      backend_.sync();
+    });
   }
 
   /** All ranks call op(i) at the same time, equally often. A sample lasts from the first rank's start to the
@@ -84,41 +90,47 @@ requires(Member<B> || Messenger<B>) class Measure {
    * For one host only. */
   template <typename Op>
   void together(RowName name, Op&& op, std::size_t operations = 1) {
-    const std::size_t count = enough_together(op);
-    std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
-    for (double& sample : samples) {
-      sample = time_together(count, op) / static_cast<double>(count * operations);
-    }
-    record(std::move(name), "ns", std::move(samples));
+    placed([&] {
+      const std::size_t count = enough_together(op);
+      std::vector<double> samples(static_cast<std::size_t>(options_.repetitions));
+      for (double& sample : samples) {
+        sample = time_together(count, op) / static_cast<double>(count * operations);
+      }
+      record(std::move(name), "ns", std::move(samples));
+    });
   }
 
   /** Measures as together() does, with a control as in alone_beside(). */
   template <typename Op, typename Control>
   void together_beside(const RowName& name, Op&& op, Control&& control, std::size_t operations = 1) {
-    const std::size_t count = enough_together(op);
-    const std::size_t control_count = enough_together(control);
-    record_beside(
-        name, [&] { return time_together(count, op) / static_cast<double>(count * operations); },
-        [&] {
-          return time_together(control_count, control) / static_cast<double>(control_count * operations);
-        });
+    placed([&] {
+      const std::size_t count = enough_together(op);
+      const std::size_t control_count = enough_together(control);
+      record_beside(
+          name, [&] { return time_together(count, op) / static_cast<double>(count * operations); },
+          [&] {
+            return time_together(control_count, control) / static_cast<double>(control_count * operations);
+          });
+    });
   }
 
   /** Rank 0 empties its caches and then calls op(i) once for each i below `count`. Each call must touch
    * memory of its own. */
   template <typename Op>
   void cold(RowName name, std::size_t count, Op&& op) {
-    backend_.sync();
-    if (backend_.rank() == 0) {
-      time_batch(count, op);  // pages and translations are warm, only the caches are cold
-      std::vector<double> samples;
-      for (int i = 0; i < std::min(options_.repetitions, kColdRepetitions); ++i) {
-        scrubber_.scrub();
-        samples.push_back(time_batch(count, op) / static_cast<double>(count));
+    placed([&] {
+      backend_.sync();
+      if (backend_.rank() == 0) {
+        time_batch(count, op);  // pages and translations are warm, only the caches are cold
+        std::vector<double> samples;
+        for (int i = 0; i < std::min(options_.repetitions, kColdRepetitions); ++i) {
+          scrubber_.scrub();
+          samples.push_back(time_batch(count, op) / static_cast<double>(count));
+        }
+        record(std::move(name), "ns", std::move(samples));
       }
-      record(std::move(name), "ns", std::move(samples));
-    }
-    backend_.sync();
+      backend_.sync();
+    });
   }
 
   /** Keeps a row; at rank 0 only. */
@@ -152,6 +164,16 @@ requires(Member<B> || Messenger<B>) class Measure {
   }
 
  private:
+  /** Measures rows, and notes in them the greatest distance of the first two ranks' processors. Collective. */
+  template <typename Rows>
+  void placed(Rows&& rows) {
+    const std::size_t first = report_.rows.size();
+    const double before = placement_crossing(&placement_);
+    rows();
+    const double crossing = std::max(before, placement_crossing(&placement_));
+    for (std::size_t i = first; i < report_.rows.size(); ++i) report_.rows[i].crossing = crossing;
+  }
+
   double slowest_by_puts(double mine) {
     const auto bits = static_cast<std::uint64_t>(mine);
     const auto rank = static_cast<std::size_t>(backend_.rank());
@@ -244,6 +266,7 @@ requires(Member<B> || Messenger<B>) class Measure {
   Report report_;
   int wrong_ = 0;
   CacheScrubber scrubber_;
+  placement placement_;
 };
 
 }  // namespace rma::bench

@@ -36,7 +36,8 @@ bool Report::write_json(const std::string& file) const {
                     {"min", row.spread.min},
                     {"q1", row.spread.lower_quartile},
                     {"q3", row.spread.upper_quartile},
-                    {"samples", row.spread.samples}});
+                    {"samples", row.spread.samples},
+                    {"crossing", row.crossing}});
   }
   const nlohmann::ordered_json all = {{"backend", backend}, {"ranks", ranks}, {"rows", list}};
   if (file == "-") {

@@ -24,6 +24,7 @@ struct Row {
   RowName name;
   std::string unit;
   Spread spread;
+  double crossing = 0;  ///< placement.h: while the row was measured; 0 if it is not known
 };
 
 /** One program's results. */
@@ -35,7 +36,7 @@ struct Report {
   /** Prints a table to standard output. */
   void print() const;
   /** Writes {"backend", "ranks", "rows": [{"suite", "row", "form", "unit", "bytes", "median", "min", "q1",
-   * "q3", "samples"}]} to `file`, or to standard output for "-". Returns false if it cannot be written. */
+   * "q3", "samples", "crossing"}]} to `file`, or to standard output for "-". Returns false if it cannot be written. */
   [[nodiscard]] bool write_json(const std::string& file) const;
 };
 

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "harness/placement.h"
+
 #ifndef RMA_BENCH_SHMEM
 #define RMA_BENCH_SHMEM "rma" /* the library that this program measures */
 #endif
@@ -26,6 +28,7 @@ struct options {
 };
 static struct options options;
 static FILE* json;
+static struct placement placement;
 
 /* Each in a cache line of its own, as in the heap. */
 static struct {
@@ -107,6 +110,7 @@ static void measure(const char* name, const struct memory* memory, measured* cal
   if (options.quick) calls = calls / 10 + 1;
   *memory->flag = 0;
   shmem_barrier_all();
+  double crossing = placement_crossing(&placement);
   for (int sample = 0; sample < kSamples; ++sample) {
     const double start = now();
     if (both || shmem_my_pe() == 0) {
@@ -116,14 +120,18 @@ static void measure(const char* name, const struct memory* memory, measured* cal
     samples[sample] = (now() - start) / (double)calls / parts;
     shmem_barrier_all();
   }
+  const double after = placement_crossing(&placement);
+  if (after > crossing) crossing = after;
   qsort(samples, kSamples, sizeof *samples, ascending);
   if (shmem_my_pe() != 0) return;
   printf("%-12s %-7s %10.1f\n", name, memory->name, samples[kSamples / 2]);
   fflush(stdout);
   if (json == NULL) return;
   static const char* before = "";
-  fprintf(json, "%s{\"suite\": \"shmem\", \"row\": \"shmem %s %s\", \"unit\": \"ns\", \"median\": %.2f}",
-          before, name, memory->name, samples[kSamples / 2]);
+  fprintf(json,
+          "%s{\"suite\": \"shmem\", \"row\": \"shmem %s %s\", \"unit\": \"ns\", \"median\": %.2f, "
+          "\"crossing\": %.2f}",
+          before, name, memory->name, samples[kSamples / 2], crossing);
   before = ",\n";
 }
 
@@ -161,6 +169,7 @@ int main(int argc, char** argv) {
     }
     fputs("{\"backend\": \"" RMA_BENCH_SHMEM "\", \"ranks\": 2, \"rows\": [\n", json);
   }
+  placement = placement_open(shmem_my_pe());
   char* const heap = shmem_malloc(kBytes + 3 * 64);
   const struct memory memories[2] = {
       {"heap", (long*)heap, (long*)(heap + 64), (long*)(heap + 128), heap + 192},

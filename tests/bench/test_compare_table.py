@@ -32,6 +32,58 @@ def only_entry(reports):
 SUM = "{} rows, {} above their goal; of these {} as fast as plain loads and stores, and {} where those miss it too"
 
 
+def at(crossing, reports):
+    """Notes in the rows of reports how long a cache line took while they were measured."""
+    for each in reports:
+        for row in each["rows"]:
+            row["crossing"] = crossing
+    return reports
+
+
+class Placement(unittest.TestCase):
+    """Rows count in the rounds in which the processors of all programs were at the same distance."""
+
+    ROW = "twosided latency 8 B"
+
+    def rounds(self, *rounds):
+        reports = []
+        for crossing, program, median in rounds:
+            reports += at(crossing, [report(program, [(self.ROW, median)])])
+        return reports
+
+    def test_near_rounds_count_if_all_programs_have_some(self):
+        entry = only_entry(self.rounds((40.0, "rma", 110.0), (160.0, "rma", 290.0), (160.0, "rma", 280.0),
+                                       (50.0, "openmpi", 140.0), (170.0, "openmpi", 400.0)))
+        self.assertEqual((entry["ours"], entry["peers"], entry["placement"]), (110.0, {"openmpi": 140.0}, "near"))
+
+    def test_far_rounds_count_if_a_program_has_no_near_one(self):
+        entry = only_entry(self.rounds((40.0, "rma", 110.0), (160.0, "rma", 290.0), (170.0, "openmpi", 400.0)))
+        self.assertEqual((entry["ours"], entry["peers"], entry["placement"]), (290.0, {"openmpi": 400.0}, "far"))
+
+    def test_programs_that_were_never_alike_are_mixed(self):
+        reports = self.rounds((40.0, "rma", 110.0), (170.0, "openmpi", 100.0))
+        entry = only_entry(reports)
+        self.assertEqual((entry["ours"], entry["peers"], entry["placement"]), (110.0, {"openmpi": 100.0}, "mixed"))
+        self.assertIn("missed, mixed", compare_table.text([entry], None))
+
+    def test_rows_without_a_crossing_have_no_placement(self):
+        entry = only_entry([report("rma", [("put 8 B", 5.0)]), report("openmpi", [("put 8 B", 9.0)])])
+        self.assertIsNone(entry["placement"])
+
+    def test_a_control_counts_in_the_rounds_of_its_row(self):
+        reports = at(40.0, [report("rma", [("put 1 MiB", 1.0), ("put 1 MiB bare", 2.0)])])
+        reports += at(160.0, [report("rma", [("put 1 MiB", 10.0), ("put 1 MiB bare", 20.0)])])
+        reports += at(160.0, [report("openmpi", [("put 1 MiB", 30.0)])])
+        entry = only_entry(reports)
+        self.assertEqual((entry["ours"], entry["bare"], entry["placement"]), (10.0, 20.0, "far"))
+
+    def test_the_control_itself_counts_where_it_was_near(self):
+        reports = self.rounds((40.0, "rma", 110.0), (44.0, "openmpi", 140.0))
+        reports += [report("cache-line", [("cache-line crossing", value)]) for value in (165.0, 42.0, 160.0)]
+        _, control = compare_table.compare(reports)
+        self.assertEqual(control, 42.0)
+
+
 class Compare(unittest.TestCase):
     def test_ratio_is_taken_of_the_best_peer(self):
         entry = only_entry(
@@ -215,7 +267,7 @@ class Main(unittest.TestCase):
             self.assertEqual(
                 json.loads(target.read_text()),
                 [{"row": "put 64 B", "unit": "ns", "ours": 5.0, "peers": {"openmpi": 10.0}, "ratio_to_best": 0.5,
-                  "goal": 1.0, "bare": None}],
+                  "goal": 1.0, "bare": None, "placement": None}],
             )
 
     def test_an_empty_folder_is_an_error(self):
