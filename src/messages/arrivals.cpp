@@ -41,10 +41,13 @@ bool honest_form(RendezvousForm form, bool by_ring) {
   return false;
 }
 
+/// Returns whether to take in a message of this type may be to copy data of any length.
+bool is_copied(MessageType type) { return type == MessageType::rendezvous || type == MessageType::share; }
+
 }  // namespace
 
 bool Arrivals::poll_rings() {
-  bool found = false;
+  bool found = later_ones_.load(std::memory_order_relaxed) != 0 && copy_later_ones();
   for (Inbox::Ring* const ring : inbox_.rings()) {
     if (ring->waiting()) found = poll_ring(*ring) || found;
   }
@@ -106,7 +109,9 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
     for (int i = 0; i < kAtOnce; ++i) {
       LineReceiver::Head head;
       const LineReceiver::Found what = ring.receiver.peek(head);
-      if (what == LineReceiver::Found::nothing) break;
+      if (what == LineReceiver::Found::nothing ||
+          (direct != nullptr && !direct->waits && is_copied(head.type)))
+        break;
       if (direct != nullptr && what == LineReceiver::Found::message && take(*direct, ring.sender, head)) {
         ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
         found = true;
@@ -150,6 +155,17 @@ void Arrivals::copy(int source, const std::vector<Fetch>& fetches) {
       rendezvous_.help(source, one.share);
     }
   }
+}
+
+bool Arrivals::copy_later_ones() {
+  std::vector<Fetch> ones;
+  {
+    const std::lock_guard guard(later_lock_);
+    ones.swap(later_);
+    later_ones_.store(0, std::memory_order_relaxed);
+  }
+  for (const Fetch& one : ones) rendezvous_.fetch(*one.receive, one.announced);
+  return !ones.empty();
 }
 
 bool Arrivals::take_in_channel(const Message& message) {
@@ -319,6 +335,29 @@ void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& r
   }
   receive.data.scatter(0, start.first(receive.wanted()));
   operations_.end(receive, receive.status());
+}
+
+bool Arrivals::deliver_later(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive) {
+  const Announcement* const announced = message->announcement.get();
+  const bool copied =
+      announced != nullptr && message->start().empty() &&
+      (announced->head.form == RendezvousForm::plain || announced->head.form == RendezvousForm::laid_out);
+  if (copied) {
+    describe(receive, message->source, message->tag, message->bytes);
+    try {
+      const std::lock_guard guard(later_lock_);
+      later_.push_back({.receive = &receive, .announced = *announced});
+      later_ones_.store(later_.size(),
+                        std::memory_order_relaxed);  // the caller's wake-up orders it for others
+    } catch (const std::bad_alloc&) {
+      deliver(std::move(message), receive);
+      return false;
+    }
+    release(*message);
+    return true;
+  }
+  deliver(std::move(message), receive);
+  return false;
 }
 
 void Arrivals::deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/job/job.hpp"
+#include "messages/help_record.hpp"
 #include "messages/line_ring.hpp"
 #include "util/spin_lock.hpp"
 
@@ -36,8 +37,9 @@ class Inbox {
     const int sender;
     SpinLock lock;  ///< held by the thread that reads the ring
     LineReceiver receiver;
-    std::atomic<bool> sharing = false;  ///< a thread uses the receiver's claims and the next member
+    std::atomic<bool> sharing = false;  ///< a thread uses the receiver's claims and the next two
     std::uint32_t transfers = 0;        ///< the number of the last transfer (PieceClaims)
+    HelpRecord help;
     /// The sender is lost: what it writes is not read any more.
     std::atomic<bool> closed = false;
 

@@ -202,7 +202,8 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
                           .source = wanted.source,
                           .tag = wanted.tag,
                           .data = data,
-                          .most = request == nullptr ? SIZE_MAX : data.bytes};
+                          .most = request == nullptr ? SIZE_MAX : data.bytes,
+                          .waits = request == nullptr};
   if (receive_directly(direct, request == nullptr ? job_.wait_policy().spins : 0)) {
     if (info != nullptr) *info = {.source = direct.from, .tag = direct.its_tag, .bytes = direct.bytes};
     if (request != nullptr) *request = kCompleteRequest;
@@ -239,7 +240,9 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
       static_cast<void>(pending_.wait(opened));  // complete, so this only closes it
     throw;
   }
-  if (kept != nullptr) {
+  if (kept != nullptr && request != nullptr) {
+    if (arrivals_.deliver_later(std::unique_ptr<KeptMessage>(kept), operation)) wake();
+  } else if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
   } else if ((awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) ||
              (context.revoked() && withdraw(name, opened, context.culprit()) != nullptr)) {

@@ -39,6 +39,10 @@ bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::u
   Inbox::Ring* const ring = inbox_.of(rank);
   // Acquire: pairs with the release below. One message at a time uses the claims.
   if (ring == nullptr || ring->sharing.exchange(true, std::memory_order_acquire)) return false;
+  if (!ring->help.asks()) {
+    ring->sharing.store(false, std::memory_order_release);
+    return false;
+  }
   const std::size_t piece = piece_of(bytes);
   const ShareHead request = {.sender = sender,
                              .receiver = receive.name,
@@ -55,6 +59,7 @@ bool SharedCopy::receive(ReceiveOperation& receive, std::uint64_t sender, std::u
   outbox_.control(rank, MessageType::share, request);
   rma_status_t status = RMA_SUCCESS;
   const std::uint32_t read = read_pieces(receive, request, from, ring->receiver.claims(), &status);
+  ring->help.asked(read < request.pieces());
   ring->sharing.store(false, std::memory_order_release);
   bool over = false;
   static_cast<void>(operations_.receives().with(request.receiver, [&](ReceiveOperation& one) {

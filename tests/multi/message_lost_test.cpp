@@ -198,6 +198,23 @@ TEST_P(MessageLost, AnAnnouncementThatNobodyHadMatched) {
   });
 }
 
+TEST_P(MessageLost, AReceiveThatHasItsAnnouncementButNotItsData) {
+  run([](int rank, const Meet& meet) {
+    const std::vector<std::byte> source(kLong, std::byte{7});
+    std::vector<std::byte> sink(kLong);
+    rma_request_t request = RMA_REQUEST_NULL;
+    if (rank == kVictim) expect_good(rma_ssend_nb(source.data(), kLong, 0, 1, kLostContext, &request));
+    if (rank == 0) {
+      expect_good(rma_probe(kVictim, 1, kLostContext, nullptr));
+      expect_good(rma_recv_nb(sink.data(), kLong, kVictim, 1, kLostContext, nullptr, &request));
+    }
+    meet();
+    if (rank != 0) return rank == kVictim ? end() : (void)0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // most likely it has ended
+    expect_lost(request, "the receive");
+  });
+}
+
 TEST_P(MessageLost, AMessageOfItsHeapIsReceived) {
   // The memory of a process that has ended stays mapped.
   run([](int rank, const Meet& meet) {

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <atomic>
+#include <thread>
 #include <utility>
 
 #include "messages.hpp"
@@ -202,6 +204,63 @@ TEST(Message, BothSendLongOnesAtOnce) {
     EXPECT_TRUE(ok(rma_wait(&request)));
     EXPECT_EQ(sink, contents(bytes, static_cast<std::uint64_t>(round), from, me()));
   }
+}
+
+// The next two fail if a call that does not wait copies what another rank has announced.
+
+TEST(MessageDeferred, ANonblockingReceiveOfAKeptMessageDoesNotCopyIt) {
+  const std::size_t bytes = std::size_t{1} << 20U;
+  const int from = neighbour(ranks() - 1);
+  const auto source = contents(bytes, 1, me(), neighbour(1));
+  std::vector<std::byte> sink(bytes);
+  std::array<rma_request_t, 2> requests = {};
+  EXPECT_TRUE(ok(rma_send_nb(source.data(), bytes, neighbour(1), 1, kContext, &requests[0])));
+  EXPECT_TRUE(ok(rma_probe(from, 1, kContext, nullptr)));
+  rma_message_info_t info = {};
+  EXPECT_TRUE(ok(rma_recv_nb(sink.data(), bytes, from, 1, kContext, &info, &requests[1])));
+  EXPECT_EQ(sink, std::vector<std::byte>(bytes)) << "the call has copied the data";
+  for (rma_request_t& request : requests) EXPECT_TRUE(ok(rma_wait(&request)));
+  EXPECT_EQ(sink, contents(bytes, 1, from, me()));
+  expect_info(info, from, 1, bytes);
+}
+
+TEST(MessageDeferred, ANonblockingReceiveDoesNotCopyTheMessageOfAnotherOne) {
+  const std::size_t bytes = std::size_t{1} << 20U;
+  const int partner = me() ^ 1;
+  std::vector<void*> flags(static_cast<std::size_t>(ranks()));
+  void* own = nullptr;
+  ASSERT_TRUE(ok(rma_malloc(rma_team_world(), sizeof(std::uint64_t), 0, flags.data(), &own)));
+  const std::atomic_ref<std::uint64_t> flag(*static_cast<std::uint64_t*>(own));
+  flag = 0;
+  EXPECT_TRUE(ok(rma_barrier(rma_team_world())));
+  const auto signal = [&] {
+    const std::uint64_t one = 1;
+    EXPECT_TRUE(ok(rma_put(flags[static_cast<std::size_t>(partner)], &one, sizeof one, partner)));
+  };
+  // Without a call of the library, which would take messages in.
+  const auto await_signal = [&] {
+    while (flag.load(std::memory_order_acquire) == 0) std::this_thread::yield();
+  };
+  std::array<rma_request_t, 2> requests = {};
+  std::byte other = {};
+  if (me() % 2 == 0) {
+    std::vector<std::byte> sink(bytes);
+    EXPECT_TRUE(ok(rma_recv_nb(sink.data(), bytes, partner, 2, kContext, nullptr, &requests[0])));
+    signal();
+    await_signal();  // the announcement is there
+    EXPECT_TRUE(ok(rma_recv_nb(&other, 1, partner, 3, kContext, nullptr, &requests[1])));
+    EXPECT_EQ(sink, std::vector<std::byte>(bytes)) << "the call has copied the data";
+    for (rma_request_t& request : requests) EXPECT_TRUE(ok(rma_wait(&request)));
+    EXPECT_EQ(sink, contents(bytes, 2, partner, me()));
+  } else {
+    const auto source = contents(bytes, 2, me(), partner);
+    await_signal();
+    EXPECT_TRUE(ok(rma_send_nb(source.data(), bytes, partner, 2, kContext, &requests[0])));
+    signal();
+    EXPECT_TRUE(ok(rma_send(&other, 1, partner, 3, kContext)));
+    EXPECT_TRUE(ok(rma_wait(&requests[0])));
+  }
+  EXPECT_TRUE(ok(rma_free(rma_team_world(), own)));
 }
 
 TEST(Message, ASynchronousSendEndsOnlyWhenItIsReceived) {
