@@ -10,6 +10,7 @@ TeamBlock& TeamBlock::make(std::byte* memory, const TeamShape& shape) {
     MemberBlock& member = block->member(static_cast<int>(i));
     new (&member.lines) std::array<Line, 2>();
     new (&member.one_way_lines) std::array<Line, kOneWayLines>();
+    new (&member.doorbell) Doorbell();
   }
   return *block;
 }
@@ -33,11 +34,17 @@ Status Rounds::lost() const {
   return roster_.lost(static_cast<int>(block_.lacking() % static_cast<std::uint32_t>(members_)));
 }
 
+void Rounds::close(int member, std::uint64_t round, std::uint64_t before) {
+  block_.close(member, round, before);
+  block_.doorbell.wake();
+  for (int each = 0; each < members_; ++each) block_.member(each).doorbell.wake();
+}
+
 void Rounds::post() {
   // Releases the data to the acquire loads in await(). The exchange and the load of `sleepers` are ordered as
   // in meet_flat(), so this member sees every sleeper that read the line too early to see the new round.
   one_way_line(member_).round.exchange(one_way_, std::memory_order_seq_cst);
-  block_.doorbell.wake_ordered();
+  block_.member(member_).doorbell.wake_ordered();
 }
 
 Status Rounds::await(int member) {
@@ -47,11 +54,10 @@ Status Rounds::await(int member) {
     if (block_.closed()) return true;
     if (!roster_.ended(member) || posted()) return false;
     // The next meeting cannot be complete, because this member has not come, and never comes.
-    block_.close(member, met_ + 1, block_.flat ? 0 : met_);
-    block_.doorbell.wake();
+    close(member, met_ + 1, block_.flat ? 0 : met_);
     return true;
   };
-  if (wait_unless(block_.doorbell, policy_, posted, missing)) return {};
+  if (wait_unless(block_.member(member).doorbell, policy_, posted, missing)) return {};
   failed_ = true;
   return lost();
 }
@@ -88,8 +94,7 @@ bool Rounds::meet_flat() {
       ++ended;
     }
     if (ended == Roster::kNobody) return false;
-    block_.close(ended, round, 0);
-    block_.doorbell.wake();
+    close(ended, round, 0);
     return true;
   };
   return wait_unless(block_.doorbell, policy_, all_arrived, one_missing);
@@ -111,8 +116,7 @@ bool Rounds::meet_counting() {
   const auto one_missing = [&] {
     const int ended = roster_.first_ended(0, members_);
     if (ended == Roster::kNobody) return false;
-    block_.close(ended, round, round - 1);
-    block_.doorbell.wake();
+    close(ended, round, round - 1);
     return true;
   };
   static_cast<void>(wait_unless(block_.doorbell, policy_, released, one_missing));

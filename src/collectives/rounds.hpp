@@ -41,6 +41,8 @@ namespace rma {
 /// have met since that round. So at most kOneWayLines one-way rounds follow a meeting (kOneWaySlots if the
 /// data need a slot), and begin_one_way() refuses the next one: the members meet instead.
 ///
+/// A member sleeps at the doorbell of the member that it waits for, so a post wakes only those that want it.
+///
 /// A one-way round fails for a member if the one that it waits for has ended and has not posted. This closes
 /// the team, so the next meeting fails for all members. Others may have got the data of the same round.
 ///
@@ -79,7 +81,7 @@ class Rounds {
   }
   /// Returns the place for the `bytes` bytes that this member posts in the one-way round.
   [[nodiscard]] std::byte* post_box(std::size_t bytes) { return one_way_box(member_, bytes); }
-  /// Posts the bytes there, and wakes the members that sleep.
+  /// Posts the bytes there, and wakes the members that sleep until they are there.
   void post();
   /// Waits until `member` has posted in this one-way round. RMA_ERR_PEER_LOST.
   [[nodiscard]] Status await(int member);
@@ -102,6 +104,8 @@ class Rounds {
   /// These return whether all members have come.
   [[nodiscard]] bool meet_flat();
   [[nodiscard]] bool meet_counting();
+  /// Closes the team because `member` is missing in `round` (TeamBlock::close), and wakes all sleepers.
+  void close(int member, std::uint64_t round, std::uint64_t before);
   /// Returns the failure of a round that the team's missing member has made impossible.
   [[nodiscard]] Status lost() const;
 

@@ -44,6 +44,7 @@ struct alignas(64) TeamBlock : TeamShape {
   struct MemberBlock {
     std::array<Line, 2> lines;
     std::array<Line, kOneWayLines> one_way_lines;
+    Doorbell doorbell;  ///< those that wait for this member in a one-way round sleep here
     alignas(64) std::array<std::array<std::byte, kSlotBytes>, kOneWaySlots> slots;
     alignas(64) std::array<std::array<std::byte, kPieceBytes>, 2> pieces;
   };
@@ -55,7 +56,7 @@ struct alignas(64) TeamBlock : TeamShape {
   alignas(64) std::atomic<std::uint32_t> joined = 0;  ///< members that have made their team, or could not
   std::atomic<std::uint32_t> failed = 0;              ///< members that could not make their team
   alignas(64) std::atomic<std::uint32_t> left = 0;    ///< members that do not access the block any more
-  Doorbell doorbell;                                  ///< all members sleep here
+  Doorbell doorbell;                                  ///< all members sleep here until they have met
 
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63U;
   static constexpr unsigned kParityBit = 32;
