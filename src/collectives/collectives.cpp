@@ -20,7 +20,7 @@ rma_collective_t reduction(rma_collective_kind_t kind, void* dst, const void* sr
 
 }  // namespace
 
-Status barrier(Team& team) { return team.run({}); }
+Status barrier(Team& team) { return team.barrier(); }
 
 Status broadcast(Team& team, void* buffer, std::size_t bytes, int root) {
   rma_collective_t collective = {};

@@ -61,6 +61,13 @@ Status Team::run(const rma_collective_t& collective) {
   return status;
 }
 
+Status Team::barrier() {
+  const bool in_memory = exchange_ != std::nullopt && hierarchy_ == nullptr && (teams_ == nullptr || met_);
+  if (!in_memory) return run({});
+  count(Counter::barrier);
+  return exchange_->barrier();
+}
+
 Status Team::run_schedule(const rma_collective_t& collective) {
   return channel_ == nullptr ? no_channel() : schedules_->run(channel_, collective);
 }

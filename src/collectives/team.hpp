@@ -63,6 +63,8 @@ class Team {
   /// meet there; within each host first, and between hosts then; an allgather by RDMA; by point-to-point messages; as a
   /// schedule.
   [[nodiscard]] Status run(const rma_collective_t& collective);
+  /// Executes a barrier, as run() does.
+  [[nodiscard]] Status barrier();
   /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by check() first.
   [[nodiscard]] bool checks() const {
     return schedules_ != nullptr && schedules_->checks() && channel_ != nullptr;

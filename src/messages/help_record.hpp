@@ -10,7 +10,7 @@ namespace rma {
 /// kAlone messages alone. One thread at a time uses it.
 class HelpRecord {
  public:
-  static constexpr std::uint32_t kVain = 2;
+  static constexpr std::uint32_t kVain = 4;
   static constexpr std::uint32_t kAlone = 8;
 
   /// Returns whether to ask for help with the next message.

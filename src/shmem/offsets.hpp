@@ -6,11 +6,14 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace rma::shmem {
 
 /// Decides where the blocks of the symmetric heap lie, by offsets from its base. It looks at nothing but the calls that
-/// were made before, so PEs that make the same calls get the same offsets without communication. Not thread-safe.
+/// were made before, so PEs that make the same calls get the same offsets without communication. It keeps the last small
+/// blocks that were freed for the next ones of their sizes, which is several times as fast as to join them with the free
+/// room around them. Not thread-safe.
 class Offsets {
  public:
   /// All blocks begin at multiples of this number of bytes, a cache line, and no two share one.
@@ -28,11 +31,25 @@ class Offsets {
 
  private:
   using Range = std::pair<std::size_t, std::size_t>;  ///< begin and end
+  struct Block {
+    std::size_t size = 0;
+    bool kept = false;  ///< it is freed, and in `kept_`
+  };
+  using Blocks = std::map<std::size_t, Block>;  ///< by offset
 
+  /// The most freed blocks that are kept, and the largest.
+  static constexpr std::size_t kMostKept = 8;
+  static constexpr std::size_t kLargestKept = 4096;
+
+  /// Returns a kept block of this size, or nothing.
+  std::optional<std::size_t> take_kept(std::size_t whole, std::size_t alignment);
+  /// Joins a block, which is no block any more, with the free room around it.
+  void join(Blocks::iterator block);
   void insert(std::size_t begin, std::size_t end);
   void erase(std::size_t begin, std::size_t end);
 
-  std::map<std::size_t, std::size_t> blocks_;              ///< size by offset
+  Blocks blocks_;
+  std::vector<Blocks::iterator> kept_;                     ///< in the order in which they were freed
   std::map<std::size_t, std::size_t> free_;                ///< end by begin; no two ranges touch
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  ///< the same: size and begin
 };

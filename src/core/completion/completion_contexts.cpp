@@ -47,9 +47,7 @@ void CompletionContexts::give_back(CompletionContext& context) {
   spare_.push_back(&context);
 }
 
-void CompletionContexts::for_each(const std::function<void(CompletionContext&)>& visit) {
-  visit(default_);
-  if (!any_taken_.load(std::memory_order_relaxed)) return;
+void CompletionContexts::for_each_made(const std::function<void(CompletionContext&)>& visit) {
   // The lock is not held during the visits, which may wait for operations of other ranks.
   for (std::size_t i = 0;; ++i) {
     CompletionContext* context = nullptr;

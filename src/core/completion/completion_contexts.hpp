@@ -34,10 +34,16 @@ class CompletionContexts {
   void give_back(CompletionContext& context);
 
   /// Calls `visit` for the default context and for all that take() has ever returned.
-  void for_each(const std::function<void(CompletionContext&)>& visit);
+  template <typename Visit>
+  void for_each(const Visit& visit) {
+    visit(default_);
+    if (any_taken_.load(std::memory_order_relaxed)) [[unlikely]]
+      for_each_made(visit);
+  }
 
  private:
   [[nodiscard]] CompletionContext& current_of_thread();
+  void for_each_made(const std::function<void(CompletionContext&)>& visit);
 
   const int ranks_;
   ProgressEngine& engine_;

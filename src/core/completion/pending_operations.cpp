@@ -88,12 +88,12 @@ Status PendingOperations::finish(rma_request_t operation) {
 }
 
 Status PendingOperations::fence_all_contexts() {
-  Status first;
+  CompletionContext::Failure first;
   contexts_.for_each([&](CompletionContext& context) {
-    Status status = failure(context.fence_all());
-    if (first.ok()) first = std::move(status);
+    const CompletionContext::Failure failed = context.fence_all();
+    if (first.code == RMA_SUCCESS) first = failed;
   });
-  return first;
+  return failure(first);
 }
 
 Status PendingOperations::failure(rma_status_t code, int rank) const {

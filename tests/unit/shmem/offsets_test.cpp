@@ -60,6 +60,28 @@ TEST(Offsets, TheSameCallsGiveTheSameOffsets) {
   EXPECT_EQ(all_of_them(), all_of_them());
 }
 
+TEST(Offsets, AFreedBlockServesTheNextOneOfItsSizeIfItsAlignmentFits) {
+  Offsets offsets(kBytes);
+  const std::size_t first = offsets.take(64, 64).value_or(kBytes);
+  const std::size_t second = offsets.take(64, 64).value_or(kBytes);
+  ASSERT_EQ(second % 128, 64U);
+  EXPECT_TRUE(offsets.give(second));
+  EXPECT_EQ(offsets.size_at(second), std::nullopt);
+  EXPECT_FALSE(offsets.give(second));
+  const std::size_t aligned = offsets.take(64, 128).value_or(kBytes);
+  EXPECT_EQ(aligned % 128, 0U);
+  EXPECT_NE(aligned, first);
+  EXPECT_EQ(offsets.take(64, 64), second);
+}
+
+TEST(Offsets, FreedBlocksMakeRoomForALargerOne) {
+  Offsets offsets(4 * Offsets::kUnit);
+  std::vector<std::size_t> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(offsets.take(1, 1).value_or(kBytes));
+  for (const std::size_t block : blocks) EXPECT_TRUE(offsets.give(block));
+  EXPECT_EQ(offsets.take(4 * Offsets::kUnit, 1), 0U);
+}
+
 TEST(Offsets, TooMuchIsRefused) {
   Offsets offsets(kBytes);
   EXPECT_EQ(offsets.take(kBytes + 1, 1), std::nullopt);
