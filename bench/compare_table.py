@@ -140,7 +140,7 @@ def in_rounds(programs, wanted):
     return {program: {form: medians for form, medians in forms.items() if medians} for program, forms in chosen.items()}
 
 
-def placed(programs, limit):
+def placement_of(programs, limit):
     """Returns the placement in which all programs have measured a row, or "mixed", or None if it is not known."""
     rounds = [each for forms in programs.values() for form in forms.values() for each in form]
     if not any(crossing for _, crossing in rounds):
@@ -176,7 +176,7 @@ def collect(reports):
             forms.setdefault(row.get("form", ""), []).append((row["median"], crossing_of(report, row)))
     crossings = [crossing_of(report, row) for report in reports for row in report["rows"]]
     limit = NEAR * min((crossing for crossing in crossings if crossing), default=0)
-    placements = {name: placed(programs, limit) for name, programs in samples.items() if not name.endswith(BARE)}
+    placements = {name: placement_of(programs, limit) for name, programs in samples.items() if not name.endswith(BARE)}
     values = {}
     for name, programs in samples.items():
         # A row and its control were measured together.

@@ -40,8 +40,8 @@ static inline struct placement placement_open(int rank) {
   return placement;
 }
 
-/** Ranks 0 and 1 call it at the same time, others may. Returns at rank 0 the time in nanoseconds in which a cache line
- * crosses, and 0 if it is not measured. */
+/** Ranks 0 and 1 call it at the same time; other ranks may call it too. Returns the time in nanoseconds in which a cache
+ * line crosses from one processor to the other, and 0 if it is not measured. */
 static inline double placement_crossing(struct placement* placement) {
   enum { kRounds = 100 };
   struct timespec start, end;

@@ -60,20 +60,22 @@ class Exchange {
   [[nodiscard]] Status scatter_uneven(const rma_collective_t& collective, bool& done);
   [[nodiscard]] Status alltoall_uneven(const rma_collective_t& collective, bool& done);
 
-  // Two members that have a processor each copy long blocks together (exchange_pairs.cpp).
+  // Long blocks of two members (exchange_pairs.cpp).
+  /// Returns whether both members of the team copy the blocks of this operation at the same time: there are two members,
+  /// each has a processor, and the blocks are long.
   [[nodiscard]] bool copies_together(const rma_collective_t& collective) const;
   /// Executes an operation for which copies_together() is true. If `done` is false afterwards, a member cannot get at
   /// the other's buffers.
   [[nodiscard]] Status run_together(const rma_collective_t& collective, bool& done);
   /// A block that one of the two gives to the other one.
-  struct Given {
+  struct PairBlock {
     int giver = 0;
     std::size_t src_at = 0;  ///< where it begins in the giver's source
     std::size_t dst_at = 0;  ///< where it begins in the other one's destination
     std::size_t bytes = 0;
   };
   /// Copies a block: the member that gets it reads the first half, and the one that gives it writes the rest.
-  [[nodiscard]] Status copy_together(const AnnouncedBuffers::Mine& mine, const Given& block, bool& done);
+  [[nodiscard]] Status copy_together(const AnnouncedBuffers::Mine& mine, const PairBlock& block, bool& done);
   /// Copies the block of each of the two to the other one.
   [[nodiscard]] Status exchange_blocks(const AnnouncedBuffers::Mine& mine, bool& done);
 

@@ -8,6 +8,7 @@
 namespace rma {
 namespace {
 
+/// The halves of a block meet at a multiple of this, so the two system calls share at most one page.
 constexpr std::size_t kPage = 4096;
 
 }  // namespace
@@ -58,7 +59,7 @@ Status Exchange::run_together(const rma_collective_t& collective, bool& done) {
   }
 }
 
-Status Exchange::copy_together(const AnnouncedBuffers::Mine& mine, const Given& block, bool& done) {
+Status Exchange::copy_together(const AnnouncedBuffers::Mine& mine, const PairBlock& block, bool& done) {
   if (Status told = announced_.announce(mine); !told.ok()) return told;
   done = announced_.sources_reached() && announced_.destinations_reached();
   if (!done) return {};

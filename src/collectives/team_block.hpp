@@ -56,7 +56,7 @@ struct alignas(64) TeamBlock : TeamShape {
   alignas(64) std::atomic<std::uint32_t> joined = 0;  ///< members that have made their team, or could not
   std::atomic<std::uint32_t> failed = 0;              ///< members that could not make their team
   alignas(64) std::atomic<std::uint32_t> left = 0;    ///< members that do not access the block any more
-  Doorbell doorbell;                                  ///< all members sleep here until they have met
+  Doorbell doorbell;                                  ///< all members sleep here, but for one-way rounds
 
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 63U;
   static constexpr unsigned kParityBit = 32;

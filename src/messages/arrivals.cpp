@@ -41,13 +41,13 @@ bool honest_form(RendezvousForm form, bool by_ring) {
   return false;
 }
 
-/// Returns whether to take in a message of this type may be to copy data of any length.
-bool is_copied(MessageType type) { return type == MessageType::rendezvous || type == MessageType::share; }
+/// Returns whether a thread that takes in a message of this type may have to copy long data.
+bool may_copy(MessageType type) { return type == MessageType::rendezvous || type == MessageType::share; }
 
 }  // namespace
 
 bool Arrivals::poll_rings() {
-  bool found = later_ones_.load(std::memory_order_relaxed) != 0 && copy_later_ones();
+  bool found = deferred_count_.load(std::memory_order_relaxed) != 0 && copy_deferred();
   for (Inbox::Ring* const ring : inbox_.rings()) {
     if (ring->waiting()) found = poll_ring(*ring) || found;
   }
@@ -110,7 +110,7 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
       LineReceiver::Head head;
       const LineReceiver::Found what = ring.receiver.peek(head);
       if (what == LineReceiver::Found::nothing ||
-          (direct != nullptr && !direct->waits && is_copied(head.type)))
+          (direct != nullptr && !direct->waits && may_copy(head.type)))
         break;
       if (direct != nullptr && what == LineReceiver::Found::message && take(*direct, ring.sender, head)) {
         ring.receiver.pop(head, UnexpectedWindow::cost(head.body.size()));
@@ -157,12 +157,12 @@ void Arrivals::copy(int source, const std::vector<Fetch>& fetches) {
   }
 }
 
-bool Arrivals::copy_later_ones() {
+bool Arrivals::copy_deferred() {
   std::vector<Fetch> ones;
   {
-    const std::lock_guard guard(later_lock_);
-    ones.swap(later_);
-    later_ones_.store(0, std::memory_order_relaxed);
+    const std::lock_guard guard(deferred_lock_);
+    ones.swap(deferred_);
+    deferred_count_.store(0, std::memory_order_relaxed);
   }
   for (const Fetch& one : ones) rendezvous_.fetch(*one.receive, one.announced);
   return !ones.empty();
@@ -337,7 +337,7 @@ void Arrivals::deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& r
   operations_.end(receive, receive.status());
 }
 
-bool Arrivals::deliver_later(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive) {
+bool Arrivals::deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive) {
   const Announcement* const announced = message->announcement.get();
   const bool copied =
       announced != nullptr && message->start().empty() &&
@@ -345,10 +345,10 @@ bool Arrivals::deliver_later(std::unique_ptr<KeptMessage> message, ReceiveOperat
   if (copied) {
     describe(receive, message->source, message->tag, message->bytes);
     try {
-      const std::lock_guard guard(later_lock_);
-      later_.push_back({.receive = &receive, .announced = *announced});
-      later_ones_.store(later_.size(),
-                        std::memory_order_relaxed);  // the caller's wake-up orders it for others
+      const std::lock_guard guard(deferred_lock_);
+      deferred_.push_back({.receive = &receive, .announced = *announced});
+      deferred_count_.store(deferred_.size(),
+                            std::memory_order_relaxed);  // the caller's wake-up orders it for others
     } catch (const std::bad_alloc&) {
       deliver(std::move(message), receive);
       return false;

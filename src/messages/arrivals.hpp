@@ -26,8 +26,8 @@ struct DirectReceive {
   int tag = 0;
   const MessageData& data;
   std::size_t most = 0;  ///< a longer message is left to a posted receive
-  /// The caller waits. Else it takes in no message whose data are copied from their sender's memory: the call would last
-  /// as long as the copy, and so would the other rank wait for what the program sends next.
+  /// Whether the caller waits for the message. A nonblocking call takes in no message whose data this process copies from
+  /// the sender's memory, because the call would last as long as the copy.
   bool waits = true;
   // The message, once it has come:
   int from = -1;
@@ -83,11 +83,11 @@ class Arrivals {
 
   /// Gives a message that was kept to its receive.
   void deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
-  /// Does the same for a call that does not wait. If the data are to be copied from the memory of a rank of this host,
-  /// the next poll_rings() copies them. The caller then wakes this process's threads that wait for messages. Else the call
-  /// would last as long as the copy, and two ranks that exchange long messages would copy one after the other: each
-  /// would post its sends only when it has copied what the other has sent. Returns whether the data are to be copied.
-  [[nodiscard]] bool deliver_later(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
+  /// Gives a kept message to the receive of a nonblocking call. If this process has to copy the data from the memory of
+  /// another rank, the next poll_rings() copies them. Returns true in that case, and the caller wakes the threads that
+  /// wait for messages. A copy within the call would delay the sends that the program posts after it, so two ranks that
+  /// exchange long messages would copy one after the other.
+  [[nodiscard]] bool deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
   /// Gives a kept message to a receive that needs no operation, which the message fits().
   void deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive);
   /// Returns whether all data of the message are here, and the receive takes so many.
@@ -105,8 +105,8 @@ class Arrivals {
     ShareHead share = {};  ///< of a send
   };
   void copy(int source, const std::vector<Fetch>& fetches);
-  /// Copies the data of deliver_later(). Returns whether there were any.
-  bool copy_later_ones();
+  /// Copies the data of deliver_deferred(). Returns whether there were any.
+  bool copy_deferred();
   /// Gives the room that a kept message took for unexpected ones back to its source.
   void release(const KeptMessage& message);
 
@@ -150,9 +150,9 @@ class Arrivals {
   OperationEnds& operations_;
   Rendezvous& rendezvous_;
   std::atomic<std::size_t> next_ring_ = 0;  ///< where poll_rings_for() begins
-  SpinLock later_lock_;
-  std::vector<Fetch> later_;                 ///< of deliver_later(); guarded by the lock
-  std::atomic<std::size_t> later_ones_ = 0;  ///< their number
+  SpinLock deferred_lock_;
+  std::vector<Fetch> deferred_;                  ///< by deliver_deferred(); guarded by the lock
+  std::atomic<std::size_t> deferred_count_ = 0;  ///< their number
   const GiveUp give_up_;
   std::vector<std::atomic<std::uint64_t>>
       kept_;  ///< by rank: cost of its messages that have found no receive yet

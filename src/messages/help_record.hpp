@@ -4,13 +4,13 @@
 
 namespace rma {
 
-/// Decides whether a receiver asks a sender to copy pieces of a long message (SharedCopy), by what has come of the last
-/// requests. A sender that copies what it receives itself comes too late to help, and the receiver has then made a system
-/// call for each piece instead of one for the message. So after kVain requests in vain the receiver copies the next
-/// kAlone messages alone. One thread at a time uses it.
+/// Decides whether a receiver asks a sender to copy pieces of a long message (SharedCopy). It remembers whether the sender
+/// helped with the last messages. A sender that copies its own received messages at that time comes too late to help. The
+/// receiver has then made one system call for each piece instead of one for the message. So after kUnhelped messages
+/// without help the receiver copies the next kAlone messages without asking. One thread at a time uses it.
 class HelpRecord {
  public:
-  static constexpr std::uint32_t kVain = 4;
+  static constexpr std::uint32_t kUnhelped = 4;
   static constexpr std::uint32_t kAlone = 8;
 
   /// Returns whether to ask for help with the next message.
@@ -22,16 +22,16 @@ class HelpRecord {
   /// Says whether the sender has copied any piece.
   void asked(bool helped) {
     if (helped) {
-      vain_ = 0;
-    } else if (++vain_ >= kVain) {
-      vain_ = kVain - 1;  // the next request in vain is enough
+      unhelped_ = 0;
+    } else if (++unhelped_ >= kUnhelped) {
+      unhelped_ = kUnhelped - 1;  // the next message without help is enough
       alone_ = kAlone;
     }
   }
 
  private:
-  std::uint32_t vain_ = 0;   ///< the last requests, all in vain
-  std::uint32_t alone_ = 0;  ///< messages to copy without asking
+  std::uint32_t unhelped_ = 0;  ///< the last messages, all without help
+  std::uint32_t alone_ = 0;     ///< messages to copy without asking
 };
 
 }  // namespace rma

@@ -241,7 +241,7 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     throw;
   }
   if (kept != nullptr && request != nullptr) {
-    if (arrivals_.deliver_later(std::unique_ptr<KeptMessage>(kept), operation)) wake();
+    if (arrivals_.deliver_deferred(std::unique_ptr<KeptMessage>(kept), operation)) wake();
   } else if (kept != nullptr) {
     arrivals_.deliver(std::unique_ptr<KeptMessage>(kept), operation);
   } else if ((awaits_lost(wanted.source) && withdraw(name, opened, lost_among(wanted.source)) != nullptr) ||

@@ -51,8 +51,8 @@ bool Offsets::give(std::size_t offset) {
     join(kept_.front());
     kept_.erase(kept_.begin());
   }
+  kept_.push_back(block);  // first: it may throw
   block->second.kept = true;
-  kept_.push_back(block);
   return true;
 }
 

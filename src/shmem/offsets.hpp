@@ -20,6 +20,7 @@ class Offsets {
   static constexpr std::size_t kUnit = 64;
 
   explicit Offsets(std::size_t bytes);
+  Offsets(Offsets&&) = default;  // a copy would have iterators of the original
 
   /// Returns the offset of a block of `bytes` bytes, above 0, that is a multiple of `alignment`, a power of two. Returns
   /// nothing if there is no room.
@@ -43,7 +44,7 @@ class Offsets {
 
   /// Returns a kept block of this size, or nothing.
   std::optional<std::size_t> take_kept(std::size_t whole, std::size_t alignment);
-  /// Joins a block, which is no block any more, with the free room around it.
+  /// Removes a block, and joins its room with the free room around it.
   void join(Blocks::iterator block);
   void insert(std::size_t begin, std::size_t end);
   void erase(std::size_t begin, std::size_t end);

@@ -9,13 +9,13 @@ TEST(HelpRecordTest, AsksWhileTheSenderHelps) {
   HelpRecord record;
   for (int message = 0; message < 100; ++message) {
     EXPECT_TRUE(record.asks());
-    record.asked(message % 2 == 0);  // one request in vain says nothing
+    record.asked(message % 2 == 0);  // one message without help changes nothing
   }
 }
 
-TEST(HelpRecordTest, CopiesAloneAfterRequestsInVainAndThenAsksAgain) {
+TEST(HelpRecordTest, CopiesAloneAfterMessagesWithoutHelpAndThenAsksAgain) {
   HelpRecord record;
-  for (std::uint32_t vain = 0; vain < HelpRecord::kVain; ++vain) {
+  for (std::uint32_t unhelped = 0; unhelped < HelpRecord::kUnhelped; ++unhelped) {
     EXPECT_TRUE(record.asks());
     record.asked(false);
   }
@@ -29,7 +29,7 @@ TEST(HelpRecordTest, CopiesAloneAfterRequestsInVainAndThenAsksAgain) {
   record.asked(true);
   EXPECT_TRUE(record.asks());
   record.asked(false);
-  EXPECT_TRUE(record.asks()) << "help makes up for the requests before";
+  EXPECT_TRUE(record.asks()) << "help clears the record";
 }
 
 }  // namespace
