@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "util/interruptions.hpp"
+
 namespace rma {
 namespace {
 
@@ -50,7 +52,11 @@ Result<pmix_proc_t> PmixSession::join() {
         "with PMIX_NAMESPACE and PMIX_RANK unset");
   }
   if (c.owner == 0) {
-    if (const auto code = PMIx_Init(&c.self, nullptr, 0); code != PMIX_SUCCESS) {
+    const auto code = [&] {
+      const SignalsHeldBack held_back;  // PMIx's threads inherit the mask, and run no handler of the program
+      return PMIx_Init(&c.self, nullptr, 0);
+    }();
+    if (code != PMIX_SUCCESS) {
       return pmix_failure("PMIx_Init", code)
           .within(fmt::format(
               "the launcher that set PMIX_NAMESPACE={} and PMIX_RANK={} does not answer. Start the "

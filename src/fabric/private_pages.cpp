@@ -7,6 +7,8 @@
 #include <array>
 #include <cerrno>
 
+#include "util/interruptions.hpp"
+
 namespace rma {
 namespace {
 
@@ -37,9 +39,10 @@ bool PrivatePages::contain(const AddressSpan& span) const {
   const std::size_t end = span.end / page_;
   for (std::size_t page = span.begin / page_; page < end;) {
     const std::size_t wanted = std::min(end - page, entries.size());
-    const ssize_t got = ::pread(file_, entries.data(), wanted * sizeof(entries[0]),
-                                static_cast<off_t>(page * sizeof(entries[0])));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted([&] {
+      return ::pread(file_, entries.data(), wanted * sizeof(entries[0]),
+                     static_cast<off_t>(page * sizeof(entries[0])));
+    });
     const std::size_t whole = got > 0 ? static_cast<std::size_t>(got) / sizeof(entries[0]) : 0;
     if (whole == 0) return false;
     // A page that is neither present nor swapped out may be anything, so the answer is no.

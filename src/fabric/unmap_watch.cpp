@@ -1,4 +1,5 @@
 #include "fabric/unmap_watch.hpp"
+#include "util/interruptions.hpp"
 #include "util/text.hpp"
 
 #include <fcntl.h>
@@ -103,8 +104,7 @@ UnmapWatch::~UnmapWatch() {
     std::erase(all.events, &events_);
     if (thread_.running()) {
       const std::uint64_t one = 1;
-      while (::write(stop_, &one, sizeof(one)) < 0 && errno == EINTR) {
-      }
+      static_cast<void>(uninterrupted([&] { return ::write(stop_, &one, sizeof(one)); }));
       // The join frees memory that the C library allocated for the thread, and so may unmap it. By then the
       // thread has ended the watch.
       thread_.join();
@@ -164,7 +164,7 @@ void UnmapWatch::watch_loop(int events, int stop) {
   std::array<pollfd, 2> wanted = {
       {{.fd = events, .events = POLLIN, .revents = 0}, {.fd = stop, .events = POLLIN, .revents = 0}}};
   for (;;) {
-    if (::poll(wanted.data(), wanted.size(), -1) < 0) continue;  // EINTR, as of a debugger
+    if (::poll(wanted.data(), wanted.size(), -1) < 0) continue;  // a debugger interrupted it
     // Threads that the kernel holds come before the request to end.
     if ((wanted[0].revents & POLLIN) != 0) {
       read_events(events);

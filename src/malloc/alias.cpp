@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
@@ -18,6 +17,7 @@
 
 #include "malloc/page_contents.hpp"
 #include "malloc/sealed_file.hpp"
+#include "util/interruptions.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
@@ -52,8 +52,8 @@ bool has_file(const Alias& of) noexcept {
 /// Reads [at, end) of the file `from` into `to`.
 bool read_all(int from, off_t at, off_t end, std::byte* to) noexcept {
   while (at < end) {
-    const long got = ::syscall(SYS_pread64, from, to, static_cast<std::size_t>(end - at), at);
-    if (got < 0 && errno == EINTR) continue;
+    const long got = uninterrupted(
+        [&] { return ::syscall(SYS_pread64, from, to, static_cast<std::size_t>(end - at), at); });
     if (got <= 0) return false;
     at += got;
     to += got;
@@ -140,19 +140,17 @@ Status replace(const Alias& wanted) {
   const auto pages = PageCopy::open(wanted.fd, begin, wanted.offset);
   if (!pages.ok()) return Status(pages.status().code(), std::string(pages.status().text()));
   // A handler of a signal could store something into pages that are copied already. Nothing below allocates.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   int error_number = 0;
-  for (const Mapping& mapping : mappings.value()) {
-    if (error_number == 0) error_number = pages.value().copy(mapping);
+  {
+    const SignalsHeldBack held_back;
+    for (const Mapping& mapping : mappings.value()) {
+      if (error_number == 0) error_number = pages.value().copy(mapping);
+    }
+    if (error_number == 0 && map_memory(wanted.address, wanted.bytes, MAP_SHARED | MAP_FIXED, wanted.fd,
+                                        wanted.offset) == nullptr) {
+      error_number = errno;
+    }
   }
-  if (error_number == 0 &&
-      map_memory(wanted.address, wanted.bytes, MAP_SHARED | MAP_FIXED, wanted.fd, wanted.offset) == nullptr) {
-    error_number = errno;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error_number == 0) return {};
   const bool full = error_number == ENOMEM || error_number == ENOSPC;
   return system_failure(

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "util/interruptions.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -92,8 +93,10 @@ int PageCopy::copy_touched(const Mapping& mapping) const noexcept {
       entries;  // NOLINT(cppcoreguidelines-pro-type-member-init): the kernel fills it
   for (std::uintptr_t at = mapping.begin; at < mapping.end;) {
     const std::size_t wanted = std::min<std::size_t>((mapping.end - at) / page, entries.size());
-    const ssize_t bytes = ::pread(pagemap_, entries.data(), wanted * sizeof entries[0],
-                                  static_cast<off_t>(at / page * sizeof entries[0]));
+    const ssize_t bytes = uninterrupted([&] {
+      return ::pread(pagemap_, entries.data(), wanted * sizeof entries[0],
+                     static_cast<off_t>(at / page * sizeof entries[0]));
+    });
     if (bytes < static_cast<ssize_t>(sizeof entries[0])) return bytes < 0 ? errno : EIO;
     const std::size_t got = static_cast<std::size_t>(bytes) / sizeof entries[0];
     for (std::size_t first = 0; first < got;) {
@@ -113,9 +116,9 @@ int PageCopy::write(std::uintptr_t begin, std::uintptr_t end) const noexcept {
   while (begin < end) {
     // Not by pwrite(), which AddressSanitizer intercepts: it would report the red zones between the
     // variables.
-    const long done =
-        ::syscall(SYS_pwrite64, file_, begin, end - begin, static_cast<off_t>(begin - begin_ + offset_));
-    if (done < 0 && errno == EINTR) continue;
+    const long done = uninterrupted([&] {
+      return ::syscall(SYS_pwrite64, file_, begin, end - begin, static_cast<off_t>(begin - begin_ + offset_));
+    });
     if (done <= 0) return done < 0 ? errno : EIO;
     begin += static_cast<std::uintptr_t>(done);
   }

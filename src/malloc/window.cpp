@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <utility>
 
 #include "malloc/sealed_file.hpp"
+#include "util/file_memory.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
 
@@ -20,9 +20,6 @@ namespace rma {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-// One call of fallocate takes at most this much. A signal makes the kernel undo the whole call, so a process
-// that is interrupted often would never get through a large one.
-constexpr std::size_t kBackingStep = std::size_t{64} << 20U;
 constexpr std::size_t kSpareAddresses = std::size_t{64} << 20U;
 constexpr std::size_t kMaxLimit = std::size_t{1}
                                   << 46U;  // twice this and the spare fit into 47 bits of user addresses
@@ -225,17 +222,10 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
     if (bytes > limit_ - used) return no_memory(bytes, used, 0);
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
 
-  for (std::size_t done = 0; done < bytes;) {
-    const std::size_t step = std::min(bytes - done, kBackingStep);
-    if (::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset - alias_.file_bytes + done),
-                    static_cast<off_t>(step)) == 0) {
-      done += step;
-    } else if (errno != EINTR) {
-      const int error_number = errno;
-      punch(offset, bytes);  // the failed step may have taken a part of its memory
-      used_.fetch_sub(bytes, std::memory_order_relaxed);
-      return no_memory(bytes, used, error_number);
-    }
+  if (const int error_number = take_file_memory(fd_, offset - alias_.file_bytes, bytes); error_number != 0) {
+    punch(offset, bytes);  // the call may have taken a part of the memory
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return no_memory(bytes, used, error_number);
   }
 #ifdef MADV_COLLAPSE
   if (huge_pages_ == HugePages::transparent && bytes >= kHugePage) {
@@ -255,11 +245,7 @@ void Window::release(std::size_t offset, std::size_t bytes) {
 }
 
 void Window::punch(std::size_t offset, std::size_t bytes) const {
-  // Only a signal makes this fail, because the range is inside the file and the file is this process's own.
-  while (::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                     static_cast<off_t>(offset - alias_.file_bytes), static_cast<off_t>(bytes)) != 0 &&
-         errno == EINTR) {
-  }
+  give_file_memory(fd_, offset - alias_.file_bytes, bytes);
 }
 
 std::byte* Window::aliased(const void* address, std::size_t bytes) const noexcept {

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "process_heap/range.hpp"
+#include "util/interruptions.hpp"
 
 namespace rma::process_heap {
 namespace {
@@ -33,8 +34,7 @@ void after_fork_in_parent() {
   close_end(writing);
   if (reading >= 0) {
     char byte = 0;
-    while (::read(reading, &byte, sizeof byte) < 0 && errno == EINTR) {
-    }
+    static_cast<void>(uninterrupted([&] { return ::read(reading, &byte, sizeof byte); }));
   }
   close_end(reading);
   errno = error_number;

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "util/interruptions.hpp"
+
 namespace rma::transport {
 
 ServiceThread::~ServiceThread() {
@@ -39,10 +41,7 @@ void ServiceThread::run() {
     polled.push_back({.fd = watched.fd, .events = POLLIN, .revents = 0});
   polled.push_back({.fd = stop_fd_, .events = POLLIN, .revents = 0});
   while (true) {
-    if (poll(polled.data(), polled.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      return;
-    }
+    if (uninterrupted([&] { return poll(polled.data(), polled.size(), -1); }) < 0) return;
     if (polled.back().revents != 0) return;
     for (std::size_t i = 0; i < watched_.size(); ++i) {
       if ((polled[i].revents & POLLIN) != 0) {

@@ -1,10 +1,10 @@
 #include "util/background_thread.hpp"
 
 #include <cerrno>
-#include <csignal>
 #include <new>
 
 #include "util/exhausted.hpp"
+#include "util/interruptions.hpp"
 
 namespace rma {
 
@@ -13,15 +13,13 @@ int BackgroundThread::start(const char* name, void (*run)(void*), void* context)
   context_ = context;
   pthread_attr_t attributes;
   if (const int error = ::pthread_attr_init(&attributes); error != 0) return error;
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits this mask
   int error = ::pthread_attr_setstacksize(&attributes, kStackBytes);
-  if (error == 0) error = ::pthread_create(&thread_, &attributes, main, this);
-  // The program's thread_local variables lie in each thread's stack, and may be larger than kStackBytes.
-  if (error == EINVAL) error = ::pthread_create(&thread_, nullptr, main, this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  {
+    const SignalsHeldBack held_back;  // the new thread inherits the mask
+    if (error == 0) error = ::pthread_create(&thread_, &attributes, main, this);
+    // The program's thread_local variables lie in each thread's stack, and may be larger than kStackBytes.
+    if (error == EINVAL) error = ::pthread_create(&thread_, nullptr, main, this);
+  }
   ::pthread_attr_destroy(&attributes);
   if (error != 0) return error;
   running_ = true;

@@ -6,6 +6,8 @@
 #include <memory>
 #include <thread>
 
+#include "util/interruptions.hpp"
+
 // The FLUSH function of GNU Fortran's library. A null argument flushes all units. The address of the function
 // is null if the process does not have the library.
 extern "C" [[gnu::weak]] void _gfortran_flush_i4(const int* unit);  // NOLINT(*-identifier,*-naming)
@@ -16,6 +18,7 @@ void flush_streams() noexcept {
   try {
     auto flushed = std::make_shared<std::promise<void>>();
     const std::future<void> over = flushed->get_future();
+    const SignalsHeldBack held_back;  // the new thread inherits the mask
     std::thread([flushed] {
       std::fflush(nullptr);
       if (_gfortran_flush_i4 != nullptr) _gfortran_flush_i4(nullptr);

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "util/interruptions.hpp"
+
 namespace rma {
 namespace {
 
@@ -29,9 +31,9 @@ bool parse_start(std::string_view line, std::uint64_t& started) {
 
 Result<ProcessIdentity> identify(pid_t process) {
   const auto path = fmt::format("/proc/{}/stat", process);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC); });
   std::array<char, 1024> line;
-  const ssize_t bytes = file < 0 ? -1 : read(file, line.data(), line.size());
+  const ssize_t bytes = file < 0 ? -1 : uninterrupted([&] { return read(file, line.data(), line.size()); });
   const int error = errno;
   if (file >= 0) close(file);
   if (bytes < 0 && (error == ENOENT || error == ESRCH)) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "util/interruptions.hpp"
+
 namespace rmarun {
 
 void Forwarder::add_rank(int rank, Descriptor out, Descriptor err) {
@@ -50,12 +52,13 @@ bool Forwarder::handle(const std::vector<pollfd>& polls) {
 
 bool Forwarder::read_some(Source& source) {
   std::array<char, size_t{64} << 10> piece;  // the size of a pipe
-  const ssize_t count = ::read(source.from.get(), piece.data(), piece.size());
+  const ssize_t count =
+      rma::uninterrupted([&] { return ::read(source.from.get(), piece.data(), piece.size()); });
   if (count > 0) {
     source.lines.feed({piece.data(), static_cast<size_t>(count)}, outlet_.queue(source.to));
     return true;
   }
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (count < 0 && errno == EAGAIN) return false;
   source.lines.finish(outlet_.queue(source.to), ranks_ > 1);
   source.from.reset();
   return false;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rmarun/binding.hpp"
+#include "util/interruptions.hpp"
 
 namespace rmarun {
 namespace {
@@ -48,6 +49,7 @@ rma::Result<Preparation> Preparation::start(const Options& options, const std::s
   shared->done = Descriptor(::eventfd(0, EFD_CLOEXEC));
   if (!shared->done.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   try {
+    const rma::SignalsHeldBack held_back;  // this thread and PMIx's inherit the mask
     std::thread([shared, ranks = options.ranks, bind = options.bind, directory] {
       shared->result = prepare(ranks, bind, directory);
       const uint64_t one = 1;
@@ -63,7 +65,7 @@ int Preparation::done() const noexcept { return shared_->done.get(); }
 
 rma::Result<Prepared> Preparation::take() {
   uint64_t count = 0;  // the read comes after the thread's write, and so does the use of the result
-  [[maybe_unused]] const ssize_t got = ::read(shared_->done.get(), &count, sizeof count);
+  static_cast<void>(rma::uninterrupted([&] { return ::read(shared_->done.get(), &count, sizeof count); }));
   return *std::move(shared_->result);
 }
 

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "util/interruptions.hpp"
+
 namespace rmarun {
 namespace {
 
@@ -123,8 +125,9 @@ Spawned spawn(const SpawnRequest& request) {
   failure.write.reset();
   // The pipe ends without data when exec has closed its other end.
   int error = 0;
-  if (::read(failure.read.get(), &error, sizeof error) == static_cast<ssize_t>(sizeof error)) {
-    ::waitpid(pid, nullptr, 0);
+  const ssize_t got = rma::uninterrupted([&] { return ::read(failure.read.get(), &error, sizeof error); });
+  if (got == static_cast<ssize_t>(sizeof error)) {
+    static_cast<void>(rma::uninterrupted([&] { return ::waitpid(pid, nullptr, 0); }));
     result.error = error;
     result.at_exec = true;
     return result;

@@ -1,7 +1,6 @@
 #include "core/job/local_processes.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <atomic>
 
@@ -24,9 +23,7 @@ Status LocalProcesses::add(int rank, pid_t process) {
 
 bool LocalProcesses::ended(int rank) const {
   const transport::Descriptor& file = files_[static_cast<std::size_t>(rank)];
-  if (!file.open()) return false;
-  pollfd event = {.fd = file.get(), .events = POLLIN, .revents = 0};
-  if (poll(&event, 1, 0) != 1) return false;
+  if (!file.open() || !transport::has_ended(file)) return false;
   // The system ended the process before it reported the end. The fence orders the caller's next loads after
   // that.
   std::atomic_thread_fence(std::memory_order_seq_cst);

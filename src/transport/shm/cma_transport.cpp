@@ -1,7 +1,6 @@
 #include "transport/shm/cma_transport.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <ctime>
 
 #include "transport/shm/wakeup.hpp"
+#include "util/interruptions.hpp"
 
 namespace rma::transport {
 namespace {
@@ -62,7 +62,7 @@ bool CmaTransport::available() {
   char to = 0;
   const iovec local = {.iov_base = &to, .iov_len = 1};
   const iovec remote = {.iov_base = &from, .iov_len = 1};
-  return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 && to == 1;
+  return uninterrupted([&] { return process_vm_readv(getpid(), &local, 1, &remote, 1, 0); }) == 1 && to == 1;
 }
 
 std::vector<std::byte> CmaTransport::card_of(const ProcessIdentity& process) {
@@ -113,7 +113,8 @@ bool CmaTransport::permitted(pid_t process) const {
   std::byte byte = {};
   const iovec here = {.iov_base = &byte, .iov_len = sizeof byte};
   const iovec there = {.iov_base = nullptr, .iov_len = sizeof byte};
-  return process_vm_readv(process, &here, 1, &there, 1, 0) >= 0 || status_of(errno) != RMA_ERR_UNSUPPORTED;
+  return uninterrupted([&] { return process_vm_readv(process, &here, 1, &there, 1, 0); }) >= 0 ||
+         status_of(errno) != RMA_ERR_UNSUPPORTED;
 }
 
 void CmaTransport::fail(int peer) {
@@ -121,12 +122,9 @@ void CmaTransport::fail(int peer) {
 }
 
 bool CmaTransport::runs(const Process& process) {
-  if (!process.file.open()) {
-    const auto now = identify(process.identity.process);
-    return now.ok() && now.value() == process.identity;
-  }
-  pollfd end = {.fd = process.file.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&end, 1, 0) == 0;  // a pidfd is readable once its process has ended
+  if (process.file.open()) return !has_ended(process.file);
+  const auto now = identify(process.identity.process);
+  return now.ok() ? now.value() == process.identity : now.status().code() != RMA_ERR_PEER_LOST;
 }
 
 bool CmaTransport::keeps_number(Process& process) {

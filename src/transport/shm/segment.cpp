@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "util/file_memory.hpp"
+
 namespace rma::transport {
 namespace {
 
@@ -148,14 +150,7 @@ Result<std::byte*> Segment::take(std::size_t bytes) {
                               used_, mapped_.bytes(), bytes));
   }
   // The memory is taken now, so that a lack of memory is an error here and not a SIGBUS later.
-  int error = 0;
-  do {
-    error =
-        fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(used_), static_cast<off_t>(bytes)) == 0
-            ? 0
-            : errno;
-  } while (error == EINTR);
-  if (error != 0) {
+  if (const int error = take_file_memory(file_.get(), used_, bytes); error != 0) {
     return system_failure(RMA_ERR_NO_MEMORY, fmt::format("{} bytes for messages within the host", bytes),
                           error);
   }
@@ -165,12 +160,7 @@ Result<std::byte*> Segment::take(std::size_t bytes) {
 }
 
 void Segment::give(std::byte* memory, std::size_t bytes) {
-  // Only a signal makes this fail, because the range is inside the file and the file is this process's own.
-  while (fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                   static_cast<off_t>(memory - mapped_.base()),
-                   static_cast<off_t>(whole_pages(bytes))) != 0 &&
-         errno == EINTR) {
-  }
+  give_file_memory(file_.get(), static_cast<std::size_t>(memory - mapped_.base()), whole_pages(bytes));
 }
 
 }  // namespace rma::transport

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+
+#include "util/interruptions.hpp"
 
 namespace rma::transport {
 namespace {
@@ -45,7 +48,8 @@ void Wakeup::watch(const Descriptor& process, std::size_t tag) {
 void Wakeup::look(std::vector<std::size_t>& ended) {
   std::array<epoll_event, 16> found = {};
   while (true) {
-    const int count = epoll_wait(events_.get(), found.data(), static_cast<int>(found.size()), 0);
+    const int count = uninterrupted(
+        [&] { return epoll_wait(events_.get(), found.data(), static_cast<int>(found.size()), 0); });
     for (int i = 0; i < count; ++i) {
       const std::uint64_t tag = found[static_cast<std::size_t>(i)].data.u64;
       if (tag == kPipe) continue;
@@ -91,6 +95,13 @@ Result<Descriptor> open_process(pid_t process) {
     return Status(RMA_ERR_PEER_LOST, fmt::format("process {} is no more", process));
   }
   return file;
+}
+
+bool has_ended(const Descriptor& process) {
+  pollfd end = {.fd = process.get(), .events = POLLIN, .revents = 0};
+  // A signal interrupts even a call that does not wait, if the process runs.
+  const int found = uninterrupted([&] { return poll(&end, 1, 0); });
+  return found == 1 && (end.revents & POLLIN) != 0;
 }
 
 }  // namespace rma::transport

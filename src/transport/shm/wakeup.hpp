@@ -52,4 +52,7 @@ class Wakeup {
 /// RMA_ERR_PEER_LOST if there is no such process.
 [[nodiscard]] Result<Descriptor> open_process(pid_t process);
 
+/// Returns whether the process of this pidfd has ended. Returns false if the system cannot tell.
+[[nodiscard]] bool has_ended(const Descriptor& process);
+
 }  // namespace rma::transport
