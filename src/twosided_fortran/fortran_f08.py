@@ -15,8 +15,6 @@ IMPORTS = ("MPI_ADDRESS_KIND", "MPI_OFFSET_KIND", "MPI_COUNT_KIND", "MPI_Status"
 # The predefined variables that are a status or statuses.
 STATUSES = {"MPI_STATUS_IGNORE(MPI_STATUS_SIZE)": "MPI_STATUS_IGNORE",
             "MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)": "MPI_STATUSES_IGNORE(1)"}
-# Constants whose types are not those of constants.txt's groups.
-DATATYPES = ("MPI_LONG_LONG_INT", "MPI_C_COMPLEX")
 
 ADDRESS = "integer(kind=MPI_ADDRESS_KIND)"
 ERROR = ("ierror", "integer")
@@ -106,8 +104,7 @@ def generic_of(prefix, function):
 
 
 def constants_of(constants):
-    lines = [f"  {kind}, parameter :: {name} = {value}" for kind, name, value in FORTRAN_CONSTANTS
-             if name not in DATATYPES]
+    lines = [f"  {kind}, parameter :: {name} = {value}" for kind, name, value in FORTRAN_CONSTANTS]
     for c_type, _, entries in constants:
         for name, value in entries:
             if name.startswith("MPI_T_"):  # C only
@@ -115,8 +112,6 @@ def constants_of(constants):
             number = int(value, 0) - name.startswith("MPI_MAX_")  # a string in Fortran has no null at its end
             lines.append(f"  type({c_type}), parameter :: {name} = {c_type}({number})" if c_type
                          else f"  integer, parameter :: {name} = {number}")
-    lines += [f"  type(MPI_Datatype), parameter :: {name} = MPI_Datatype({value})" for _, name, value in FORTRAN_CONSTANTS
-              if name in DATATYPES]
     for block, kind, declarator in SENTINELS:
         kind, declarator = ("type(MPI_Status)", STATUSES[declarator]) if declarator in STATUSES else (kind, declarator)
         lines += [f"  {kind} :: {declarator}", f"  common /mpi_abi_{block}/ {declarator.partition('(')[0]}"]
