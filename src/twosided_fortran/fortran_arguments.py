@@ -4,7 +4,7 @@ import re
 
 # Functions whose entry points callbacks.cpp, attributes.cpp, generalized.cpp and spawn.cpp have.
 HANDWRITTEN = re.compile(r"Op_create|\w+_create_keyval|Keyval_create|\w+_create_errhandler|Grequest_start|Register_datarep"
-                         r"|\w+_get_attr|Attr_get|Comm_spawn(_multiple)?")
+                         r"|\w+_[gs]et_attr|Attr_get|Attr_put|Comm_spawn(_multiple)?")
 # The results of the functions that are functions in Fortran too.
 RESULTS = {"double": "double precision", "MPI_Aint": "integer(kind=MPI_ADDRESS_KIND)"}
 CALLBACK = "external"
@@ -79,9 +79,7 @@ def pointer(function, p, is_const):
         return Argument(p.name, f"{address}, intent(in)" if function.name != "Keyval_create" else "integer, intent(in)")
     if p.name == "attribute_val":
         old = function.name.startswith("Attr_")
-        intent, fortran = "inout" if "get" in function.name else "in", "integer" if old else address
-        return Argument(p.name, f"{fortran}, intent({intent})", f"const {'MPI_Fint' if old else 'MPI_Aint'}* {p.name}",
-                        f"value_as_pointer(*{p.name})")
+        return Argument(p.name, f"{'integer' if old else address}, intent({'inout' if 'get' in function.name else 'in'})")
     choice = "type(*), dimension(*)"
     if p.name == "buffer_addr":  # Fortran cannot return it, so the standard says that it is not used
         return Argument(p.name, choice, "void* /*buffer_addr*/", "UnusedPointer{}", is_choice=True,
