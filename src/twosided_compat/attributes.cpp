@@ -9,6 +9,7 @@
 #include <climits>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
@@ -22,15 +23,13 @@ namespace {
 /// The program's keys have these numbers and those above. Those of the ABI are below.
 constexpr int kFirstKey = 0x1000;
 
-/// The copy and delete functions of any kind of object. They are called as what they are.
-using AnyFunction = void (*)();
-
 /// A key of the program. It lives while the program has not freed it, or an object has an attribute with it.
 struct Key {
   Kind kind;  // of the objects whose attributes it is for
   AnyFunction copy = nullptr;
   AnyFunction remove = nullptr;
   void* extra = nullptr;
+  KeyLanguage language = KeyLanguage::kC;
   int uses = 1;  // the program's, and one for each attribute
   bool freed = false;
 };
@@ -62,12 +61,82 @@ std::optional<Key> key_of(int keyval) {
   return key.uses != 0 && key.kind == KindOf<Handle>::kValue ? std::optional(key) : std::nullopt;
 }
 
+int number_of(MPI_Comm comm) { return comm_toint(comm); }
+int number_of(MPI_Datatype type) { return type_toint(type); }
+int number_of(MPI_Win win) { return win_toint(win); }
+
+template <class Int>
+Int extra_in_fortran(const Key& key) {
+  return static_cast<Int>(reinterpret_cast<MPI_Aint>(key.extra));
+}
+
+template <class Int, class Handle>
+int delete_in_fortran(const Key& key, Handle object, int keyval, const AttributeValue& value) {
+  MPI_Fint number = number_of(object);
+  Int extra = extra_in_fortran<Int>(key);
+  auto seen = static_cast<Int>(in_fortran(value));
+  MPI_Fint ierror = MPI_SUCCESS;
+  reinterpret_cast<FortranDelete<Int>*>(key.remove)(&number, &keyval, &seen, &extra, &ierror);
+  return ierror;
+}
+
 /// Calls the delete function of an attribute, if it has one.
 template <class Handle>
-int delete_value(const Key& key, Handle object, int keyval, void* value) {
+int delete_value(const Key& key, Handle object, int keyval, AttributeValue& value) {
   if (key.remove == nullptr) return MPI_SUCCESS;  // MPI_X_NULL_DELETE_FN
+  switch (key.language) {
+    case KeyLanguage::kFortranInteger:
+      return delete_in_fortran<MPI_Fint>(key, object, keyval, value);
+    case KeyLanguage::kFortranAddress:
+      return delete_in_fortran<MPI_Aint>(key, object, keyval, value);
+    case KeyLanguage::kC:
+      break;
+  }
   using Delete = typename AttributeFunctions<Handle>::Delete;
-  return reinterpret_cast<Delete*>(key.remove)(object, keyval, value, key.extra);
+  return reinterpret_cast<Delete*>(key.remove)(object, keyval, in_c(value), key.extra);
+}
+
+template <class Int, class Handle>
+int copy_in_fortran(const Key& key, Handle object, int keyval, const AttributeValue& value,
+                    AttributeValue& copy, int& copied) {
+  MPI_Fint number = number_of(object);
+  Int extra = extra_in_fortran<Int>(key);
+  auto seen = static_cast<Int>(in_fortran(value));
+  Int made = 0;
+  MPI_Fint ierror = MPI_SUCCESS;
+  reinterpret_cast<FortranCopy<Int>*>(key.copy)(&number, &keyval, &extra, &seen, &made, &copied, &ierror);
+  copy = made;
+  return ierror;
+}
+
+/// Calls the copy function of an attribute, and says whether it has made a copy. The copy is a value of the function's
+/// language, unless the function returns what it has got.
+template <class Handle>
+int copy_value(const Key& key, Handle object, int keyval, AttributeValue& value, AttributeValue& copy,
+               int& copied) {
+  copied = 0;
+  if (key.copy == nullptr) return MPI_SUCCESS;                       // MPI_X_NULL_COPY_FN
+  if (key.copy == reinterpret_cast<AnyFunction>(MPI_COMM_DUP_FN)) {  // 1 for every kind
+    copy = value;
+    copied = 1;
+    return MPI_SUCCESS;
+  }
+  switch (key.language) {
+    case KeyLanguage::kFortranInteger:
+      return copy_in_fortran<MPI_Fint>(key, object, keyval, value, copy, copied);
+    case KeyLanguage::kFortranAddress:
+      return copy_in_fortran<MPI_Aint>(key, object, keyval, value, copy, copied);
+    case KeyLanguage::kC:
+      break;
+  }
+  using Copy = typename AttributeFunctions<Handle>::Copy;
+  void* const seen = in_c(value);
+  void* made = seen;
+  const int code =
+      reinterpret_cast<Copy*>(key.copy)(object, keyval, key.extra, seen, static_cast<void*>(&made), &copied);
+  // The address of an integer that Fortran has set would end with the object that is copied.
+  copy = made == seen ? value : AttributeValue(made);
+  return code;
 }
 
 void count_use(int keyval, int difference) {
@@ -112,22 +181,24 @@ int* predefined_attribute(int keyval) {
 
 }  // namespace
 
+bool is_predefined_key(int keyval) { return keyval > MPI_KEYVAL_INVALID && keyval < kFirstKey; }
+
 template <class Handle>
 AttributesOf<Handle>::~AttributesOf() {
   for (const Attribute& one : all_) count_use(one.keyval, -1);
 }
 
 template <class Handle>
-void** AttributesOf<Handle>::find(int keyval) {
+AttributeValue* AttributesOf<Handle>::find(int keyval) {
   const auto found = std::ranges::find(all_, keyval, &Attribute::keyval);
   return found != all_.end() ? &found->value : nullptr;
 }
 
 template <class Handle>
-int AttributesOf<Handle>::set(Handle object, int keyval, void* value) {
+int AttributesOf<Handle>::set(Handle object, int keyval, const AttributeValue& value) {
   const std::optional<Key> key = key_of<Handle>(keyval);
   if (!key || key->freed) return bad_key(keyval);
-  if (void** const there = find(keyval); there != nullptr) {
+  if (AttributeValue* const there = find(keyval); there != nullptr) {
     if (const int code = delete_value(*key, object, keyval, *there); code != MPI_SUCCESS) return code;
     *find(keyval) = value;
     return MPI_SUCCESS;
@@ -140,16 +211,25 @@ int AttributesOf<Handle>::set(Handle object, int keyval, void* value) {
 template <class Handle>
 int AttributesOf<Handle>::get(int keyval, void* value, int* flag) {
   if (!key_of<Handle>(keyval)) return bad_key(keyval);
-  void** const found = find(keyval);
+  AttributeValue* const found = find(keyval);
   *flag = found != nullptr ? 1 : 0;
-  if (found != nullptr) *static_cast<void**>(value) = *found;
+  if (found != nullptr) *static_cast<void**>(value) = in_c(*found);
+  return MPI_SUCCESS;
+}
+
+template <class Handle>
+int AttributesOf<Handle>::get_in_fortran(int keyval, MPI_Aint* value, int* flag) {
+  if (!key_of<Handle>(keyval)) return bad_key(keyval);
+  const AttributeValue* const found = find(keyval);
+  *flag = found != nullptr ? 1 : 0;
+  if (found != nullptr) *value = in_fortran(*found);
   return MPI_SUCCESS;
 }
 
 template <class Handle>
 int AttributesOf<Handle>::remove(Handle object, int keyval) {
   const std::optional<Key> key = key_of<Handle>(keyval);
-  void** const value = find(keyval);
+  AttributeValue* const value = find(keyval);
   if (!key || value == nullptr) return bad_key(keyval);
   if (const int code = delete_value(*key, object, keyval, *value); code != MPI_SUCCESS) return code;
   std::erase_if(all_, [&](const Attribute& one) { return one.keyval == keyval; });
@@ -166,39 +246,43 @@ int AttributesOf<Handle>::remove_all(Handle object) {
 }
 
 template <class Handle>
-int AttributesOf<Handle>::copy_from(const AttributesOf& parent, Handle object) {
-  using Copy = typename AttributeFunctions<Handle>::Copy;
-  const std::vector<Attribute> theirs = parent.all_;  // a copy function may change the parent's
-  for (const Attribute& one : theirs) {
-    const std::optional<Key> key = key_of<Handle>(one.keyval);
-    if (!key || key->copy == nullptr) continue;  // MPI_X_NULL_COPY_FN
-    void* value = one.value;
-    int copied = 1;
-    if (key->copy != reinterpret_cast<AnyFunction>(MPI_COMM_DUP_FN)) {  // 1 for every kind
-      copied = 0;
-      const int code = reinterpret_cast<Copy*>(key->copy)(object, one.keyval, key->extra, one.value,
-                                                          static_cast<void*>(&value), &copied);
-      if (code != MPI_SUCCESS) return code;
-    }
+int AttributesOf<Handle>::copy_from(AttributesOf& parent, Handle object) {
+  std::vector<int> keyvals;  // a copy function may change the parent's attributes
+  for (const Attribute& one : parent.all_) keyvals.push_back(one.keyval);
+  for (const int keyval : keyvals) {
+    AttributeValue* const value = parent.find(keyval);
+    const std::optional<Key> key = key_of<Handle>(keyval);
+    if (value == nullptr || !key) continue;
+    AttributeValue copy;
+    int copied = 0;
+    if (const int code = copy_value(*key, object, keyval, *value, copy, copied); code != MPI_SUCCESS)
+      return code;
     if (copied == 0) continue;
-    all_.push_back({.keyval = one.keyval, .value = value});
-    count_use(one.keyval, 1);
+    all_.push_back({.keyval = keyval, .value = copy});
+    count_use(keyval, 1);
   }
+  return MPI_SUCCESS;
+}
+
+template <class Handle>
+int create_key(AnyFunction copy, AnyFunction remove, int* keyval, MPI_Aint extra, KeyLanguage language) {
+  if (keyval == nullptr) return failure(MPI_ERR_ARG, "the place of the key is null");
+  Keys& table = keys();
+  const std::lock_guard guard(table.lock);
+  *keyval = kFirstKey + static_cast<int>(table.all.size());
+  table.all.push_back({.kind = KindOf<Handle>::kValue,
+                       .copy = copy,
+                       .remove = remove,
+                       .extra = reinterpret_cast<void*>(extra),
+                       .language = language});
   return MPI_SUCCESS;
 }
 
 template <class Handle>
 int create_key(typename AttributeFunctions<Handle>::Copy* copy,
                typename AttributeFunctions<Handle>::Delete* remove, int* keyval, void* extra) {
-  if (keyval == nullptr) return failure(MPI_ERR_ARG, "the place of the key is null");
-  Keys& table = keys();
-  const std::lock_guard guard(table.lock);
-  *keyval = kFirstKey + static_cast<int>(table.all.size());
-  table.all.push_back({.kind = KindOf<Handle>::kValue,
-                       .copy = reinterpret_cast<AnyFunction>(copy),
-                       .remove = reinterpret_cast<AnyFunction>(remove),
-                       .extra = extra});
-  return MPI_SUCCESS;
+  return create_key<Handle>(reinterpret_cast<AnyFunction>(copy), reinterpret_cast<AnyFunction>(remove),
+                            keyval, reinterpret_cast<MPI_Aint>(extra), KeyLanguage::kC);
 }
 
 template <class Handle>
@@ -224,6 +308,9 @@ template int create_key<MPI_Comm>(MPI_Comm_copy_attr_function*, MPI_Comm_delete_
 template int create_key<MPI_Datatype>(MPI_Type_copy_attr_function*, MPI_Type_delete_attr_function*, int*,
                                       void*);
 template int create_key<MPI_Win>(MPI_Win_copy_attr_function*, MPI_Win_delete_attr_function*, int*, void*);
+template int create_key<MPI_Comm>(AnyFunction, AnyFunction, int*, MPI_Aint, KeyLanguage);
+template int create_key<MPI_Datatype>(AnyFunction, AnyFunction, int*, MPI_Aint, KeyLanguage);
+template int create_key<MPI_Win>(AnyFunction, AnyFunction, int*, MPI_Aint, KeyLanguage);
 template int free_key<MPI_Comm>(int*);
 template int free_key<MPI_Datatype>(int*);
 template int free_key<MPI_Win>(int*);

@@ -19,8 +19,7 @@ namespace {
 
 /// Makes a copy of `original` that has the attributes which their copy functions give it. `handle` is that of
 /// the original.
-int copy_communicator(const Communicator& original, MPI_Comm handle, std::uint32_t context,
-                      Communicator*& copy) {
+int copy_communicator(Communicator& original, MPI_Comm handle, std::uint32_t context, Communicator*& copy) {
   copy = new Communicator(original.members(), original.rank(), context, original, original.remote());
   copy->topology = original.topology;
   const int code = copy->attributes.copy_from(original.attributes, handle);

@@ -6,6 +6,16 @@
 #include "twosided_compat/completion.hpp"
 
 namespace rma::mpi {
+namespace {
+
+/// Calls the program's free function, and ends the request.
+int end_generalized(Request& request) {
+  const std::unique_ptr<Request> owned(&request);
+  const int outcome = free_generalized(request);
+  return outcome == MPI_SUCCESS ? outcome : failure_of(request.owner(), outcome);
+}
+
+}  // namespace
 
 void make_progress() {
   // A probe that finds nothing makes progress of everything.
@@ -37,8 +47,21 @@ int grequest_complete(MPI_Request handle) {
   if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
   if (request->generalized() == nullptr)
     return failure(MPI_ERR_REQUEST, "the request is not a generalized one");
-  request->generalized()->complete.store(true, std::memory_order_release);
+  Request::Generalized& generalized = *request->generalized();
+  // Pairs with release_generalized(): the second of both sees what the first one has done.
+  const bool is_freed = generalized.ends.fetch_add(1, std::memory_order_acq_rel) != 0;
+  if (is_freed) return end_generalized(*request);
+  // The last access: from here on, a thread that waits may end the request.
+  generalized.complete.store(true, std::memory_order_release);
   return MPI_SUCCESS;
+}
+
+int release_generalized(Request& request) {
+  Request::Generalized& generalized = *request.generalized();
+  // Pairs with grequest_complete(), whose thread still has the request until `complete` is true.
+  if (generalized.ends.fetch_add(1, std::memory_order_acq_rel) == 0) return MPI_SUCCESS;
+  while (!generalized.complete.load(std::memory_order_acquire)) sched_yield();
+  return end_generalized(request);
 }
 
 int query_generalized(const Request& request, MPI_Status* status) {

@@ -118,12 +118,13 @@ def read_functions(path):
 
 def read_constants(path):
     """The groups in their order: (C type or "", title, [(name, value)])."""
-    groups = []
+    groups, values = [], {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if match := re.match(r"\[(\w*)\] ?(.*)$", line):
             groups.append((match[1], match[2], []))
         elif line and not line.startswith("#"):
             name, value = line.split()
+            value = values[name] = values.get(value, value)
             groups[-1][2].append((name if name.startswith("MPIX_") else f"MPI_{name}", value))
     return groups
 

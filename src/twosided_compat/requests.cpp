@@ -48,6 +48,7 @@ Request::Request(ErrorHandlerOwner& window) : Request(Type::kWindow, *find<Commu
 Request::Extra::Extra() = default;
 
 Request::Extra::~Extra() {
+  if (staged != nullptr && !start) staged->store();
   if (window != nullptr) window->remove_reference();
   if (kept_type != nullptr) kept_type->remove_reference();
 }
@@ -158,6 +159,7 @@ int consume(MPI_Request& handle, Request& request, MPI_Status* status) {
   if (request.is_persistent()) {
     request.active = false;
     request.ended = false;
+    if (request.staged() != nullptr) request.staged()->store();
   } else {
     handle = MPI_REQUEST_NULL;
     if (request.generalized() != nullptr) {
@@ -216,17 +218,13 @@ int request_free(MPI_Request* handle) {
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
   *handle = MPI_REQUEST_NULL;
   if (request == sent_request) return MPI_SUCCESS;
+  if (request->generalized() != nullptr) return release_generalized(*request);
   std::unique_ptr<Request> owned(request);
-  int code = MPI_SUCCESS;
-  if (request->generalized() != nullptr) {
-    const int outcome = free_generalized(*request);
-    if (outcome != MPI_SUCCESS) code = failure_of(request->owner(), outcome);
-  }
   Freed& list = freed();
   const std::lock_guard guard(list.lock);
   std::erase_if(list.requests, [](const auto& one) { return poll(*one); });
   if (!poll(*request)) list.requests.push_back(std::move(owned));
-  return code;
+  return MPI_SUCCESS;
 }
 
 void wait_for_freed_requests() {

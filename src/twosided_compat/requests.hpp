@@ -9,6 +9,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/datatypes.hpp"
+#include "twosided_compat/fortran_sections.hpp"
 #include "twosided_compat/noncontiguous.hpp"
 #include "twosided_compat/object.hpp"
 #include "twosided_compat/spare_requests.hpp"
@@ -63,6 +64,8 @@ class Request : public Object {
     MPI_Grequest_cancel_function* cancel = nullptr;
     void* extra = nullptr;
     std::atomic<bool> complete = false;
+    /// How many of the two have begun: MPI_Grequest_complete and MPI_Request_free. The second one ends the request.
+    std::atomic<int> ends = 0;
   };
   /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
   struct Exchange {
@@ -86,6 +89,8 @@ class Request : public Object {
     std::shared_ptr<Partitioned> partitioned;  ///< see partitioned.hpp
     std::unique_ptr<Exchange> exchange;
     std::unique_ptr<CollectiveCall> collective;
+    /// Copies of Fortran's array sections. A request that is not persistent stores what has arrived as it ends.
+    std::unique_ptr<StagedData> staged;
     ErrorHandlerOwner* window = nullptr;  ///< of an operation on a window; holds a reference
     Datatype* kept_type = nullptr;        ///< see keep_datatype(); holds a reference
   };
@@ -98,6 +103,7 @@ class Request : public Object {
   [[nodiscard]] Generalized* generalized() const { return extra_ ? extra_->generalized.get() : nullptr; }
   [[nodiscard]] Partitioned* partitioned() const { return extra_ ? extra_->partitioned.get() : nullptr; }
   [[nodiscard]] Exchange* exchange() const { return extra_ ? extra_->exchange.get() : nullptr; }
+  [[nodiscard]] StagedData* staged() const { return extra_ ? extra_->staged.get() : nullptr; }
   [[nodiscard]] CollectiveCall* collective() const { return extra_ ? extra_->collective.get() : nullptr; }
 
   bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for

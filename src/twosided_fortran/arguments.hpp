@@ -26,9 +26,6 @@ class UnusedPointer {
   void* pointer_ = nullptr;
 };
 
-/// Returns an attribute's value, or extra state, as C keeps it.
-inline void* value_as_pointer(MPI_Aint value) { return reinterpret_cast<void*>(value); }
-
 /// Returns an array of ranges of ranks: Fortran's (3, n) is C's [n][3].
 inline int (*triples(MPI_Fint* ranges))[3] { return reinterpret_cast<int(*)[3]>(ranges); }
 

@@ -4,7 +4,7 @@ import re
 
 # Functions whose entry points callbacks.cpp, attributes.cpp, generalized.cpp and spawn.cpp have.
 HANDWRITTEN = re.compile(r"Op_create|\w+_create_keyval|Keyval_create|\w+_create_errhandler|Grequest_start|Register_datarep"
-                         r"|\w+_get_attr|Attr_get|Comm_spawn(_multiple)?")
+                         r"|\w+_[gs]et_attr|Attr_get|Attr_put|Comm_spawn(_multiple)?")
 # The results of the functions that are functions in Fortran too.
 RESULTS = {"double": "double precision", "MPI_Aint": "integer(kind=MPI_ADDRESS_KIND)"}
 CALLBACK = "external"
@@ -15,6 +15,10 @@ KINDS = {"MPI_Aint": "integer(kind=MPI_ADDRESS_KIND)", "MPI_Offset": "integer(ki
 LOGICALS = {"flag", "commute", "reorder", "high", "periods", "remain_dims", "is_set", "weighted"}
 # Functions that read the handle whose address they get, and may replace it. Others set it.
 CHANGES_HANDLE = re.compile(r"\w+_free|Comm_disconnect|File_close|Session_finalize|Type_commit|Wait|Test|Start|Cancel|Mrecv|Imrecv")
+# Operations on windows that have no request. They describe a section by a datatype.
+TYPED_SECTIONS = ("Put", "Get", "Accumulate", "Get_accumulate")
+# The program fills and reads the partitions of these while they are under way, so there is no time for a copy.
+PARTITIONED = ("Psend_init", "Precv_init")
 # Where Fortran counts from 1.
 COUNTS_FROM_ONE = {"Waitany", "Testany", "Request_get_status_any", "Waitsome", "Testsome", "Request_get_status_some"}
 WEIGHTS = {"sourceweights", "destweights", "weights"}
@@ -51,6 +55,41 @@ def arguments_of(function, large):
     return [argument(function, p, large) for p in function.parameters if not p.variadic]
 
 
+def takes_sections(function):
+    """Whether the module mpi_f08 gives the function array sections as they are. The others get a copy that the compiler
+    makes for the time of the call: they need the data no longer, or only contiguous arrays make sense."""
+    return any(a.is_choice for a in arguments_of(function, False)) and not is_handwritten(function) and \
+        not function.name.startswith("File_") and \
+        (any(p.type == "MPI_Request*" and not p.dimensions for p in function.parameters) or
+         function.name in (*TYPED_SECTIONS, "Get_address"))
+
+
+def section_arguments(function, large):
+    """The arguments of arguments_of() for a function that takes sections."""
+    arguments = arguments_of(function, large)
+    for a in arguments:
+        if not a.is_choice:
+            a.expression = a.expression.replace("sent(sendbuf)", "sent(sendbuf->base_addr)")
+            continue
+        is_input = a.parameter.startswith("const ")
+        a.parameter, a.f08 = f"CFI_cdesc_t* {a.name}", "type(*), dimension(..), asynchronous"
+        if function.name == "Get_address":
+            a.expression = f"c_buffer({a.name}->base_addr)"
+        elif function.name in TYPED_SECTIONS and a.name != "compare_addr":
+            side = a.name.removesuffix("_addr")
+            a.expression = f"{side}.address()"
+            for b in arguments:
+                if b.name == f"{side}_count":
+                    b.expression = f"{side}.count()"
+                elif b.name == f"{side}_datatype":
+                    b.expression = f"{side}.type()"
+        elif function.name in PARTITIONED:
+            a.expression = f"c_buffer({a.name}->base_addr)"
+        else:
+            a.expression = f"staged.place({a.name}, {'false' if is_input else 'true'})"
+    return arguments
+
+
 def argument(function, p, large):
     c_type = p.c_type(large)
     base = c_type.replace("const ", "").rstrip("*")
@@ -79,9 +118,7 @@ def pointer(function, p, is_const):
         return Argument(p.name, f"{address}, intent(in)" if function.name != "Keyval_create" else "integer, intent(in)")
     if p.name == "attribute_val":
         old = function.name.startswith("Attr_")
-        intent, fortran = "inout" if "get" in function.name else "in", "integer" if old else address
-        return Argument(p.name, f"{fortran}, intent({intent})", f"const {'MPI_Fint' if old else 'MPI_Aint'}* {p.name}",
-                        f"value_as_pointer(*{p.name})")
+        return Argument(p.name, f"{'integer' if old else address}, intent({'inout' if 'get' in function.name else 'in'})")
     choice = "type(*), dimension(*)"
     if p.name == "buffer_addr":  # Fortran cannot return it, so the standard says that it is not used
         return Argument(p.name, choice, "void* /*buffer_addr*/", "UnusedPointer{}", is_choice=True,

@@ -8,7 +8,6 @@ FORTRAN_CONSTANTS = [
     ("integer", "MPI_ERROR", "3"),
     ("integer", "MPI_ADDRESS_KIND", "8"), ("integer", "MPI_OFFSET_KIND", "8"), ("integer", "MPI_COUNT_KIND", "8"),
     ("integer", "MPI_INTEGER_KIND", "4"),
-    ("integer", "MPI_LONG_LONG_INT", "527"), ("integer", "MPI_C_COMPLEX", "530"),
     ("logical", "MPI_SUBARRAYS_SUPPORTED", ".false."), ("logical", "MPI_ASYNC_PROTECTS_NONBLOCKING", ".false."),
     ("integer(kind=MPI_OFFSET_KIND)", "MPI_DISPLACEMENT_CURRENT", "-1"),
 ]

@@ -2,10 +2,11 @@
 
 Its procedures are those of the module mpi: the same entry points, because a handle is a type with one integer and a
 status one with eight, and both travel by their addresses. It adds the forms with large counts, which the compiler
-chooses by the type of the counts, and procedures that return a C pointer.
+chooses by the type of the counts, procedures that return a C pointer, and procedures that get array sections as they
+are, because the operation goes on after the call.
 """
 
-from fortran_arguments import CALLBACK, HANDLES, RESULTS, arguments_of, is_in_fortran, is_handwritten
+from fortran_arguments import CALLBACK, HANDLES, RESULTS, arguments_of, is_in_fortran, is_handwritten, section_arguments, takes_sections
 from fortran_constants import FORTRAN_CONSTANTS, SENTINELS, externals
 
 TYPES_MODULE = "rma_mpi_types"
@@ -15,8 +16,6 @@ IMPORTS = ("MPI_ADDRESS_KIND", "MPI_OFFSET_KIND", "MPI_COUNT_KIND", "MPI_Status"
 # The predefined variables that are a status or statuses.
 STATUSES = {"MPI_STATUS_IGNORE(MPI_STATUS_SIZE)": "MPI_STATUS_IGNORE",
             "MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)": "MPI_STATUSES_IGNORE(1)"}
-# Constants whose types are not those of constants.txt's groups.
-DATATYPES = ("MPI_LONG_LONG_INT", "MPI_C_COMPLEX")
 
 ADDRESS = "integer(kind=MPI_ADDRESS_KIND)"
 ERROR = ("ierror", "integer")
@@ -60,13 +59,20 @@ def returns_pointer(function):
     return any(a.is_c_pointer_out for a in arguments_of(function, False))
 
 
+def suffix_of(function):
+    """The end of the names of entry points that only this module has."""
+    return "_f08ts" if takes_sections(function) else "_f08" if returns_pointer(function) else ""
+
+
 def procedure(prefix, function, large, suffix):
     """The explicit interface of one entry point."""
     name = f"{prefix}MPI_{function.name}{suffix}"
-    arguments = [a for a in arguments_of(function, large) if a.name]
+    sections = takes_sections(function)
+    arguments = [a for a in (section_arguments if sections else arguments_of)(function, large) if a.name]
     names = [a.name for a in arguments]
     declarations = [f"external :: {a.name}" if a.f08 == CALLBACK else f"{a.f08} :: {a.name}" for a in arguments]
-    declarations += [f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {a.name}" for a in arguments if a.f08.startswith("type(*)")]
+    if not sections:
+        declarations += [f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {a.name}" for a in arguments if a.f08.startswith("type(*)")]
     kind = "subroutine"
     if function.result in RESULTS:
         kind = "function"
@@ -74,7 +80,8 @@ def procedure(prefix, function, large, suffix):
     elif function.name != "Pcontrol":
         names.append("ierror")
         declarations.append(IERROR)
-    return [*continued(f"    {kind} {name}({', '.join(names)})"), *imports(" ".join(declarations)), "      implicit none",
+    binding = f' bind(C, name="{name.lower()}_")' if sections else ""
+    return [*continued(f"    {kind} {name}({', '.join(names)}){binding}"), *imports(" ".join(declarations)), "      implicit none",
             *(f"      {d}" for d in declarations), f"    end {kind} {name}"]
 
 
@@ -96,7 +103,7 @@ def generic(prefix, function):
 
 
 def generic_of(prefix, function):
-    suffix = "_f08" if returns_pointer(function) else ""
+    suffix = suffix_of(function)
     bodies = procedure(prefix, function, False, suffix)
     if large_differs(function):
         bodies += procedure(prefix, function, True, f"_c{suffix}")
@@ -106,8 +113,8 @@ def generic_of(prefix, function):
 
 
 def constants_of(constants):
-    lines = [f"  {kind}, parameter :: {name} = {value}" for kind, name, value in FORTRAN_CONSTANTS
-             if name not in DATATYPES]
+    own = {"MPI_SUBARRAYS_SUPPORTED": ".true."}
+    lines = [f"  {kind}, parameter :: {name} = {own.get(name, value)}" for kind, name, value in FORTRAN_CONSTANTS]
     for c_type, _, entries in constants:
         for name, value in entries:
             if name.startswith("MPI_T_"):  # C only
@@ -115,8 +122,6 @@ def constants_of(constants):
             number = int(value, 0) - name.startswith("MPI_MAX_")  # a string in Fortran has no null at its end
             lines.append(f"  type({c_type}), parameter :: {name} = {c_type}({number})" if c_type
                          else f"  integer, parameter :: {name} = {number}")
-    lines += [f"  type(MPI_Datatype), parameter :: {name} = MPI_Datatype({value})" for _, name, value in FORTRAN_CONSTANTS
-              if name in DATATYPES]
     for block, kind, declarator in SENTINELS:
         kind, declarator = ("type(MPI_Status)", STATUSES[declarator]) if declarator in STATUSES else (kind, declarator)
         lines += [f"  {kind} :: {declarator}", f"  common /mpi_abi_{block}/ {declarator.partition('(')[0]}"]
@@ -180,7 +185,7 @@ def types_module():
 
 def module(chapters, constants):
     lines = ["! The module mpi_f08: MPI in Fortran with types for handles, over the binary interface of the MPI standard.",
-             "! Choice buffers take variables of every type, kind and rank that are contiguous.", "module mpi_f08",
+             "! Choice buffers take variables of every type, kind and rank, and array sections.", "module mpi_f08",
              "  use, intrinsic :: iso_c_binding, only: c_ptr", f"  use {TYPES_MODULE}", "  implicit none", "  private :: c_ptr", ""]
     lines += constants_of(constants) + [""]
     lines += [f"  external :: {name}" for name in externals()] + ["", *callbacks(), ""]

@@ -17,14 +17,33 @@ struct Generalized {
   FreeProcedure* free;
   CancelProcedure* cancel;
   MPI_Aint extra;
+  MPI_Aint* given;  // the variable that the program gave as extra_state
+};
+
+/// Lets a procedure see the extra state. Its value is that of MPI_GREQUEST_START, so the program's variable may end
+/// before the request does. But a procedure that changes its argument means that variable: other MPIs hand over its
+/// address, and programs wait for the change.
+class ExtraState {
+ public:
+  explicit ExtraState(Generalized& request) : request_(request), before_(request.extra) {}
+  ExtraState(const ExtraState&) = delete;
+  ExtraState& operator=(const ExtraState&) = delete;
+  ~ExtraState() {
+    if (request_.extra != before_) *request_.given = request_.extra;
+  }
+  MPI_Aint* get() { return &request_.extra; }
+
+ private:
+  Generalized& request_;
+  MPI_Aint before_;
 };
 
 int query_request(void* state, MPI_Status* status) {
   auto* const request = static_cast<Generalized*>(state);
   MPI_Status unused;
   MPI_Fint ierror = MPI_SUCCESS;
-  request->query(&request->extra, reinterpret_cast<MPI_Fint*>(status != MPI_STATUS_IGNORE ? status : &unused),
-                 &ierror);
+  request->query(ExtraState(*request).get(),
+                 reinterpret_cast<MPI_Fint*>(status != MPI_STATUS_IGNORE ? status : &unused), &ierror);
   return ierror;
 }
 
@@ -32,7 +51,7 @@ int free_request(void* state) {
   const std::unique_ptr<Generalized> request(
       static_cast<Generalized*>(state));  // the library calls this last, once
   MPI_Fint ierror = MPI_SUCCESS;
-  request->free(&request->extra, &ierror);
+  request->free(ExtraState(*request).get(), &ierror);
   return ierror;
 }
 
@@ -40,7 +59,7 @@ int cancel_request(void* state, int complete) {
   auto* const request = static_cast<Generalized*>(state);
   MPI_Fint is_complete = complete != 0 ? 1 : 0;
   MPI_Fint ierror = MPI_SUCCESS;
-  request->cancel(&request->extra, &is_complete, &ierror);
+  request->cancel(ExtraState(*request).get(), &is_complete, &ierror);
   return ierror;
 }
 
@@ -82,8 +101,8 @@ extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them
 
 void pmpi_grequest_start_(QueryProcedure* query, FreeProcedure* free, CancelProcedure* cancel,
-                          const MPI_Aint* extra, MPI_Fint* request, MPI_Fint* ierror) {
-  auto state = std::make_unique<Generalized>(Generalized{query, free, cancel, *extra});
+                          MPI_Aint* extra, MPI_Fint* request, MPI_Fint* ierror) {
+  auto state = std::make_unique<Generalized>(Generalized{query, free, cancel, *extra, extra});
   const int code = PMPI_Grequest_start(query_request, free_request, cancel_request, state.get(),
                                        HandleOut<MPI_Request>(request));
   if (code == MPI_SUCCESS) static_cast<void>(state.release());  // free_request() takes it back

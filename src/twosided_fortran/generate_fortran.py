@@ -15,7 +15,8 @@ import pathlib
 import sys
 
 import fortran_f08
-from fortran_arguments import CALLBACK, RESULTS, arguments_of, is_handwritten, is_in_fortran
+from fortran_arguments import (CALLBACK, PARTITIONED, RESULTS, TYPED_SECTIONS, arguments_of, is_handwritten, is_in_fortran,
+                               section_arguments, takes_sections)
 from fortran_constants import externals, free_form, header_lines
 from fortran_f08 import IERROR, continued
 
@@ -110,12 +111,39 @@ def entry(name, function, large, f08=""):
     return f"{result} p{symbol}({', '.join(parameters)}) {{\n  {body}\n}}\nRMA_MPI_FORTRAN_WEAK({symbol});\n"
 
 
+def section_entry(name, function, large):
+    """One entry point that gets array sections as they are, and its weak name."""
+    arguments = section_arguments(function, large)
+    symbol = f"mpi_{name.lower()}_f08ts_"
+    parameters = [a.parameter for a in arguments if a.name] + ["MPI_Fint* ierror"]
+    call = f"PMPI_{name}({', '.join(a.expression for a in arguments if a.expression)})"
+    if function.name == "Get_address":
+        body = [f"store(ierror, {call});"]
+    elif function.name in TYPED_SECTIONS:
+        sides = [a.name.removesuffix("_addr") for a in arguments if a.is_choice]
+        body = [f"const TypedSection {s}({s}_addr, *{s}_count, *{s}_datatype);" for s in sides]
+        body += [f"if ({s}.code() != MPI_SUCCESS) return store(ierror, fail(handle<MPI_Win>(*win), {s}.code()));" for s in sides]
+        body.append(f"store(ierror, {call});")
+    elif function.name in PARTITIONED:
+        body = ["if (!is_contiguous(*buf)) return store(ierror, fail(handle<MPI_Comm>(*comm), MPI_ERR_BUFFER));",
+                f"store(ierror, {call});"]
+    else:
+        body = ["StagedSections staged;", f"const int code = {call};", "store(ierror, staged.keep(code, request));"]
+    body = "\n".join(f"  {line}" for line in body)
+    return f"void p{symbol}({', '.join(parameters)}) {{\n{body}\n}}\nRMA_MPI_FORTRAN_WEAK({symbol});\n"
+
+
 def entries(chapter):
     lines = [f"// Fortran's entry points of the chapter: {chapter[1]}.", "", '#include "twosided_fortran/arguments.hpp"',
-             '#include "twosided_fortran/text.hpp"', "", "using namespace rma::mpi_fortran;", "", 'extern "C" {',
+             '#include "twosided_fortran/sections.hpp"', '#include "twosided_fortran/text.hpp"', "", "using namespace rma::mpi_fortran;", "", 'extern "C" {',
              "// NOLINTBEGIN(readability-identifier-naming): these are the names that gfortran gives them", ""]
     lines += [entry(*f) for f in functions_of(chapter) if not is_handwritten(f[1])]
     for function in filter(is_in_fortran, chapter[2]):
+        if takes_sections(function):
+            lines.append(section_entry(function.name, function, False))
+            if fortran_f08.large_differs(function):
+                lines.append(section_entry(f"{function.name}_c", function, True))
+            continue
         f08 = "_f08" if fortran_f08.returns_pointer(function) else ""
         if f08:
             lines.append(entry(function.name, function, False, f08))

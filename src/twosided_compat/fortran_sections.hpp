@@ -1,0 +1,28 @@
+#pragma once
+
+#include "mpi.h"
+
+namespace rma::mpi {
+
+/// Copies of the data of a nonblocking or persistent operation, whose buffers are array sections that are not
+/// contiguous. The request of the operation owns it.
+class StagedData {
+ public:
+  StagedData() = default;
+  StagedData(const StagedData&) = delete;
+  StagedData& operator=(const StagedData&) = delete;
+  virtual ~StagedData() = default;
+
+  /// Copies the data from the sections. Called before each start of a persistent operation.
+  virtual void load() = 0;
+  /// Copies what has arrived to the sections. Called after the operation has ended, before the program is told.
+  virtual void store() = 0;
+};
+
+}  // namespace rma::mpi
+
+extern "C" {
+/// Gives `data` to a request that libmpi_abi_fortran.so has just got from a call that reads and writes those copies.
+/// If that operation has ended already, the data are stored and freed at once.
+void rma_mpi_fortran_keep_staged(MPI_Request request, rma::mpi::StagedData* data);
+}
