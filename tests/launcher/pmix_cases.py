@@ -4,6 +4,7 @@
 usage: pmix_cases.py CASE RMARUN CLIENT
 """
 
+import ctypes
 import os
 import shutil
 import signal
@@ -90,6 +91,25 @@ def never_joins():
     code, _, err = run("-n", "2", "sh", "-c", '[ $PMIX_RANK = 1 ] || exec "$0" fence', CLIENT)
     equal(code, 1)
     contains(err, "rank 1 exited with code 0 without joining the job")
+
+
+def host_names():
+    """Checks that jobs run on hosts of any name. Each name is given to a UTS namespace of its own."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    clone_newuts, clone_newuser = 0x04000000, 0x10000000
+    if libc.unshare(clone_newuts) != 0 and libc.unshare(clone_newuts | clone_newuser) != 0:
+        print("skipped: the system refuses a namespace for host names")
+        sys.exit(SKIPPED)
+    longest = 64
+    names = ["h" * length for length in (1, 48, 49, 50, 56, 57, longest)]
+    names += ["7" * longest, "x" + "7" * (longest - 1), "x1" * (longest // 2), "job-7d8f9c6b5-" + "y" * 49 + "-0",
+              "a,b[1-3]", "a;b:c d", "%s%n", "."]
+    for name in names:
+        if libc.sethostname(name.encode(), len(name)) != 0:
+            print("skipped: the system refuses to change the host's name")
+            sys.exit(SKIPPED)
+        equal(sorted(succeeds("-n", "2", CLIENT, "exchange").splitlines()),
+              [f"round 0 rank {rank} of 2 local 2" for rank in range(2)])
 
 
 def under_mpirun():

@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 
+#include "rmarun/pmix_names.hpp"
+
 namespace rmarun {
 
 namespace {
@@ -127,8 +129,8 @@ using Text = std::unique_ptr<char, Free>;
 
 std::string host_name() {
   std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  return name.data();
+  if (::gethostname(name.data(), name.size() - 1) != 0) name[0] = '\0';
+  return pmix_host_name(name.data());
 }
 
 std::string all_ranks(int ranks) {
