@@ -278,6 +278,7 @@ int run_job(const Options& options, const std::string& directory, Progress& prog
   const auto descriptors = make_room_for(options.ranks);
   if (!descriptors.ok()) return complain(descriptors.status().text());
 
+  provide_home();
   Environment inherited = Environment::inherited();
   auto preparation = Preparation::start(options, directory);
   if (!preparation.ok()) return complain(preparation.status().text());
