@@ -46,6 +46,29 @@ int exchange(int round) {
   return 0;
 }
 
+/// Joins the job and leaves it. Then rank 0 waits for the end of its stdin, and each other rank ends with a
+/// failure: in the way `how`, as the last part of `work`.
+int leave_and_fail(std::string_view how) {
+  int rank = 0;
+  {
+    auto opened = rma::open_bootstrap(0);
+    if (!opened.ok()) return die("open_bootstrap", opened.status());
+    rank = opened.value()->rank();
+    if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
+  }
+  fmt::print("rank {} has left\n", rank);
+  if (rank == 0) {
+    std::fflush(stdout);
+    while (std::getchar() != EOF) {
+    }
+    fmt::print("the result\n");
+    return 0;
+  }
+  if (how == "exit") return 10 + rank;
+  std::atexit([] { std::raise(SIGSEGV); });  // comes before the destructors of static objects
+  return 0;
+}
+
 int fence_only() {
   auto opened = rma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
@@ -109,6 +132,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (what == "fence") return fence_only();
+  if (what == "leave_and_fail") return leave_and_fail(argc > 2 ? argv[2] : "");
   if (what == "leave_stopped") return leave_stopped();
   return misbehave(what);
 }

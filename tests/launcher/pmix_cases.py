@@ -93,6 +93,18 @@ def never_joins():
     contains(err, "rank 1 exited with code 0 without joining the job")
 
 
+def after_leaving():
+    """Checks that nobody is killed when ranks fail that have left the job, and that rmarun's exit code tells of them."""
+    for how, codes in (("exit", range(11, 15)),):
+        job = start("-n", "5", CLIENT, "leave_and_fail", how)
+        launcher = until(lambda: children_of(job.pid), "the job has a process")[0]
+        until(lambda: len(children_of(launcher)) == 1, "all but rank 0 have ended")
+        out, err = job.communicate("", timeout=HANG_GUARD)
+        assert job.returncode in codes, job.returncode
+        equal(sorted(out.splitlines()), [f"rank {rank} has left" for rank in range(5)] + ["the result"])
+        contains(err, f"exited with code {job.returncode} after it had left the job; 3 others failed likewise")
+
+
 def host_names():
     """Checks that jobs run on hosts of any name. Each name is given to a UTS namespace of its own."""
     libc = ctypes.CDLL(None, use_errno=True)

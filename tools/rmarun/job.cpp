@@ -62,9 +62,11 @@ class Job {
     }
     progress.over.store(true, std::memory_order_release);  // pairs with the guard's acquire
     forwarder_.drain();
+    const Verdict after = failures_.after_leaving();
+    if (!exit_code_) say(after);
     while (!forwarder_.empty() && turn()) {
     }
-    return exit_code_.value_or(0);
+    return exit_code_.value_or(after.exit_code);
   }
 
  private:
@@ -108,27 +110,29 @@ class Job {
     return true;
   }
 
-  [[nodiscard]] bool case_open() const { return failures_.any() && !exit_code_; }
+  [[nodiscard]] bool case_open() const {
+    return (failures_.failed() || failures_.undecided()) && !exit_code_;
+  }
 
   /// Ends the case once the verdict is known. `overdue`: by what is known now.
   void settle(bool overdue) {
     if (!case_open()) return;
-    if (const auto verdict = failures_.cause(*server_, overdue)) conclude(verdict->exit_code, verdict->why);
+    if (const auto verdict = failures_.cause(server_->reports(), overdue)) conclude(*verdict);
   }
 
   /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later failures are consequences.
   void fail(int exit_code, std::string_view why) {
     settle(true);
-    if (!exit_code_) conclude(exit_code, why);
+    if (!exit_code_) conclude({exit_code, std::string(why)});
   }
 
-  void conclude(int exit_code, std::string_view why) {
-    forwarder_.say(why);
-    conclude(exit_code);
-  }
-  void conclude(int exit_code) {
-    exit_code_ = exit_code;
+  void conclude(const Verdict& verdict) {
+    say(verdict);
+    exit_code_ = verdict.exit_code;
     end_processes();
+  }
+  void say(const Verdict& verdict) {
+    if (!verdict.why.empty()) forwarder_.say(verdict.why);
   }
 
   void end_processes() {
@@ -141,7 +145,7 @@ class Job {
   /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last
   /// output.
   bool turn() {
-    const int news = server_ != nullptr ? server_->wakeup() : preparation_.done();
+    const int news = server_ != nullptr ? server_->reports().wakeup() : preparation_.done();
     std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {news, POLLIN, 0}};
     forwarder_.add_polls(polls);
     const bool flushing = children_gone_ && exit_code_.has_value();
@@ -170,7 +174,7 @@ class Job {
 
   void take_news() {
     if (server_ != nullptr) {
-      server_->clear_wakeup();
+      server_->reports().clear_wakeup();
     } else if (!exit_code_) {
       start_ranks();
     }
@@ -211,19 +215,18 @@ class Job {
 
   void look_at_server() {
     look_again_.reset();
-    if (exit_code_ || failures_.any() || server_ == nullptr) return;
-    if (const auto abort = server_->abort_request()) {
-      // OpenSHMEM programs end so on purpose: shmem_global_exit(0).
-      if (abort->code == 0) return conclude(0);
-      // Only the low byte gets to the shell, and a code that is not 0 is a failure.
-      const int code = abort->code & 0xff;
-      return conclude(code == 0 ? kExitFailure : code,
-                      fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));
+    if (server_ == nullptr) return;
+    Reports& reports = server_->reports();
+    if (!exit_code_) {
+      if (failures_.has_failed(reports)) end_processes();
+      settle(false);
     }
-    if (none_runs()) return;
-    const auto verdict = failures_.vanished(*server_);
-    look_again_ = failures_.look_again();
-    if (verdict) conclude(verdict->exit_code, verdict->why);
+    if (!exit_code_ && !failures_.failed() && !none_runs()) {
+      if (const auto verdict = failures_.vanished(reports)) conclude(*verdict);
+    }
+    if (!exit_code_) look_again_ = failures_.look_again();
+    // A rank whose request comes only now waits for the next look, unless nothing depends on it any more.
+    if (exit_code_ || failures_.failed()) reports.answer_aborts();
   }
 
   void reap() {
@@ -238,9 +241,7 @@ class Job {
       ended.push_back({static_cast<size_t>(rank - ranks_.begin()), status});
     }
     children_gone_ = pid < 0;
-    look_at_server();  // an abort comes before the exit that follows it
-    if (failures_.note(ended)) end_processes();
-    settle(false);
+    failures_.note(ended);
     look_at_server();
   }
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
+#include <utility>
 
 #include "rmarun/pmix_names.hpp"
 
@@ -28,7 +28,8 @@ bool succeeded(pmix_status_t code) { return code == PMIX_SUCCESS || code == PMIX
 // PMIx calls these functions on its own thread. PMIX_OPERATION_SUCCEEDED says that no callback will follow.
 
 void note(void* server, const pmix_proc_t& proc, Stage stage) {
-  if (server != nullptr) static_cast<PmixServer*>(server)->note_stage(static_cast<int>(proc.rank), stage);
+  if (server != nullptr)
+    static_cast<PmixServer*>(server)->reports().note_stage(static_cast<int>(proc.rank), stage);
 }
 
 pmix_status_t on_connected(const pmix_proc_t* proc, void* server, pmix_info_t* /*info*/, size_t /*ninfo*/,
@@ -43,11 +44,13 @@ pmix_status_t on_finalized(const pmix_proc_t* proc, void* server, pmix_op_cbfunc
   return PMIX_OPERATION_SUCCEEDED;
 }
 
+/// The rank waits for `done` and then ends.
 pmix_status_t on_abort(const pmix_proc_t* proc, void* server, int code, const char /*text*/[],
-                       pmix_proc_t* /*procs*/, size_t /*nprocs*/, pmix_op_cbfunc_t /*done*/,
-                       void* /*cookie*/) {
-  if (server != nullptr) static_cast<PmixServer*>(server)->note_abort({static_cast<int>(proc->rank), code});
-  return PMIX_OPERATION_SUCCEEDED;
+                       pmix_proc_t* /*procs*/, size_t /*nprocs*/, pmix_op_cbfunc_t done, void* cookie) {
+  if (server == nullptr || done == nullptr) return PMIX_OPERATION_SUCCEEDED;
+  static_cast<PmixServer*>(server)->reports().note_abort({static_cast<int>(proc->rank), code},
+                                                         [=] { done(PMIX_SUCCESS, cookie); });
+  return PMIX_SUCCESS;
 }
 
 /// PMIx calls this when all ranks have arrived. All run on this host, so no data has to be fetched.
@@ -149,9 +152,9 @@ void PmixServer::set_environment() {
 rma::Result<PmixServer*> PmixServer::start(int ranks, const std::string& directory) {
   // The object is never deleted, because PMIx's thread uses it as long as the process runs.
   static PmixServer& server = *new PmixServer;
-  server.stages_.assign(static_cast<size_t>(ranks), Stage::kNone);
-  server.wakeup_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!server.wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wakeup.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  server.reports_.emplace(ranks, std::move(wakeup));
 
   // The directory's random name makes the job's name unique on this host, too.
   server.job_ = fmt::format("{}-{}", host_name(), directory.substr(directory.rfind('/') + 1));
@@ -232,56 +235,6 @@ rma::Result<std::vector<std::string>> PmixServer::environment_of(int rank) {
   }
   std::free(static_cast<void*>(added));
   return environment;
-}
-
-int PmixServer::wakeup() const noexcept { return wakeup_.get(); }
-
-void PmixServer::clear_wakeup() {
-  uint64_t count = 0;
-  // The read fails with EAGAIN if there was no news.
-  [[maybe_unused]] const ssize_t got = ::read(wakeup_.get(), &count, sizeof count);
-}
-
-Stage PmixServer::stage(int rank) const {
-  const std::lock_guard lock(mutex_);
-  return stages_.at(static_cast<size_t>(rank));
-}
-
-std::vector<int> PmixServer::lost() const {
-  const std::lock_guard lock(mutex_);
-  return lost_;
-}
-
-std::optional<AbortRequest> PmixServer::abort_request() const {
-  const std::lock_guard lock(mutex_);
-  return abort_;
-}
-
-void PmixServer::note_stage(int rank, Stage stage) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = static_cast<size_t>(rank);
-    if (at >= stages_.size()) return;
-    // A rank that has left closes its connection too.
-    if (stage == Stage::kLost && (stages_[at] == Stage::kLeft || stages_[at] == Stage::kLost)) return;
-    if (stage == Stage::kLost) lost_.push_back(rank);
-    stages_[at] = stage;
-  }
-  ring();
-}
-
-void PmixServer::note_abort(AbortRequest request) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!abort_) abort_ = request;
-  }
-  ring();
-}
-
-void PmixServer::ring() const {
-  const uint64_t one = 1;
-  // The write fails only if the counter is about to overflow. Then wakeup() is readable anyway.
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
 }
 
 }  // namespace rmarun
