@@ -95,14 +95,23 @@ def never_joins():
 
 def after_leaving():
     """Checks that nobody is killed when ranks fail that have left the job, and that rmarun's exit code tells of them."""
-    for how, codes in (("exit", range(11, 15)),):
+    signalled = 128 + signal.SIGSEGV
+    for how, codes, said in (("exit", range(11, 15), "exited with code "), ("_exit", range(11, 15), "exited with code "),
+                             ("segv", (signalled,), "was killed by signal 11 "), ("silent", (0,), "")):
         job = start("-n", "5", CLIENT, "leave_and_fail", how)
-        launcher = until(lambda: children_of(job.pid), "the job has a process")[0]
+        # The others have said so before rank 0 goes on, and have ended.
+        lines = sorted(job.stdout.readline() for _ in range(5))
+        equal(lines, [f"rank {rank} has left\n" for rank in range(5)])
+        launcher = children_of(job.pid)[0]
         until(lambda: len(children_of(launcher)) == 1, "all but rank 0 have ended")
         out, err = job.communicate("", timeout=HANG_GUARD)
-        assert job.returncode in codes, job.returncode
-        equal(sorted(out.splitlines()), [f"rank {rank} has left" for rank in range(5)] + ["the result"])
-        contains(err, f"exited with code {job.returncode} after it had left the job; 3 others failed likewise")
+        assert job.returncode in codes, (how, job.returncode, err)
+        equal(out, "the result\n")
+        if said:
+            contains(err, said)
+            contains(err, " after it had left the job; 3 others failed likewise")
+        else:
+            equal(err, "")
 
 
 def host_names():
