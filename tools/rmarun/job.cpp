@@ -4,6 +4,7 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigset_t is POSIX's
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,11 +18,12 @@
 #include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
-#include "rmarun/guard.hpp"
+#include "rmarun/passing.hpp"
 #include "rmarun/pmix_server.hpp"
 #include "rmarun/preparation.hpp"
 #include "rmarun/process_heap.hpp"
 #include "rmarun/processes.hpp"
+#include "rmarun/signals.hpp"
 #include "rmarun/spawn.hpp"
 #include "rmarun/verdict.hpp"
 
@@ -153,10 +155,10 @@ class Job {
     if (ready > 0) {
       if (polls[0].revents != 0 && !take_signals()) return false;
       if (polls[1].revents != 0) take_news();
-      if (!forwarder_.handle(polls))
-        fail(kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job");
     }
+    if (const auto failure = forwarder_.handle(polls)) end_after(*failure);
     look_at_clock();
+    passer_.look(ranks_);
     look_at_server();
     return ready != 0 || !flushing;
   }
@@ -165,7 +167,9 @@ class Job {
     if (children_gone_ && !case_open()) return exit_code_ ? static_cast<int>(kLastOutput.count()) : -1;
     std::optional<Clock::time_point> next = kill_at_;
     if (timeout_ && !exit_code_) next = next ? std::min(*next, *timeout_) : *timeout_;
-    if (look_again_) next = next ? std::min(*next, *look_again_) : *look_again_;
+    for (const auto& look : {look_again_, passer_.next_look(), forwarder_.next_look()}) {
+      if (look) next = next ? std::min(*next, *look) : *look;
+    }
     if (!next) return -1;
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
     constexpr decltype(wait) kLongest = 1 << 30;  // what is further away is looked at again then
@@ -187,10 +191,24 @@ class Job {
     while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int signal = static_cast<int>(info.ssi_signo);
       if (signal == SIGCHLD) continue;  // reap() looks anyway
+      if (is_passed_on(signal)) {
+        passer_.pass(signal, ranks_);
+        continue;
+      }
       fail(kExitSignal + signal, fmt::format("interrupted by {}; {}", describe_signal(signal), ending()));
       wait = !children_gone_;
     }
     return wait;
+  }
+
+  void end_after(const OutputFailure& failure) {
+    // A program whose stderr nobody reads goes on, as it would without rmarun.
+    if (failure.error == EPIPE && failure.stream == Outlet::kErr) return;
+    if (failure.error == EPIPE)
+      return fail(kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job");
+    fail(kExitFailure,
+         fmt::format("cannot write to {}: {}; the rest of the output is lost, ending the job",
+                     failure.stream == Outlet::kOut ? "stdout" : "stderr", std::strerror(failure.error)));
   }
 
   void look_at_clock() {
@@ -252,6 +270,7 @@ class Job {
   PmixServer* server_ = nullptr;  ///< null until the ranks start
   Descriptor signals_;
   Forwarder forwarder_;
+  SignalPasser passer_{::getppid()};
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
   std::optional<int> exit_code_;              ///< set by the first failure
@@ -266,14 +285,12 @@ class Job {
 int run_job(const Options& options, const std::string& directory, Progress& progress) {
   // A reader that goes away is an error of write(2), not the end of rmarun.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // so is a file that reaches the limit of ulimit -f
   const auto complain = [](std::string_view why) {
     fmt::print(stderr, "rmarun: {}\n", why);
     return kExitFailure;
   };
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGCHLD);
-  for (const int signal : kEndingSignals) ::sigaddset(&set, signal);
+  const sigset_t set = awaited_signals();
   Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
   const auto descriptors = make_room_for(options.ranks);
