@@ -5,9 +5,12 @@ usage: cases.py CASE RMARUN CLIENT
 """
 
 import os
+import pty
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
 
 from harness import CLIENT, HANG_GUARD, RMARUN, contains, equal, main, run, start, succeeds
 
@@ -105,7 +108,80 @@ def interleave():
 
 def partial_line():
     equal(succeeds("printf", "no newline"), "no newline")
-    equal(sorted(succeeds("-n", "2", "sh", "-c", "printf $PMIX_RANK").splitlines()), ["0", "1"])
+    assert succeeds("-n", "2", "sh", "-c", "printf $PMIX_RANK") in ("01", "10")
+    assert succeeds("-n", "2", "--label", "sh", "-c", "printf $PMIX_RANK") in ("[0] 0[1] 1", "[1] 1[0] 0")
+
+
+# Rank 0 asks, and goes on only when it has got an answer. `before` is what all ranks do first.
+ASKING = '; [ $PMIX_RANK = 0 ] || exit 0; printf "Enter n: "; read n; printf "%s" "n is $n"'
+
+
+def prompt():
+    """Checks that a question arrives before it is answered, into a pipe: rmarun cannot know that it is one."""
+    for arguments, before, lines in (((), "", 0), (("-n", "4"), "true", 0), (("-n", "4"), "echo hello", 4),
+                                     (("-n", "1", "--label"), "true", 0)):
+        job = start(*arguments, "sh", "-c", (before or "true") + ASKING)
+        for _ in range(lines):
+            equal(job.stdout.readline(), "hello\n")
+        label = "[0] " if "--label" in arguments else ""
+        wanted = label + "Enter n: "
+        equal(job.stdout.read(len(wanted)), wanted)
+        out, err = job.communicate("12\n", timeout=HANG_GUARD)
+        equal((job.returncode, out, err), (0, "n is 12", ""))
+
+
+def terminal():
+    """Checks that a question arrives on a terminal too, while other ranks write there."""
+    script = ('if [ $PMIX_RANK = 0 ]; then printf "Enter n: "; read n; echo "n is $n"; '
+              "else while echo other; do sleep 0.01; done; fi")
+    ours, theirs = pty.openpty()
+    job = start("-n", "3", "sh", "-c", script, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = ""
+    while "Enter n: " not in shown or not shown.endswith("other\r\n"):
+        shown += os.read(ours, 1000).decode()
+    os.write(ours, b"12\n")
+    while "n is 12\r\n" not in shown:
+        shown += os.read(ours, 1000).decode()
+    job.terminate()
+    while shown:
+        try:
+            shown = os.read(ours, 1000)
+        except OSError:  # the end of a terminal
+            break
+    equal(job.wait(HANG_GUARD), 128 + signal.SIGTERM)
+    os.close(ours)
+
+
+def binary():
+    # Any bytes of one rank, on either stream, come out as they are, also beside others that write nothing.
+    data = os.urandom(3_000_000)
+    for ranks in (1, 3):
+        for stream in (1, 2):
+            script = f'[ $PMIX_RANK != 0 ] || cat >&{stream}'
+            done = subprocess.run([RMARUN, "-n", str(ranks), "sh", "-c", script], input=data, capture_output=True,
+                                  timeout=HANG_GUARD)
+            equal(done.returncode, 0)
+            assert (done.stdout if stream == 1 else done.stderr) == data, f"{ranks} ranks, stream {stream}"
+
+
+def full_device():
+    for stream, name in (("stdout", "stdout"), ("stderr", "stderr")):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            job = start("-n", "2", "sh", "-c", f"echo text >&{1 if stream == 'stdout' else 2}; exec sleep 1000",
+                        **{stream: full})
+            _, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 1)
+        if stream == "stdout":
+            contains(err, f"cannot write to {name}: No space left on device")
+    # A file may reach the limit that the user has set for files.
+    with tempfile.TemporaryFile() as small:
+        limit = 50 << 20
+        job = start("dd", "if=/dev/zero", "bs=1M", f"count={2 * limit >> 20}", stdout=small,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        _, err = job.communicate(timeout=HANG_GUARD)
+        equal(job.returncode, 1)
+        contains(err, "cannot write to stdout: File too large")
 
 
 def closed_stdout():

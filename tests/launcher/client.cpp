@@ -46,6 +46,31 @@ int exchange(int round) {
   return 0;
 }
 
+/// Joins the job and leaves it. Then rank 0 waits for the end of its stdin, and each other rank ends with a
+/// failure, as `how` says.
+int leave_and_fail(std::string_view how) {
+  int rank = 0;
+  {
+    auto opened = rma::open_bootstrap(0);
+    if (!opened.ok()) return die("open_bootstrap", opened.status());
+    rank = opened.value()->rank();
+    if (auto status = opened.value()->fence(); !status.ok()) return die("fence", status);
+  }
+  fmt::print("rank {} has left\n", rank);
+  if (rank == 0) {
+    std::fflush(stdout);
+    while (std::getchar() != EOF) {
+    }
+    fmt::print("the result\n");
+    return 0;
+  }
+  std::fflush(stdout);
+  if (how == "_exit") std::_Exit(10 + rank);
+  if (how == "silent") std::_Exit(0);
+  if (how == "segv") std::raise(SIGSEGV);
+  return 10 + rank;
+}
+
 int fence_only() {
   auto opened = rma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
@@ -109,6 +134,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (what == "fence") return fence_only();
+  if (what == "leave_and_fail") return leave_and_fail(argc > 2 ? argv[2] : "");
   if (what == "leave_stopped") return leave_stopped();
   return misbehave(what);
 }

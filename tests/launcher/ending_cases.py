@@ -8,8 +8,9 @@ import os
 import re
 import resource
 import signal
+import sys
 
-from harness import (CLIENT, HANG_GUARD, children, children_of, contains, equal, main, ready, run, start, stop,
+from harness import (CLIENT, HANG_GUARD, children, children_of, contains, equal, main, ready, run, start, state, stop,
                      succeeds, until)
 
 # Two processes per rank that do not end by themselves: one in the rank's group, one that has fled into a session of
@@ -117,6 +118,77 @@ def descriptors():
 def grandchildren():
     # The ranks succeed; what they leave behind does not outlive the job.
     equal(succeeds("-n", "2", "sh", "-c", "setsid sleep 1000 & sleep 1001 & exit 0"), "")
+
+
+# Says which signals come, each with the rank.
+LISTENER = """
+import os, signal, sys
+for name in sys.argv[1:]:
+    number = getattr(signal, "SIG" + name)
+    signal.signal(number, lambda got, frame: os.write(1, f"{os.environ['PMIX_RANK']} {got}\\n".encode()))
+os.write(1, b"ready\\n")
+while True:
+    signal.pause()
+"""
+
+
+def passed_signals():
+    names = ("USR1", "USR2", "XCPU", "ALRM", "CONT")
+    job = start("-n", "3", sys.executable, "-c", LISTENER, *names)
+    ready(job, 3)
+    for name in names:
+        number = getattr(signal, "SIG" + name)
+        job.send_signal(number)
+        equal(sorted(job.stdout.readline() for _ in range(3)), [f"{rank} {number:d}\n" for rank in range(3)])
+    equal(job.poll(), None)
+    job.terminate()
+    equal(job.wait(HANG_GUARD), 128 + signal.SIGTERM)
+    # It reaches the program below a shell, and what does not handle it ends.
+    job = start("-n", "2", "sh", "-c", 'trap : USR2; "$@"; echo shell', "-", sys.executable, "-c", LISTENER, "USR1")
+    ready(job, 2)
+    job.send_signal(signal.SIGUSR2)
+    out, err = job.communicate(timeout=HANG_GUARD)
+    equal((job.returncode, out), (0, "shell\n" * 2), err)
+    job = start("-n", "2", sys.executable, "-c", LISTENER, "USR1")
+    ready(job, 2)
+    job.send_signal(signal.SIGUSR2)
+    equal(job.wait(HANG_GUARD), 128 + signal.SIGUSR2)
+    contains(job.stderr.read(), "was killed by signal 12 ")
+
+
+def stop_and_continue():
+    for stubborn in (False, True):
+        script = ("trap '' TSTP; " if stubborn else "") + "echo ready; read go; echo gone"
+        job = start("-n", "1", "sh", "-c", script)
+        ready(job, 1)
+        rank = children_of(children_of(job.pid)[0])[0]
+        job.send_signal(signal.SIGTSTP)
+        until(lambda: state(job.pid) == "T", "rmarun is stopped")
+        if not stubborn:
+            equal(state(rank), "T")
+        job.send_signal(signal.SIGCONT)
+        until(lambda: state(job.pid) != "T" and state(rank) != "T", "the job goes on")
+        out, err = job.communicate("go\n", timeout=HANG_GUARD)
+        equal((job.returncode, out, err), (0, "gone\n", ""))
+    # A stopped job ends on request.
+    job = start("-n", "2", "sh", "-c", STUBBORN)
+    ready(job, 2)
+    job.send_signal(signal.SIGTSTP)
+    until(lambda: state(job.pid) == "T", "rmarun is stopped")
+    job.terminate()
+    job.send_signal(signal.SIGCONT)
+    equal(job.wait(HANG_GUARD), 128 + signal.SIGTERM)
+
+
+def hangup_ignored():
+    # As nohup(1) starts it.
+    job = start("sh", "-c", "echo ready; read go; echo gone",
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    ready(job, 1)
+    for pid in (job.pid, children_of(job.pid)[0]):
+        os.kill(pid, signal.SIGHUP)
+    out, err = job.communicate("go\n", timeout=HANG_GUARD)
+    equal((job.returncode, out, err), (0, "gone\n", ""))
 
 
 main(globals())

@@ -4,14 +4,15 @@
 usage: kills.py RMARUN VICTIM [--seed N] [--limit SECONDS] KIND=COUNT...
 
 Kinds:
-  rank       SIGKILL for a random rank
+  rank       a random signal that ends a process, for a random rank
   leave      a random rank exits with code 3 in its first 60 ms
   launcher   SIGKILL for rmarun's second process, which runs the job
   guard      SIGKILL for rmarun itself
   interrupt  two SIGINT for rmarun's process group, as a terminal sends them
   timeout    --timeout
 
-Half of the moments are in the first 0.3 s. Of each job it is checked that rmarun ends with the right code and names the
+Half of the moments are in the first 0.3 s. In half of the jobs the survivors abort the job when they miss a rank, and in
+the others they exit. Of each job it is checked that rmarun ends with the right code and names the
 right rank, and that no process, no file and no shared memory is left. --limit is what may pass between the kill and the
 end of the last process: generous by default, since a loaded machine is slow; the times that were seen are printed.
 """
@@ -66,11 +67,13 @@ class Trial:
     def __init__(self, arguments, kind, rng):
         self.arguments = arguments
         self.kind = kind
-        self.ranks = rng.choice((2, 3, 4))
+        self.ranks = rng.choice((2, 3, 4, 7))
         self.victim = rng.randrange(self.ranks)
         self.moment = rng.uniform(0, 0.3) if rng.random() < 0.5 else rng.uniform(0.3, 1)
         self.gap = rng.uniform(0, 0.6)  # between two SIGINT
         self.stubborn = rng.random() < 0.3
+        self.aborts = rng.random() < 0.5
+        self.signal = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS, signal.SIGUSR1))
         self.microseconds = rng.randrange(60000)
 
     def run(self, directory):
@@ -80,6 +83,8 @@ class Trial:
         command += [self.arguments.victim]
         if self.stubborn:
             command += ["stubborn"]
+        if self.aborts:
+            command += ["abort"]
         if self.kind == "leave":
             command += ["leave", str(self.victim), str(self.microseconds)]
         with open(os.path.join(directory, "err"), "w+", encoding="utf-8") as err:
@@ -124,8 +129,9 @@ class Trial:
             os.kill(launcher, signal.SIGKILL)
             return 128 + signal.SIGKILL, "ended by signal 9", time.monotonic()
         rank = self.await_child(launcher, self.victim)
-        os.kill(rank, signal.SIGKILL)
-        return 128 + signal.SIGKILL, f"rank {self.victim} (pid {rank}) was killed by signal 9", time.monotonic()
+        os.kill(rank, self.signal)
+        return (128 + self.signal, f"rank {self.victim} (pid {rank}) was killed by signal {self.signal:d} ",
+                time.monotonic())
 
     def await_child(self, pid, number):
         while time.monotonic() < self.start + self.arguments.limit:
@@ -199,7 +205,7 @@ def main():
                 except Failure as failure:
                     failures += 1
                     print(f"{kind} {number} (of {trial.ranks} ranks, {trial.victim} at {trial.moment:.3f} s"
-                          f"{', stubborn' if trial.stubborn else ''}): {failure}", flush=True)
+                          f"{', stubborn' if trial.stubborn else ''}{', aborts' if trial.aborts else ''}): {failure}", flush=True)
         if times:
             times.sort()
             print(f"{kind}: {len(times)} of {count} held; gone after {times[len(times) // 2]:.3f} s (median), "

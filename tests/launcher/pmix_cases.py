@@ -4,6 +4,7 @@
 usage: pmix_cases.py CASE RMARUN CLIENT
 """
 
+import ctypes
 import os
 import shutil
 import signal
@@ -90,6 +91,62 @@ def never_joins():
     code, _, err = run("-n", "2", "sh", "-c", '[ $PMIX_RANK = 1 ] || exec "$0" fence', CLIENT)
     equal(code, 1)
     contains(err, "rank 1 exited with code 0 without joining the job")
+
+
+def after_leaving():
+    """Checks that nobody is killed when ranks fail that have left the job, and that rmarun's exit code tells of them."""
+    signalled = 128 + signal.SIGSEGV
+    for how, codes, said in (("exit", range(11, 15), "exited with code "), ("_exit", range(11, 15), "exited with code "),
+                             ("segv", (signalled,), "was killed by signal 11 "), ("silent", (0,), "")):
+        job = start("-n", "5", CLIENT, "leave_and_fail", how)
+        # The others have said so before rank 0 goes on, and have ended.
+        lines = sorted(job.stdout.readline() for _ in range(5))
+        equal(lines, [f"rank {rank} has left\n" for rank in range(5)])
+        launcher = children_of(job.pid)[0]
+        until(lambda: len(children_of(launcher)) == 1, "all but rank 0 have ended")
+        out, err = job.communicate("", timeout=HANG_GUARD)
+        assert job.returncode in codes, (how, job.returncode, err)
+        equal(out, "the result\n")
+        if said:
+            contains(err, said)
+            contains(err, " after it had left the job; 3 others failed likewise")
+        else:
+            equal(err, "")
+
+
+def host_names():
+    """Checks that jobs run on hosts of any name. Each name is given to a UTS namespace of its own."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    clone_newuts, clone_newuser = 0x04000000, 0x10000000
+    if libc.unshare(clone_newuts) != 0 and libc.unshare(clone_newuts | clone_newuser) != 0:
+        print("skipped: the system refuses a namespace for host names")
+        sys.exit(SKIPPED)
+    longest = 64
+    names = ["h" * length for length in (1, 48, 49, 50, 56, 57, longest)]
+    names += ["7" * longest, "x" + "7" * (longest - 1), "x1" * (longest // 2), "job-7d8f9c6b5-" + "y" * 48 + "-0",
+              "a,b[1-3]", "a;b:c d", "%s%n", "."]
+    for name in names:
+        if libc.sethostname(name.encode(), len(name)) != 0:
+            print("skipped: the system refuses to change the host's name")
+            sys.exit(SKIPPED)
+        equal(sorted(succeeds("-n", "2", CLIENT, "exchange").splitlines()),
+              [f"round 0 rank {rank} of 2 local 2" for rank in range(2)])
+
+
+def nameless_user():
+    """Checks that a user who is in no list of users and has no HOME can run jobs, as in many containers."""
+    if os.getuid() != 0:
+        print("skipped: only root can become another user")
+        sys.exit(SKIPPED)
+    nobody_knows = 54321
+    os.chmod(os.environ["TMPDIR"], 0o777)
+    os.environ.pop("HOME", None)
+    show = ("-n", "2", "sh", "-c", 'echo "$HOME"; exec "$0" fence', CLIENT)
+    job = start(*show, user=nobody_knows, group=nobody_knows, extra_groups=[])
+    out, err = job.communicate(timeout=HANG_GUARD)
+    equal((job.returncode, out, err), (0, "/\n" * 2, ""))
+    os.environ["HOME"] = "/somewhere"
+    equal(succeeds(*show), "/somewhere\n" * 2)
 
 
 def under_mpirun():

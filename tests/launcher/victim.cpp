@@ -1,5 +1,6 @@
-// A rank that communicates until it is ended. usage: victim [stubborn] [leave RANK MICROSECONDS]
+// A rank that communicates until it is ended. usage: victim [stubborn] [abort] [leave RANK MICROSECONDS]
 // stubborn: ignores SIGTERM, and so does a process that it starts in a session of its own.
+// abort: when a call fails, the rank aborts the job with code 5; without this word it exits with code 1.
 // leave: rank RANK exits with code 3, this many microseconds after its start, wherever it is then.
 
 #include <unistd.h>
@@ -15,8 +16,11 @@
 
 namespace {
 
+bool aborts = false;
+
 void check(rma_status_t status) {
   if (status == RMA_SUCCESS) return;
+  if (aborts) rma_abort(5, rma_last_error());
   std::fprintf(stderr, "victim: %s\n", rma_last_error());
   std::_Exit(1);
 }
@@ -42,6 +46,7 @@ int main(int argc, char** argv) {
     const std::string_view word = argv[i];
     const char* const rank = std::getenv("PMIX_RANK");
     if (word == "stubborn") be_stubborn();
+    if (word == "abort") aborts = true;
     if (word == "leave" && i + 2 < argc && rank != nullptr && rank == std::string_view(argv[i + 1]))
       leave_after(static_cast<useconds_t>(std::atol(argv[i + 2])));
   }

@@ -1,7 +1,9 @@
 #include "rmarun/environment.hpp"
 
+#include <pwd.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string_view>
 
 namespace rmarun {
@@ -38,6 +40,12 @@ std::vector<std::string> Environment::entries() const {
     result.push_back(std::move(entry));
   }
   return result;
+}
+
+void provide_home() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): one thread
+  if (std::getenv("HOME") == nullptr && ::getpwuid(::geteuid()) == nullptr) ::setenv("HOME", "/", 0);
+  // NOLINTEND(concurrency-mt-unsafe)
 }
 
 }  // namespace rmarun

@@ -1,6 +1,7 @@
 #include "rmarun/forwarder.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,15 +13,38 @@
 #include "util/interruptions.hpp"
 
 namespace rmarun {
+namespace {
+
+bool same_file(int one, int other) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(one, &first) == 0 && ::fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+Merger::Pace pace_of(int descriptor) { return ::isatty(descriptor) != 0 ? Merger::kTerminal : Merger::kFile; }
+
+}  // namespace
+
+Forwarder::Forwarder(int ranks, bool label)
+    : label_(label),
+      one_file_(same_file(STDOUT_FILENO, STDERR_FILENO)),
+      outlet_(std::array{STDOUT_FILENO, STDERR_FILENO}),
+      mergers_{Merger(pace_of(STDOUT_FILENO), ranks == 1), Merger(pace_of(STDERR_FILENO), ranks == 1)} {}
 
 void Forwarder::add_rank(int rank, Descriptor out, Descriptor err) {
-  const std::string prefix = label_ ? fmt::format("[{}] ", rank) : "";
-  sources_.push_back({std::move(out), Outlet::kOut, LineAssembler(prefix)});
-  sources_.push_back({std::move(err), Outlet::kErr, LineAssembler(prefix)});
+  add_source(rank, std::move(out), Outlet::kOut);
+  add_source(rank, std::move(err), one_file_ ? Outlet::kOut : Outlet::kErr);
+}
+
+void Forwarder::add_source(int rank, Descriptor from, Outlet::Stream to) {
+  Merger& merger = mergers_[to];
+  const auto stream = merger.add(rank, label_ ? fmt::format("[{}] ", rank) : "", outlet_.queue(to));
+  sources_.push_back({std::move(from), &merger, stream});
 }
 
 void Forwarder::say(std::string_view text) {
-  outlet_.queue(Outlet::kErr) += fmt::format("rmarun: {}\n", text);
+  outlet_.queue(one_file_ ? Outlet::kOut : Outlet::kErr) += fmt::format("rmarun: {}\n", text);
 }
 
 void Forwarder::add_polls(std::vector<pollfd>& polls) const {
@@ -33,21 +57,28 @@ void Forwarder::add_polls(std::vector<pollfd>& polls) const {
   }
 }
 
-bool Forwarder::handle(const std::vector<pollfd>& polls) {
-  bool has_reader = true;
+std::optional<Forwarder::Clock::time_point> Forwarder::next_look() const {
+  const auto out = mergers_[Outlet::kOut].next_look();
+  const auto err = mergers_[Outlet::kErr].next_look();
+  return out && err ? std::min(*out, *err) : out ? out : err;
+}
+
+std::optional<OutputFailure> Forwarder::handle(const std::vector<pollfd>& polls) {
+  std::optional<OutputFailure> failure;
   for (const pollfd& entry : polls) {
     if (entry.revents == 0) continue;
     for (const auto stream : {Outlet::kOut, Outlet::kErr}) {
       if (entry.fd != outlet_.descriptor(stream) || !outlet_.wants(stream)) continue;
-      const bool written = outlet_.write_some(stream);
-      if (stream == Outlet::kOut) has_reader = has_reader && written;
+      const int error = outlet_.write_some(stream);
+      if (error != 0 && !failure) failure = {stream, error};
     }
     const auto source = std::find_if(sources_.begin(), sources_.end(), [&](const Source& s) {
       return s.from.open() && s.from.get() == entry.fd;
     });
     if (source != sources_.end()) read_some(*source);
   }
-  return has_reader;
+  for (Merger& merger : mergers_) merger.look(Clock::now());
+  return failure;
 }
 
 bool Forwarder::read_some(Source& source) {
@@ -55,11 +86,11 @@ bool Forwarder::read_some(Source& source) {
   const ssize_t count =
       rma::uninterrupted([&] { return ::read(source.from.get(), piece.data(), piece.size()); });
   if (count > 0) {
-    source.lines.feed({piece.data(), static_cast<size_t>(count)}, outlet_.queue(source.to));
+    source.to->feed(source.stream, {piece.data(), static_cast<size_t>(count)}, Clock::now());
     return true;
   }
   if (count < 0 && errno == EAGAIN) return false;
-  source.lines.finish(outlet_.queue(source.to), ranks_ > 1);
+  source.to->finish(source.stream, Clock::now());
   source.from.reset();
   return false;
 }
@@ -68,7 +99,7 @@ void Forwarder::drain() {
   for (Source& source : sources_) {
     while (source.from.open() && read_some(source)) {
     }
-    source.lines.finish(outlet_.queue(source.to), ranks_ > 1);
+    source.to->finish(source.stream, Clock::now());
     source.from.reset();
   }
 }

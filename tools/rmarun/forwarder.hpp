@@ -3,23 +3,35 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "rmarun/merger.hpp"
 #include "rmarun/output.hpp"
 #include "rmarun/spawn.hpp"
 
 namespace rmarun {
 
-/// Carries the ranks' output to rmarun's own stdout and stderr, line by line.
+/// Why a stream of rmarun's cannot be written.
+struct OutputFailure {
+  Outlet::Stream stream = Outlet::kOut;
+  int error = 0;  ///< errno of write(2)
+};
+
+/// Carries the ranks' output to rmarun's own stdout and stderr.
 ///
 /// A turn of the caller's loop calls add_polls(), poll(2), and handle() with the same entries.
 class Forwarder {
  public:
-  /// With `label`, each line starts with "[rank] ". With more than one rank, the forwarder adds a newline to
-  /// a last line that lacks it.
-  Forwarder(int ranks, bool label)
-      : ranks_(ranks), label_(label), outlet_(std::array{STDOUT_FILENO, STDERR_FILENO}) {}
+  using Clock = Merger::Clock;
+
+  /// With `label`, each line starts with "[rank] ".
+  Forwarder(int ranks, bool label);
+  Forwarder(const Forwarder&) = delete;
+  Forwarder& operator=(const Forwarder&) = delete;
 
   void add_rank(int rank, Descriptor out, Descriptor err);
 
@@ -27,8 +39,10 @@ class Forwarder {
   void say(std::string_view text);
 
   void add_polls(std::vector<pollfd>& polls) const;
-  /// Returns false if stdout has no reader any more.
-  bool handle(const std::vector<pollfd>& polls);
+  /// When to call handle() even if poll(2) reports nothing.
+  [[nodiscard]] std::optional<Clock::time_point> next_look() const;
+  /// Returns nothing, or why the output cannot go on: it is lost from here.
+  std::optional<OutputFailure> handle(const std::vector<pollfd>& polls);
 
   /// Takes the rest of the pipes and the unfinished last lines. Call it when no rank writes any more.
   void drain();
@@ -38,16 +52,18 @@ class Forwarder {
  private:
   struct Source {
     Descriptor from;
-    Outlet::Stream to;
-    LineAssembler lines;
+    Merger* to = nullptr;
+    std::size_t stream = 0;
   };
 
   /// Reads once. Returns false if there is nothing to read now, or if the stream has ended.
   bool read_some(Source& source);
+  void add_source(int rank, Descriptor from, Outlet::Stream to);
 
-  int ranks_;
   bool label_;
+  bool one_file_;  ///< stdout and stderr are the same file, so all output takes one way
   Outlet outlet_;
+  std::array<Merger, 2> mergers_;  ///< for stdout and stderr
   std::vector<Source> sources_;
 };
 

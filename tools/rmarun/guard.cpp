@@ -19,6 +19,7 @@
 
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/processes.hpp"
+#include "rmarun/signals.hpp"
 #include "util/interruptions.hpp"
 
 namespace rmarun {
@@ -40,19 +41,11 @@ void say(std::string_view text) {
   if (::poll(&err, 1, kForReader) == 1) fmt::print(stderr, "rmarun: {}\n", text);
 }
 
-sigset_t guarded_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::sigaddset(&signals, SIGCHLD);
-  for (const int signal : kEndingSignals) ::sigaddset(&signals, signal);
-  return signals;
-}
-
 /// The guard's work while the job's process runs.
 class Guard {
  public:
-  Guard(pid_t child, std::optional<double> timeout_seconds, const Progress& progress)
-      : child_(child), progress_(progress) {
+  Guard(pid_t child, const sigset_t& signals, std::optional<double> timeout_seconds, const Progress& progress)
+      : child_(child), signals_(signals), progress_(progress) {
     if (timeout_seconds) {
       limit_ = Clock::now() + kPatience +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*timeout_seconds));
@@ -62,7 +55,6 @@ class Guard {
   /// Waits until the job's process has ended, or ends it. No process of the job is left afterwards.
   /// @return the exit code of rmarun.
   int watch() {
-    const sigset_t signals = guarded_signals();
     while (true) {
       if (const auto status = reap()) return end_after(*status);
       // Pairs with the job's release: the flag is set once no process of the job is left.
@@ -76,7 +68,10 @@ class Guard {
         return take_over(kExitTimeout, "the time limit has not ended the job, which is killed now");
       }
       siginfo_t received{};
-      if (wait(signals, received) && received.si_signo != SIGCHLD && again(received)) {
+      if (!wait(received) || received.si_signo == SIGCHLD) continue;
+      if (is_passed_on(received.si_signo)) {
+        pass_on(received);
+      } else if (again(received)) {
         return take_over(kExitSignal + signal_, fmt::format("{} came while the job was being ended, which is "
                                                             "killed now",
                                                             describe_signal(received.si_signo)));
@@ -87,15 +82,20 @@ class Guard {
  private:
   /// Waits for the next signal. Returns false if a deadline passes first, or if this process was stopped and
   /// goes on.
-  bool wait(const sigset_t& signals, siginfo_t& received) const {
+  bool wait(siginfo_t& received) const {
     std::optional<Clock::time_point> next = limit_;
     if (request_) next = next ? std::min(*next, *request_ + kPatience) : *request_ + kPatience;
-    if (!next) return ::sigwaitinfo(&signals, &received) > 0;
+    if (!next) return ::sigwaitinfo(&signals_, &received) > 0;
     const auto left = std::max(*next - Clock::now(), Clock::duration::zero());
     const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
     const timespec time{.tv_sec = seconds.count(),
                         .tv_nsec = std::chrono::nanoseconds(left - seconds).count()};
-    return ::sigtimedwait(&signals, &received, &time) > 0;
+    return ::sigtimedwait(&signals_, &received, &time) > 0;
+  }
+
+  void pass_on(const siginfo_t& received) const {
+    // The terminal signals the whole foreground group, so the child has got its signals already.
+    if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
   }
 
   /// Passes a request to end on to the child. Returns true if the signal repeats an earlier request.
@@ -104,8 +104,7 @@ class Guard {
     if (request_) return now >= *request_ + kSameRequest;
     request_ = now;
     signal_ = received.si_signo;
-    // The terminal signals the whole foreground group, so the child has got its signals already.
-    if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
+    pass_on(received);
     ::kill(child_, SIGCONT);  // a stopped process could not end the job
     return false;
   }
@@ -134,6 +133,7 @@ class Guard {
   }
 
   pid_t child_;
+  sigset_t signals_;
   const Progress& progress_;
   std::optional<Clock::time_point> request_;  ///< time of the first signal
   int signal_ = 0;                            ///< number of the first signal
@@ -143,7 +143,7 @@ class Guard {
 }  // namespace
 
 int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job) {
-  const sigset_t signals = guarded_signals();
+  const sigset_t signals = awaited_signals();
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   // Some parents leave SIGCHLD ignored. The system would then reap the ranks before this process reads their
   // status.
@@ -173,7 +173,7 @@ int run_guarded(std::optional<double> timeout_seconds, const std::function<int(P
     std::fflush(nullptr);
     ::_exit(code);
   }
-  return Guard(child, timeout_seconds, progress).watch();
+  return Guard(child, signals, timeout_seconds, progress).watch();
 }
 
 }  // namespace rmarun

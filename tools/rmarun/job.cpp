@@ -4,6 +4,7 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigset_t is POSIX's
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,11 +18,12 @@
 #include "rmarun/environment.hpp"
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/forwarder.hpp"
-#include "rmarun/guard.hpp"
+#include "rmarun/passing.hpp"
 #include "rmarun/pmix_server.hpp"
 #include "rmarun/preparation.hpp"
 #include "rmarun/process_heap.hpp"
 #include "rmarun/processes.hpp"
+#include "rmarun/signals.hpp"
 #include "rmarun/spawn.hpp"
 #include "rmarun/verdict.hpp"
 
@@ -62,9 +64,11 @@ class Job {
     }
     progress.over.store(true, std::memory_order_release);  // pairs with the guard's acquire
     forwarder_.drain();
+    const Verdict after = failures_.after_leaving();
+    if (!exit_code_) say(after);
     while (!forwarder_.empty() && turn()) {
     }
-    return exit_code_.value_or(0);
+    return exit_code_.value_or(after.exit_code);
   }
 
  private:
@@ -108,27 +112,29 @@ class Job {
     return true;
   }
 
-  [[nodiscard]] bool case_open() const { return failures_.any() && !exit_code_; }
+  [[nodiscard]] bool case_open() const {
+    return (failures_.failed() || failures_.undecided()) && !exit_code_;
+  }
 
   /// Ends the case once the verdict is known. `overdue`: by what is known now.
   void settle(bool overdue) {
     if (!case_open()) return;
-    if (const auto verdict = failures_.cause(*server_, overdue)) conclude(verdict->exit_code, verdict->why);
+    if (const auto verdict = failures_.cause(server_->reports(), overdue)) conclude(*verdict);
   }
 
   /// Notes the first failure, whose code becomes rmarun's, and ends the job. Later failures are consequences.
   void fail(int exit_code, std::string_view why) {
     settle(true);
-    if (!exit_code_) conclude(exit_code, why);
+    if (!exit_code_) conclude({exit_code, std::string(why)});
   }
 
-  void conclude(int exit_code, std::string_view why) {
-    forwarder_.say(why);
-    conclude(exit_code);
-  }
-  void conclude(int exit_code) {
-    exit_code_ = exit_code;
+  void conclude(const Verdict& verdict) {
+    say(verdict);
+    exit_code_ = verdict.exit_code;
     end_processes();
+  }
+  void say(const Verdict& verdict) {
+    if (!verdict.why.empty()) forwarder_.say(verdict.why);
   }
 
   void end_processes() {
@@ -141,7 +147,7 @@ class Job {
   /// Waits for the next event and handles it. Returns false if a job was cut short and nobody reads its last
   /// output.
   bool turn() {
-    const int news = server_ != nullptr ? server_->wakeup() : preparation_.done();
+    const int news = server_ != nullptr ? server_->reports().wakeup() : preparation_.done();
     std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {news, POLLIN, 0}};
     forwarder_.add_polls(polls);
     const bool flushing = children_gone_ && exit_code_.has_value();
@@ -149,10 +155,10 @@ class Job {
     if (ready > 0) {
       if (polls[0].revents != 0 && !take_signals()) return false;
       if (polls[1].revents != 0) take_news();
-      if (!forwarder_.handle(polls))
-        fail(kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job");
     }
+    if (const auto failure = forwarder_.handle(polls)) end_after(*failure);
     look_at_clock();
+    passer_.look(ranks_);
     look_at_server();
     return ready != 0 || !flushing;
   }
@@ -161,7 +167,9 @@ class Job {
     if (children_gone_ && !case_open()) return exit_code_ ? static_cast<int>(kLastOutput.count()) : -1;
     std::optional<Clock::time_point> next = kill_at_;
     if (timeout_ && !exit_code_) next = next ? std::min(*next, *timeout_) : *timeout_;
-    if (look_again_) next = next ? std::min(*next, *look_again_) : *look_again_;
+    for (const auto& look : {look_again_, passer_.next_look(), forwarder_.next_look()}) {
+      if (look) next = next ? std::min(*next, *look) : *look;
+    }
     if (!next) return -1;
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
     constexpr decltype(wait) kLongest = 1 << 30;  // what is further away is looked at again then
@@ -170,7 +178,7 @@ class Job {
 
   void take_news() {
     if (server_ != nullptr) {
-      server_->clear_wakeup();
+      server_->reports().clear_wakeup();
     } else if (!exit_code_) {
       start_ranks();
     }
@@ -183,10 +191,24 @@ class Job {
     while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int signal = static_cast<int>(info.ssi_signo);
       if (signal == SIGCHLD) continue;  // reap() looks anyway
+      if (is_passed_on(signal)) {
+        passer_.pass(signal, ranks_);
+        continue;
+      }
       fail(kExitSignal + signal, fmt::format("interrupted by {}; {}", describe_signal(signal), ending()));
       wait = !children_gone_;
     }
     return wait;
+  }
+
+  void end_after(const OutputFailure& failure) {
+    // A program whose stderr nobody reads goes on, as it would without rmarun.
+    if (failure.error == EPIPE && failure.stream == Outlet::kErr) return;
+    if (failure.error == EPIPE)
+      return fail(kExitSignal + SIGPIPE, "nobody reads stdout any more; ending the job");
+    fail(kExitFailure,
+         fmt::format("cannot write to {}: {}; the rest of the output is lost, ending the job",
+                     failure.stream == Outlet::kOut ? "stdout" : "stderr", std::strerror(failure.error)));
   }
 
   void look_at_clock() {
@@ -211,19 +233,18 @@ class Job {
 
   void look_at_server() {
     look_again_.reset();
-    if (exit_code_ || failures_.any() || server_ == nullptr) return;
-    if (const auto abort = server_->abort_request()) {
-      // OpenSHMEM programs end so on purpose: shmem_global_exit(0).
-      if (abort->code == 0) return conclude(0);
-      // Only the low byte gets to the shell, and a code that is not 0 is a failure.
-      const int code = abort->code & 0xff;
-      return conclude(code == 0 ? kExitFailure : code,
-                      fmt::format("rank {} aborted the job with exit code {}", abort->rank, abort->code));
+    if (server_ == nullptr) return;
+    Reports& reports = server_->reports();
+    if (!exit_code_) {
+      if (failures_.has_failed(reports)) end_processes();
+      settle(false);
     }
-    if (none_runs()) return;
-    const auto verdict = failures_.vanished(*server_);
-    look_again_ = failures_.look_again();
-    if (verdict) conclude(verdict->exit_code, verdict->why);
+    if (!exit_code_ && !failures_.failed() && !none_runs()) {
+      if (const auto verdict = failures_.vanished(reports)) conclude(*verdict);
+    }
+    if (!exit_code_) look_again_ = failures_.look_again();
+    // A rank whose request comes only now waits for the next look, unless nothing depends on it any more.
+    if (exit_code_ || failures_.failed()) reports.answer_aborts();
   }
 
   void reap() {
@@ -238,9 +259,7 @@ class Job {
       ended.push_back({static_cast<size_t>(rank - ranks_.begin()), status});
     }
     children_gone_ = pid < 0;
-    look_at_server();  // an abort comes before the exit that follows it
-    if (failures_.note(ended)) end_processes();
-    settle(false);
+    failures_.note(ended);
     look_at_server();
   }
 
@@ -251,6 +270,7 @@ class Job {
   PmixServer* server_ = nullptr;  ///< null until the ranks start
   Descriptor signals_;
   Forwarder forwarder_;
+  SignalPasser passer_{::getppid()};
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
   std::optional<int> exit_code_;              ///< set by the first failure
@@ -265,19 +285,18 @@ class Job {
 int run_job(const Options& options, const std::string& directory, Progress& progress) {
   // A reader that goes away is an error of write(2), not the end of rmarun.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // so is a file that reaches the limit of ulimit -f
   const auto complain = [](std::string_view why) {
     fmt::print(stderr, "rmarun: {}\n", why);
     return kExitFailure;
   };
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGCHLD);
-  for (const int signal : kEndingSignals) ::sigaddset(&set, signal);
+  const sigset_t set = awaited_signals();
   Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
   const auto descriptors = make_room_for(options.ranks);
   if (!descriptors.ok()) return complain(descriptors.status().text());
 
+  provide_home();
   Environment inherited = Environment::inherited();
   auto preparation = Preparation::start(options, directory);
   if (!preparation.ok()) return complain(preparation.status().text());

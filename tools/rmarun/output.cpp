@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 
 namespace rmarun {
 namespace {
@@ -14,35 +15,6 @@ constexpr size_t kWriteSize = 4096;
 constexpr size_t kQueueLimit = size_t{4} << 20;
 
 }  // namespace
-
-void LineAssembler::emit(std::string_view rest, std::string& lines) {
-  if (!inside_line_) lines += prefix_;
-  lines += partial_;
-  lines += rest;
-  partial_.clear();
-}
-
-void LineAssembler::feed(std::string_view piece, std::string& lines) {
-  while (!piece.empty()) {
-    const size_t newline = piece.find('\n');
-    if (newline == std::string_view::npos) {
-      partial_ += piece;
-      break;
-    }
-    emit(piece.substr(0, newline + 1), lines);
-    inside_line_ = false;
-    piece.remove_prefix(newline + 1);
-  }
-  if (partial_.size() > kLongestLine) {
-    emit({}, lines);
-    inside_line_ = true;
-  }
-}
-
-void LineAssembler::finish(std::string& lines, bool complete) {
-  if (partial_.empty()) return;
-  emit(complete ? "\n" : "", lines);
-}
 
 bool Outlet::wants(Stream stream) const {
   return !queues_[stream].empty() && !inside_line_[stream == kOut ? kErr : kOut];
@@ -56,10 +28,10 @@ void Outlet::drop(Stream stream) {
   inside_line_[stream] = false;
 }
 
-bool Outlet::write_some(Stream stream) {
+int Outlet::write_some(Stream stream) {
   if (closed_[stream]) {
     drop(stream);
-    return true;
+    return 0;
   }
   std::string& queue = queues_[stream];
   std::string_view chunk = std::string_view(queue).substr(written_[stream], kWriteSize);
@@ -68,10 +40,11 @@ bool Outlet::write_some(Stream stream) {
     chunk = chunk.substr(0, newline + 1);
   const ssize_t count = ::write(descriptors_[stream], chunk.data(), chunk.size());
   if (count < 0) {
-    if (errno == EINTR || errno == EAGAIN) return true;
+    const int error = errno;
+    if (error == EINTR || error == EAGAIN) return 0;
     closed_[stream] = true;
     drop(stream);
-    return false;
+    return error;
   }
   const auto written = static_cast<size_t>(count);
   if (written > 0) inside_line_[stream] = chunk[written - 1] != '\n';
@@ -83,7 +56,7 @@ bool Outlet::write_some(Stream stream) {
     queue.erase(0, written_[stream]);
     written_[stream] = 0;
   }
-  return true;
+  return 0;
 }
 
 }  // namespace rmarun

@@ -7,14 +7,21 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
-#include <mutex>
+#include <utility>
+
+#include "rmarun/pmix_names.hpp"
 
 namespace rmarun {
 
 namespace {
+
+/// The name that a process of librma publishes when it leaves (src/bootstrap/goodbye.cpp).
+constexpr const char* kGoodbye = "rma.left";
 
 rma::Status failure(const char* what, pmix_status_t code) {
   return {RMA_ERR_LAUNCH, fmt::format("{} failed: {} ({})", what, PMIx_Error_string(code), code)};
@@ -26,7 +33,8 @@ bool succeeded(pmix_status_t code) { return code == PMIX_SUCCESS || code == PMIX
 // PMIx calls these functions on its own thread. PMIX_OPERATION_SUCCEEDED says that no callback will follow.
 
 void note(void* server, const pmix_proc_t& proc, Stage stage) {
-  if (server != nullptr) static_cast<PmixServer*>(server)->note_stage(static_cast<int>(proc.rank), stage);
+  if (server != nullptr)
+    static_cast<PmixServer*>(server)->reports().note_stage(static_cast<int>(proc.rank), stage);
 }
 
 pmix_status_t on_connected(const pmix_proc_t* proc, void* server, pmix_info_t* /*info*/, size_t /*ninfo*/,
@@ -41,11 +49,13 @@ pmix_status_t on_finalized(const pmix_proc_t* proc, void* server, pmix_op_cbfunc
   return PMIX_OPERATION_SUCCEEDED;
 }
 
+/// The rank waits for `done` and then ends.
 pmix_status_t on_abort(const pmix_proc_t* proc, void* server, int code, const char /*text*/[],
-                       pmix_proc_t* /*procs*/, size_t /*nprocs*/, pmix_op_cbfunc_t /*done*/,
-                       void* /*cookie*/) {
-  if (server != nullptr) static_cast<PmixServer*>(server)->note_abort({static_cast<int>(proc->rank), code});
-  return PMIX_OPERATION_SUCCEEDED;
+                       pmix_proc_t* /*procs*/, size_t /*nprocs*/, pmix_op_cbfunc_t done, void* cookie) {
+  if (server == nullptr || done == nullptr) return PMIX_OPERATION_SUCCEEDED;
+  static_cast<PmixServer*>(server)->reports().note_abort({static_cast<int>(proc->rank), code},
+                                                         [=] { done(PMIX_SUCCESS, cookie); });
+  return PMIX_SUCCESS;
 }
 
 /// PMIx calls this when all ranks have arrived. All run on this host, so no data has to be fetched.
@@ -72,6 +82,27 @@ void on_lost(size_t /*handler*/, pmix_status_t /*status*/, const pmix_proc_t* so
   if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cookie);
 }
 
+/// The server of this process. PMIx hands it to most callbacks, but not to those of publications.
+std::atomic<PmixServer*> the_server{nullptr};
+
+/// librma's processes say goodbye so while they stay connected (src/bootstrap/goodbye.hpp). rmarun offers no
+/// other publication.
+pmix_status_t on_publish(const pmix_proc_t* proc, const pmix_info_t infos[], size_t ninfo,
+                         pmix_op_cbfunc_t /*done*/, void* /*cookie*/) {
+  if (ninfo == 0 || !PMIX_CHECK_KEY(&infos[0], kGoodbye)) return PMIX_ERR_NOT_SUPPORTED;
+  note(the_server.load(std::memory_order_acquire), *proc, Stage::kLeft);  // pairs with the release in start()
+  return PMIX_OPERATION_SUCCEEDED;
+}
+
+pmix_status_t on_unpublish(const pmix_proc_t* proc, char** names, const pmix_info_t /*infos*/[],
+                           size_t /*ninfo*/, pmix_op_cbfunc_t /*done*/, void* /*cookie*/) {
+  if (names == nullptr || names[0] == nullptr || std::strcmp(names[0], kGoodbye) != 0)
+    return PMIX_ERR_NOT_SUPPORTED;
+  note(the_server.load(std::memory_order_acquire), *proc,
+       Stage::kJoined);  // pairs with the release in start()
+  return PMIX_OPERATION_SUCCEEDED;
+}
+
 /// Answers requests for data of ranks on other hosts. There are none.
 pmix_status_t on_direct_modex(const pmix_proc_t* /*proc*/, const pmix_info_t* /*info*/, size_t /*ninfo*/,
                               pmix_modex_cbfunc_t /*done*/, void* /*cookie*/) {
@@ -86,6 +117,8 @@ pmix_server_module_t& callbacks() {
     m.abort = on_abort;
     m.fence_nb = on_fence;
     m.direct_modex = on_direct_modex;
+    m.publish = on_publish;
+    m.unpublish = on_unpublish;
     return m;
   }();
   return module;
@@ -127,8 +160,8 @@ using Text = std::unique_ptr<char, Free>;
 
 std::string host_name() {
   std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  return name.data();
+  if (::gethostname(name.data(), name.size() - 1) != 0) name[0] = '\0';
+  return pmix_host_name(name.data());
 }
 
 std::string all_ranks(int ranks) {
@@ -147,11 +180,13 @@ void PmixServer::set_environment() {
 rma::Result<PmixServer*> PmixServer::start(int ranks, const std::string& directory) {
   // The object is never deleted, because PMIx's thread uses it as long as the process runs.
   static PmixServer& server = *new PmixServer;
-  server.stages_.assign(static_cast<size_t>(ranks), Stage::kNone);
-  server.wakeup_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!server.wakeup_.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wakeup.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
+  server.reports_.emplace(ranks, std::move(wakeup));
+  the_server.store(&server, std::memory_order_release);  // pairs with the acquires of PMIx's thread
 
-  // The directory's random name makes the job's name unique on this host, too.
+  // The directory's random name makes the job's name unique on this host, too. librma knows by the word
+  // rmarun that this server takes its goodbyes (src/bootstrap/goodbye.cpp).
   server.job_ = fmt::format("{}-{}", host_name(), directory.substr(directory.rfind('/') + 1));
   InfoList infos;
   infos.add(PMIX_SERVER_NSPACE, "server-" + server.job_);
@@ -230,56 +265,6 @@ rma::Result<std::vector<std::string>> PmixServer::environment_of(int rank) {
   }
   std::free(static_cast<void*>(added));
   return environment;
-}
-
-int PmixServer::wakeup() const noexcept { return wakeup_.get(); }
-
-void PmixServer::clear_wakeup() {
-  uint64_t count = 0;
-  // The read fails with EAGAIN if there was no news.
-  [[maybe_unused]] const ssize_t got = ::read(wakeup_.get(), &count, sizeof count);
-}
-
-Stage PmixServer::stage(int rank) const {
-  const std::lock_guard lock(mutex_);
-  return stages_.at(static_cast<size_t>(rank));
-}
-
-std::vector<int> PmixServer::lost() const {
-  const std::lock_guard lock(mutex_);
-  return lost_;
-}
-
-std::optional<AbortRequest> PmixServer::abort_request() const {
-  const std::lock_guard lock(mutex_);
-  return abort_;
-}
-
-void PmixServer::note_stage(int rank, Stage stage) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = static_cast<size_t>(rank);
-    if (at >= stages_.size()) return;
-    // A rank that has left closes its connection too.
-    if (stage == Stage::kLost && (stages_[at] == Stage::kLeft || stages_[at] == Stage::kLost)) return;
-    if (stage == Stage::kLost) lost_.push_back(rank);
-    stages_[at] = stage;
-  }
-  ring();
-}
-
-void PmixServer::note_abort(AbortRequest request) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!abort_) abort_ = request;
-  }
-  ring();
-}
-
-void PmixServer::ring() const {
-  const uint64_t one = 1;
-  // The write fails only if the counter is about to overflow. Then wakeup() is readable anyway.
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
 }
 
 }  // namespace rmarun

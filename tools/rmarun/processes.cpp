@@ -83,6 +83,11 @@ bool is_ending(pid_t pid) {
   return (parsed<uint64_t>(stat_field(entry, kFlags)) & kExiting) != 0;
 }
 
+bool is_stopped(pid_t pid) {
+  constexpr int kState = 3;
+  return stat_field("/proc/" + std::to_string(pid), kState) == "T";
+}
+
 void signal_descendants(int signal) {
   for (const pid_t pid : descendants()) ::kill(pid, signal);
 }

@@ -57,6 +57,7 @@ struct Child {
   ready = ready && ::setrlimit(RLIMIT_NOFILE, &child.descriptors) == 0;
   if (ready) {
     ::signal(SIGPIPE, SIG_DFL);
+    ::signal(SIGXFSZ, SIG_DFL);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);

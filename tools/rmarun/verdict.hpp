@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "rmarun/pmix_server.hpp"
+#include "rmarun/processes.hpp"
+#include "rmarun/reports.hpp"
 
 namespace rmarun {
 
@@ -16,8 +18,8 @@ namespace rmarun {
 struct Rank {
   pid_t pid = -1;
   bool running = false;
-  bool succeeded = false;
-  int looks = 0;  ///< for the end of the connection of a rank that has succeeded
+  bool succeeded = false;  ///< it has ended with code 0, and not because the job was being ended
+  int looks = 0;           ///< for the end of the connection of a rank that has ended
 };
 
 /// A rank's end, as waitpid(2) tells it.
@@ -29,51 +31,75 @@ struct Ended {
 /// Why the job ends: rmarun's exit code and its line for the user.
 struct Verdict {
   int exit_code = 0;
-  std::string why;
+  std::string why;  ///< empty if there is nothing to say
 };
 
-/// Finds out which rank has made the job fail. When one rank fails, others fail in consequence, and their
-/// ends may be found first.
+/// Finds out which rank has made the job fail. When one rank fails, others fail or abort in consequence, and
+/// their ends may be found first.
+///
+/// A rank that ends after it has left the job (MPI_Finalize) does not make the job fail, because no other rank
+/// waits for it: the others go on, and rmarun's exit code is that rank's if nothing else fails.
 class FailureFinder {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `ranks` outlives this. The owner fills it, and says in it which ranks run.
-  explicit FailureFinder(std::vector<Rank>& ranks) : ranks_(ranks) {}
+  /// `ranks` outlives this. The owner fills it, and says in it which ranks run. `is_ending` tells whether a
+  /// process, which is not reaped yet, is ending.
+  explicit FailureFinder(std::vector<Rank>& ranks, std::function<bool(pid_t)> is_ending = rmarun::is_ending)
+      : ranks_(ranks), is_ending_(std::move(is_ending)) {}
 
-  /// Whether a rank has failed.
-  [[nodiscard]] bool any() const { return !accused_.empty(); }
-  /// Notes the ends of ranks that were found together. True when they are the first to hold a failure: the
-  /// owner then ends the job. Later failures are the job's end, but for those of ranks that were ending when
-  /// the first failure was found. The verdict waits for these, because the cause may be found after its
-  /// consequence: a process closes its connections first, so that others fail for want of it, and can be
-  /// waited for last.
-  bool note(const std::vector<Ended>& ended);
-  /// The verdict once a rank has failed: the cause is the rank whose connection ended first. Nothing while
-  /// this may still change, unless `overdue`: then by what is known now.
-  [[nodiscard]] std::optional<Verdict> cause(const PmixServer& server, bool overdue) const;
+  /// Notes the ends of ranks, in any order.
+  void note(const std::vector<Ended>& ended);
+  /// Whether the job has failed. Call it after note() whenever a rank has ended or `reports` has news. True
+  /// once, when a failure is certain: the owner then answers the requests to abort and ends the job.
+  ///
+  /// Later failures are the job's end, but for those of ranks that were ending when the first failure was
+  /// found. The verdict waits for these, because the cause may be found after its consequence: a process
+  /// closes its connections first, so that others fail for want of it, and can be waited for last.
+  [[nodiscard]] bool has_failed(const Reports& reports);
+  /// The verdict once the job has failed. Nothing while this may still change, unless `overdue`: then by what
+  /// is known now. A rank that was killed by a signal comes before those that have ended by themselves, which
+  /// programs do when they miss a peer; among equal ones the rank whose connection ended first is the cause,
+  /// and a request to abort comes last.
+  [[nodiscard]] std::optional<Verdict> cause(const Reports& reports, bool overdue) const;
+  /// Whether ranks have ended of which has_failed() does not know yet whether they had left the job.
+  [[nodiscard]] bool undecided() const { return !failed_ && !unsettled_.empty(); }
+  /// Whether has_failed() has been true.
+  [[nodiscard]] bool failed() const { return failed_; }
 
   /// The verdict while no rank has failed, but others run that may wait for one that has gone: it has ended
   /// with code 0 and without leaving the job, or has never joined it.
-  [[nodiscard]] std::optional<Verdict> vanished(const PmixServer& server);
-  /// When to call vanished() again, if the last call has found a rank that may yet be seen to leave.
+  [[nodiscard]] std::optional<Verdict> vanished(const Reports& reports);
+  /// When to look again, if a rank has ended that may yet be seen to have left.
   [[nodiscard]] std::optional<Clock::time_point> look_again() const { return look_again_; }
 
+  /// The verdict when all ranks have ended and none has made the job fail: the first failure of a rank that
+  /// had left the job. Code 0 if there is none.
+  [[nodiscard]] Verdict after_leaving() const;
+
  private:
-  /// How a rank has failed.
+  /// How a rank has ended that has not succeeded.
   struct Failure {
     std::size_t rank = 0;
-    Verdict verdict;
+    bool by_signal = false;  ///< a signal ended it, and the process had not asked for that itself
+    int exit_code = 0;
+    std::string what;  ///< the subject and the verb
   };
 
-  void judge(const Ended& ended, bool first);
-  [[nodiscard]] std::optional<Verdict> gone(const PmixServer& server, std::size_t rank);
-  [[nodiscard]] std::optional<Verdict> never_joined(const PmixServer& server, std::size_t rank) const;
+  [[nodiscard]] Failure failure_of(const Ended& ended) const;
+  void settle(const Reports& reports);
+  [[nodiscard]] bool may_change(const Reports& reports) const;
+  [[nodiscard]] std::optional<Verdict> gone(const Reports& reports, std::size_t rank);
+  [[nodiscard]] std::optional<Verdict> never_joined(const Reports& reports, std::size_t rank) const;
   [[nodiscard]] Verdict lost(std::size_t rank) const;
   [[nodiscard]] bool connection_overdue(const Rank& rank);
 
   std::vector<Rank>& ranks_;
-  std::vector<Failure> accused_;       ///< ranks that have failed
+  std::function<bool(pid_t)> is_ending_;
+  bool failed_ = false;
+  std::vector<Failure> unsettled_;     ///< failures of ranks that may have left the job
+  std::vector<Failure> after_;         ///< failures of ranks that had left the job
+  std::vector<Failure> accused_;       ///< failures of ranks that had not
   std::vector<std::size_t> suspects_;  ///< ranks that were ending when the first of them was found
   std::optional<Clock::time_point> look_again_;
   Clock::time_point last_look_;
