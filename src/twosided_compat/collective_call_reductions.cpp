@@ -45,7 +45,7 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
       return code;
   }
   // Without holes the elements lie where the program has them, from their address on.
-  lower_ = dense_size(type) != 0 ? 0 : object->bounds().lower;
+  lower_ = dense_size(type) != 0 ? 0 : StagedBuffers::aligned_begin(object->bounds());
   collective_.src = source;
   collective_.dst = in;
   collective_.count = static_cast<std::size_t>(count);
