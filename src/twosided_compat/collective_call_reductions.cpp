@@ -36,6 +36,15 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
   }
   const char* const name = operator_name(op);
   collective_.reduction = name != nullptr ? name : "of the program";
+  if (object->size() == 0) {
+    // Elements without data have no result.
+    collective_.kind =
+        collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER ? RMA_COLLECTIVE_ALLREDUCE : collective_.kind;
+    collective_.counts = nullptr;
+    collective_.reducer = {
+        .combine = [](const void*, void*, std::size_t, void*) {}, .element_bytes = 1, .commutes = 1};
+    return MPI_SUCCESS;
+  }
   if (!StagedBuffers::separates(type)) return find_whole_reduction(source, in, count, type, result_count);
   if (const int code = staged_.stage_elements(source, count, type, stays); code != MPI_SUCCESS) return code;
   if (stays) {
