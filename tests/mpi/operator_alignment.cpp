@@ -1,6 +1,7 @@
 // Operators get buffers that are aligned as malloc aligns, whatever the type, in every form of every reduction. And
 // reductions of elements without data.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -262,6 +263,48 @@ void quadruple_precision() {
 void quadruple_precision() {}
 #endif
 
+/// Reductions of elements without data succeed and change nothing. An operator of the program may combine any type.
+void empty_elements() {
+  const int size = size_of(MPI_COMM_WORLD);
+  MPI_Datatype none = MPI_DATATYPE_NULL;
+  MPI_Datatype wide = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_contiguous(0, MPI_INT, &none));
+  SUCCEEDS(MPI_Type_create_resized(none, -4, 24, &wide));
+  for (MPI_Datatype* const type : {&none, &wide}) {
+    SUCCEEDS(MPI_Type_commit(type));
+    for (const int commutes : {0, 1}) {
+      MPI_Op op = MPI_OP_NULL;
+      SUCCEEDS(MPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, commutes, &op));
+      for (const Form one : {Form::kBlocking, Form::kNonblocking, Form::kPersistent}) {
+        form = one;
+        std::array<int, 64> mine;
+        std::array<int, 64> result;
+        mine.fill(1);
+        result.fill(2);
+        std::vector<int> counts(static_cast<std::size_t>(size), 1);
+        for (const int count : {0, 1, 2}) {
+          CALL(Allreduce, Iallreduce, &mine[8], &result[8], count, *type, op, MPI_COMM_WORLD);
+          CALL(Allreduce, Iallreduce, MPI_IN_PLACE, &result[8], count, *type, op, MPI_COMM_WORLD);
+          CALL(Reduce, Ireduce, &mine[8], &result[8], count, *type, op, size - 1, MPI_COMM_WORLD);
+          CALL(Scan, Iscan, &mine[8], &result[8], count, *type, op, MPI_COMM_WORLD);
+          CALL(Exscan, Iexscan, &mine[8], &result[8], count, *type, op, MPI_COMM_WORLD);
+          CALL(Reduce_scatter_block, Ireduce_scatter_block, &mine[8], &result[8], count, *type, op,
+               MPI_COMM_WORLD);
+          CALL(Reduce_scatter, Ireduce_scatter, &mine[8], &result[8], counts.data(), *type, op,
+               MPI_COMM_WORLD);
+          SUCCEEDS(MPI_Reduce_local(&mine[8], &result[8], count, *type, op));
+        }
+        CALL(Allreduce, Iallreduce, nullptr, nullptr, 3, *type, op, MPI_COMM_WORLD);
+        CHECK(std::all_of(result.begin(), result.end(), [](int number) { return number == 2; }));
+      }
+      SUCCEEDS(MPI_Op_free(&op));
+    }
+    CHECK(MPI_Reduce_local(nullptr, nullptr, 1, *type, MPI_SUM) == MPI_ERR_OP);
+  }
+  SUCCEEDS(MPI_Type_free(&none));
+  SUCCEEDS(MPI_Type_free(&wide));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -281,6 +324,9 @@ int main(int argc, char** argv) {
         true, true);
   check({.name = "backwards", .parts = {{0, 16}}, .lower = 0, .extent = -16}, true);
   quadruple_precision();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  empty_elements();
   const int result = mpi_test::result();
   MPI_Finalize();
   return result;
