@@ -152,9 +152,11 @@ rma_status_t rma_mrecv_vector(const struct iovec* segments, size_t count, rma_me
 rma_status_t rma_mrecv_vector_nb(const struct iovec* segments, size_t count, rma_message_t* message,
                                  rma_message_info_t* info, rma_request_t* request);
 
-/** Cancels a receive, if no message has matched it yet. The caller still waits for the request: it returns
- *  RMA_ERR_CANCELED if the receive was cancelled, else the receive's own status. Does nothing to other
- *  operations, which cannot be cancelled. */
+/** Cancels a receive that no message has matched yet, or a send that no receive has matched yet. The caller still
+ *  waits for the request: it returns RMA_ERR_CANCELED if the operation was cancelled, else its own status. A send
+ *  that was cancelled is never received. One whose data have left already is not cancelled, and its request is
+ *  complete. The wait for a send returns even if no receive is ever posted. Does nothing to other operations, which
+ *  cannot be cancelled. */
 rma_status_t rma_cancel(rma_request_t request);
 
 #ifdef __cplusplus

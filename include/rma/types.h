@@ -40,7 +40,7 @@ typedef enum rma_status RMA_ENUM {
                                     that the caller does not hold */
   RMA_ERR_VERSION = 14,        /**< two processes of the job were built from different versions of librma */
   RMA_ERR_TRUNCATED = 15,      /**< a message is longer than the buffer of its receive */
-  RMA_ERR_CANCELED = 16        /**< the receive was cancelled */
+  RMA_ERR_CANCELED = 16        /**< the send or receive was cancelled */
 } rma_status_t;
 
 /** Element types of accumulate and reductions. */

@@ -21,6 +21,12 @@ std::size_t elements_in(std::size_t bytes, const rma_reducer_t& reducer) {
   return std::max<std::size_t>(bytes / reducer.element_bytes, 1);
 }
 
+/// Returns the distance of rows of `bytes` bytes that each begin at a cache line, so that operators find the first
+/// element of each aligned.
+constexpr std::size_t aligned_row(std::size_t bytes) {
+  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+}
+
 }  // namespace
 
 Exchange::Part Exchange::part_of(int member, std::size_t count, std::size_t element_bytes) const {
@@ -329,7 +335,8 @@ Status Exchange::reduce_scatter_staged(const rma_collective_t& collective, std::
   // A piece has a part of every block. In place, the result of a piece replaces only what has gone to the scratch, if
   // all blocks have one size.
   const std::size_t most = elements_in(block_piece(), reducer) * size;
-  done = most * static_cast<std::size_t>(members()) <= kHalf;
+  const std::size_t stride = aligned_row(most);
+  done = stride * static_cast<std::size_t>(members()) <= kHalf;
   if (!done) return {};
   const AnnouncedBuffers::Mine buffers = {.src = src, .dst = dst};
   if (collective.counts != nullptr) {
@@ -346,12 +353,12 @@ Status Exchange::reduce_scatter_staged(const rma_collective_t& collective, std::
       const std::size_t bytes = count_of(each) * size;
       if (begin < bytes) std::memcpy(to, block + begin, std::min(piece, bytes - begin));
       block += bytes;
-      to += most;
+      to += stride;
     }
   };
   const auto drain = [&](std::size_t begin, std::size_t piece, int half) {
     const std::size_t end = std::min(begin + piece, mine.count * size);
-    const std::size_t row = static_cast<std::size_t>(member()) * most;
+    const std::size_t row = static_cast<std::size_t>(member()) * stride;
     const std::size_t near = elements_in(kNearBlock, reducer) * size;
     for (std::size_t at = begin; at < end; at += near) {
       combine(dst + at, std::min(near, end - at) / size, members() - 1, reducer,
@@ -370,8 +377,8 @@ void Exchange::scan_piece(std::size_t begin, std::size_t elements, const rma_red
   std::byte* row = area(member(), 1);
   for (int from = 0; from < members(); ++from) {
     std::memcpy(row, piece_of(from, begin, elements * reducer.element_bytes, 0) + offset, bytes);
-    if (from > 0) reducer.combine(row - bytes, row, part.count, reducer.context);
-    row += bytes;
+    if (from > 0) reducer.combine(row - aligned_row(bytes), row, part.count, reducer.context);
+    row += aligned_row(bytes);
   }
 }
 
@@ -387,9 +394,10 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
   if (direct(bytes) || (large_element && bytes != 0)) {
     // Each member has the results of its part for all members in its scratch. The parts of a whole number of grains per
     // member are no longer together than the piece.
-    const std::size_t unit = std::max(kCacheLine / reducer.element_bytes, std::size_t{1}) *
-                             static_cast<std::size_t>(members()) * reducer.element_bytes;
-    const std::size_t most = kHalf / unit * unit;
+    const std::size_t grain =
+        std::max(kCacheLine / reducer.element_bytes, std::size_t{1}) * reducer.element_bytes;
+    const std::size_t rows = kHalf / (aligned_row(grain) * static_cast<std::size_t>(members()));
+    const std::size_t most = rows * grain * static_cast<std::size_t>(members());
     const AnnouncedBuffers::Mine mine = {.src = src, .src_bytes = bytes, .dst = dst, .dst_bytes = bytes};
     Scratch scratch(buffers_, most != 0);
     Way way = Way::pieces;
@@ -408,7 +416,7 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
               const std::size_t size = part.count * reducer.element_bytes;
               if (size == 0) continue;
               std::memcpy(dst + begin + part.first * reducer.element_bytes,
-                          area(from, 1) + static_cast<std::size_t>(last) * size, size);
+                          area(from, 1) + static_cast<std::size_t>(last) * aligned_row(size), size);
             }
           });
     }

@@ -9,6 +9,12 @@ namespace {
 
 constexpr int kLeaderPlace = 0;
 
+/// Returns the distance of vectors of `bytes` bytes that an operator finds aligned, as rma_reducer_t says.
+constexpr std::size_t aligned(std::size_t bytes) {
+  constexpr std::size_t kAlignment = 64;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 /// Returns the number of elements of all blocks of a reduce-scatter of `members` members.
 std::size_t elements_of(const rma_collective_t& collective, std::size_t members) {
   if (collective.counts == nullptr) return collective.count * members;
@@ -24,7 +30,7 @@ bool HierarchicalExchange::has_form(const rma_collective_t& collective) const {
   const bool combines = reducer.element_bytes <= TeamBlock::kPieceBytes;
   const bool ordered = combines && (reducer.commutes != 0 || hosts_.consecutive());
   const std::size_t all = members() * collective.bytes;
-  const std::size_t vector = collective.count * reducer.element_bytes;
+  const std::size_t vector = aligned(collective.count * reducer.element_bytes);
   switch (collective.kind) {
     case RMA_COLLECTIVE_BARRIER:
     case RMA_COLLECTIVE_BROADCAST:
@@ -279,13 +285,14 @@ Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclu
   const auto* const src = static_cast<const std::byte*>(collective.src);
   auto* const dst = static_cast<std::byte*>(collective.dst);
   if (bytes == 0) return {};
-  const auto total_of = [&](int host) { return scratch_ + static_cast<std::size_t>(host) * bytes; };
+  const std::size_t stride = aligned(bytes);
+  const auto total_of = [&](int host) { return scratch_ + static_cast<std::size_t>(host) * stride; };
   // The source may be the destination of the scan, so it is reduced first.
   if (Status status = reduce_within(total_of(host_), src, collective.count, reducer); !status.ok()) {
     return status;
   }
   if (leads()) {
-    Status status = between_->allgather(scratch_, total_of(host_), bytes);
+    Status status = between_->allgather(scratch_, total_of(host_), stride);
     if (!status.ok()) return status;
   }
   if (within_ != nullptr) {

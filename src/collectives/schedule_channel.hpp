@@ -48,7 +48,7 @@ class ScheduleChannel {
   /// Starts the send or receive of a step.
   [[nodiscard]] Status post(const PlanStep& step, int tag, rma_request_t* request);
   /// Ends a receive with RMA_ERR_CANCELED, unless a message has matched it.
-  void cancel(rma_request_t request) { messages_.cancel(request); }
+  void cancel(rma_request_t request) { messages_.cancel_receive(request); }
 
   static constexpr int kNobody = MessageContext::kNobody;
   /// Makes the channel unusable here and at all other members, once. `suspect` is the world rank that an

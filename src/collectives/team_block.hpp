@@ -27,9 +27,11 @@ struct alignas(64) TeamBlock : TeamShape {
   /// The maximum payload of a round. Longer data travels in pieces.
   static constexpr std::size_t kPieceBytes = 8192;
 
+  /// The payload comes first, because operators combine elements where they lie: there they are aligned to 64 bytes, as
+  /// rma_reducer_t says.
   struct alignas(64) Line {
-    std::atomic<std::uint64_t> round = 0;
     std::array<std::byte, kInlineBytes> payload = {};
+    std::atomic<std::uint64_t> round = 0;
   };
   static_assert(sizeof(Line) == 64);
 

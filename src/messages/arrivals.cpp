@@ -97,6 +97,16 @@ void Arrivals::drain(int rank) {
   while (ring->waiting()) static_cast<void>(poll_ring(*ring, nullptr, true));
 }
 
+void Arrivals::look(int rank) {
+  Inbox::Ring* const ring = inbox_.of(rank);
+  if (ring == nullptr) return;
+  // Another thread that reads the ring may have looked before the last message came. It does not read for long.
+  constexpr int kLooks = 1000;
+  for (int looks = 0; looks < kLooks && ring->waiting(); ++looks) {
+    if (!poll_ring(*ring)) pause_processor();
+  }
+}
+
 bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
   std::vector<Fetch> fetches;
   bool found = false;
@@ -199,6 +209,8 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
       return take_in_share(arrival, fetches);
     case MessageType::revoked:
       return take_in_revoked(arrival);
+    case MessageType::retract:
+      return take_in_retract(arrival);
     default:
       return rendezvous_.take_in(arrival);
   }
@@ -321,6 +333,28 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
        })) {
     operations_.end(*receive, RMA_ERR_PEER_LOST);
   }
+  return true;
+}
+
+bool Arrivals::take_in_retract(const Arrival& arrival) {
+  std::span<const std::byte> body = arrival.body;
+  const auto head = take_head<RetractHead>(body);
+  if (!head || !body.empty() || head->envelope.tag < 0) return false;
+  MessageContext& context = contexts_.of(head->envelope.context);
+  std::unique_ptr<KeptMessage> kept;
+  {
+    const std::lock_guard guard(context.lock);
+    const auto is_meant = [&](const UnexpectedMessage& one) {
+      const auto& announcement = static_cast<const KeptMessage&>(one).announcement;
+      return announcement != nullptr && announcement->head.sender == head->sender;
+    };
+    kept.reset(
+        static_cast<KeptMessage*>(context.matcher.find_if(arrival.source, head->envelope.tag, is_meant)));
+    if (kept != nullptr) context.matcher.take(*kept);
+  }
+  if (kept == nullptr) return true;  // a receive has matched it, or a matched probe has taken it
+  release(*kept);
+  outbox_.control(arrival.source, MessageType::retracted, RetractedHead{.sender = head->sender});
   return true;
 }
 

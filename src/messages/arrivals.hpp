@@ -78,6 +78,8 @@ class Arrivals {
   [[nodiscard]] bool poll_rings_for(DirectReceive& receive);
   /// Takes in all that `rank` of this host has sent.
   void drain(int rank);
+  /// Takes in what `rank` of this host has sent so far, if there is memory for it.
+  void look(int rank);
   /// Takes in a message of the channel. Returns false if no honest rank sends it.
   [[nodiscard]] bool take_in_channel(const Message& message);
 
@@ -136,6 +138,7 @@ class Arrivals {
   [[nodiscard]] bool take_in_released(const Arrival& arrival);
   [[nodiscard]] bool take_in_share(const Arrival& arrival, std::vector<Fetch>& fetches);
   [[nodiscard]] bool take_in_revoked(const Arrival& arrival);
+  [[nodiscard]] bool take_in_retract(const Arrival& arrival);
   /// Keeps a message for which no receive is posted. The caller holds the context's lock. Returns false if
   /// the source has sent more than the window allows.
   [[nodiscard]] bool keep(MessageContext& context, const Arrival& arrival, std::size_t bytes,

@@ -20,9 +20,11 @@ enum class MessageType : std::uint8_t {
   written = 8,     ///< a WrittenHead follows: the sender has written the piece, or cannot
   share = 9,    ///< a ShareHead follows: the receiver copies the data and lets the sender copy pieces of them
   helped = 10,  ///< a HelpedHead follows: the sender has copied pieces
-  revoked = 11  ///< a RevokedHead follows: the sender uses a context no more
+  revoked = 11,   ///< a RevokedHead follows: the sender uses a context no more
+  retract = 12,   ///< a RetractHead follows: the sender wants an announcement back
+  retracted = 13  ///< a RetractedHead follows: the receiver has forgotten the announcement
 };
-inline constexpr auto kLastType = MessageType::revoked;
+inline constexpr auto kLastType = MessageType::retracted;
 
 /// The envelope of a message (MPI 4.1, section 3.2.3). The path that it came by adds the source.
 struct Envelope {
@@ -107,6 +109,16 @@ struct WrittenHead {
   std::uint64_t receiver = 0;
   std::uint64_t offset = 0;
   std::int64_t status = 0;  ///< an rma_status_t: whether all of the piece was written
+};
+
+/// Asks the receiver to forget an announcement that no receive has matched. It follows the announcement on the same
+/// path. A receiver for which it comes too late does not answer, because the message ends as any other.
+struct RetractHead {
+  std::uint64_t sender = 0;  ///< as in the RendezvousHead
+  Envelope envelope;         ///< of the announcement
+};
+struct RetractedHead {
+  std::uint64_t sender = 0;
 };
 
 /// Says that the sender will neither send in a context nor receive what is sent there (Messages::revoke).

@@ -1,4 +1,4 @@
-// Looks for messages, receives those that a matched probe has taken, and cancels receives.
+// Looks for messages, receives those that a matched probe has taken, and cancels sends and receives.
 
 #include <mutex>
 #include <utility>
@@ -94,9 +94,36 @@ ReceiveOperation* Messages::withdraw(std::uint64_t name, rma_request_t request, 
   return withdrawn;
 }
 
-void Messages::cancel(rma_request_t request) {
+void Messages::cancel_receive(rma_request_t request) {
   ReceiveOperation* const cancelled = withdraw(pending_.requests().note(request), request, -1);
   if (cancelled != nullptr) operations_.end(*cancelled, RMA_ERR_CANCELED);
+}
+
+void Messages::cancel_send(rma_request_t request) {
+  SendOperation* withdrawn = nullptr;
+  int announced_to = -1;
+  RetractHead head;
+  static_cast<void>(operations_.sends().with(pending_.requests().note(request), [&](SendOperation& one) {
+    if (one.end.request != request || !one.open) return false;
+    if (outbox_.withdraw(one)) {
+      one.open = false;
+      withdrawn = &one;
+    } else if (outbox_.awaits_answer(one, one.peer) && !std::exchange(one.retracting, true)) {
+      announced_to = one.peer;
+      head = {.sender = one.name, .envelope = one.envelope};
+    }
+    // Otherwise the message is on its way with all its data, or the receiver has asked for them.
+    return true;
+  }));
+  if (withdrawn != nullptr) operations_.end(*withdrawn, RMA_ERR_CANCELED);
+  if (announced_to < 0) return;
+  outbox_.control(announced_to, MessageType::retract, head);
+  outbox_.nudge(announced_to);
+}
+
+void Messages::cancel(rma_request_t request) {
+  cancel_receive(request);
+  cancel_send(request);
 }
 
 }  // namespace rma

@@ -61,6 +61,13 @@ class Matcher {
   void add(UnexpectedMessage& message);
   /// Returns the message that a receive matches, or null. `source` and `tag` may be wildcards.
   [[nodiscard]] UnexpectedMessage* find(int source, int tag) const;
+  /// Returns the first message from `source` with `tag` for which `chosen` returns true, or null.
+  template <typename Chosen>
+  [[nodiscard]] UnexpectedMessage* find_if(int source, int tag, const Chosen& chosen) const {
+    UnexpectedMessage* message = find(source, tag);
+    while (message != nullptr && !chosen(*message)) message = message->links[0].next;
+    return message;
+  }
   /// Takes a message out.
   void take(UnexpectedMessage& message);
 

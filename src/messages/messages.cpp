@@ -62,6 +62,10 @@ Result<std::unique_ptr<Messages>> Messages::create(Job& job, RemoteAccess& remot
         MessageEvent::unsolicited);
     // The arrival alone wakes this process's threads, which then look at the rings.
     channel->on_message(Outbox::kWakeKind, [](const Message& message) { return message.body.empty(); });
+    channel->on_message(Outbox::kNudgeKind, [&arrivals = messages->arrivals_](const Message& message) {
+      arrivals.look(message.peer);
+      return message.body.empty();
+    });
     channel->on_loss([self = messages.get()](int rank) {
       self->arrivals_.drain(rank);  // a rank of this host may have ended behind messages in its ring
       self->lose(rank);
@@ -166,6 +170,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
   });
   close.dismiss();
   const std::uint64_t name = operation.name;
+  if (opened != RMA_REQUEST_NULL) pending_.requests().set_note(opened, name);
   if (outbox_.send(rank, operation, synchronous)) {
     if (operations_.claim_send(name)) operations_.end(operation, RMA_SUCCESS);
   } else if (outbox_.lost(rank) || (own != nullptr && own->revoked_by(rank))) {

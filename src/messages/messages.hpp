@@ -131,6 +131,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   void connect_wanted();
   [[nodiscard]] bool connection_wanted() const { return rendezvous_.transfers().any_wanted(); }
   /// Cancels the receive with this request, unless it has matched.
+  void cancel_receive(rma_request_t request);
+  /// Cancels the send or receive with this request, unless it has matched. The request ends in any case as soon as the
+  /// receiver of an announcement has said what has become of it.
   void cancel(rma_request_t request);
 
   /// Sends everything that still waits for room. Called when the program calls no more.
@@ -181,6 +184,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
   /// Returns null if one has, or if there is none with this name and request.
   [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, rma_request_t request, int lost);
+  void cancel_send(rma_request_t request);
 
   // These are in lost_ranks.cpp.
   [[nodiscard]] static std::int64_t monotonic_ms();

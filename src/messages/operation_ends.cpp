@@ -60,7 +60,7 @@ std::string OperationEnds::explain(rma_status_t code, int rank) {
     case RMA_ERR_TRUNCATED:
       return text("rank {} has sent a message that is longer than the buffer", rank);
     case RMA_ERR_CANCELED:
-      return text("the receive was cancelled");
+      return text("the send or receive was cancelled");
     case RMA_ERR_PEER_LOST:
       return text("rank {} has ended or cannot be reached", rank);
     default:

@@ -71,6 +71,7 @@ struct SendOperation {
   bool open = true;
   /// A thread copies pieces of the data to the receiver. Losing the peer does not end the send meanwhile.
   bool sharing = false;
+  bool retracting = false;  ///< the receiver was asked to forget the announcement; under the pool's lock
   /// Says who has the turn. The outbox alone uses the operation while it holds it, so an answer of the
   /// receiver that comes then, by a guessed name, must not end it. The outbox writes this under its peer's
   /// lock.

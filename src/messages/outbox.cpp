@@ -203,7 +203,8 @@ bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
     if (!synchronous && may_be_eager(peer, operation.envelope, bytes)) {
       waiting.type = MessageType::eager;
       waiting.start = bytes;
-      peer.eager_cost += UnexpectedWindow::cost(bytes);
+      waiting.cost = UnexpectedWindow::cost(bytes);
+      peer.eager_cost += waiting.cost;
       count(Counter::send_eager);
     } else {
       count(Counter::send_rendezvous);
@@ -329,6 +330,26 @@ void Outbox::give_back(int rank, std::uint64_t cost) {
     return;
   }
   control(rank, MessageType::released, ReleasedHead{.cost = given_back});
+}
+
+bool Outbox::withdraw(const SendOperation& operation) {
+  Peer& peer = peer_of(operation.peer);
+  const std::lock_guard guard(peer.lock);
+  const auto found = std::ranges::find(peer.backlog, &operation, &Waiting::operation);
+  if (found == peer.backlog.end()) return false;
+  peer.eager_cost -= found->cost;
+  peer.backlog.erase(found);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Outbox::nudge(int rank) {
+  std::size_t rail = 0;
+  if (channel_ == nullptr || rank == job_.rank() || (by_ring(rank) && !channel_->local(rank)) ||
+      channel_->open(rank, &rail) != RMA_SUCCESS) {
+    return;
+  }
+  channel_->send(rank, rail, kNudgeKind, {}, {});
 }
 
 void Outbox::drop(const SendOperation& operation) {

@@ -53,6 +53,8 @@ class Outbox {
   /// Of an empty message to a rank of this host whose threads sleep for events: there is something in its
   /// ring.
   static constexpr std::uint16_t kWakeKind = 25;
+  /// Of an empty message that lets the receiver's helper take in what the sender has put into its ring.
+  static constexpr std::uint16_t kNudgeKind = 26;
 
   struct Limits {
     LineRingSizes ring;
@@ -113,6 +115,11 @@ class Outbox {
   /// the pool.
   [[nodiscard]] bool awaits_answer(const SendOperation& operation, int rank);
 
+  /// Takes an operation back that has not been sent or announced yet. Returns whether that was so: its owner ends it
+  /// then. The caller holds the lock of the pool.
+  [[nodiscard]] bool withdraw(const SendOperation& operation);
+  /// Lets the helper of `rank` look at what this process has sent, even if the rank's program computes.
+  void nudge(int rank);
   /// Forgets an operation to a rank that takes nothing more of it. Its owner then ends it.
   void drop(const SendOperation& operation);
 
@@ -168,7 +175,8 @@ class Outbox {
     MessageType type = MessageType::finished;
     RendezvousForm form = RendezvousForm::plain;  ///< of an announcement
     SendOperation* operation = nullptr;
-    std::size_t start = 0;  ///< the bytes of data that go with it
+    std::size_t start = 0;   ///< the bytes of data that go with it
+    std::uint64_t cost = 0;  ///< what it has added to Peer::eager_cost
     std::array<std::byte, kMostHead> head = {};
     std::size_t head_bytes = 0;
   };

@@ -68,6 +68,7 @@ void Outbox::announce(int rank, Peer& peer, SendOperation& operation, Waiting& w
   operation.piped = head.form == RendezvousForm::piped;
   if (head.form == RendezvousForm::inlined || (operation.piped && room && start != 0)) {
     waiting.start = start;
+    waiting.cost = cost;
     peer.eager_cost += cost;
   }
   waiting.form = head.form;

@@ -153,6 +153,8 @@ bool Rendezvous::take_in(const Arrival& arrival) {
       return take_in_fragment(arrival);
     case MessageType::finished:
       return take_in_finished(arrival);
+    case MessageType::retracted:
+      return take_in_retracted(arrival);
     case MessageType::ready:
       return pipeline_.take_in_ready(arrival);
     case MessageType::written:
@@ -214,6 +216,21 @@ bool Rendezvous::take_in_finished(const Arrival& arrival) {
     return true;
   }));
   if (ended != nullptr) operations_.end(*ended, static_cast<rma_status_t>(head->status));
+  return ended != nullptr;
+}
+
+bool Rendezvous::take_in_retracted(const Arrival& arrival) {
+  std::span<const std::byte> body = arrival.body;
+  const auto head = take_head<RetractedHead>(body);
+  if (!head || !body.empty()) return false;
+  SendOperation* ended = nullptr;
+  static_cast<void>(operations_.sends().with(head->sender, [&](SendOperation& one) {
+    if (!one.retracting || !awaits_end(one, arrival.source)) return false;
+    one.open = false;
+    ended = &one;
+    return true;
+  }));
+  if (ended != nullptr) operations_.end(*ended, RMA_ERR_CANCELED);
   return ended != nullptr;
 }
 

@@ -61,6 +61,7 @@ class Rendezvous {
   [[nodiscard]] bool take_in_clear(const Arrival& arrival);
   [[nodiscard]] bool take_in_fragment(const Arrival& arrival);
   [[nodiscard]] bool take_in_finished(const Arrival& arrival);
+  [[nodiscard]] bool take_in_retracted(const Arrival& arrival);
 
   Job& job_;
   RemoteAccess& remote_access_;

@@ -36,6 +36,15 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
   }
   const char* const name = operator_name(op);
   collective_.reduction = name != nullptr ? name : "of the program";
+  if (object->size() == 0) {
+    // Elements without data have no result.
+    collective_.kind =
+        collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER ? RMA_COLLECTIVE_ALLREDUCE : collective_.kind;
+    collective_.counts = nullptr;
+    collective_.reducer = {
+        .combine = [](const void*, void*, std::size_t, void*) {}, .element_bytes = 1, .commutes = 1};
+    return MPI_SUCCESS;
+  }
   if (!StagedBuffers::separates(type)) return find_whole_reduction(source, in, count, type, result_count);
   if (const int code = staged_.stage_elements(source, count, type, stays); code != MPI_SUCCESS) return code;
   if (stays) {
@@ -45,7 +54,7 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
       return code;
   }
   // Without holes the elements lie where the program has them, from their address on.
-  lower_ = dense_size(type) != 0 ? 0 : object->bounds().lower;
+  lower_ = dense_size(type) != 0 ? 0 : StagedBuffers::aligned_begin(object->bounds());
   collective_.src = source;
   collective_.dst = in;
   collective_.count = static_cast<std::size_t>(count);

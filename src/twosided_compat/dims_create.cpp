@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -25,23 +26,59 @@ std::vector<int> divisors_of(int number) {
   return low;
 }
 
-/// Writes `number` as a product of factors that do not increase, none of which is above `limit`. Of all such
-/// products it finds the one whose largest factor is smallest, then the second largest, and so on. Returns
-/// false if no such product exists. `divisors` lists the divisors of a multiple of `number`.
-bool factorize(int number, int limit, std::span<const int> divisors, std::span<int> factors) {
-  if (factors.empty()) return number == 1;
-  for (const int factor : divisors) {
-    if (factor > limit) return false;
-    if (number % factor != 0) continue;
-    // The largest of the factors is at least the root of their product.
-    double product = 1;
-    for (std::size_t i = 0; i < factors.size(); ++i) product *= factor;
-    if (product < number) continue;
-    factors.front() = factor;
-    if (factorize(number / factor, factor, divisors, factors.subspan(1))) return true;
-  }
-  return false;
+/// Returns whether the product of `count` factors, none of which is above `factor`, can be as large as `number`.
+bool reaches(int factor, std::size_t count, int number) {
+  double product = 1;
+  for (std::size_t i = 0; i < count; ++i) product *= factor;
+  return product >= number;
 }
+
+/// Finds the product of a number of factors that do not increase and are as close to each other as possible: the
+/// difference of the first and the last is smallest. Of several such products it finds the one whose first factor is
+/// smallest, then the second, and so on.
+class Squarest {
+ public:
+  /// `factors` gets the result, which exists if it has at least one element.
+  Squarest(int number, std::span<int> factors)
+      : divisors_(divisors_of(number)), factors_(factors), tried_(factors.size()), best_(number) {
+    // The smallest factor is at most the root of the number, which this bounds. So a larger first factor is of no use
+    // once it is further from there than the best product's first factor from its last.
+    const int root = static_cast<int>(std::pow(number, 1.0 / static_cast<double>(factors.size()))) + 1;
+    for (const int first : divisors_) {
+      if (!reaches(first, factors.size(), number)) continue;
+      if (found_ && first - root >= best_) break;
+      tried_.front() = first;
+      try_others(number / first, 1);
+    }
+  }
+
+ private:
+  /// Tries the factors from the one with this number on, whose product is `number`.
+  void try_others(int number, std::size_t next) {
+    const int first = tried_.front();
+    if (next == tried_.size()) {
+      if (number != 1 || (found_ && first - tried_.back() >= best_)) return;
+      best_ = first - tried_.back();
+      found_ = true;
+      std::ranges::copy(tried_, factors_.begin());
+      return;
+    }
+    const int limit = tried_[next - 1];
+    const int least = found_ ? first - best_ + 1 : 1;
+    for (auto factor = std::ranges::lower_bound(divisors_, least);
+         factor != divisors_.end() && *factor <= limit; ++factor) {
+      if (number % *factor != 0 || !reaches(*factor, tried_.size() - next, number)) continue;
+      tried_[next] = *factor;
+      try_others(number / *factor, next + 1);
+    }
+  }
+
+  const std::vector<int> divisors_;
+  const std::span<int> factors_;
+  std::vector<int> tried_;
+  int best_;  ///< the difference of the first and the last factor of the best product so far
+  bool found_ = false;
+};
 
 }  // namespace
 
@@ -63,7 +100,7 @@ int dims_create(int nodes, int count, int dims[]) {
   if (free == 0 && rest != 1)
     return failure(MPI_ERR_DIMS, fmt::format("the given dimensions have fewer than {} processes", nodes));
   std::vector<int> factors(free);
-  factorize(rest, rest, divisors_of(rest), factors);  // rest * 1 * 1 ... is one product, so it finds one
+  if (free != 0) Squarest(rest, factors);
   auto next = factors.begin();
   for (int& dim : all) {
     if (dim == 0) dim = *next++;

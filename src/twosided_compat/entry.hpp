@@ -40,6 +40,14 @@ template <class When, class Owner, class Body>
   return raise(owner, name, code);
 }
 
+/// Makes the handle of the object null that a call has not made, because it failed. Returns the call's result.
+template <class Handle>
+[[nodiscard]] int null_unless_made(Handle* made, Handle null, int code) {
+  if (code != MPI_SUCCESS && made != nullptr) [[unlikely]]
+    *made = null;
+  return code;
+}
+
 /// Fails as a function that this library does not have.
 template <class When, class Owner>
 [[nodiscard, gnu::cold]] int unimplemented(const char* name, Owner owner) {

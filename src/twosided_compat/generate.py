@@ -30,6 +30,14 @@ GIVEN_ERRHANDLER = ("Session_init", "Comm_create_from_group", "Intercomm_create_
 # These functions make a datatype, which remembers whether its arguments were those of the plain or the large form.
 KNOWS_FORM = re.compile(r"Type_(contiguous|vector|indexed|create_(hvector|hindexed|indexed_block|hindexed_block|struct|subarray"
                         r"|darray|resized))")
+# The null handles of the objects that functions make. A function that fails makes the handle null.
+MADE = {"MPI_Comm": "MPI_COMM_NULL", "MPI_Group": "MPI_GROUP_NULL", "MPI_Datatype": "MPI_DATATYPE_NULL",
+        "MPI_Op": "MPI_OP_NULL", "MPI_Win": "MPI_WIN_NULL", "MPI_Info": "MPI_INFO_NULL",
+        "MPI_Errhandler": "MPI_ERRHANDLER_NULL", "MPI_Session": "MPI_SESSION_NULL", "MPI_Request": "MPI_REQUEST_NULL"}
+# These functions get a handle by a pointer, and make none.
+MAKES_NO_OBJECT = re.compile(r"\w+_(free|disconnect|finalize|commit)")
+# Of the functions that make a request, these make it null: not those that are called most.
+MAKES_REQUEST = re.compile(r"\w+_init|Comm_idup\w*|I(all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)\w*")
 # These functions report errors by the handler that MPI_FILE_NULL has.
 BY_FILE_NULL = ("File_open", "File_delete", "Register_datarep", "Register_datarep_c")
 
@@ -77,6 +85,13 @@ class Function:
     @property
     def knows_form(self):
         return KNOWS_FORM.fullmatch(self.name) is not None
+
+    def made(self):
+        """The parameters that get the handles of new objects."""
+        if MAKES_NO_OBJECT.fullmatch(self.name):
+            return []
+        made = [p for p in self.parameters if p.type.endswith("*") and p.type[:-1] in MADE and not p.dimensions]
+        return [p for p in made if p.type != "MPI_Request*" or MAKES_REQUEST.fullmatch(self.name)]
 
     @property
     def is_tool(self):
@@ -215,7 +230,8 @@ def implemented_body(function, name, large):
     if function.is_tool:
         return f"return invoke_tool([&] {{ return rma::mpi::{call}; }});"
     when = "AnyTime" if function.any_time else "WhileRunning"
-    lines = [f'return invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
+    before = "".join(f"null_unless_made({p.name}, {MADE[p.type[:-1]]}, " for p in function.made())
+    lines = [f'return {before}invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
     if converted:
         kinds = {"InOutCount": "NarrowInOut"}
         lines += [f"  {kinds.get(p.word, 'NarrowOut')} wide_{p.name}({p.name});" for p in converted]
@@ -224,7 +240,7 @@ def implemented_body(function, name, large):
         lines += ["  return code;"]
     else:
         lines += [f"  return rma::mpi::{call};"]
-    return "\n".join("  " + line for line in [*lines, "});"]).lstrip()
+    return "\n".join("  " + line for line in [*lines, "})" + ")" * len(function.made()) + ";"]).lstrip()
 
 
 def entry(function, suffix, large):

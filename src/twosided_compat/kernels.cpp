@@ -3,6 +3,7 @@
 
 #include "twosided_compat/kernels.hpp"
 
+#include <cstring>
 #include <type_traits>
 
 namespace rma::mpi {
@@ -122,9 +123,23 @@ struct Located {
 
 template <class T, class Operator>
 void combine_all(const void* in, void* inout, std::size_t count) {
-  const T* __restrict const from = static_cast<const T*>(in);
-  T* __restrict const to = static_cast<T*>(inout);
-  for (std::size_t i = 0; i < count; ++i) to[i] = Operator::apply(from[i], to[i]);
+  if constexpr (alignof(T) > alignof(std::uint64_t)) {
+    // The processor refuses aligned accesses of 16 bytes elsewhere, and programs keep such numbers in packed memory.
+    const auto* from = static_cast<const std::byte*>(in);
+    auto* to = static_cast<std::byte*>(inout);
+    for (std::size_t i = 0; i < count; ++i, from += sizeof(T), to += sizeof(T)) {
+      T a;
+      T b;
+      std::memcpy(&a, from, sizeof(T));
+      std::memcpy(&b, to, sizeof(T));
+      b = Operator::apply(a, b);
+      std::memcpy(to, &b, sizeof(T));
+    }
+  } else {
+    const T* __restrict const from = static_cast<const T*>(in);
+    T* __restrict const to = static_cast<T*>(inout);
+    for (std::size_t i = 0; i < count; ++i) to[i] = Operator::apply(from[i], to[i]);
+  }
 }
 
 template <class T>

@@ -7,8 +7,8 @@
 
 namespace rma::mpi {
 
-/// Combines `count` elements: inout[i] = in[i] op inout[i]. Both arrays are aligned as their machine type,
-/// and do not overlap.
+/// Combines `count` elements: inout[i] = in[i] op inout[i]. Both arrays are aligned as their machine type, or
+/// to 8 bytes if that is less, and do not overlap.
 using Kernel = void (*)(const void* in, void* inout, std::size_t count);
 
 /// Returns the loop of a predefined operator over a predefined datatype, or null if the standard does not

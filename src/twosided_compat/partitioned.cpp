@@ -91,6 +91,7 @@ Partitioned::Partitioned(MPI_Request transfer, bool sends, int partitions, int t
 
 int Partitioned::start_transfer() {
   const std::lock_guard guard(lock_);
+  if (cancelled_) return MPI_SUCCESS;
   under_way_ = true;
   auto transfer = transfer_->handle<MPI_Request>();
   return mpi::start(&transfer);
@@ -98,6 +99,7 @@ int Partitioned::start_transfer() {
 
 int Partitioned::start() {
   ended_ = false;
+  cancelled_ = false;
   if (!sends_) return start_transfer();
   for (int i = 0; i < partitions_; ++i)
     ready_[static_cast<std::size_t>(i)].store(false, std::memory_order_relaxed);
@@ -112,12 +114,24 @@ int Partitioned::make_ready(int partition) {
   return missing_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? start_transfer() : MPI_SUCCESS;
 }
 
+int Partitioned::cancel() {
+  const std::lock_guard guard(lock_);
+  if (!under_way_) {
+    cancelled_ = !ended_;
+    return MPI_SUCCESS;
+  }
+  auto transfer = transfer_->handle<MPI_Request>();
+  return mpi::cancel(&transfer);
+}
+
 bool Partitioned::has_ended(Request& request) {
   const std::lock_guard guard(lock_);
   if (ended_) return true;
+  if (cancelled_) return request.cancelled = ended_ = true;
   if (!under_way_) return false;
   if (!poll(*transfer_)) return false;
   request.code = transfer_->code;
+  request.cancelled = transfer_->cancelled;
   request.proc_null = transfer_->proc_null;
   request.info = transfer_->info;
   request.info.tag = tag_;
@@ -191,8 +205,12 @@ int pready_list(int length, const int partitions[], MPI_Request handle) {
 
 int parrived(MPI_Request handle, int partition, int* flag) {
   Request* request = nullptr;
-  if (const int code = find_partitioned(handle, false, request); code != MPI_SUCCESS) return code;
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  if (handle == MPI_REQUEST_NULL) {
+    *flag = 1;  // as for a request that is not active (MPI 4.1, section 4.2.2)
+    return MPI_SUCCESS;
+  }
+  if (const int code = find_partitioned(handle, false, request); code != MPI_SUCCESS) return code;
   if (partition < 0 || partition >= request->partitioned()->partitions())
     return failure(MPI_ERR_ARG, fmt::format("there is no partition {}", partition));
   // A request that is not active has no partition to wait for.

@@ -26,6 +26,8 @@ class Partitioned {
   /// Marks a partition as ready, and sends the message if it was the last one. Thread-safe. MPI_ERR_ARG if it
   /// is ready already.
   [[nodiscard]] int make_ready(int partition);
+  /// MPI_Cancel of an operation that was started and has not ended. Thread-safe.
+  [[nodiscard]] int cancel();
   /// Returns whether the operation has ended, and then describes it in `request`. Thread-safe.
   [[nodiscard]] bool has_ended(Request& request);
 
@@ -43,6 +45,7 @@ class Partitioned {
   std::mutex lock_;               // guards the rest, and the request of the message
   bool under_way_ = false;
   bool ended_ = false;
+  bool cancelled_ = false;  // before its message was under way, which now never is
 };
 
 }  // namespace rma::mpi

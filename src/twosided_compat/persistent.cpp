@@ -64,6 +64,7 @@ int start(MPI_Request* handle) {
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
   if (!request->is_persistent()) return failure(MPI_ERR_REQUEST, "the request is not persistent");
   if (request->active) return failure(MPI_ERR_REQUEST, "the request was started and not waited for");
+  request->cancelled = false;
   const int code = request->extra().start(*request);
   request->active = code == MPI_SUCCESS;
   return code == MPI_SUCCESS ? code : failure_of(request->comm(), code);

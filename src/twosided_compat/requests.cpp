@@ -14,6 +14,7 @@
 #include "twosided_compat/collective_call.hpp"
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
+#include "twosided_compat/partitioned.hpp"
 #include "twosided_compat/status.hpp"
 #include "twosided_compat/transfer.hpp"
 
@@ -239,10 +240,13 @@ int cancel(MPI_Request* handle) {
   Request* request = nullptr;
   if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
   if (request->generalized() != nullptr) return cancel_generalized(*request);
-  // Sends cannot be cancelled, and neither can an exchange, half of which is one, or a partitioned receive.
-  const bool is_receive = request->type() == Request::Type::kReceive && request->exchange() == nullptr &&
-                          request->partitioned() == nullptr;
-  if (!is_receive || request->ended || !request->active) return MPI_SUCCESS;
+  if (request->ended || !request->active) return MPI_SUCCESS;
+  if (Partitioned* const partitioned = request->partitioned(); partitioned != nullptr)
+    return partitioned->cancel();
+  // Not an exchange: one of its halves may have to end as it would, and there is one status for both.
+  const bool is_message =
+      request->type() == Request::Type::kSend || request->type() == Request::Type::kReceive;
+  if (!is_message || request->exchange() != nullptr) return MPI_SUCCESS;
   return checked(rma_cancel(request->pending));
 }
 

@@ -59,7 +59,9 @@ bool StagedBuffers::separates(MPI_Datatype type) {
 StagedBuffers::Whole StagedBuffers::whole_memory(const Datatype& type, MPI_Count count) {
   const TypeMap map = type.map_of(count);
   constexpr MPI_Count kAlignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-  const MPI_Count begin = map.low() & -kAlignment;  // so that the elements are aligned as the memory is
+  // The memory begins a multiple of the alignment before (or behind) the place that is to be aligned.
+  const MPI_Count aligned = aligned_begin(type.bounds());
+  const MPI_Count begin = aligned + ((map.low() - aligned) & -kAlignment);
   const auto bytes = static_cast<std::size_t>(std::max<MPI_Count>(map.high() - begin, 1));
   return {.memory = memory(bytes), .bytes = bytes, .begin = begin};
 }
@@ -97,7 +99,8 @@ int StagedBuffers::stage_elements(void*& address, MPI_Count count, MPI_Datatype 
   if (const int code = find_buffer(address, count, type, original); code != MPI_SUCCESS) return code;
   std::byte* const array = memory(static_cast<std::size_t>(count * bounds.extent));
   Buffer copy;
-  const auto origin = reinterpret_cast<std::uintptr_t>(array) - static_cast<std::uintptr_t>(bounds.lower);
+  const auto origin =
+      reinterpret_cast<std::uintptr_t>(array) - static_cast<std::uintptr_t>(aligned_begin(bounds));
   if (const int code = find_buffer(reinterpret_cast<void*>(origin), count, type, copy); code != MPI_SUCCESS)
     return code;
   add(original, copy, result);

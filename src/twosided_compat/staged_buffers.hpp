@@ -25,8 +25,15 @@ class StagedBuffers {
   void stage(Blocks& blocks, int members, bool array, bool result);
   /// Makes an array of `count` elements that follow each other without gaps in between, for a reduction. `address`
   /// becomes the beginning of the array, unless the type is a predefined one without holes. In the array each
-  /// element begins at its type's lower bound. The type separates() its elements.
+  /// element begins at aligned_begin(). The type separates() its elements.
   [[nodiscard]] int stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result);
+
+  /// Returns the displacement that is aligned as malloc aligns in the copies that an operator of the program sees. It is
+  /// the address that the operator gets, if the type begins there, as the types of C's structures do. Otherwise it is the
+  /// first byte of data, as in MPICH and Open MPI.
+  [[nodiscard]] static MPI_Count aligned_begin(const Bounds& bounds) {
+    return bounds.lower == 0 ? 0 : bounds.true_lower;
+  }
 
   /// Returns whether the data of each element of a type lie inside its bounds.
   [[nodiscard]] static bool separates(MPI_Datatype type);

@@ -25,7 +25,10 @@ int call(Blocking blocking, Nonblocking nonblocking, Persistent persistent, Argu
     return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
   }
   int code = persistent(arguments..., MPI_INFO_NULL, &request);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    CHECK(request == MPI_REQUEST_NULL);
+    return code;
+  }
   code = MPI_Start(&request);
   if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   SUCCEEDS(MPI_Request_free(&request));
@@ -177,6 +180,52 @@ void all_to_all_collectives() {
   }
 }
 
+/// Blocks without elements have no type.
+void null_types() {
+  const Columns columns;
+  const auto [rank, size] = std::pair(columns.rank, columns.size);
+  const auto ranks = static_cast<std::size_t>(size);
+  const int next = (rank + 1) % size;
+  const int previous = (rank + size - 1) % size;
+  std::vector<int> out_counts(ranks);
+  std::vector<int> in_counts(ranks);
+  std::vector<int> places(ranks);
+  std::vector<MPI_Datatype> out_types(ranks, MPI_DATATYPE_NULL);
+  std::vector<MPI_Datatype> in_types(ranks, MPI_DATATYPE_NULL);
+  out_counts[static_cast<std::size_t>(next)] = in_counts[static_cast<std::size_t>(previous)] = 1;
+  out_types[static_cast<std::size_t>(next)] = MPI_INT;
+  in_types[static_cast<std::size_t>(previous)] = MPI_INT;
+  int in = -1;
+  SUCCEEDS(CALL(Alltoallw, Ialltoallw, &rank, out_counts.data(), places.data(), out_types.data(), &in,
+                in_counts.data(), places.data(), in_types.data(), MPI_COMM_WORLD));
+  CHECK(in == previous);
+  // Without any data.
+  const std::vector<int> none(ranks);
+  const std::vector<MPI_Datatype> no_types(ranks, MPI_DATATYPE_NULL);
+  SUCCEEDS(CALL(Alltoallw, Ialltoallw, nullptr, none.data(), places.data(), no_types.data(), nullptr,
+                none.data(), places.data(), no_types.data(), MPI_COMM_WORLD));
+  in = 5;
+  SUCCEEDS(CALL(Alltoallw, Ialltoallw, MPI_IN_PLACE, nullptr, nullptr, nullptr, &in, none.data(),
+                places.data(), no_types.data(), MPI_COMM_WORLD));
+  CHECK(in == 5);
+  const int length = size;
+  const int periodic = 1;
+  MPI_Comm ring = MPI_COMM_NULL;
+  SUCCEEDS(MPI_Cart_create(MPI_COMM_WORLD, 1, &length, &periodic, 0, &ring));
+  const std::array<MPI_Aint, 2> addresses = {0, 0};
+  const std::array<int, 2> first = {1, 0};
+  const std::array<int, 2> second = {0, 1};
+  const std::array<MPI_Datatype, 2> one = {MPI_INT, MPI_DATATYPE_NULL};
+  const std::array<MPI_Datatype, 2> other = {MPI_DATATYPE_NULL, MPI_INT};
+  SUCCEEDS(CALL(Neighbor_alltoallw, Ineighbor_alltoallw, &rank, first.data(), addresses.data(), one.data(),
+                &in, second.data(), addresses.data(), other.data(), ring));
+  CHECK(in == next);  // the number goes to the rank before
+  SUCCEEDS(MPI_Comm_free(&ring));
+  const std::vector<int> all(ranks, 1);
+  CHECK(CALL(Alltoallw, Ialltoallw, &rank, all.data(), places.data(), no_types.data(), &in, none.data(),
+             places.data(), no_types.data(), MPI_COMM_WORLD) == MPI_ERR_TYPE);
+}
+
 /// A struct with a hole in front, between its numbers and behind them.
 struct Holey {
   int before;
@@ -298,6 +347,7 @@ int main(int argc, char** argv) {
     form = one;
     rooted_collectives();
     all_to_all_collectives();
+    null_types();
     reductions();
   }
   restarted();

@@ -2,6 +2,8 @@
 // MPI_ERRORS_RETURN, and the program goes on. unit.mpi-cases has the ends of jobs under MPI_ERRORS_ARE_FATAL.
 
 #include <array>
+#include <initializer_list>
+#include <type_traits>
 #include <vector>
 
 #include "check.hpp"
@@ -243,6 +245,96 @@ void objects(MPI_Comm comm) {
   FAILS(MPI_ERR_INFO, MPI_Comm_set_info(comm, reinterpret_cast<MPI_Info>(comm)));
 }
 
+int refuse_copy(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_ERR_OTHER;
+}
+int refuse_type_copy(MPI_Datatype, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_ERR_OTHER;
+}
+
+/// The handle of an object that a call could not make is null, whatever the program had there.
+void objects_not_made(MPI_Comm comm) {
+  const auto junk = [](auto& handle) {
+    handle = reinterpret_cast<std::decay_t<decltype(handle)>>(0x7654321);
+  };
+  MPI_Comm made;
+  MPI_Request request;
+  int key = MPI_KEYVAL_INVALID;
+  SUCCEEDS(MPI_Comm_create_keyval(refuse_copy, MPI_COMM_NULL_DELETE_FN, &key, nullptr));
+  SUCCEEDS(MPI_Comm_set_attr(comm, key, nullptr));
+  junk(made);
+  FAILS(MPI_ERR_OTHER, MPI_Comm_dup(comm, &made));
+  CHECK(made == MPI_COMM_NULL);
+  junk(made);
+  junk(request);
+  FAILS(MPI_ERR_OTHER, MPI_Comm_idup(comm, &made, &request));
+  CHECK(made == MPI_COMM_NULL && request == MPI_REQUEST_NULL);
+  SUCCEEDS(MPI_Comm_delete_attr(comm, key));
+  SUCCEEDS(MPI_Comm_free_keyval(&key));
+  for (const auto& make : std::initializer_list<int (*)(MPI_Comm, MPI_Comm*)>{
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Comm_split(from, -5, 0, to); },
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Comm_split_type(from, 12345, 0, MPI_INFO_NULL, to); },
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Comm_create(from, MPI_GROUP_NULL, to); },
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Comm_create_group(from, MPI_GROUP_NULL, 0, to); },
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Cart_create(from, -1, nullptr, nullptr, 0, to); },
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Graph_create(from, -1, nullptr, nullptr, 0, to); },
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Cart_sub(from, nullptr, to); },
+           [](MPI_Comm from, MPI_Comm*to) { return MPI_Intercomm_merge(from, 0, to); },
+       }) {
+    junk(made);
+    CHECK(make(comm, &made) != MPI_SUCCESS);
+    CHECK(made == MPI_COMM_NULL);
+  }
+  MPI_Datatype type;
+  junk(type);
+  FAILS(MPI_ERR_COUNT, MPI_Type_contiguous(-1, MPI_INT, &type));
+  CHECK(type == MPI_DATATYPE_NULL);
+  junk(type);
+  FAILS(MPI_ERR_TYPE, MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, &type));
+  CHECK(type == MPI_DATATYPE_NULL);
+  MPI_Datatype with_attribute = MPI_DATATYPE_NULL;
+  SUCCEEDS(MPI_Type_contiguous(2, MPI_INT, &with_attribute));
+  SUCCEEDS(MPI_Type_create_keyval(refuse_type_copy, MPI_TYPE_NULL_DELETE_FN, &key, nullptr));
+  SUCCEEDS(MPI_Type_set_attr(with_attribute, key, nullptr));
+  junk(type);
+  FAILS(MPI_ERR_OTHER, MPI_Type_dup(with_attribute, &type));
+  CHECK(type == MPI_DATATYPE_NULL);
+  SUCCEEDS(MPI_Type_free(&with_attribute));
+  SUCCEEDS(MPI_Type_free_keyval(&key));
+  MPI_Group group;
+  junk(group);
+  FAILS(MPI_ERR_GROUP, MPI_Group_union(MPI_GROUP_NULL, MPI_GROUP_EMPTY, &group));
+  CHECK(group == MPI_GROUP_NULL);
+  MPI_Op op;
+  junk(op);
+  FAILS(MPI_ERR_ARG, MPI_Op_create(nullptr, 1, &op));
+  CHECK(op == MPI_OP_NULL);
+  MPI_Win win;
+  junk(win);
+  CHECK(MPI_Win_create(nullptr, -1, 1, MPI_INFO_NULL, comm, &win) != MPI_SUCCESS);
+  CHECK(win == MPI_WIN_NULL);
+  MPI_Info info;
+  junk(info);
+  CHECK(MPI_Info_dup(MPI_INFO_NULL, &info) != MPI_SUCCESS);
+  CHECK(info == MPI_INFO_NULL);
+  int number = 0;
+  junk(request);
+  FAILS(MPI_ERR_ROOT, MPI_Bcast_init(&number, 1, MPI_INT, -1, comm, MPI_INFO_NULL, &request));
+  CHECK(request == MPI_REQUEST_NULL);
+  junk(request);
+  FAILS(MPI_ERR_ROOT, MPI_Ibcast(&number, 1, MPI_INT, -1, comm, &request));
+  CHECK(request == MPI_REQUEST_NULL);
+  junk(request);
+  FAILS(MPI_ERR_RANK, MPI_Send_init(&number, 1, MPI_INT, -17, 0, comm, &request));
+  CHECK(request == MPI_REQUEST_NULL);
+  // A call that frees leaves the handle of an object that it refuses.
+  op = MPI_SUM;
+  FAILS(MPI_ERR_OP, MPI_Op_free(&op));
+  CHECK(op == MPI_SUM);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -258,6 +350,7 @@ int main(int argc, char** argv) {
     truncations(comm);
     collectives(comm);
     objects(comm);
+    objects_not_made(comm);
   }
   MPI_Comm_free(&copy);
   const int code = mpi_test::result();

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "check.hpp"
@@ -17,14 +19,14 @@ int product(const std::vector<int>& factors) {
   return std::accumulate(factors.begin(), factors.end(), 1, std::multiplies<>());
 }
 
-/// Returns the smallest largest factor of all products of `count` factors that are `number`: by trying all of
-/// them.
-int least_maximum(int number, std::size_t count) {
-  if (count == 1) return number;
-  int best = number;
-  for (int factor = 1; factor <= number; ++factor) {
-    if (number % factor == 0)
-      best = std::min(best, std::max(factor, least_maximum(number / factor, count - 1)));
+/// Returns the smallest difference between the first and the last factor of all products of `count` factors that are
+/// `number` and do not increase: by trying all of them. The first factor is `first`, and the next one at most `limit`.
+int least_difference(int number, std::size_t count, int first, int limit) {
+  if (count == 1) return number <= limit ? (first != 0 ? first - number : 0) : INT_MAX;
+  int best = INT_MAX;
+  for (int factor = 1; factor <= std::min(number, limit); ++factor) {
+    if (number % factor != 0) continue;
+    best = std::min(best, least_difference(number / factor, count - 1, first != 0 ? first : factor, factor));
   }
   return best;
 }
@@ -42,12 +44,40 @@ void dimensions(std::mt19937& random) {
   CHECK((dims_of(64, {0, 0, 0}) == std::vector{4, 4, 4}));
   CHECK((dims_of(2147483647, {0, 0}) == std::vector{2147483647, 1}));
   CHECK((dims_of(1, {}).empty()));
-  for (int turn = 0; turn < 50; ++turn) {
-    const int nodes = std::uniform_int_distribution(1, 720)(random);
-    const std::vector<int> dims = dims_of(nodes, std::vector<int>(random() % 4 + 1));
-    CHECK(product(dims) == nodes && std::is_sorted(dims.rbegin(), dims.rend()));
-    CHECK(dims.front() == least_maximum(nodes, dims.size()));
+  const auto check_difference = [](int nodes, std::span<const int> dims) {
+    CHECK(std::is_sorted(dims.rbegin(), dims.rend()));
+    CHECK(dims.front() - dims.back() == least_difference(nodes, dims.size(), 0, nodes));
+  };
+  CHECK((dims_of(3600, {0, 0, 0, 0}) == std::vector{10, 10, 6, 6}));  // and not 10, 9, 8, 5
+  CHECK((dims_of(4620, {0, 0, 0}) == std::vector{22, 15, 14}));
+  // Every rank checks its share of all.
+  const int size = size_of(MPI_COMM_WORLD);
+  for (int nodes = 1 + rank_in(MPI_COMM_WORLD); nodes <= 2000; nodes += size) {
+    for (std::size_t count = 1; count <= 6; ++count) {
+      const std::vector<int> dims = dims_of(nodes, std::vector<int>(count));
+      CHECK(product(dims) == nodes);
+      check_difference(nodes, dims);
+    }
   }
+  for (int turn = 0; turn < 200; ++turn) {
+    // Some lengths are given.
+    const int rest = std::uniform_int_distribution(1, 9000)(random);
+    int nodes = rest;
+    std::vector<int> dims(1);
+    for (std::size_t more = random() % 4; more > 0; --more) dims.push_back(static_cast<int>(random() % 5));
+    std::shuffle(dims.begin(), dims.end(), random);
+    for (const int dim : dims) nodes *= std::max(dim, 1);
+    const std::vector<int> all = dims_of(nodes, dims);
+    std::vector<int> chosen;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] == 0) chosen.push_back(all[i]);
+      CHECK(dims[i] == 0 || all[i] == dims[i]);
+    }
+    CHECK(product(all) == nodes);
+    check_difference(rest, chosen);
+  }
+  CHECK(product(dims_of(2095133040, {0, 0, 0, 0, 0})) == 2095133040);  // it has 1,536 divisors
+  CHECK((dims_of(1073741824, std::vector<int>(40))[29] == 2));
   std::array given = {0, 4};
   CHECK(MPI_Dims_create(6, 2, given.data()) == MPI_ERR_DIMS);
   given = {2, 2};

@@ -1,6 +1,8 @@
 #include "core/completion/requests.hpp"
 
+#include <bit>
 #include <mutex>
+#include <utility>
 
 namespace rma {
 namespace {
@@ -14,14 +16,16 @@ constinit std::atomic<std::uint32_t> RequestTable::next_generation = 0;
 
 // Relaxed, here and in the destructor: rma_init's lock orders the end of one table before the start of the
 // next, and tables that exist at the same time share nothing.
-RequestTable::RequestTable() : first_generation_(next_generation.load(std::memory_order_relaxed)) {}
+RequestTable::RequestTable() : first_generation_(next_generation.load(std::memory_order_relaxed)) {
+  constexpr std::size_t kFirstSize = 16;
+  directories_.push_back(std::make_unique<Directory>(kFirstSize));
+  directory_.store(directories_.back().get(), std::memory_order_relaxed);
+}
 
 RequestTable::~RequestTable() {
   std::uint32_t used = first_generation_;
-  for (auto& chunk : chunks_) {
-    const std::unique_ptr<Chunk> owned(chunk.load(std::memory_order_relaxed));
-    if (owned == nullptr) continue;
-    for (const Slot& slot : *owned) {
+  for (const auto& chunk : chunks_) {
+    for (const Slot& slot : *chunk) {
       // The generation of an open operation is odd. This rounds it up.
       const std::uint32_t past = (slot.generation.load(std::memory_order_relaxed) + 1) / 2 * 2;
       // This compares modulo 2^32, because generations wrap around.
@@ -36,7 +40,29 @@ RequestTable::~RequestTable() {
 
 RequestTable::Slot& RequestTable::slot(rma_request_t request) const {
   const std::uint32_t index = index_of(request);
-  return (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
+  // These pair with the stores in grow().
+  const Directory& directory = *directory_.load(std::memory_order_acquire);
+  return (*directory.chunks[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
+}
+
+void RequestTable::grow() {
+  const std::size_t number = chunks_.size();
+  auto chunk = std::make_unique<Chunk>();
+  for (Slot& slot : *chunk) slot.generation.store(first_generation_, std::memory_order_relaxed);
+  free_.reserve((number + 1) * kChunkSlots);  // every slot has room: close() allocates nothing
+  chunks_.reserve(number + 1 < 16 ? 16 : std::bit_ceil(number + 1));
+  if (Directory& full = *directories_.back(); full.chunks.size() == number) {
+    auto larger = std::make_unique<Directory>(2 * number);
+    for (std::size_t i = 0; i < number; ++i)
+      larger->chunks[i].store(chunks_[i].get(), std::memory_order_relaxed);
+    directories_.push_back(std::move(larger));
+    directory_.store(directories_.back().get(), std::memory_order_release);
+  }
+  directories_.back()->chunks[number].store(chunk.get(), std::memory_order_release);
+  chunks_.push_back(std::move(chunk));
+  for (std::size_t i = kChunkSlots; i > 0; --i) {
+    free_.push_back(static_cast<std::uint32_t>(number * kChunkSlots + i - 1));
+  }
 }
 
 rma_request_t RequestTable::open(int rank, CompletionContext& context) {
@@ -44,21 +70,13 @@ rma_request_t RequestTable::open(int rank, CompletionContext& context) {
   {
     const std::lock_guard guard(lock_);
     if (free_.empty()) {
-      if (chunk_count_ == kMaxChunks) return RMA_REQUEST_NULL;
-      auto chunk = std::make_unique<Chunk>();
-      for (Slot& slot : *chunk) slot.generation.store(first_generation_, std::memory_order_relaxed);
-      free_.reserve((chunk_count_ + 1) * kChunkSlots);  // every slot has room: close() allocates nothing
-      chunks_[chunk_count_].store(chunk.release(),
-                                  std::memory_order_release);  // pairs with the load in slot()
-      for (std::size_t i = kChunkSlots; i > 0; --i) {
-        free_.push_back(static_cast<std::uint32_t>(chunk_count_ * kChunkSlots + i - 1));
-      }
-      ++chunk_count_;
+      if (chunks_.size() == kMaxChunks) return RMA_REQUEST_NULL;
+      grow();
     }
     index = free_.back();
     free_.pop_back();
   }
-  Slot& entry = (*chunks_[index / kChunkSlots].load(std::memory_order_acquire))[index % kChunkSlots];
+  Slot& entry = slot(index);
   entry.rank.store(rank, std::memory_order_relaxed);
   entry.context.store(&context, std::memory_order_relaxed);
   entry.note.store(0, std::memory_order_relaxed);
@@ -91,7 +109,9 @@ RequestTable::End RequestTable::finish_part(rma_request_t request, rma_status_t 
 
 bool RequestTable::known(rma_request_t request) const {
   const std::size_t chunk = index_of(request) / kChunkSlots;
-  if (chunk >= kMaxChunks || chunks_[chunk].load(std::memory_order_acquire) == nullptr) return false;
+  const Directory& directory = *directory_.load(std::memory_order_acquire);
+  if (chunk >= directory.chunks.size() || directory.chunks[chunk].load(std::memory_order_acquire) == nullptr)
+    return false;
   const std::uint32_t generation = generation_of(request);
   return generation % 2 == 1 && slot(request).generation.load(std::memory_order_acquire) == generation;
 }

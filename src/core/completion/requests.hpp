@@ -33,7 +33,8 @@ class RequestTable {
   RequestTable& operator=(const RequestTable&) = delete;
 
   /// Opens an operation to `rank` in `context` with one part pending. The part stands for the issuer, which ends
-  /// it by finish_part() like any other. Returns RMA_REQUEST_NULL if kMaxRequests are open.
+  /// it by finish_part() like any other. Returns RMA_REQUEST_NULL if the handles have no room for another slot. Throws
+  /// std::bad_alloc.
   [[nodiscard]] rma_request_t open(int rank, CompletionContext& context);
   /// Adds a part to the operation.
   void add_part(rma_request_t request);
@@ -73,8 +74,8 @@ class RequestTable {
   [[nodiscard]] rma_status_t close(rma_request_t request);
 
   static constexpr std::size_t kChunkSlots = 256;
-  static constexpr std::size_t kMaxChunks = 4096;
-  static constexpr std::size_t kMaxRequests = kChunkSlots * kMaxChunks;
+  /// A handle has 32 bits for its slot.
+  static constexpr std::size_t kMaxChunks = (std::size_t{1} << 32U) / kChunkSlots;
 
  private:
   struct Slot {
@@ -86,6 +87,12 @@ class RequestTable {
     std::atomic<std::uint64_t> note = 0;
   };
   using Chunk = std::array<Slot, kChunkSlots>;
+  /// The chunks by number. A directory never moves, because other threads read it. One that is full is copied to one of
+  /// twice the size, and stays for those threads.
+  struct Directory {
+    explicit Directory(std::size_t size) : chunks(size) {}
+    std::vector<std::atomic<Chunk*>> chunks;
+  };
 
   /// The first generation for the next table. It is even, and above every generation of the tables that have
   /// ended in this process.
@@ -95,11 +102,15 @@ class RequestTable {
 
   [[nodiscard]] Slot& slot(rma_request_t request) const;
 
+  /// Makes room for more slots. The caller holds the lock.
+  void grow();
+
   const std::uint32_t first_generation_;  ///< the first generation of every slot
-  std::array<std::atomic<Chunk*>, kMaxChunks> chunks_ = {};
-  SpinLock lock_;  ///< guards the two members below
+  std::atomic<Directory*> directory_;     ///< the last one of directories_
+  SpinLock lock_;                         ///< guards the members below
+  std::vector<std::unique_ptr<Directory>> directories_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<std::uint32_t> free_;
-  std::size_t chunk_count_ = 0;
 };
 
 }  // namespace rma

@@ -90,7 +90,7 @@ TEST(RequestTable, AHandleThatWasNeverGivenIsNotKnown) {
   const rma_request_t request = table.open(0, any_context());
   table.finish_part(request, RMA_SUCCESS);
   ASSERT_EQ(table.close(request), RMA_SUCCESS);
-  constexpr std::uint64_t kSlots = RequestTable::kMaxRequests + 2;
+  constexpr std::uint64_t kSlots = (std::uint64_t{1} << 20U) + 2;
   for (std::uint64_t generation = 0; generation < 8; ++generation) {
     for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{1}, RequestTable::kChunkSlots - 1,
                                       RequestTable::kChunkSlots, kSlots, std::uint64_t{0xffffffff}}) {
@@ -115,25 +115,40 @@ TEST(RequestTable, AnOperationLeftIsReportedToWhoEndsItsLastPart) {
   EXPECT_EQ(table.finish_part(next, RMA_SUCCESS), End::complete) << "the next in the slot is not left";
 }
 
-TEST(RequestTable, AsManyAsItPromisesCanBeOpen) {
+TEST(RequestTable, NothingButMemoryLimitsTheirNumber) {
+  constexpr std::size_t kMany = (std::size_t{1} << 20U) + 300'001;
   RequestTable table;
   std::vector<rma_request_t> open;
-  open.reserve(RequestTable::kMaxRequests);
-  for (std::size_t i = 0; i < RequestTable::kMaxRequests; ++i)
-    open.push_back(table.open(static_cast<int>(i), any_context()));
-  EXPECT_EQ(table.open(0, any_context()), RMA_REQUEST_NULL);
-  for (const std::size_t i : {std::size_t{0}, std::size_t{255}, std::size_t{256}, open.size() - 1}) {
-    EXPECT_TRUE(table.known(open[i]));
-    EXPECT_EQ(table.rank(open[i]), static_cast<int>(i));
+  open.reserve(kMany);
+  for (std::size_t i = 0; i < kMany; ++i) open.push_back(table.open(static_cast<int>(i), any_context()));
+  for (std::size_t i = 0; i < kMany; i += 255) {
+    ASSERT_TRUE(table.known(open[i]));
+    ASSERT_EQ(table.rank(open[i]), static_cast<int>(i));
   }
+  const rma_request_t first = open[777];
   std::sort(open.begin(), open.end());
   EXPECT_EQ(std::adjacent_find(open.begin(), open.end()), open.end()) << "no handle twice";
-  table.finish_part(open[777], RMA_SUCCESS);
-  EXPECT_EQ(table.close(open[777]), RMA_SUCCESS);
+  table.finish_part(first, RMA_SUCCESS);
+  EXPECT_EQ(table.close(first), RMA_SUCCESS);
   const rma_request_t again = table.open(3, any_context());
   EXPECT_NE(again, RMA_REQUEST_NULL);
-  EXPECT_NE(again, open[777]);
-  EXPECT_EQ(table.open(0, any_context()), RMA_REQUEST_NULL);
+  EXPECT_NE(again, first);
+}
+
+TEST(RequestTable, HandlesAreFoundWhileOtherThreadsOpenMore) {
+  RequestTable table;
+  std::atomic<bool> over = false;
+  const rma_request_t own = table.open(12, any_context());
+  std::thread reader([&] {
+    while (!over.load(std::memory_order_relaxed)) {
+      ASSERT_TRUE(table.known(own));
+      ASSERT_EQ(table.rank(own), 12);
+      ASSERT_FALSE(table.known(own + 1 + RequestTable::kChunkSlots * 1000));
+    }
+  });
+  for (int i = 0; i < 100'000; ++i) static_cast<void>(table.open(i, any_context()));
+  over.store(true, std::memory_order_relaxed);
+  reader.join();
 }
 
 TEST(RequestTable, FollowsAModelThroughRandomSteps) {

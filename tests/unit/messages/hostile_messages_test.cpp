@@ -66,6 +66,7 @@ TEST_P(HostileMessages, AnAnswerToNoOperation) {
     refuse(MessageInput().message(MessageType::clear, ClearHead{.sender = name, .end = 1}));
     refuse(MessageInput().message(MessageType::fragment, FragmentHead{.receiver = name}, bytes_of_size(10)));
     refuse(MessageInput().message(MessageType::written, WrittenHead{.receiver = name}));
+    refuse(MessageInput().message(MessageType::retracted, RetractedHead{.sender = name}));
     refuse(MessageInput().add(MessageAct::ready, {static_cast<std::uint8_t>(name), 1, 0, 0, 10, 0, 0, 0}));
   }
 }
@@ -79,6 +80,18 @@ TEST_P(HostileMessages, AnAnswerBeforeTheAnnouncementIsSent) {
   refuse(finished.message(MessageType::finished, FinishedHead{.sender = name_of(kSends - 1)}, {}, true));
   MessageInput clear = input;
   refuse(clear.message(MessageType::clear, ClearHead{.sender = name_of(kSends - 1), .end = 100}, {}, true));
+}
+
+TEST_P(HostileMessages, AnAnnouncementThatIsTakenBackOrWasNotAskedFor) {
+  // The victim has not cancelled the send.
+  refuse(MessageInput()
+             .send(true, 1, 0, kLong)
+             .message(MessageType::retracted, RetractedHead{.sender = name_of(0)}));
+  refuse(MessageInput().message(MessageType::retract,
+                                RetractHead{.sender = 1, .envelope = {.context = 0, .tag = -1}}));
+  refuse(MessageInput().message(MessageType::retract, RetractHead{.sender = 1}, bytes_of_size(1)));
+  // Of a message that nobody has announced, as of one that a receive has matched.
+  accept(MessageInput().message(MessageType::retract, RetractHead{.sender = 1})).check();
 }
 
 TEST_P(HostileMessages, AnEndWhileFragmentsFlow) {
