@@ -174,8 +174,12 @@ void end(Call call) {
   require(rma_finalize(), call);
 }
 
-/// A program that returns from main() without shmem_finalize ends the job so. A forked child is no member of it.
-void end_at_exit() {
+/// Finalizes for a program that ends successfully without shmem_finalize: it returns from main() or calls exit(). One
+/// that fails must not wait for the other PEs, which may wait for it: the launcher ends the job with its code. A forked
+/// child is not a member of the job. Neither of them may take the lock, which another thread may hold for ever.
+void end_at_exit(int status, void* /*unused*/) {
+  constexpr int kSeenByParent = 0xff;
+  if ((status & kSeenByParent) != 0 || rma_initialized() == 0) return;
   const std::lock_guard guard(life_lock);
   if (nesting == 0 || rma_initialized() == 0) return;
   nesting = 0;
@@ -187,7 +191,7 @@ void enter(Call call, int level) {
   if (nesting == 0) begin(call);
   ++nesting;
   thread_level = level;
-  if (!ends_at_exit && std::atexit(end_at_exit) != 0)
+  if (!ends_at_exit && on_exit(end_at_exit, nullptr) != 0)
     die(call, "the C library has no room for an exit handler");
   ends_at_exit = true;
 }
