@@ -41,6 +41,29 @@ struct Memory {
   std::uintptr_t entry;  ///< the distance from the data to the program's entry point
 };
 
+/// What all PEs must have in common before they make the heap together.
+struct Common {
+  std::uint64_t symmetric_size;  ///< 0: the default
+  std::uint64_t debug;
+};
+
+/// Ends the job unless all PEs have the same options.
+void check_same_options(Call call, const Options& options) {
+  const Common mine = {.symmetric_size = options.symmetric_size.value_or(0),
+                       .debug = options.debug ? 1U : 0U};
+  std::vector<Common> all(static_cast<std::size_t>(rma_size()));
+  require(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine), call);
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const auto same = [&](const char* name, std::uint64_t ours, std::uint64_t theirs) {
+      if (ours == theirs) return;
+      die(call, fmt::format("{} is {} on this PE and {} on PE {}: set it alike on all PEs", name, ours,
+                            theirs, pe));
+    };
+    same("SHMEM_SYMMETRIC_SIZE (0: not set)", mine.symmetric_size, all[pe].symmetric_size);
+    same("SHMEM_DEBUG", mine.debug, all[pe].debug);
+  }
+}
+
 /// Static data lie at the same places of the executable's image on all PEs, if they run the same executable. The image
 /// itself may lie elsewhere (ASLR).
 void check_same_program(const std::vector<Memory>& all, const Memory& mine) {
@@ -123,6 +146,7 @@ void begin(Call call) {
   std::string refusal = alias_static_data();
   require(rma_init(), call);
   const Options options = read_options();
+  check_same_options(call, options);
   const HeapRange heap = open_heap(options);
   job.me = rma_rank();
   job.debug = options.debug;
