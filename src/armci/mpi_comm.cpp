@@ -34,6 +34,9 @@ MPI_Comm everyone = MPI_COMM_NULL;
 /// ARMCI_Init has not begun it. It is a duplicate, unless it is MPI_COMM_WORLD.
 MPI_Comm named = MPI_COMM_NULL;
 
+/// The process that initialized the MPI for the program, or 0.
+pid_t mpi_process = 0;
+
 bool mpi_runs() {
   int begun = 0;
   int ended = 0;
@@ -43,9 +46,11 @@ bool mpi_runs() {
 }
 
 /// Finalizes the MPI for a program that exits successfully and did not initialize the MPI itself. A program
-/// that fails must not wait for the others in MPI_Finalize.
+/// that fails must not wait for the others in MPI_Finalize. A child forked by it is not a member of the MPI's
+/// job, although MPI_Initialized says so there.
 void end_mpi(int exit_code, void* /*unused*/) {
-  if (exit_code == 0 && mpi_runs()) MPI_Finalize();
+  constexpr int kSeenByParent = 0xff;
+  if ((exit_code & kSeenByParent) == 0 && getpid() == mpi_process && mpi_runs()) MPI_Finalize();
 }
 
 int allgather(void* /*context*/, const void* mine, void* all, std::size_t bytes) {
@@ -87,6 +92,7 @@ void start_mpi(int* argc, char*** argv) {
   if (MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) {
     die("ARMCI_Init", "MPI_Init_thread failed");
   }
+  mpi_process = getpid();
   on_exit(end_mpi, nullptr);
 }
 

@@ -41,6 +41,29 @@ struct Memory {
   std::uintptr_t entry;  ///< the distance from the data to the program's entry point
 };
 
+/// What all PEs must have in common before they make the heap together.
+struct Common {
+  std::uint64_t symmetric_size;  ///< 0: the default
+  std::uint64_t debug;
+};
+
+/// Ends the job unless all PEs have the same options.
+void check_same_options(Call call, const Options& options) {
+  const Common mine = {.symmetric_size = options.symmetric_size.value_or(0),
+                       .debug = options.debug ? 1U : 0U};
+  std::vector<Common> all(static_cast<std::size_t>(rma_size()));
+  require(rma_allgather(rma_team_world(), all.data(), &mine, sizeof mine), call);
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const auto same = [&](const char* name, std::uint64_t ours, std::uint64_t theirs) {
+      if (ours == theirs) return;
+      die(call, fmt::format("{} is {} on this PE and {} on PE {}: set it alike on all PEs", name, ours,
+                            theirs, pe));
+    };
+    same("SHMEM_SYMMETRIC_SIZE (0: not set)", mine.symmetric_size, all[pe].symmetric_size);
+    same("SHMEM_DEBUG", mine.debug, all[pe].debug);
+  }
+}
+
 /// Static data lie at the same places of the executable's image on all PEs, if they run the same executable. The image
 /// itself may lie elsewhere (ASLR).
 void check_same_program(const std::vector<Memory>& all, const Memory& mine) {
@@ -123,6 +146,7 @@ void begin(Call call) {
   std::string refusal = alias_static_data();
   require(rma_init(), call);
   const Options options = read_options();
+  check_same_options(call, options);
   const HeapRange heap = open_heap(options);
   job.me = rma_rank();
   job.debug = options.debug;
@@ -174,8 +198,12 @@ void end(Call call) {
   require(rma_finalize(), call);
 }
 
-/// A program that returns from main() without shmem_finalize ends the job so. A forked child is no member of it.
-void end_at_exit() {
+/// Finalizes for a program that ends successfully without shmem_finalize: it returns from main() or calls exit(). One
+/// that fails must not wait for the other PEs, which may wait for it: the launcher ends the job with its code. A forked
+/// child is not a member of the job. Neither of them may take the lock, which another thread may hold for ever.
+void end_at_exit(int status, void* /*unused*/) {
+  constexpr int kSeenByParent = 0xff;
+  if ((status & kSeenByParent) != 0 || rma_initialized() == 0) return;
   const std::lock_guard guard(life_lock);
   if (nesting == 0 || rma_initialized() == 0) return;
   nesting = 0;
@@ -187,7 +215,7 @@ void enter(Call call, int level) {
   if (nesting == 0) begin(call);
   ++nesting;
   thread_level = level;
-  if (!ends_at_exit && std::atexit(end_at_exit) != 0)
+  if (!ends_at_exit && on_exit(end_at_exit, nullptr) != 0)
     die(call, "the C library has no room for an exit handler");
   ends_at_exit = true;
 }

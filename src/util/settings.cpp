@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -83,6 +84,27 @@ const RenamedSetting* find_renamed(std::string_view entry, std::string_view name
   return found != table.end() ? &*found : nullptr;
 }
 
+/// Calls `visit` with each setting that counts for the whole job.
+template <typename Visit>
+void for_each_of_job(const Visit& visit) {
+  for (const SettingInfo& info : setting_table()) {
+    if (info.scope == SettingScope::job) visit(info);
+  }
+}
+
+/// Returns a setting of the job as a number. No such setting is a text.
+std::uint64_t word_of(const SettingInfo& info, const Settings& settings) {
+  if (const auto* number = std::get_if<std::uint64_t Settings::*>(&info.value)) return settings.**number;
+  return std::get<Choice>(info.value).load(settings);
+}
+
+/// The opposite of word_of(). Another process may have sent `word`.
+std::string word_text(const SettingInfo& info, std::uint64_t word) {
+  if (std::holds_alternative<std::uint64_t Settings::*>(info.value)) return number_text(word);
+  const auto& words = std::get<Choice>(info.value).words;
+  return word < words.size() ? std::string(words[word]) : number_text(word);
+}
+
 Status store(const SettingInfo& info, std::string_view text, Settings& settings) {
   if (const auto* number = std::get_if<std::uint64_t Settings::*>(&info.value)) {
     const auto value = parse_number(text);
@@ -116,6 +138,33 @@ std::string setting_text(const SettingInfo& info, const Settings& settings) {
   if (const auto* string = std::get_if<std::string Settings::*>(&info.value)) return settings.**string;
   const auto& choice = std::get<Choice>(info.value);
   return std::string(choice.words[choice.load(settings)]);
+}
+
+JobSettings::JobSettings(const Settings& settings) {
+  for_each_of_job([&](const SettingInfo& info) { words_.push_back(word_of(info, settings)); });
+}
+
+bool JobSettings::take(std::span<const std::byte> bytes) {
+  std::size_t words = 0;
+  for_each_of_job([&](const SettingInfo& /*info*/) { ++words; });
+  if (bytes.size() != words * sizeof(std::uint64_t)) return false;
+  words_.resize(words);
+  std::memcpy(words_.data(), bytes.data(), bytes.size());
+  return true;
+}
+
+Status JobSettings::agree(const JobSettings& theirs, int self, int other) const {
+  if (words_ == theirs.words_) return {};
+  std::string differences;
+  std::size_t at = 0;
+  for_each_of_job([&](const SettingInfo& info) {
+    const std::uint64_t mine = words_[at];
+    const std::uint64_t other_word = theirs.words_[at++];
+    if (mine == other_word) return;
+    differences += fmt::format("{}{} is {} on rank {} and {} on rank {}", differences.empty() ? "" : ", ",
+                               info.name, word_text(info, mine), self, word_text(info, other_word), other);
+  });
+  return {RMA_ERR_SETTING, differences + ": set it alike on all ranks"};
 }
 
 Result<Settings> read_settings(std::span<const std::string_view> environment) {

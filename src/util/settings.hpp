@@ -112,6 +112,13 @@ struct Choice {
   std::size_t (*load)(const Settings&);
 };
 
+/// Where a setting counts. The ranks of a job compare the values of those that count for the job when they
+/// first meet.
+enum class SettingScope : std::uint8_t {
+  rank,  ///< each rank may have a value of its own: it acts by it alone, or tells the others what it does
+  job  ///< two ranks that have different values misunderstand each other
+};
+
 /// One row of the table.
 struct SettingInfo {
   std::string_view name;  ///< the environment variable
@@ -120,6 +127,7 @@ struct SettingInfo {
   std::uint64_t least = 0;    ///< the smallest value of a number
   std::uint64_t most = 0;
   std::string_view unit;  ///< the unit of a number: "bytes", "ranks"...
+  SettingScope scope;
   std::string_view help;  ///< the meaning, in one line
 };
 
@@ -147,6 +155,28 @@ struct RenamedSetting {
 
 /// Returns the value of one setting, as a user would write it.
 [[nodiscard]] std::string setting_text(const SettingInfo& info, const Settings& settings);
+
+/// The values of the settings that count for the whole job, as they travel between its processes.
+class JobSettings {
+ public:
+  /// Leaves all values empty, as those of a process that has told nothing.
+  JobSettings() = default;
+  explicit JobSettings(const Settings& settings);
+
+  /// Returns the bytes to send to other processes.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)); }
+  /// Takes what another process has sent. Returns false if it can come from no process of this version.
+  [[nodiscard]] bool take(std::span<const std::byte> bytes);
+
+  /// Returns RMA_ERR_SETTING, with both values, if those of `theirs`, of rank `other`, are not the same as
+  /// these, of rank `self`.
+  [[nodiscard]] Status agree(const JobSettings& theirs, int self, int other) const;
+
+ private:
+  /// One number for each setting of the job, in the order of the table. A word of a choice counts by its
+  /// index.
+  std::vector<std::uint64_t> words_;
+};
 
 /// Returns a text that says which values a setting accepts: "0 .. 64 bytes", "off | table | json", "text".
 [[nodiscard]] std::string setting_range(const SettingInfo& info);

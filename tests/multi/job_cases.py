@@ -18,11 +18,11 @@ class Job:
     def __init__(self, rmarun, program):
         self.rmarun, self.program = rmarun, program
 
-    def run(self, ranks, case, *, under_rmarun=True, **settings):
+    def run(self, ranks, case, *, under_rmarun=True, wrapper=(), **settings):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RMA_")} | settings
         launcher = [self.rmarun, "-n", str(ranks), "--timeout", "240"] if under_rmarun else []
         done = subprocess.run(
-            launcher + [self.program, case],
+            launcher + [*wrapper, self.program, case],
             env=environment, capture_output=True, text=True, timeout=280, stdin=subprocess.DEVNULL)
         print(done.stdout, done.stderr, sep="", end="")
         return Result(done.returncode, done.stdout, done.stderr)
@@ -107,6 +107,20 @@ def malformed_setting(job):
     refuses(job, ["RMA_HEAP_SIZE", "12 potatoes"], RMA_HEAP_SIZE="12 potatoes")
     refuses(job, ["RMA_CMA", "sometimes", "auto", "off"], RMA_CMA="sometimes")
     refuses(job, ["RMA_MAX_REGIONS", "3"], RMA_MAX_REGIONS="3")
+
+
+def unequal_settings(job):
+    """The last of three ranks differs in one setting that must be equal. settings_test.cpp looks at the others."""
+    for name, default, value in (("RMA_HOST_RING", "256K", "512K"), ("RMA_HOST_RING_LINES", "256", "128"),
+                                 ("RMA_COLL_ALGORITHM", "auto", "p2p"), ("RMA_ATOMIC_DOMAIN", "auto", "helper"),
+                                 ("RMA_MESSAGE", "2K", "4K"), ("RMA_UNEXPECTED", "16M", "8M")):
+        script = f'[ "$PMIX_RANK" != 2 ] || export {name}={value}; exec "$@"'
+        result = job.run(3, "traffic", wrapper=("sh", "-c", script, "sh"))
+        expect(result.code == 1, f"exit code {result.code}")
+        expect("passed" not in result.out, "no rank passes")
+        both = (f"{name} is {value} on rank 2 and {default} on rank", f"{name} is {default} on rank")
+        expect(any(words in result.err for words in both) and f"{value} on rank 2" in result.err, "both values and ranks")
+        expect("RMA_ERR_SETTING" in result.err and "set it alike on all ranks" in result.err, "the error and what to do")
 
 
 def alone(job):

@@ -44,6 +44,10 @@ CASES = [
     ("heap-size", {}, 0, r"heap: 1 1"),
     ("return", {"SHMEM_SYMMETRIC_SIZE": "much"}, 1, r"SHMEM_SYMMETRIC_SIZE is 'much': expected a number of bytes"),
     ("return", {"SHMEM_SYMMETRIC_SIZE": "100t"}, 1, r"no symmetric heap of \d+ bytes"),
+    # The wrapper sets what comes after the comma on the last PE only.
+    ("return", {"SHMEM_SYMMETRIC_SIZE": "1m,2m"}, 1,
+     r"SHMEM_SYMMETRIC_SIZE \(0: not set\) is (1048576 on this PE and 2097152 on PE 1|2097152 on this PE and 1048576 on PE 0)"),
+    ("return", {"SHMEM_DEBUG": "0,1"}, 1, r"SHMEM_DEBUG is (0 on this PE and 1 on PE 1|1 on this PE and 0 on PE 0)"),
     ("return", {"SHMEM_VERSION": "1"}, 0, r"^librma [\d.]+, OpenSHMEM 1\.5$"),
     ("return", {"SHMEM_INFO": "yes"}, 0, r"SHMEM_SYMMETRIC_SIZE +\d+ +bytes of the symmetric heap of each PE \(default\)"),
     ("return", {"SHMEM_INFO": "yes"}, 0, r"Static data +shared "),
@@ -52,8 +56,10 @@ CASES = [
 
 
 def run(rmarun, program, case, environment):
-    settings = [word for name, value in environment.items() for word in ("--env", f"{name}={value}")]
-    command = [rmarun, "-n", "2", "--timeout", "60", *settings, program, case]
+    settings = [word for name, value in environment.items() for word in ("--env", f"{name}={value.split(',')[0]}")]
+    others = [f"{name}={value.split(',')[1]}" for name, value in environment.items() if "," in value]
+    wrapper = ["sh", "-c", f'[ "$PMIX_RANK" = 0 ] || export {" ".join(others)}; exec "$@"', "sh"] if others else []
+    command = [rmarun, "-n", "2", "--timeout", "60", *settings, *wrapper, program, case]
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SHMEM_", "SMA_"))}
     return subprocess.run(command, env=clean, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)

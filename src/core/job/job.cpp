@@ -64,6 +64,7 @@ Status Job::start() {
   if (!self.ok()) return {self.status().code(), std::string(self.status().text())};
   const Window& window = memory_->window();
   ProcessCard& card = cards_.own();
+  card.settings = JobSettings(settings_);
   card.head.pid = static_cast<std::uint32_t>(self->process);
   card.head.started = self->started;
   card.head.base = reinterpret_cast<std::uintptr_t>(window.base());

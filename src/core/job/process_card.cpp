@@ -49,6 +49,14 @@ bool decode_rail(std::span<const std::byte>& from, ProcessCard::Rail* rail) {
   return !rail->name.empty();
 }
 
+bool decode_settings(std::span<const std::byte>& from, JobSettings* settings) {
+  std::span<const std::byte> taken;
+  std::uint64_t bytes = 0;
+  if (!take(from, sizeof bytes, &taken)) return false;
+  std::memcpy(&bytes, taken.data(), sizeof bytes);
+  return take(from, bytes, &taken) && settings->take(taken);
+}
+
 bool sensible(const ProcessCard::Head& head) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   bool good = head.base != 0 && head.base <= kMost - head.bytes && head.alias_bytes <= head.bytes &&
@@ -67,6 +75,10 @@ std::vector<std::byte> ProcessCard::encode() const {
   Head front = head;
   front.local_bytes = local.size();
   append(card, &front, sizeof front);
+  const std::span<const std::byte> agreed = settings.bytes();
+  const std::uint64_t agreed_bytes = agreed.size();
+  append(card, &agreed_bytes, sizeof agreed_bytes);
+  append(card, agreed.data(), agreed.size());
   append(card, local.data(), local.size());
   for (const Rail& rail : rails) {
     const RailHeader header = {.directory_key = rail.directory_key,
@@ -92,7 +104,8 @@ Result<ProcessCard> ProcessCard::decode(std::span<const std::byte> bytes, int ra
   std::span<const std::byte> taken;
   bool good = take(bytes, sizeof card.head, &taken);
   if (good) std::memcpy(static_cast<void*>(&card.head), taken.data(), sizeof card.head);
-  good = good && sensible(card.head) && take(bytes, card.head.local_bytes, &taken);
+  good = good && sensible(card.head) && decode_settings(bytes, &card.settings) &&
+         take(bytes, card.head.local_bytes, &taken);
   if (good) card.local.assign(taken.begin(), taken.end());
   while (good && !bytes.empty()) {
     good = card.rails.size() < kMaxRails && decode_rail(bytes, &card.rails.emplace_back());

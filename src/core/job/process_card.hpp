@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/registrar.hpp"
+#include "util/settings.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -55,6 +56,7 @@ struct ProcessCard {
   };
 
   Head head;
+  JobSettings settings;
   std::vector<std::byte> local;  ///< the card of the transport within the host; empty if there is none
   std::vector<Rail> rails;       ///< empty without a network; kMaxRails at most
 

@@ -13,18 +13,28 @@ Result<ProcessCard> ProcessCards::of(int rank) {
   auto bytes = bootstrap_.card_of(rank);
   if (!bytes.ok()) return std::move(bytes).status();
   auto card = ProcessCard::decode(bytes.value(), rank);
-  if (card.ok()) others_.emplace(rank, card.value());
+  if (!card.ok()) return card;
+  if (Status status = fits(card.value(), rank); !status.ok()) return status;
+  others_.emplace(rank, card.value());
   return card;
+}
+
+Status ProcessCards::fits(const ProcessCard& card, int rank) const {
+  const int self = bootstrap_.rank();
+  if (Status status = own_.settings.agree(card.settings, self, rank); !status.ok()) return status;
+  if (card.head.atomics_by_device == own_.head.atomics_by_device) return {};
+  // The settings are equal, so the devices differ.
+  const bool mine = own_.head.atomics_by_device != 0;
+  return {RMA_ERR_SETTING,
+          text("8-byte atomics are executed by the network device of rank {}, but not by that of rank "
+               "{}: give both the same kind of device (RMA_DEVICES), or set "
+               "RMA_ATOMIC_DOMAIN=helper on all ranks",
+               mine ? self : rank, mine ? rank : self)};
 }
 
 Result<NetworkCard> ProcessCards::network(int rank) {
   auto card = of(rank);
   if (!card.ok()) return std::move(card).status();
-  if (!own_.rails.empty() && !card->rails.empty() &&
-      card->head.atomics_by_device != own_.head.atomics_by_device) {
-    return Status(RMA_ERR_SETTING,
-                  text("rank {} has another RMA_ATOMIC_DOMAIN: set it alike on all ranks", rank));
-  }
   NetworkCard network;
   RailKeys keys = {};
   for (std::size_t rail = 0; rail < card->rails.size(); ++rail) {

@@ -25,9 +25,12 @@ class ProcessCards {
   [[nodiscard]] ProcessCard& own() { return own_; }
   [[nodiscard]] const ProcessCard& own() const { return own_; }
 
-  /// Returns the card of `rank`. Asks the launcher once for each rank. RMA_ERR_LAUNCH, RMA_ERR_VERSION.
+  /// Returns the card of `rank`. Asks the launcher once for each rank. RMA_ERR_LAUNCH, RMA_ERR_VERSION, and
+  /// RMA_ERR_SETTING if the rank and this process would misunderstand each other. So two processes compare
+  /// their settings before they use anything of each other's. The own card is complete before the first call
+  /// for another rank.
   [[nodiscard]] Result<ProcessCard> of(int rank);
-  /// Returns the network's part of it. Also RMA_ERR_SETTING if the rank's settings do not fit this process's.
+  /// Returns the network's part of it.
   [[nodiscard]] Result<NetworkCard> network(int rank);
   /// Returns the part of `rank`, which is on this host, for the transport within the host.
   [[nodiscard]] Result<std::vector<std::byte>> local(int rank);
@@ -37,6 +40,9 @@ class ProcessCards {
   }
 
  private:
+  /// Returns RMA_ERR_SETTING if a process with `card` cannot work with this one.
+  [[nodiscard]] Status fits(const ProcessCard& card, int rank) const;
+
   Bootstrap& bootstrap_;
   ProcessCard own_;
   std::mutex lock_;                    // guards others_; one thread at a time asks the launcher

@@ -16,6 +16,7 @@ const std::string kLongName = std::string(200, 'x') + ":255";
 
 ProcessCard sample() {
   ProcessCard card;
+  card.settings = JobSettings(read_settings({}).value());
   card.head.pid = 4711;
   card.head.base = 0x7f00'0000'0000;
   card.head.bytes = 1U << 20U;
@@ -57,6 +58,18 @@ TEST(ProcessCard, ComesBackAsItWas) {
     EXPECT_EQ(decoded.value().rails[rail].directory_key, card.rails[rail].directory_key);
     EXPECT_EQ(decoded.value().rails[rail].card, card.rails[rail].card);
   }
+}
+
+TEST(ProcessCard, BringsTheSettingsOfTheJob) {
+  ProcessCard card = sample();
+  const std::string_view changed[] = {"RMA_HOST_RING=4K"};
+  card.settings = JobSettings(read_settings(changed).value());
+  const auto decoded = ProcessCard::decode(card.encode(), 3);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().text();
+  EXPECT_TRUE(card.settings.agree(decoded.value().settings, 0, 3).ok());
+  EXPECT_EQ(sample().settings.agree(decoded.value().settings, 0, 3).code(), RMA_ERR_SETTING);
+  card.settings = JobSettings();
+  EXPECT_EQ(refused(card).code(), RMA_ERR_LAUNCH) << "it tells none";
 }
 
 TEST(ProcessCard, WithImpossibleRailsIsRefused) {

@@ -52,6 +52,69 @@ TEST(Settings, EveryRowIsDocumentedAndParsesItsOwnDefault) {
   }
 }
 
+JobSettings of_job(std::vector<std::string_view> environment) {
+  const auto settings = read(std::move(environment));
+  EXPECT_TRUE(settings.ok()) << settings.status().text();
+  return JobSettings(settings.value());
+}
+
+/// Returns a valid value of a setting that is not its default.
+std::string another_value(const SettingInfo& info) {
+  if (const auto* choice = std::get_if<Choice>(&info.value)) {
+    return std::string(choice->words[choice->words[0] == info.standard ? 1 : 0]);
+  }
+  return std::to_string(info.standard == std::to_string(info.least) ? info.most : info.least);
+}
+
+TEST(Settings, OfTheJobAreComparedAndOthersAreNot) {
+  const JobSettings defaults = of_job({});
+  EXPECT_TRUE(defaults.agree(of_job({}), 0, 1).ok());
+  std::size_t of_the_job = 0;
+  for (const SettingInfo& info : setting_table()) {
+    SCOPED_TRACE(info.name);
+    const bool must_agree = info.scope == SettingScope::job;
+    EXPECT_EQ(info.help.ends_with("The value must be the same on all ranks"), must_agree)
+        << "users read it, too";
+    if (std::holds_alternative<std::string Settings::*>(info.value)) {
+      EXPECT_FALSE(must_agree) << "JobSettings carries no texts";
+      continue;
+    }
+    of_the_job += must_agree ? 1 : 0;
+    const std::string value = another_value(info);
+    const std::string entry = std::string(info.name) + "=" + value;
+    const auto settings = read({entry});
+    ASSERT_TRUE(settings.ok()) << settings.status().text();
+    const Status status = defaults.agree(JobSettings(settings.value()), 3, 11);
+    EXPECT_EQ(status.ok(), !must_agree);
+    if (must_agree) {
+      EXPECT_EQ(status.code(), RMA_ERR_SETTING);
+      EXPECT_EQ(std::string(status.text()), std::string(info.name) + " is " + std::string(info.standard) +
+                                                " on rank 3 and " + setting_text(info, settings.value()) +
+                                                " on rank 11: set it alike on all ranks");
+    }
+  }
+  EXPECT_GE(of_the_job, 11U);
+  const Status two = defaults.agree(of_job({"RMA_HOST_RING=4K", "RMA_SHM=off"}), 0, 1);
+  EXPECT_THAT(std::string(two.text()),
+              HasSubstr("RMA_SHM is auto on rank 0 and off on rank 1, RMA_HOST_RING is 256K"));
+}
+
+TEST(Settings, OfTheJobTravelAsBytes) {
+  const JobSettings sent = of_job({"RMA_MESSAGE=1K"});
+  JobSettings taken;
+  ASSERT_TRUE(taken.take(sent.bytes()));
+  EXPECT_TRUE(sent.agree(taken, 0, 1).ok());
+  EXPECT_FALSE(of_job({}).agree(taken, 0, 1).ok());
+  for (std::size_t bytes = 0; bytes < sent.bytes().size(); ++bytes) {
+    EXPECT_FALSE(taken.take(sent.bytes().first(bytes))) << bytes;
+  }
+  std::vector<std::byte> damaged(sent.bytes().begin(), sent.bytes().end());
+  std::fill(damaged.begin(), damaged.end(), std::byte{0xff});
+  ASSERT_TRUE(taken.take(damaged)) << "any numbers may come";
+  EXPECT_THAT(std::string(sent.agree(taken, 0, 1).text()),
+              HasSubstr("RMA_SHM is auto on rank 0 and 184467440737095516"));
+}
+
 TEST(Settings, DefaultsAreThoseOfTheTable) {
   const auto defaults = read({});
   ASSERT_TRUE(defaults.ok()) << defaults.status().text();
