@@ -162,9 +162,11 @@ int allocate_block(Window& win) {
 void map_parts(Window& win) {
   for (int member = 0; member < win.size(); ++member) {
     WindowPart& part = win.part(member);
+    // An empty part of a contiguous shared window lies between its neighbours. Elsewhere empty parts have no address.
+    const bool is_placed = part.bytes != 0 || (win.flavor() == MPI_WIN_FLAVOR_SHARED && part.base != 0);
+    if (!is_placed) continue;
     void* here = nullptr;
     const auto* const base = reinterpret_cast<const void*>(part.base);
-    if (part.bytes == 0) continue;
     if (rma_map(base, part.bytes, part.owner, &here) == RMA_SUCCESS) {
       part.here = static_cast<std::byte*>(here);
     } else if (part.owner == rma_rank()) {
