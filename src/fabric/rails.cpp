@@ -45,7 +45,8 @@ Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, const Wante
 
 void Rails::open_local(const Settings& settings, const Wanted& wanted) {
   auto opened = transport::ShmTransport::open(
-      {.rank = wanted.rank,
+      {.host = wanted.host,
+       .rank = wanted.rank,
        .locals = wanted.locals,
        .connect_timeout = std::chrono::seconds(settings.peer_timeout),
        .cma = settings.cma == CmaSetting::automatic && transport::CmaTransport::available()});

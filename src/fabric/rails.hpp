@@ -9,6 +9,7 @@
 #include "fabric/bounce_pool.hpp"
 #include "fabric/registrar.hpp"
 #include "transport/service_thread.hpp"
+#include "transport/shm/host_peers.hpp"
 #include "transport/transport.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
@@ -27,6 +28,7 @@ class Rails final : public Registrar {
     int ranks = 1;
     bool network = false;     ///< open network devices
     std::vector<int> locals;  ///< the ranks of this host, ascending; with fewer than two, no local transport
+    transport::HostPeers* host = nullptr;  ///< their processes; needed for the local transport, and outlives it
   };
   /// Opens the wanted transports. For the network these are the usable devices that the settings allow, at
   /// most kMaxRails, by the provider that RMA_NETWORK names. RMA_ERR_UNSUPPORTED if there is no usable

@@ -1,7 +1,6 @@
 #include "malloc/window.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/mman.h>  // MADV_COLLAPSE, which glibc 2.36 does not define
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -40,28 +39,17 @@ Status no_huge_pages(std::size_t asked, int error_number) {
 /// Whether a window has the addresses in front of the process heap.
 constinit std::atomic<bool> front_taken = false;
 
-/// Opens a descriptor of process `pid`. Its size must be right, and must be sealed, because pages beyond the
-/// end of a file cannot be touched.
-Result<int> open_file(pid_t pid, const ProcessFile& wanted) {
-  const auto path = fmt::format("/proc/{}/fd/{}", pid, wanted.fd);
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) {
-    return system_failure(
-        RMA_ERR_SYSTEM,
-        text("cannot open the heap window of process {} ({}); both processes must be of one "
-             "user and in one PID namespace",
-             pid, path),
-        errno);
-  }
+/// Checks that a file is as large as its owner says. Its size must be sealed, because pages beyond the end of a
+/// file cannot be touched.
+Status check_size(const PeerFile& file) {
   struct stat about {};
-  const int seals = ::fcntl(file, F_GET_SEALS);
-  if (::fstat(file, &about) != 0 || about.st_size < 0 ||
-      static_cast<std::size_t>(about.st_size) < wanted.bytes || seals < 0 ||
+  const int seals = ::fcntl(file.fd, F_GET_SEALS);
+  if (::fstat(file.fd, &about) != 0 || about.st_size < 0 ||
+      static_cast<std::size_t>(about.st_size) < file.bytes || seals < 0 ||
       (static_cast<unsigned>(seals) & kSizeSeals) != kSizeSeals) {
-    ::close(file);
-    return Status(RMA_ERR_SYSTEM, text("{} is not a heap window of {} addresses", path, wanted.bytes));
+    return {RMA_ERR_SYSTEM, text("it hands over something else than a heap window of {} addresses", file.bytes)};
   }
-  return file;
+  return {};
 }
 
 }  // namespace
@@ -269,20 +257,14 @@ Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) 
                         error_number);
 }
 
-Result<PeerWindow> PeerWindow::map(pid_t pid, const ProcessFile& window, const ProcessFile& heap,
-                                   const ProcessFile& alias) {
+Result<PeerWindow> PeerWindow::map(const PeerFile& window, const PeerFile& heap, const PeerFile& alias) {
   auto range = AddressRange::reserve(alias.bytes + window.bytes + heap.bytes);
   if (!range.ok()) return std::move(range).status();
   std::size_t at = 0;
-  for (const ProcessFile* const part : {&alias, &window, &heap}) {
+  for (const PeerFile* const part : {&alias, &window, &heap}) {
     if (part->bytes == 0) continue;
-    auto file = open_file(pid, *part);
-    if (!file.ok()) return std::move(file).status();
-    Status status = range->map(file.value(), at, part->bytes);
-    ::close(file.value());  // the mapping keeps the file
-    if (!status.ok()) {
-      return std::move(status).within(text("/proc/{}/fd/{}", pid, part->fd));
-    }
+    if (Status status = check_size(*part); !status.ok()) return status;
+    if (Status status = range->map(part->fd, at, part->bytes); !status.ok()) return status;
     at += part->bytes;
   }
   PeerWindow mapped;

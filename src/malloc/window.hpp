@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstddef>
 
@@ -121,9 +119,9 @@ class Window {
   std::atomic<std::size_t> used_{0};
 };
 
-/// A descriptor of a process and the size of the file.
-struct ProcessFile {
-  int fd = -1;
+/// A file of another process, which has handed it over.
+struct PeerFile {
+  int fd = -1;            ///< the descriptor here
   std::size_t bytes = 0;  ///< a multiple of the page size; 0 if there is no file
 };
 
@@ -133,11 +131,10 @@ class PeerWindow {
  public:
   PeerWindow() noexcept = default;
 
-  /// Maps the window's own file of process `pid`, its aliased memory in front of it, and its process heap
-  /// behind it. RMA_ERR_SYSTEM if /proc/<pid>/fd/<fd> of one cannot be opened, is smaller than its `bytes`,
-  /// or could become smaller.
-  static Result<PeerWindow> map(pid_t pid, const ProcessFile& window, const ProcessFile& heap = {},
-                                const ProcessFile& alias = {});
+  /// Maps the window's own file, the aliased memory in front of it, and the process heap behind it. Needs the
+  /// descriptors only during the call. RMA_ERR_SYSTEM if one is not open, is smaller than its `bytes`, or could
+  /// become smaller.
+  static Result<PeerWindow> map(const PeerFile& window, const PeerFile& heap = {}, const PeerFile& alias = {});
 
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }

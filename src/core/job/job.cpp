@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "util/log.hpp"
 #include "util/text.hpp"
@@ -34,11 +35,11 @@ Job::Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, std::un
     : settings_(settings),
       wait_policy_(wait_policy_for(settings, bootstrap->local_ranks().size())),
       bootstrap_(std::move(bootstrap)),
+      host_(bootstrap_->rank(), bootstrap_->local_ranks()),
       cards_(*bootstrap_),
       memory_(std::move(memory)),
       mapped_(static_cast<std::size_t>(bootstrap_->size())),
-      direct_(static_cast<std::size_t>(bootstrap_->size())),
-      processes_(static_cast<std::size_t>(bootstrap_->size())) {}
+      direct_(static_cast<std::size_t>(bootstrap_->size())) {}
 
 Job::~Job() = default;
 
@@ -49,6 +50,9 @@ Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation
   auto memory = HeapMemory::reserve(settings, bootstrap.value()->local_ranks().size());
   if (!memory.ok()) return std::move(memory).status();
   auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap).value(), std::move(memory).value()));
+  if (job->shares_host()) {
+    if (Status status = job->host_.open(); !status.ok()) return status;
+  }
   if (Status status = job->open_rails(); !status.ok()) return status;
   if (Status status = job->start(); !status.ok()) return status;
   return job;
@@ -60,22 +64,24 @@ Status Job::start() {
   static_cast<void>(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
 
   if (Status status = memory_->start(settings_, *rails_); !status.ok()) return status;
-  auto self = identify(getpid());
-  if (!self.ok()) return {self.status().code(), std::string(self.status().text())};
   const Window& window = memory_->window();
   ProcessCard& card = cards_.own();
   card.settings = JobSettings(settings_);
-  card.head.pid = static_cast<std::uint32_t>(self->process);
-  card.head.started = self->started;
+  card.head.pid = static_cast<std::uint32_t>(getpid());
   card.head.base = reinterpret_cast<std::uintptr_t>(window.base());
   card.head.bytes = window.address_bytes();
-  card.head.window_fd = static_cast<std::uint32_t>(window.fd());
-  if (const ProcessHeap* const heap = window.process_heap(); heap != nullptr) {
-    card.head.process_heap_bytes = heap->bytes;
-    card.head.process_heap_fd = static_cast<std::uint32_t>(heap->fd);
-  }
   card.head.alias_bytes = window.alias().file_bytes;
-  card.head.alias_fd = static_cast<std::uint32_t>(window.alias().fd);
+  const ProcessHeap* const heap = window.process_heap();
+  if (heap != nullptr) card.head.process_heap_bytes = heap->bytes;
+  if (shares_host()) {
+    Status status = host_.offer(transport::Handed::window, window.fd());
+    if (status.ok() && heap != nullptr) status = host_.offer(transport::Handed::process_heap, heap->fd);
+    if (status.ok() && card.head.alias_bytes != 0) {
+      status = host_.offer(transport::Handed::alias, window.alias().fd);
+    }
+    if (!status.ok()) return status;
+    card.head.host = host_.card();
+  }
   const std::span<std::byte> directory = memory_->directory();
   card.head.services[static_cast<std::size_t>(Service::regions)] = {
       .offset = static_cast<std::uint64_t>(directory.data() - window.base()), .bytes = directory.size()};
@@ -102,7 +108,8 @@ Status Job::open_rails() {
   auto rails = Rails::open(settings_, {.rank = rank(),
                                        .ranks = size(),
                                        .network = forced || needed,
-                                       .locals = mapped > 1 ? local_ranks() : std::vector<int>()});
+                                       .locals = mapped > 1 ? local_ranks() : std::vector<int>(),
+                                       .host = &host_});
   if (!rails.ok()) return std::move(rails).status();
   rails_ = std::move(rails).value();
   if (rails_->has_local()) {
@@ -145,53 +152,57 @@ Status Job::connect() {
   const std::vector<std::byte> card = cards_.own().encode();
   if (Status status = bootstrap_->publish(card); !status.ok()) return status;
   if (Status status = bootstrap_->fence(); !status.ok()) return status;
-  for (const int rank : local_ranks()) {
-    if (settings_.shm == ShmSetting::off && rank != this->rank()) continue;
-    if (Status status = map_peer(rank); !status.ok()) return status;
-  }
+  if (Status status = map_host(); !status.ok()) return status;
   // No process may leave, and take its memory with it, before all have mapped it.
   return bootstrap_->fence();
 }
 
-Status Job::map_peer(int rank) {
-  auto peer = std::make_unique<MappedProcess>();
-  std::byte* here = memory_->window().base();
-  if (rank == this->rank()) {
-    peer->card = cards_.own();
-  } else {
+Status Job::map_host() {
+  auto self = std::make_unique<MappedProcess>();
+  self->card = cards_.own();
+  enter(rank(), std::move(self), memory_->window().base());
+  std::vector<transport::HostPeers::Partner> partners;
+  std::map<int, ProcessCard> cards;
+  for (const int rank : local_ranks()) {
+    if (!shares_host() || rank == this->rank()) continue;
     auto card = cards_.of(rank);
     if (!card.ok()) return std::move(card).status();
-    peer->card = card.value();
-    if (Status status = processes_.add(rank, static_cast<pid_t>(peer->card.head.pid)); !status.ok()) {
-      return std::move(status).within(text("rank {}", rank));
-    }
-    const ProcessCard::Head& head = peer->card.head;
-    auto window =
-        PeerWindow::map(static_cast<pid_t>(head.pid),
-                        {.fd = static_cast<int>(head.window_fd), .bytes = head.bytes - head.alias_bytes},
-                        {.fd = static_cast<int>(head.process_heap_fd), .bytes = head.process_heap_bytes},
-                        {.fd = static_cast<int>(head.alias_fd), .bytes = head.alias_bytes});
-    if (!window.ok()) return std::move(window).status().within(text("heap of rank {}", rank));
-    // The number may have been another process's when the file was opened, unless it is still the rank's now.
-    if (const auto there = identify(ProcessCards::process(card.value()).process);
-        !there.ok() || there.value() != ProcessCards::process(card.value())) {
-      return {RMA_ERR_PEER_LOST, text("rank {}, process {}, has ended", rank, card->head.pid)};
-    }
-    peer->window = std::move(window).value();
-    here = peer->window.base();
+    partners.push_back({.rank = rank, .card = card->head.host});
+    cards.emplace(rank, std::move(card).value());
   }
-  direct_[static_cast<std::size_t>(rank)] = {
-      .base = peer->card.head.base,
-      .bytes = peer->card.head.bytes + peer->card.head.process_heap_bytes,
-      .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - peer->card.head.base),
-      .awaits_stores = nullptr};
-  mapped_[static_cast<std::size_t>(rank)] = std::move(peer);
-  // The atomic is a plain word for the programs that direct.h is compiled into.
-  direct_[static_cast<std::size_t>(rank)].awaits_stores =
-      reinterpret_cast<const std::uint32_t*>(&doorbell(rank).awaits_stores);
-  MappedProcess& mapped = *mapped_[static_cast<std::size_t>(rank)];
-  mapped.regions = RegionView(service(Service::regions, rank));
+  return host_.meet(partners, [&](int rank, transport::HostPeer& process) {
+    return map_peer(rank, cards.at(rank), process).within(text("heap of rank {}", rank));
+  });
+}
+
+Status Job::map_peer(int rank, const ProcessCard& card, transport::HostPeer& process) {
+  using transport::Handed;
+  const ProcessCard::Head& head = card.head;
+  auto window =
+      PeerWindow::map({.fd = process.file(Handed::window), .bytes = head.bytes - head.alias_bytes},
+                      {.fd = process.file(Handed::process_heap), .bytes = head.process_heap_bytes},
+                      {.fd = process.file(Handed::alias), .bytes = head.alias_bytes});
+  if (!window.ok()) return std::move(window).status();
+  for (const Handed kind : {Handed::window, Handed::process_heap, Handed::alias}) process.close(kind);
+  auto peer = std::make_unique<MappedProcess>();
+  peer->card = card;
+  peer->window = std::move(window).value();
+  std::byte* const here = peer->window.base();
+  enter(rank, std::move(peer), here);
   return {};
+}
+
+void Job::enter(int rank, std::unique_ptr<MappedProcess> peer, std::byte* here) {
+  const ProcessCard::Head& head = peer->card.head;
+  rma_direct_peer_t& direct = direct_[static_cast<std::size_t>(rank)];
+  direct = {.base = head.base,
+            .bytes = head.bytes + head.process_heap_bytes,
+            .delta = static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - head.base),
+            .awaits_stores = nullptr};
+  MappedProcess& mapped = *(mapped_[static_cast<std::size_t>(rank)] = std::move(peer));
+  // The atomic is a plain word for the programs that direct.h is compiled into.
+  direct.awaits_stores = reinterpret_cast<const std::uint32_t*>(&doorbell(rank).awaits_stores);
+  mapped.regions = RegionView(service(Service::regions, rank));
 }
 
 std::span<std::byte> Job::service(Service service, int rank) const {
@@ -223,12 +234,8 @@ Status unreachable(const void* address, std::size_t bytes, int rank) {
 }
 
 Status Job::lost(int rank) const {
-  return {RMA_ERR_PEER_LOST,
-          text("rank {}, process {} of this host, has ended", rank, process(rank).process)};
-}
-
-ProcessIdentity Job::process(int rank) const {
-  return ProcessCards::process(mapped_[static_cast<std::size_t>(rank)]->card);
+  return {RMA_ERR_PEER_LOST, text("rank {}, process {} of this host, has ended", rank,
+                                  mapped_[static_cast<std::size_t>(rank)]->card.head.pid)};
 }
 
 }  // namespace rma

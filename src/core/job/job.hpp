@@ -8,11 +8,10 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "core/job/heap_memory.hpp"
-#include "core/job/local_processes.hpp"
 #include "core/job/process_cards.hpp"
 #include "fabric/rails.hpp"
 #include "rma/direct.h"
-#include "util/process_identity.hpp"
+#include "transport/shm/host_peers.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
 #include "util/wait.hpp"
@@ -86,7 +85,7 @@ class Job {
   [[nodiscard]] bool mapped(int rank) const { return direct_[static_cast<std::size_t>(rank)].bytes != 0; }
 
   /// Returns whether `rank` is a rank of this host, is mapped here, and its process has ended.
-  [[nodiscard]] bool ended(int rank) const { return processes_.ended(rank); }
+  [[nodiscard]] bool ended(int rank) const { return mapped(rank) && host_.ended(rank); }
   /// Returns RMA_ERR_PEER_LOST with a text for a rank that has ended().
   [[nodiscard]] Status lost(int rank) const;
 
@@ -115,7 +114,7 @@ class Job {
   [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank) const;
 
   /// Returns the process of `rank`, which is mapped here, for a transport of this host.
-  [[nodiscard]] ProcessIdentity process(int rank) const;
+  [[nodiscard]] const transport::HostPeer& process(int rank) const { return *host_.find(rank); }
 
  private:
   struct MappedProcess {
@@ -125,20 +124,28 @@ class Job {
   };
 
   Job(const Settings& settings, std::unique_ptr<Bootstrap> bootstrap, std::unique_ptr<HeapMemory> memory);
+  /// Returns whether this process maps memory of other processes of its host.
+  [[nodiscard]] bool shares_host() const {
+    return settings_.shm != ShmSetting::off && local_ranks().size() > 1;
+  }
   [[nodiscard]] Status open_rails();
   [[nodiscard]] Status start();
-  [[nodiscard]] Status map_peer(int rank);
+  /// Meets the other processes of this host and maps their memory.
+  [[nodiscard]] Status map_host();
+  [[nodiscard]] Status map_peer(int rank, const ProcessCard& card, transport::HostPeer& process);
+  /// Enters a rank whose memory begins at `here`.
+  void enter(int rank, std::unique_ptr<MappedProcess> peer, std::byte* here);
 
   const Settings settings_;
   WaitPolicy wait_policy_;
   const std::unique_ptr<Bootstrap> bootstrap_;  // destroyed last, because it leaves the job
+  transport::HostPeers host_;  ///< met are those that are mapped here
   std::unique_ptr<Rails> rails_;
   ProcessCards cards_;
   std::unique_ptr<HeapMemory> memory_;
   /// By rank; null for a rank that is not mapped.
   std::vector<std::unique_ptr<MappedProcess>> mapped_;
   std::vector<rma_direct_peer_t> direct_;
-  LocalProcesses processes_;  ///< the mapped processes except this one
 };
 
 }  // namespace rma

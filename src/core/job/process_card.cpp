@@ -10,7 +10,7 @@ namespace rma {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<ProcessCard::Head> &&
-                  sizeof(ProcessCard::Head) == 80 + 16 * kServices,
+                  sizeof(ProcessCard::Head) == 64 + sizeof(transport::HostCard) + 16 * kServices,
               "the head is its own wire format: no padding");
 
 /// The header of each rail. The name and the transport's card follow it.

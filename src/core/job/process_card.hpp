@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/registrar.hpp"
+#include "transport/shm/host_peers.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
 
@@ -35,16 +36,13 @@ struct ProcessCard {
   struct Head {
     std::uint64_t magic = kMagic;
     std::uint32_t version = kVersion;
-    std::uint32_t pid = 0;
-    std::uint64_t started = 0;  ///< the start time of the process; see ProcessIdentity
+    std::uint32_t pid = 0;  ///< its number in its own PID namespace, which may be another one's here
     std::uint64_t base = 0;     ///< address of the heap window in the owner's address space
     std::uint64_t bytes = 0;
     std::uint64_t alias_bytes = 0;  ///< the part of `bytes`, in front, that is the file of the aliased memory
     std::uint64_t process_heap_bytes = 0;  ///< the size of the process heap that follows the window; 0: none
-    std::uint32_t window_fd = 0;
-    std::uint32_t process_heap_fd = 0;
-    std::uint32_t atomics_by_device = 0;  ///< 1: the network's device executes all 8-byte atomics
-    std::uint32_t alias_fd = 0;
+    std::uint64_t atomics_by_device = 0;  ///< 1: the network's device executes all 8-byte atomics
+    transport::HostCard host;             ///< how other processes of its host meet it
     std::uint64_t local_bytes = 0;  ///< the size of `local`, which follows
     std::array<ServiceBlock, kServices> services = {};
   };

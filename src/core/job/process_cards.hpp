@@ -9,7 +9,6 @@
 #include "bootstrap/bootstrap.hpp"
 #include "core/job/process_card.hpp"
 #include "core/network/network_card.hpp"
-#include "util/process_identity.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -34,10 +33,6 @@ class ProcessCards {
   [[nodiscard]] Result<NetworkCard> network(int rank);
   /// Returns the part of `rank`, which is on this host, for the transport within the host.
   [[nodiscard]] Result<std::vector<std::byte>> local(int rank);
-
-  [[nodiscard]] static ProcessIdentity process(const ProcessCard& card) {
-    return {.process = static_cast<pid_t>(card.head.pid), .started = card.head.started};
-  }
 
  private:
   /// Returns RMA_ERR_SETTING if a process with `card` cannot work with this one.

@@ -50,12 +50,8 @@ CmaTransport::CmaTransport(int peers, bool allowed)
               .max_inline = 0,
               .max_outstanding = 0xffffffff,
               .atomics64 = false},
-      processes_(static_cast<std::size_t>(peers)) {
-  // If identify() fails, the card has no start time. It matches no process, so peers cannot connect
-  // to this one.
-  const auto self = identify(getpid());
-  card_ = card_of(self.ok() ? self.value() : ProcessIdentity());
-}
+      card_(card_of({.process = getpid(), .files = {}, .connection = {}})),
+      processes_(static_cast<std::size_t>(peers)) {}
 
 bool CmaTransport::available() {
   char from = 1;
@@ -65,8 +61,8 @@ bool CmaTransport::available() {
   return uninterrupted([&] { return process_vm_readv(getpid(), &local, 1, &remote, 1, 0); }) == 1 && to == 1;
 }
 
-std::vector<std::byte> CmaTransport::card_of(const ProcessIdentity& process) {
-  const std::array<std::uint64_t, 2> words = {static_cast<std::uint64_t>(process.process), process.started};
+std::vector<std::byte> CmaTransport::card_of(const HostPeer& process) {
+  const std::array<int, 2> words = {process.process, process.end()};
   const auto bytes = std::as_bytes(std::span(words));
   return {bytes.begin(), bytes.end()};
 }
@@ -79,36 +75,28 @@ Result<Registration> CmaTransport::register_memory(std::byte* address, std::size
 void CmaTransport::deregister_memory(const Registration& /*registration*/) {}
 
 Status CmaTransport::connect(int peer, std::span<const std::byte> card) {
-  std::array<std::uint64_t, 2> words = {};
+  std::array<int, 2> words = {};
   if (card.size() != sizeof words) {
     return {RMA_ERR_LAUNCH, fmt::format("the cma card of peer {} has {} bytes", peer, card.size())};
   }
   std::memcpy(words.data(), card.data(), sizeof words);
-  const ProcessIdentity wanted = {.process = static_cast<pid_t>(words[0]), .started = words[1]};
+  const auto [number, end] = words;
   Process& process = processes_[static_cast<std::size_t>(peer)];
   const std::lock_guard guard(lock_);
-  if (process.connected.load(std::memory_order_relaxed) && process.identity == wanted) {
+  if (process.connected.load(std::memory_order_relaxed) && process.number == number && process.end == end) {
     return connected_status(peer, process.permitted);
   }
-  // This opens a pidfd of the process that has the number now. If the number still belongs to the peer
-  // afterwards, the pidfd is the peer's.
-  auto file = open_process(wanted.process);
-  if (!file.ok()) return std::move(file).status();
-  auto found = identify(wanted.process);
-  if (!found.ok()) return std::move(found).status();
-  if (found.value() != wanted) {
-    return {RMA_ERR_PEER_LOST,
-            fmt::format("peer {} has ended: process {} is another now", peer, wanted.process)};
-  }
-  process.identity = wanted;
-  process.file = std::move(file).value();
-  process.permitted = permitted(wanted.process);
+  process.number = number;
+  process.end = end;
+  process.permitted = permitted(number);
+  // The number was the peer's when the two processes met. If the peer still runs, it still is.
+  if (!runs(process)) return {RMA_ERR_PEER_LOST, fmt::format("peer {} has ended", peer)};
   process.connected.store(true, std::memory_order_release);  // pairs with the load in transfer()
   return connected_status(peer, process.permitted);
 }
 
 bool CmaTransport::permitted(pid_t process) const {
-  if (!allowed_) return false;
+  if (!allowed_ || process <= 0) return false;
   // Nothing is mapped at address 0. The kernel checks the permission before the address.
   std::byte byte = {};
   const iovec here = {.iov_base = &byte, .iov_len = sizeof byte};
@@ -122,9 +110,7 @@ void CmaTransport::fail(int peer) {
 }
 
 bool CmaTransport::runs(const Process& process) {
-  if (process.file.open()) return !has_ended(process.file);
-  const auto now = identify(process.identity.process);
-  return now.ok() ? now.value() == process.identity : now.status().code() != RMA_ERR_PEER_LOST;
+  return process.end < 0 || !has_ended(process.end);
 }
 
 bool CmaTransport::keeps_number(Process& process) {
@@ -155,7 +141,7 @@ rma_status_t CmaTransport::transfer(Process& process, Direction direction, std::
   const bool read = direction == Direction::read;
   if (!read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
   const auto call = read ? process_vm_readv : process_vm_writev;
-  const ssize_t moved = call(process.identity.process, local.data(), local.size(), &there, 1, 0);
+  const ssize_t moved = call(process.number, local.data(), local.size(), &there, 1, 0);
   const int error = errno;
   // A failure may also come from another process that has got the peer's number.
   const bool whole = moved >= 0 && static_cast<std::size_t>(moved) == there.iov_len;

@@ -7,9 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "transport/shm/segment.hpp"
+#include "transport/shm/host_peers.hpp"
 #include "transport/transport.hpp"
-#include "util/process_identity.hpp"
 
 namespace rma::transport {
 
@@ -19,16 +18,15 @@ namespace rma::transport {
 /// operating system checks the permission.
 ///
 /// The system calls name a process by its number. When a process has ended and its parent has waited for it,
-/// another process may get the number. So connect() opens a pidfd and checks by its start time that this is
-/// the process of the card. Each transfer then checks that this process still runs. A process keeps its
-/// number while it runs. A check is a system call, so its result holds for the rest of the tick of the
+/// another process may get the number. So each transfer checks, by a descriptor that tells of the process's
+/// end, that it still runs. A process keeps its number while it runs. A check is a system call, so its result holds for the rest of the tick of the
 /// kernel's coarse clock (10 ms or less): within a tick the peer cannot end, be waited for, and lose its
 /// number to another, because the kernel gives numbers out in turn, and all others must come first. A read is
 /// followed by the check, so its bytes are those of the peer. A write is preceded by it. Here a small risk
 /// remains: if this thread stops between the check and the write, the peer may end and its number may be
 /// reused. The write would then go to a process of the same user, if that one has memory at the address. A
 /// process cannot prevent this for one that is not its child, because only the parent can keep the number of
-/// an ended process. Without pidfds, each check reads the start time.
+/// an ended process.
 class CmaTransport final : public Transport {
  public:
   /// If `allowed` is false, post() returns RMA_ERR_UNSUPPORTED.
@@ -37,16 +35,16 @@ class CmaTransport final : public Transport {
   /// Returns whether this process can read its own memory by these calls, which a security filter can forbid.
   [[nodiscard]] static bool available();
 
-  /// Returns the card of `process`, for connect().
-  [[nodiscard]] static std::vector<std::byte> card_of(const ProcessIdentity& process);
+  /// Returns the card of `process`, for connect() in this process. `process` outlives the connection.
+  [[nodiscard]] static std::vector<std::byte> card_of(const HostPeer& process);
 
   [[nodiscard]] std::string_view name() const override { return "cma"; }
   [[nodiscard]] const Limits& limits() const override { return limits_; }
   [[nodiscard]] Result<Registration> register_memory(std::byte* address, std::size_t bytes) override;
   void deregister_memory(const Registration& registration) override;
   [[nodiscard]] std::span<const std::byte> card() const override { return card_; }
-  /// Also returns RMA_ERR_UNSUPPORTED if this process may not access the peer's memory. Transfers then return
-  /// the same.
+  /// Also returns RMA_ERR_UNSUPPORTED if this process may not access the peer's memory, or the peer has no
+  /// number here because it runs in another PID namespace. Transfers then return the same.
   [[nodiscard]] Status connect(int peer, std::span<const std::byte> card) override;
   void fail(int peer) override;
   [[nodiscard]] rma_status_t post(int peer, std::span<const Work> work, std::size_t* posted) override;
@@ -64,8 +62,8 @@ class CmaTransport final : public Transport {
 
  private:
   struct Process {
-    ProcessIdentity identity;
-    Descriptor file;                      ///< a pidfd; not open if the system has none
+    pid_t number = 0;
+    int end = -1;                         ///< readable once the process has ended; -1: this process itself
     bool permitted = false;               ///< this process may access the peer's memory
     std::atomic<bool> connected = false;  ///< stored with release after the other members; fail() clears it
     std::atomic<std::int64_t> ran = 0;    ///< the last tick in which runs() returned true

@@ -50,18 +50,12 @@ Result<ShmCard> ShmCard::decode(std::span<const std::byte> bytes) {
                                                card.version, std::uint32_t{kVersion}));
   }
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46U;
-  constexpr std::uint32_t kMostSeats = 1U << 16U;
-  const bool sensible = card.process != 0 && card.process <= INT32_MAX && card.rank >= 0 && card.seats > 0 &&
-                        card.seats <= kMostSeats && card.bytes <= kMostBytes &&
-                        card.bytes >= MappedSegment::first_free(card.seats) &&
-                        card.bytes % page_bytes() == 0 && card.base % page_bytes() == 0 &&
-                        card.segment_fd <= INT32_MAX && card.wakeup_fd <= INT32_MAX;
+  constexpr std::uint64_t kMostSeats = 1U << 16U;
+  const bool sensible = card.rank >= 0 && card.seats > 0 && card.seats <= kMostSeats &&
+                        card.bytes <= kMostBytes && card.bytes >= MappedSegment::first_free(card.seats) &&
+                        card.bytes % page_bytes() == 0 && card.base % page_bytes() == 0;
   if (!sensible) return Status(RMA_ERR_LAUNCH, "a shm card that makes no sense");
   return card;
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
 }
 
 MappedSegment::~MappedSegment() {
@@ -90,31 +84,23 @@ Result<MappedSegment> MappedSegment::map(int fd, std::size_t bytes) {
   return mapped;
 }
 
-Result<MappedSegment> MappedSegment::of(const ShmCard& card) {
-  const auto path = fmt::format("/proc/{}/fd/{}", card.process, card.segment_fd);
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) {
-    return system_failure(
-        errno == ENOENT || errno == ESRCH ? RMA_ERR_PEER_LOST : RMA_ERR_SYSTEM,
-        fmt::format("cannot open the memory for messages of process {} ({}); both processes must be of one "
-                    "user and in one PID namespace",
-                    card.process, path),
-        errno);
-  }
+Result<MappedSegment> MappedSegment::of(const ShmCard& card, int file) {
   // Pages beyond the end of a file cannot be touched. So the size must be right, and must be sealed.
   struct stat about {};
-  const int seals = fcntl(file.get(), F_GET_SEALS);
-  if (fstat(file.get(), &about) != 0 || static_cast<std::uint64_t>(about.st_size) != card.bytes ||
-      seals < 0 || (static_cast<unsigned>(seals) & kSeals) != kSeals) {
-    return Status(RMA_ERR_LAUNCH,
-                  fmt::format("{} is not memory for messages, of {} addresses", path, card.bytes));
+  const int seals = fcntl(file, F_GET_SEALS);
+  if (fstat(file, &about) != 0 || static_cast<std::uint64_t>(about.st_size) != card.bytes || seals < 0 ||
+      (static_cast<unsigned>(seals) & kSeals) != kSeals) {
+    return Status(RMA_ERR_LAUNCH, fmt::format("rank {} has handed over something else than memory for "
+                                              "messages, of {} addresses",
+                                              card.rank, card.bytes));
   }
-  auto mapped = map(file.get(), card.bytes);
-  if (!mapped.ok()) return std::move(mapped).status().within(path);
+  auto mapped = map(file, card.bytes);
+  if (!mapped.ok()) return std::move(mapped).status().within(fmt::format("rank {}", card.rank));
   ShmCard there;
   std::memcpy(&there, mapped->base(), sizeof there);
   if (!(there == card)) {
-    return Status(RMA_ERR_LAUNCH, fmt::format("{} is not the memory that the card tells of", path));
+    return Status(RMA_ERR_LAUNCH,
+                  fmt::format("rank {} has handed over other memory than its card tells of", card.rank));
   }
   return mapped;
 }

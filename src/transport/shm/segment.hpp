@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
+#include "transport/shm/descriptor.hpp"
 #include "transport/shm/message_queue.hpp"
 #include "transport/transport.hpp"
-#include "util/process_identity.hpp"
 #include "util/status.hpp"
 
 // The memory that a process shows to the other processes of its host, and its mapping there. Any of them
@@ -26,30 +26,23 @@ namespace rma::transport {
 /// it is read.
 struct ShmCard {
   static constexpr std::uint64_t kMagic = 0x6d68732d616d72;  // "rma-shm"
-  static constexpr std::uint32_t kVersion = 2;               ///< version of the card and of the segment
+  static constexpr std::uint32_t kVersion = 3;               ///< version of the card and of the segment
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
-  std::uint32_t process = 0;
+  std::int32_t rank = -1;
   std::uint64_t token = 0;  ///< drawn at random; distinguishes the segment from all others
   std::uint64_t bytes = 0;  ///< size of the segment
   std::uint64_t base = 0;   ///< address of the segment in its owner's address space
-  std::int32_t rank = -1;
-  std::uint32_t seats = 0;  ///< number of processes of the host
-  std::uint32_t segment_fd = 0;
-  std::uint32_t wakeup_fd = 0;  ///< a pipe; a write wakes the owner
-  std::uint64_t started = 0;    ///< the start time of the process; see ProcessIdentity
+  std::uint64_t seats = 0;  ///< number of processes of the host
 
-  [[nodiscard]] ProcessIdentity identity() const {
-    return {.process = static_cast<pid_t>(process), .started = started};
-  }
   bool operator==(const ShmCard&) const = default;
 
   /// Decodes a card. RMA_ERR_VERSION if another version of librma wrote it, RMA_ERR_LAUNCH if it is not
   /// valid.
   [[nodiscard]] static Result<ShmCard> decode(std::span<const std::byte> bytes);
 };
-static_assert(sizeof(ShmCard) == 64);
+static_assert(sizeof(ShmCard) == 48);
 
 /// The beginning of a segment.
 struct SegmentHead {
@@ -69,33 +62,12 @@ struct Seat {
 
   ShmCard caller;  ///< the other process writes it once
   std::atomic<std::uint32_t> called = 0;
-  std::array<std::uint32_t, 15> unused = {};
   // The owner writes the members below.
   alignas(64) std::atomic<Answer> admitted = Answer::none;
   std::uint32_t buffers = 0;         ///< number of buffers set aside for the other process's messages
   std::uint64_t queue = 0;           ///< offset of the slots for these messages from the segment's start
   QueueShape shape;                  ///< the shape of these slots; no slots without buffers
   std::atomic<std::uint64_t> taken;  ///< number of messages that the owner has taken from the slots
-};
-
-/// Owns a file descriptor.
-class Descriptor {
- public:
-  Descriptor() noexcept = default;
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool open() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
 };
 
 /// A segment that is mapped here. It holds the head, the seats, and then the memory that its owner has taken.
@@ -110,9 +82,9 @@ class MappedSegment {
 
   /// Maps the file of a segment. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<MappedSegment> map(int fd, std::size_t bytes);
-  /// Maps the segment of the process that published `card`. RMA_ERR_PEER_LOST if that process does not exist
-  /// any more; RMA_ERR_LAUNCH if the segment does not match the card; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
-  [[nodiscard]] static Result<MappedSegment> of(const ShmCard& card);
+  /// Maps the segment of the process that published `card`, which has handed `file` over. RMA_ERR_LAUNCH if the
+  /// segment does not match the card; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  [[nodiscard]] static Result<MappedSegment> of(const ShmCard& card, int file);
 
   [[nodiscard]] SegmentHead& head() const { return *reinterpret_cast<SegmentHead*>(base_); }
   [[nodiscard]] Seat& seat(std::size_t number) const {

@@ -60,11 +60,14 @@ QueueShape make_queue(Segment& segment, std::uint32_t slots, std::uint32_t longe
 Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card) {
   if (ShmPeer* const known = peers_[seat].load(std::memory_order_relaxed)) return known;
   if (Status status = check(card, locals_, seat); !status.ok()) return status;
-  auto met = ShmPeer::meet(card, seat);
+  HostPeer* const host = host_.find(card.rank);
+  if (host == nullptr) return Status(RMA_ERR_LAUNCH, "this process has not met it");
+  if (host_.ended(card.rank)) return Status(RMA_ERR_PEER_LOST, fmt::format("rank {} has ended", card.rank));
+  auto met = ShmPeer::meet(card, seat, *host);
   if (!met.ok()) return std::move(met).status();
   ShmPeer* const peer = owned_.emplace_back(std::move(met).value()).get();
   buffers_.end_lending();
-  if (Status status = moves_.connect(static_cast<int>(seat), CmaTransport::card_of(card.identity()));
+  if (Status status = moves_.connect(static_cast<int>(seat), CmaTransport::card_of(*host));
       !status.ok() && status.code() != RMA_ERR_UNSUPPORTED) {  // messages need no such access
     return status;
   }
@@ -83,7 +86,7 @@ Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card
     const std::lock_guard guard(poll_lock_);
     if (shape.slots != 0) peer->from.emplace(shape, slots, mine.taken);
     receiving_.push_back(peer);
-    wakeup_->watch(peer->process_file(), seat);
+    wakeup_->watch(peer->end(), seat);
   }
   peers_[seat].store(peer, std::memory_order_release);  // pairs with the load in find()
   // Publishes the answer and the slots. Pairs with the load in ShmPeer::open().
@@ -161,8 +164,8 @@ Status ShmMessageEndpoint::wait_for(ShmPeer& peer) {
     if (now - *since > timeout_) {
       return {RMA_ERR_PEER_LOST, fmt::format("rank {} does not answer", peer.rank())};
     }
-    // The end of the peer wakes this thread at once. (Without a pidfd, ppoll() only sleeps.)
-    pollfd end = {.fd = peer.process_file().get(), .events = POLLIN, .revents = 0};
+    // The end of the peer wakes this thread at once.
+    pollfd end = {.fd = peer.end(), .events = POLLIN, .revents = 0};
     const timespec nap = {.tv_sec = 0, .tv_nsec = nap_after(nanoseconds(now - *since))};
     if ((ppoll(&end, 1, &nap, nullptr) > 0 || peer.closed()) &&
         peer.open(my_seat_) != Seat::Answer::admitted) {

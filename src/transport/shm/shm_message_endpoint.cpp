@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <utility>
 
 namespace rma::transport {
 namespace {
@@ -27,21 +27,19 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
   auto wakeup = Wakeup::create();
   if (!wakeup.ok()) return std::move(wakeup).status();
   const MappedSegment& mapped = segment.value()->mapped();
-  auto self = identify(getpid());
-  if (!self.ok()) return Status(self.status().code(), std::string(self.status().text()));
-  ShmCard card = {.process = static_cast<std::uint32_t>(self->process),
+  ShmCard card = {.rank = options.rank,
                   .bytes = mapped.bytes(),
                   .base = reinterpret_cast<std::uintptr_t>(mapped.base()),
-                  .rank = options.rank,
-                  .seats = static_cast<std::uint32_t>(options.locals.size()),
-                  .segment_fd = static_cast<std::uint32_t>(segment.value()->fd()),
-                  .wakeup_fd = static_cast<std::uint32_t>(wakeup.value()->wakeup_fd()),
-                  .started = self->started};
+                  .seats = options.locals.size()};
   if (getrandom(&card.token, sizeof card.token, 0) != sizeof card.token) {
     return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
   }
   // Other processes read this after they have got the card through the launcher, and so after this store.
   mapped.head().card = card;
+  for (const auto& [kind, file] : {std::pair(Handed::segment, segment.value()->fd()),
+                                   std::pair(Handed::wakeup, wakeup.value()->wakeup_fd())}) {
+    if (Status status = options.host->offer(kind, file); !status.ok()) return status;
+  }
   return std::unique_ptr<ShmMessageEndpoint>(
       new ShmMessageEndpoint(options, static_cast<std::size_t>(own - options.locals.begin()),
                              std::move(segment).value(), std::move(wakeup).value(), card));
@@ -52,6 +50,7 @@ ShmMessageEndpoint::ShmMessageEndpoint(const ShmOptions& options, std::size_t se
                                        const ShmCard& card)
     : my_seat_(seat),
       locals_(options.locals),
+      host_(*options.host),
       timeout_(options.connect_timeout),
       segment_(std::move(segment)),
       wakeup_(std::move(wakeup)),

@@ -10,6 +10,7 @@
 #include "transport/message_endpoint.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "transport/shm/ended_operations.hpp"
+#include "transport/shm/host_peers.hpp"
 #include "transport/shm/posted_buffers.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/shm_peer.hpp"
@@ -18,6 +19,7 @@
 namespace rma::transport {
 
 struct ShmOptions {
+  HostPeers* host = nullptr;  ///< the processes of this host, which are met before any is connected; outlives all
   int rank = 0;             ///< rank of this process; peers are named by their ranks
   std::vector<int> locals;  ///< ranks of all processes of the host, ascending
   std::chrono::milliseconds connect_timeout{10'000};
@@ -40,7 +42,7 @@ struct ShmOptions {
 /// after all messages that the peer has sent. Thread-safe.
 class ShmMessageEndpoint final : public MessageEndpoint {
  public:
-  /// Makes an endpoint. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
+  /// Makes an endpoint, and offers its memory to the processes of the host. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
   [[nodiscard]] static Result<std::unique_ptr<ShmMessageEndpoint>> create(const ShmOptions& options);
   ~ShmMessageEndpoint() override;
 
@@ -89,6 +91,7 @@ class ShmMessageEndpoint final : public MessageEndpoint {
 
   const std::size_t my_seat_;  ///< the processes of a host have seats in the order of their ranks
   const std::vector<int> locals_;
+  HostPeers& host_;
   const std::chrono::milliseconds timeout_;
   const std::unique_ptr<Segment> segment_;
   const std::unique_ptr<Wakeup> wakeup_;

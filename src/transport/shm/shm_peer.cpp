@@ -6,19 +6,12 @@
 
 namespace rma::transport {
 
-Result<std::unique_ptr<ShmPeer>> ShmPeer::meet(const ShmCard& card, std::size_t seat) {
-  std::unique_ptr<ShmPeer> peer(new ShmPeer(card, seat));
-  // The pidfd is opened first. If the peer has ended and another process has its number, opening the segment
-  // fails, because that process does not have it.
-  auto process = open_process(peer->process_);
-  if (!process.ok()) return std::move(process).status();
-  peer->process_file_ = std::move(process).value();
-  auto segment = MappedSegment::of(card);
+Result<std::unique_ptr<ShmPeer>> ShmPeer::meet(const ShmCard& card, std::size_t seat, HostPeer& host) {
+  std::unique_ptr<ShmPeer> peer(new ShmPeer(card, seat, host));
+  auto segment = MappedSegment::of(card, host.file(Handed::segment));
   if (!segment.ok()) return std::move(segment).status();
   peer->segment_ = std::move(segment).value();
-  auto wakeup = Wakeup::open(card);
-  if (!wakeup.ok()) return std::move(wakeup).status();
-  peer->wakeup_ = std::move(wakeup).value();
+  host.close(Handed::segment);  // the mapping keeps the file
   return peer;
 }
 
@@ -119,6 +112,6 @@ bool ShmPeer::copy(const Work& work) const {
   return true;
 }
 
-void ShmPeer::wake() { Wakeup::signal(wakeup_); }
+void ShmPeer::wake() { Wakeup::signal(host_.file(Handed::wakeup)); }
 
 }  // namespace rma::transport

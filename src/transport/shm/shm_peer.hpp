@@ -8,25 +8,28 @@
 #include <optional>
 #include <span>
 
+#include "transport/shm/host_peers.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 
 namespace rma::transport {
 
-/// Another process of this host, as this process sees it: its segment and its wakeup pipe, the queue of
+/// Another process of this host, as this process sees it: its segment and its wakeup, the queue of
 /// messages to it (in that segment), and the queue of messages from it (in this process's segment).
 /// Sending is thread-safe.
 class ShmPeer {
  public:
-  /// Opens the segment and the wakeup pipe that the card names. The peer does not notice. Returns the
-  /// errors of MappedSegment::of().
-  [[nodiscard]] static Result<std::unique_ptr<ShmPeer>> meet(const ShmCard& card, std::size_t seat);
+  /// Maps the segment that `host`, the process of the card, has handed over. The peer does not notice. Returns
+  /// the errors of MappedSegment::of(). `host` outlives the result.
+  [[nodiscard]] static Result<std::unique_ptr<ShmPeer>> meet(const ShmCard& card, std::size_t seat,
+                                                             HostPeer& host);
 
   [[nodiscard]] int rank() const { return rank_; }
   /// Returns the peer's number among the processes of the host.
   [[nodiscard]] std::size_t seat() const { return seat_; }
-  [[nodiscard]] const Descriptor& process_file() const { return process_file_; }
+  /// Returns a descriptor that is readable once the peer's process has ended.
+  [[nodiscard]] int end() const { return host_.end(); }
 
   /// Writes `card` to `seat` of the peer's segment, so that the peer admits the owner of `card`. Only the
   /// first call does so.
@@ -68,16 +71,14 @@ class ShmPeer {
   bool told = false;  ///< poll() has reported the end
 
  private:
-  ShmPeer(const ShmCard& card, std::size_t seat)
-      : rank_(card.rank), seat_(seat), process_(static_cast<pid_t>(card.process)), peer_base_(card.base) {}
+  ShmPeer(const ShmCard& card, std::size_t seat, const HostPeer& host)
+      : rank_(card.rank), seat_(seat), peer_base_(card.base), host_(host) {}
 
   const int rank_;
   const std::size_t seat_;
-  const pid_t process_;
   const std::uint64_t peer_base_;
+  const HostPeer& host_;
   MappedSegment segment_;
-  Descriptor wakeup_;
-  Descriptor process_file_;
   std::atomic<bool> failed_ = false;
   std::atomic<bool> open_ = false;
   std::mutex lock_;  ///< guards the members below

@@ -6,13 +6,13 @@ Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& optio
   auto endpoint = ShmMessageEndpoint::create(options);
   if (!endpoint.ok()) return std::move(endpoint).status();
   return std::unique_ptr<ShmTransport>(
-      new ShmTransport(std::move(endpoint).value(), options.locals.back() + 1, options.cma));
+      new ShmTransport(std::move(endpoint).value(), *options.host, options.locals.back() + 1, options.cma));
 }
 
 Status ShmTransport::connect(int peer, std::span<const std::byte> card) {
   if (Status status = messages_->connect(peer, card); !status.ok()) return status;
-  // The endpoint has accepted the card, so it is valid.
-  Status status = moves_.connect(peer, CmaTransport::card_of(ShmCard::decode(card).value().identity()));
+  // The endpoint has found the process, too.
+  Status status = moves_.connect(peer, CmaTransport::card_of(*host_.find(peer)));
   // Messages, and transfers within segments, need no access to other memory of the peer.
   return status.code() == RMA_ERR_UNSUPPORTED ? Status() : std::move(status);
 }

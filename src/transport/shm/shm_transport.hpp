@@ -46,10 +46,11 @@ class ShmTransport final : public Transport {
   [[nodiscard]] bool arm() override { return moves_.arm(); }
 
  private:
-  ShmTransport(std::unique_ptr<ShmMessageEndpoint> messages, int peers, bool cma)
-      : messages_(std::move(messages)), peers_(peers), moves_(peers, cma) {}
+  ShmTransport(std::unique_ptr<ShmMessageEndpoint> messages, const HostPeers& host, int peers, bool cma)
+      : messages_(std::move(messages)), host_(host), peers_(peers), moves_(peers, cma) {}
 
   const std::unique_ptr<ShmMessageEndpoint> messages_;
+  const HostPeers& host_;
   const int peers_;  ///< peers' ranks are below this
   CmaTransport moves_;
 };

@@ -1,0 +1,131 @@
+#include "transport/shm/host_peers.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "transport/shm/host_meeting.hpp"
+#include "transport/shm/wakeup.hpp"
+#include "util/log.hpp"
+#include "util/network_namespace.hpp"
+
+namespace rma::transport {
+namespace {
+
+constexpr int kBacklog = 4096;
+
+/// Raises the soft limit on descriptors by those that this process takes for `processes` others, so that the
+/// program has as many for itself as before.
+void raise_descriptor_limit(std::size_t processes) {
+  constexpr rlim_t kKept = 3;      // of each process: its pidfd, its wakeup, and its segment until that is mapped
+  constexpr rlim_t kPassing = 64;  // while the processes meet
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  limit.rlim_cur = std::min(limit.rlim_max, limit.rlim_cur + kKept * processes + kPassing);
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));  // if it fails, a descriptor may be missing later
+}
+
+}  // namespace
+
+HostPeers::HostPeers(int rank, const std::vector<int>& locals)
+    : rank_(rank), locals_(locals), entries_(locals.size()) {
+  offered_.fill(-1);
+}
+
+Status HostPeers::open() {
+  raise_descriptor_limit(locals_.size());
+  socket_ = Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // An address without a name makes the system choose an abstract one, which no other socket has.
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  socklen_t bytes = sizeof address;
+  if (!socket_.open() ||
+      bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0 ||
+      listen(socket_.get(), kBacklog) != 0 ||
+      getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0) {
+    return system_failure(RMA_ERR_SYSTEM, "making the socket at which the ranks of this host meet", errno);
+  }
+  const std::size_t name = bytes - offsetof(sockaddr_un, sun_path) - 1;
+  if (name >= card_.name.size()) return {RMA_ERR_SYSTEM, "the system chose a long name for a socket"};
+  std::memcpy(card_.name.data(), address.sun_path + 1, name);
+  if (getrandom(card_.secret.data(), sizeof card_.secret, 0) != sizeof card_.secret) {
+    return system_failure(RMA_ERR_SYSTEM, "getrandom", errno);
+  }
+  card_.network = network_namespace();
+  process_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (process_.open()) offered_[static_cast<std::size_t>(Handed::process)] = process_.get();
+  return {};
+}
+
+Status HostPeers::offer(Handed kind, int file) {
+  struct stat about {};
+  if (fstat(file, &about) != 0) return system_failure(RMA_ERR_SYSTEM, "memory of this process", errno);
+  offered_[static_cast<std::size_t>(kind)] = file;
+  if (S_ISREG(about.st_mode)) {
+    card_.files[static_cast<std::size_t>(kind)] = {.device = about.st_dev, .inode = about.st_ino};
+  }
+  return {};
+}
+
+Status HostPeers::meet(std::span<const Partner> partners, const Use& use) {
+  if (Status status = add_self(); !status.ok()) return status;
+  if (partners.empty()) return {};
+  HostMeeting meeting({.rank = rank_, .socket = socket_.get(), .card = card_, .files = offered_}, partners,
+                      [&](int rank, HostPeer peer) {
+                        if (Status status = use(rank, peer); !status.ok()) return status;
+                        add(rank, std::move(peer));
+                        return Status();
+                      });
+  Status status = meeting.run();
+  socket_ = Descriptor();
+  return status;
+}
+
+Status HostPeers::add_self() {
+  HostPeer self = {.process = getpid(), .files = {}, .connection = {}};
+  for (const Handed kind : {Handed::process, Handed::segment, Handed::wakeup}) {
+    const auto at = static_cast<std::size_t>(kind);
+    if (offered_[at] < 0) continue;
+    self.files[at] = Descriptor(fcntl(offered_[at], F_DUPFD_CLOEXEC, 0));
+    if (!self.files[at].open()) {
+      return system_failure(RMA_ERR_NO_MEMORY, "this process has no descriptor left (ulimit -n)", errno);
+    }
+  }
+  add(rank_, std::move(self));
+  return {};
+}
+
+void HostPeers::add(int rank, HostPeer peer) {
+  const auto at = std::ranges::lower_bound(locals_, rank);
+  Entry& entry = entries_[static_cast<std::size_t>(at - locals_.begin())];
+  entry.peer = std::move(peer);
+  entry.there.store(true, std::memory_order_release);  // publishes the peer; pairs with the load in find()
+}
+
+HostPeer* HostPeers::find(int rank) const {
+  const auto at = std::ranges::lower_bound(locals_, rank);
+  if (at == locals_.end() || *at != rank) return nullptr;
+  Entry& entry = entries_[static_cast<std::size_t>(at - locals_.begin())];
+  // Pairs with the store in add().
+  return entry.there.load(std::memory_order_acquire) ? &entry.peer : nullptr;
+}
+
+bool HostPeers::ended(int rank) const {
+  const HostPeer* const peer = find(rank);
+  if (peer == nullptr || peer->end() < 0 || !has_ended(peer->end())) return false;
+  // The system ended the process before it reported the end. The fence orders the caller's next loads after
+  // that.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return true;
+}
+
+}  // namespace rma::transport
