@@ -159,6 +159,12 @@ rma_status_t rma_mrecv_vector_nb(const struct iovec* segments, size_t count, rma
  *  cannot be cancelled. */
 rma_status_t rma_cancel(rma_request_t request);
 
+/** Says that this process uses a context no more: none of its receives there is pending, and it posts no other one.
+ *  Messages that no receive has taken are lost, and the memory of the context is free for others. Without this call a
+ *  context costs some KiB until rma_finalize. Another use of the same number is safe if nobody can still send a message
+ *  of the first one. */
+rma_status_t rma_context_drop(uint32_t context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -119,4 +119,11 @@ rma_status_t rma_cancel(rma_request_t request) {
   });
 }
 
+rma_status_t rma_context_drop(uint32_t context) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    runtime.messages->drop_context(context, true);
+    return {};
+  });
+}
+
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/plan.hpp"
+#include "collectives/schedule_contexts.hpp"
 #include "core/job/job.hpp"
 #include "messages/messages.hpp"
 #include "util/status.hpp"
@@ -30,6 +31,12 @@ class ScheduleChannel {
         own_(messages.context(context)),
         ranks_(std::move(ranks)),
         member_(member) {}
+  /// The channel of an attached team has a number of its own. That of another team is used again, and its context stays.
+  ~ScheduleChannel() {
+    if (ScheduleContexts::of_attached(own_.number())) messages_.drop_context(own_.number(), false);
+  }
+  ScheduleChannel(const ScheduleChannel&) = delete;
+  ScheduleChannel& operator=(const ScheduleChannel&) = delete;
 
   [[nodiscard]] int member() const { return member_; }
   [[nodiscard]] int members() const { return static_cast<int>(ranks_.size()); }

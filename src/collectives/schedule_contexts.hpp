@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/team_transport.hpp"
+#include "rma/messages.h"
 
 namespace rma {
 
@@ -17,6 +18,10 @@ class ScheduleContexts {
   static constexpr std::uint32_t kWorld = JobTeamTransport::kWorldSchedules;
   static constexpr std::uint32_t kFirstAttached = kFirstOwnContext;
   static constexpr std::uint32_t kFirstDrawn = 0xe0000000;
+
+  [[nodiscard]] static constexpr bool of_attached(std::uint32_t context) {
+    return context >= kFirstAttached && context - kFirstAttached <= RMA_CONTEXT_LAST;
+  }
 
   ScheduleContexts(int rank, int ranks)
       : own_bits_(kBits - static_cast<unsigned>(std::bit_width(static_cast<unsigned>(ranks) - 1U))),

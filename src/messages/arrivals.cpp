@@ -219,10 +219,10 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
 bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
   const auto [context_number, tag] = arrival.envelope;
   if (tag < 0) return false;
-  MessageContext& context = contexts_.of(context_number);
   PostedReceive* posted = nullptr;
   {
-    const std::lock_guard guard(context.lock);
+    MessageContext& context = contexts_.locked(context_number);
+    const std::lock_guard guard(context.lock, std::adopt_lock);
     posted = context.matcher.match(arrival.source, tag);
     if (posted == nullptr) return keep(context, arrival, arrival.body.size(), nullptr, arrival.body, true);
   }
@@ -246,6 +246,7 @@ bool Arrivals::keep(MessageContext& context, const Arrival& arrival, std::size_t
   kept->source = arrival.source;
   kept->tag = arrival.envelope.tag;
   kept->context = &context;
+  kept->context_number = context.number();
   kept->bytes = bytes;
   kept->announcement = std::move(announcement);
   kept->costs = costs;
@@ -268,10 +269,10 @@ bool Arrivals::take_in_announcement(const Arrival& arrival, bool* matched, std::
       !honest_form(announced->head.form, outbox_.by_ring(arrival.source))) {
     return false;
   }
-  MessageContext& context = contexts_.of(arrival.envelope.context);
   PostedReceive* posted = nullptr;
   {
-    const std::lock_guard guard(context.lock);
+    MessageContext& context = contexts_.locked(arrival.envelope.context);
+    const std::lock_guard guard(context.lock, std::adopt_lock);
     posted = context.matcher.match(arrival.source, arrival.envelope.tag);
     if (posted == nullptr) {
       auto kept = std::make_unique<Announcement>(*announced);
@@ -310,11 +311,11 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<RevokedHead>(body);
   if (!head || head->context < kFirstOwnContext || head->lost > kept_.size()) return false;
-  MessageContext& context = contexts_.of(head->context);
   const int lost = head->lost != 0 ? static_cast<int>(head->lost - 1) : MessageContext::kNobody;
+  MessageContext& context = contexts_.locked(head->context);
   {
-    const std::lock_guard guard(context.lock);
-    context.revoke(arrival.source, lost);
+    const std::lock_guard guard(context.lock, std::adopt_lock);
+    context.revoke(arrival.source, lost);  // so it is never dropped
   }
   // A send or receive that begins now finds the context revoked when it is in its pool.
   for (SendOperation* const send : operations_.sends().all([&](SendOperation& one) {
@@ -340,17 +341,17 @@ bool Arrivals::take_in_retract(const Arrival& arrival) {
   std::span<const std::byte> body = arrival.body;
   const auto head = take_head<RetractHead>(body);
   if (!head || !body.empty() || head->envelope.tag < 0) return false;
-  MessageContext& context = contexts_.of(head->envelope.context);
   std::unique_ptr<KeptMessage> kept;
-  {
-    const std::lock_guard guard(context.lock);
+  if (MessageContext* const context = contexts_.find(head->envelope.context); context != nullptr) {
+    // If it was dropped meanwhile, and is another one, it does not have the message either.
+    const std::lock_guard guard(context->lock);
     const auto is_meant = [&](const UnexpectedMessage& one) {
       const auto& announcement = static_cast<const KeptMessage&>(one).announcement;
       return announcement != nullptr && announcement->head.sender == head->sender;
     };
     kept.reset(
-        static_cast<KeptMessage*>(context.matcher.find_if(arrival.source, head->envelope.tag, is_meant)));
-    if (kept != nullptr) context.matcher.take(*kept);
+        static_cast<KeptMessage*>(context->matcher.find_if(arrival.source, head->envelope.tag, is_meant)));
+    if (kept != nullptr) context->matcher.take(*kept);
   }
   if (kept == nullptr) return true;  // a receive has matched it, or a matched probe has taken it
   release(*kept);
@@ -394,6 +395,21 @@ bool Arrivals::deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOpe
   return false;
 }
 
+void Arrivals::discard(MessageContext& context) {
+  for (;;) {
+    std::unique_ptr<KeptMessage> message;
+    {
+      const std::lock_guard guard(context.lock);
+      auto* const first = static_cast<KeptMessage*>(context.matcher.find(kAnySource, kAnyTag));
+      // The sender of an announced message still waits.
+      if (first == nullptr || first->announcement != nullptr) return;
+      context.matcher.take(*first);
+      message.reset(first);
+    }
+    release(*message);
+  }
+}
+
 void Arrivals::deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive) {
   release(*message);
   receive.from = message->source;
@@ -406,7 +422,7 @@ void Arrivals::release(const KeptMessage& message) {
   if (!message.costs) return;
   const std::size_t head = message.announcement != nullptr ? sizeof(RendezvousHead) : 0;
   const std::uint64_t cost = UnexpectedWindow::cost(message.data_bytes + head);
-  if (!passes_window(message.context->number(), message.bytes)) {
+  if (!passes_window(message.context_number, message.bytes)) {
     kept_[static_cast<std::size_t>(message.source)].fetch_sub(cost, std::memory_order_relaxed);
   }
   give_back(message.source, cost);  // after the line above: the source may fill the room at once

@@ -26,10 +26,18 @@ constexpr bool passes_window(std::uint32_t context, std::size_t bytes) {
 
 /// The receives and messages of one context that have not found each other yet. The lock guards the matcher.
 /// So threads that use different contexts do not wait for each other.
+///
+/// A context that was dropped becomes another one (ContextTable). So a thread that has found it for a message of another
+/// rank, and not because this process uses it, takes the lock and then asks whether it still is().
 class MessageContext {
  public:
-  explicit MessageContext(std::uint32_t number) : number_(number) {}
-  [[nodiscard]] std::uint32_t number() const { return number_; }
+  [[nodiscard]] std::uint32_t number() const {
+    return static_cast<std::uint32_t>(number_.load(std::memory_order_relaxed));
+  }
+  /// Returns whether this is the context with the number.
+  [[nodiscard]] bool is(std::uint32_t number) const {
+    return number_.load(std::memory_order_relaxed) == number;
+  }
 
   SpinLock lock;
   Matcher matcher;
@@ -71,63 +79,116 @@ class MessageContext {
 
  private:
   friend class ContextTable;
-  const std::uint32_t number_;
-  MessageContext* next_ = nullptr;  ///< in its bucket
+  static constexpr std::uint64_t kNoNumber = UINT64_MAX;
+
+  /// kNoNumber if it was dropped. The lock and the table's guard changes.
+  std::atomic<std::uint64_t> number_ = kNoNumber;
+  std::atomic<MessageContext*> next_ = nullptr;  ///< in its bucket
   std::atomic<bool> revoked_ = false;
   std::vector<int> revokers_;  ///< the lock guards this and the next
   int lost_ = kNobody;
 };
 
-/// All contexts that were used so far, by number. A context is made at its first use and stays until the job
-/// ends. Thread-safe; finding a context takes no lock.
+/// The contexts in use, by number. A context is made at its first use and stays until it is dropped. Thread-safe; finding
+/// a context takes no lock.
+///
+/// A dropped context is taken out of its bucket, and the next context that is made anywhere gets its memory. So a thread
+/// that searches a bucket may stand at a context that leaves it, and go on in another bucket. It may miss its own context
+/// then, but it never takes another one for it: it compares numbers, and find() and make() search again under the lock.
 class ContextTable {
  public:
   ContextTable() = default;
-  ~ContextTable() {
-    for_each([](MessageContext& context) { delete &context; });
-  }
   ContextTable(const ContextTable&) = delete;
   ContextTable& operator=(const ContextTable&) = delete;
 
   /// Throws std::bad_alloc.
   [[nodiscard]] MessageContext& of(std::uint32_t number) {
-    std::atomic<MessageContext*>& bucket = buckets_[number % kBuckets];
-    for (MessageContext* one = bucket.load(std::memory_order_acquire); one != nullptr; one = one->next_) {
-      if (one->number_ == number) return *one;
+    MessageContext* const found = search(number);
+    return found != nullptr ? *found : make(number);
+  }
+  /// Does the same for a message that came, and takes the context's lock.
+  [[nodiscard]] MessageContext& locked(std::uint32_t number) {
+    for (;;) {
+      MessageContext& context = of(number);
+      context.lock.lock();
+      if (context.is(number)) return context;
+      context.lock.unlock();
     }
-    return make(number, bucket);
+  }
+  /// Returns the context if there is one, or null.
+  [[nodiscard]] MessageContext* find(std::uint32_t number) {
+    if (MessageContext* const found = search(number); found != nullptr) return found;
+    const std::lock_guard making(making_);
+    return search(number);
   }
 
+  /// Forgets a context that nobody in this process uses any more, if it has no receive, no message and no revocation.
+  void drop(std::uint32_t number) {
+    const std::lock_guard making(making_);
+    std::atomic<MessageContext*>* link = &bucket(number);
+    MessageContext* context = link->load(std::memory_order_relaxed);
+    while (context != nullptr && !context->is(number)) {
+      link = &context->next_;
+      context = link->load(std::memory_order_relaxed);
+    }
+    if (context == nullptr) return;
+    const std::lock_guard guard(context->lock);
+    if (context->revoked() || !context->matcher.idle()) return;
+    context->number_.store(MessageContext::kNoNumber, std::memory_order_relaxed);
+    link->store(context->next_.load(std::memory_order_relaxed), std::memory_order_release);
+    free_.push_back(context);  // make() has reserved the room
+  }
+
+  /// Visits all contexts, while no other thread uses the table.
   template <typename Visit>
   void for_each(const Visit& visit) {
-    for (const auto& bucket : buckets_) {
-      MessageContext* one = bucket.load(std::memory_order_acquire);
-      while (one != nullptr) {
-        MessageContext* const next = one->next_;
-        visit(*one);
-        one = next;
-      }
-    }
+    for (const auto& one : all_) visit(*one);
+  }
+  /// Returns the number of contexts that there is memory for. Tests ask.
+  [[nodiscard]] std::size_t made() {
+    const std::lock_guard making(making_);
+    return all_.size();
   }
 
  private:
   static constexpr std::size_t kBuckets = 1024;
 
-  MessageContext& make(std::uint32_t number, std::atomic<MessageContext*>& bucket) {
-    const std::lock_guard guard(making_);
-    MessageContext* const first = bucket.load(std::memory_order_relaxed);
-    for (MessageContext* one = first; one != nullptr; one = one->next_) {
-      if (one->number_ == number) return *one;
+  [[nodiscard]] std::atomic<MessageContext*>& bucket(std::uint32_t number) {
+    return buckets_[number % kBuckets];
+  }
+
+  /// Returns the context if it is found, or null. It may miss one that is there, unless the caller has the lock.
+  [[nodiscard]] MessageContext* search(std::uint32_t number) {
+    MessageContext* one = bucket(number).load(std::memory_order_acquire);
+    while (one != nullptr && !one->is(number)) one = one->next_.load(std::memory_order_acquire);
+    return one;
+  }
+
+  MessageContext& make(std::uint32_t number) {
+    const std::lock_guard making(making_);
+    if (MessageContext* const made = search(number); made != nullptr) return *made;
+    if (free_.empty()) {
+      free_.reserve(all_.size() + 1);
+      all_.push_back(std::make_unique<MessageContext>());
+      free_.push_back(all_.back().get());
     }
-    auto context = std::make_unique<MessageContext>(number);
-    context->next_ = first;
-    MessageContext& made = *context.release();
-    bucket.store(&made, std::memory_order_release);  // pairs with the load in of()
-    return made;
+    MessageContext& context = *free_.back();
+    free_.pop_back();
+    std::atomic<MessageContext*>& first = bucket(number);
+    // A thread that stands here (above) goes on in this bucket.
+    context.next_.store(first.load(std::memory_order_relaxed), std::memory_order_release);
+    {
+      const std::lock_guard guard(context.lock);
+      context.number_.store(number, std::memory_order_relaxed);
+    }
+    first.store(&context, std::memory_order_release);  // pairs with the loads in search()
+    return context;
   }
 
   std::array<std::atomic<MessageContext*>, kBuckets> buckets_ = {};
-  std::mutex making_;
+  std::mutex making_;  ///< guards the two below, and every change of a bucket
+  std::vector<std::unique_ptr<MessageContext>> all_;
+  std::vector<MessageContext*> free_;
 };
 
 }  // namespace rma

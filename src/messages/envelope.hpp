@@ -115,7 +115,7 @@ struct WrittenHead {
 /// path. A receiver for which it comes too late does not answer, because the message ends as any other.
 struct RetractHead {
   std::uint64_t sender = 0;  ///< as in the RendezvousHead
-  Envelope envelope;         ///< of the announcement
+  Envelope envelope = {};    ///< of the announcement
 };
 struct RetractedHead {
   std::uint64_t sender = 0;

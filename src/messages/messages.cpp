@@ -319,6 +319,13 @@ void Messages::connect_wanted() {
   });
 }
 
+void Messages::drop_context(std::uint32_t number, bool discards) {
+  MessageContext* const context = contexts_.find(number);
+  if (context == nullptr) return;
+  if (discards) arrivals_.discard(*context);
+  contexts_.drop(number);
+}
+
 // ---- Progress -----------------------------------------------------------------------------------------------
 
 bool Messages::progress() {

@@ -78,6 +78,10 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Returns the context with this number. Throws std::bad_alloc at the first use of a number.
   [[nodiscard]] MessageContext& context(std::uint32_t number) { return contexts_.of(number); }
+  /// Says that this process uses a context no more. Messages that no receive has taken are forgotten if `discards`;
+  /// otherwise a context that has any stays. A context of which this process still has a receive stays too, and so does
+  /// one that a rank has revoked.
+  void drop_context(std::uint32_t number, bool discards);
   /// Receives an eager message of the library's own, even when there is no memory: then it polls until the
   /// message is there. So a process without memory does not leave a message behind that another one has sent
   /// to it. RMA_ERR_PEER_LOST, RMA_ERR_TRUNCATED.

@@ -110,7 +110,9 @@ struct Announcement {
 
 /// A message that arrived before its receive, with its data.
 struct KeptMessage : UnexpectedMessage {
-  MessageContext* context = nullptr;
+  MessageContext* context =
+      nullptr;  ///< it may be another one by now, if a matched probe has taken the message
+  std::uint32_t context_number = 0;
   std::size_t bytes = 0;  ///< size of the message
   /// Null for an eager message. Its `start` is empty; `data` has these bytes.
   std::unique_ptr<Announcement> announcement = nullptr;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -37,7 +38,16 @@ struct Key {
 struct Keys {
   std::mutex lock;  // guards the rest
   std::vector<Key> all;
+  std::deque<int> ended;  // places of keys that are in use no more, in the order of their ends
 };
+
+/// So many keys end before the first of them gets its number again. A program that uses a freed key is mostly told.
+constexpr std::size_t kEndedKeys = 1024;
+
+/// Counts a use of a key that has ended. The caller holds the lock.
+void end_use(Keys& table, int place) {
+  if (--table.all[static_cast<std::size_t>(place)].uses == 0) table.ended.push_back(place);
+}
 
 /// Returns the one table. It is never destroyed, because objects may be freed by the program's own
 /// destructors.
@@ -142,6 +152,7 @@ int copy_value(const Key& key, Handle object, int keyval, AttributeValue& value,
 void count_use(int keyval, int difference) {
   Keys& table = keys();
   const std::lock_guard guard(table.lock);
+  if (difference < 0) return end_use(table, keyval - kFirstKey);
   table.all[static_cast<std::size_t>(keyval - kFirstKey)].uses += difference;
 }
 
@@ -269,12 +280,20 @@ int create_key(AnyFunction copy, AnyFunction remove, int* keyval, MPI_Aint extra
   if (keyval == nullptr) return failure(MPI_ERR_ARG, "the place of the key is null");
   Keys& table = keys();
   const std::lock_guard guard(table.lock);
-  *keyval = kFirstKey + static_cast<int>(table.all.size());
-  table.all.push_back({.kind = KindOf<Handle>::kValue,
-                       .copy = copy,
-                       .remove = remove,
-                       .extra = reinterpret_cast<void*>(extra),
-                       .language = language});
+  const Key key = {.kind = KindOf<Handle>::kValue,
+                   .copy = copy,
+                   .remove = remove,
+                   .extra = reinterpret_cast<void*>(extra),
+                   .language = language};
+  int place = static_cast<int>(table.all.size());
+  if (table.ended.size() > kEndedKeys) {
+    place = table.ended.front();
+    table.ended.pop_front();
+    table.all[static_cast<std::size_t>(place)] = key;
+  } else {
+    table.all.push_back(key);
+  }
+  *keyval = kFirstKey + place;
   return MPI_SUCCESS;
 }
 
@@ -293,9 +312,8 @@ int free_key(int* keyval) {
   {
     Keys& table = keys();
     const std::lock_guard guard(table.lock);
-    Key& there = table.all[static_cast<std::size_t>(*keyval - kFirstKey)];
-    there.freed = true;
-    --there.uses;
+    table.all[static_cast<std::size_t>(*keyval - kFirstKey)].freed = true;
+    end_use(table, *keyval - kFirstKey);
   }
   *keyval = MPI_KEYVAL_INVALID;
   return MPI_SUCCESS;

@@ -38,11 +38,12 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
   collective_.reduction = name != nullptr ? name : "of the program";
   if (object->size() == 0) {
     // Elements without data have no result.
-    collective_.kind =
-        collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER ? RMA_COLLECTIVE_ALLREDUCE : collective_.kind;
+    if (collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER) collective_.kind = RMA_COLLECTIVE_ALLREDUCE;
     collective_.counts = nullptr;
-    collective_.reducer = {
-        .combine = [](const void*, void*, std::size_t, void*) {}, .element_bytes = 1, .commutes = 1};
+    collective_.reducer = {.combine = [](const void*, void*, std::size_t, void*) {},
+                           .context = nullptr,
+                           .element_bytes = 1,
+                           .commutes = 1};
     return MPI_SUCCESS;
   }
   if (!StagedBuffers::separates(type)) return find_whole_reduction(source, in, count, type, result_count);

@@ -76,7 +76,7 @@ Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std
       rank_(rank),
       session_(parent.session()),
       context_(context) {
-  if (remote_ != nullptr) local_ = new Communicator(members_, rank_, context_, parent);
+  if (remote_ != nullptr) local_ = (new Communicator(members_, rank_, context_, parent))->sharing();
 }
 
 Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
@@ -94,6 +94,10 @@ Communicator::~Communicator() {
   for (Communicator* const carrier : carriers_) {
     if (carrier != nullptr) carrier->remove_reference();
   }
+  if (shares_contexts_ || is_predefined() || context_ == 0) return;
+  // The numbers are never drawn again, so what still comes for them is kept apart from all other messages.
+  for (std::uint32_t traffic = 0; traffic < kTraffics; ++traffic)
+    static_cast<void>(rma_context_drop(context_ + traffic));
 }
 
 void Communicator::set_context(std::uint32_t context) {
@@ -104,7 +108,8 @@ void Communicator::set_context(std::uint32_t context) {
 MPI_Comm Communicator::carrier(Traffic traffic) const {
   const std::lock_guard guard(lock_);
   Communicator*& carrier = carriers_[static_cast<std::size_t>(traffic)];
-  if (carrier == nullptr) carrier = new Communicator(members_, rank_, context(traffic), *this, remote_);
+  if (carrier == nullptr)
+    carrier = (new Communicator(members_, rank_, context(traffic), *this, remote_))->sharing();
   return carrier->handle<MPI_Comm>();
 }
 

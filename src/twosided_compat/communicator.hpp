@@ -73,7 +73,8 @@ class Communicator : public ErrorHandlerOwner {
   /// `session`: see session().
   Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context, MPI_Comm predefined,
                MPI_Errhandler handler, std::uint64_t session = kNoSession);
-  /// Frees the team of find_team(), which is local. Nothing is under way there, because requests are references.
+  /// Frees the team of find_team(), which is local, and drops the contexts. Nothing is under way there, because requests
+  /// are references.
   ~Communicator() override;
 
   [[nodiscard]] int rank() const { return rank_; }
@@ -109,10 +110,21 @@ class Communicator : public ErrorHandlerOwner {
   /// Returns a communicator whose messages of the program are this one's `traffic`. With its handle the
   /// library calls its own MPI functions, which know about datatypes. Thread-safe.
   [[nodiscard]] MPI_Comm carrier(Traffic traffic) const;
+  /// Says that the communicator that makes this one for itself drops the contexts.
+  Communicator* sharing() {
+    shares_contexts_ = true;
+    return this;
+  }
 
   /// Counts the partitioned operations that were made with a peer and tag, in one direction. Returns how many
   /// there were before. Thread-safe.
   [[nodiscard]] int count_partitioned(int peer, int tag, bool sends) const;
+
+  /// Returns the rank that draws the context of the next duplicate: each in turn, so that no process uses its numbers up
+  /// before the others. All members call it once for each MPI_Comm_dup. One thread at a time does.
+  [[nodiscard]] int next_drawer() const {
+    return static_cast<int>(duplicates_++ % static_cast<unsigned>(size()));
+  }
 
   /// Finds the members as a team of librma, on which collectives run: those of the group that decides() first,
   /// if there are two. The first call makes the team, without communication. One thread at a time makes
@@ -139,11 +151,13 @@ class Communicator : public ErrorHandlerOwner {
   const int rank_;
   const std::uint64_t session_;
   std::uint32_t context_;
+  bool shares_contexts_ = false;   // with the communicator that made this one for itself
   Communicator* local_ = nullptr;  // of an intercommunicator; holds a reference
   mutable std::mutex lock_;        // guards the carriers and the counts
   mutable std::array<Communicator*, kTraffics> carriers_ =
       {};  // made when first needed; each holds a reference
   mutable std::map<std::tuple<int, int, bool>, int> partitioned_;  // see count_partitioned()
+  mutable unsigned duplicates_ = 0;                                // see next_drawer()
   rma_team_t team_ = nullptr;                                      // see find_team()
   std::atomic<int> references_ = 1;
 };

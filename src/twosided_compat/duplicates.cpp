@@ -31,8 +31,10 @@ int copy_communicator(Communicator& original, MPI_Comm handle, std::uint32_t con
 int agree_on_copy(const Communicator& original, std::uint32_t& context) {
   if (original.is_inter()) return agree_on_context(original, context);
   CollectiveTransfers transfers(original, CollectiveTag::kNewContext);
-  if (original.rank() == 0) context = new_context();
-  if (const int code = transfers.broadcast(&context, sizeof context, 0); code != MPI_SUCCESS) return code;
+  const int drawer = original.next_drawer();
+  if (original.rank() == drawer) context = new_context();
+  if (const int code = transfers.broadcast(&context, sizeof context, drawer); code != MPI_SUCCESS)
+    return code;
   return context != 0 ? MPI_SUCCESS : no_context();
 }
 

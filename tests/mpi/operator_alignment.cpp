@@ -299,7 +299,9 @@ void empty_elements() {
       }
       SUCCEEDS(MPI_Op_free(&op));
     }
-    CHECK(MPI_Reduce_local(nullptr, nullptr, 1, *type, MPI_SUM) == MPI_ERR_OP);
+    int one = 1;
+    int other = 2;
+    CHECK(MPI_Reduce_local(&one, &other, 1, *type, MPI_SUM) == MPI_ERR_OP);
   }
   SUCCEEDS(MPI_Type_free(&none));
   SUCCEEDS(MPI_Type_free(&wide));
