@@ -30,7 +30,8 @@
  *    member of the job. There every call returns RMA_ERR_STATE; rma_initialized returns 0, rma_rank, rma_size
  *    and rma_team_world return the same as outside the job, and rma_abort ends only that process. The forked
  *    process may use the inlined accesses of direct.h to mapped memory, which it shares with its parent, and
- *    it may exec. A process that was forked before rma_init or after rma_finalize may join a job by itself.
+ *    it may exec. A process that was forked before rma_init or after rma_finalize may call rma_init, and so may
+ *    any program that a rank starts: it does not join the rank's job, but becomes a job of one.
  *  - A call refuses a handle (team, mutexes, request) with RMA_ERR_ARGUMENT once the handle has been freed or
  *    waited for, and after rma_finalize. No later handle is ever equal to it. (RMA_REQUEST_COMPLETE is the
  *    one exception; see there.)
@@ -59,8 +60,9 @@ extern "C" {
 
 /**
  * Joins the job and makes this process's memory reachable. Collective over all processes of the job. A
- * process that no launcher started becomes a job of one. Calls nest: each rma_init needs its own
- * rma_finalize. The process may call rma_init again after the last rma_finalize.
+ * process that no launcher started becomes a job of one, and so does one whose rank another process is
+ * already. RMA_ERR_LAUNCH if a launcher without PMIx has started several processes (RMA_SINGLETON). Calls nest:
+ * each rma_init needs its own rma_finalize. The process may call rma_init again after the last rma_finalize.
  * @return RMA_ERR_SETTING, RMA_ERR_LAUNCH, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_VERSION;
  *         RMA_ERR_UNSUPPORTED if the job has several hosts and no usable network.
  */

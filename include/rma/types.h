@@ -31,7 +31,7 @@ typedef enum rma_status RMA_ENUM {
   RMA_ERR_ADDRESS = 6,         /**< the memory is neither in the target's heap nor registered there. The check
                                     covers the heap's bounds, not whether the block is allocated. */
   RMA_ERR_NO_MEMORY = 7,       /**< the heap or the system has no memory left */
-  RMA_ERR_SETTING = 8,         /**< an RMA_ environment variable is unknown or malformed */
+  RMA_ERR_SETTING = 8,         /**< an RMA_ environment variable is malformed, or unequal on two ranks */
   RMA_ERR_LAUNCH = 9,          /**< the launcher's services failed */
   RMA_ERR_PEER_LOST = 10,      /**< the other process has ended or cannot be reached */
   RMA_ERR_UNSUPPORTED = 11,    /**< the path to that memory does not support the operation */

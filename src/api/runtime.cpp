@@ -135,6 +135,10 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   runtime->job = std::move(job).value();
   const int rank = runtime->job->rank();
   if (Status status = open_log(runtime->settings.log, rank); !status.ok()) return status;
+  if (rank == 0 && !runtime->settings.unknown.empty()) log(LogLevel::warn, runtime->settings.unknown);
+  if (const std::string& remark = runtime->job->bootstrap().remark(); !remark.empty()) {
+    log(LogLevel::warn, remark);
+  }
 
   runtime->remote_access = open_remote_access(runtime->settings, *runtime->job, &runtime->cma);
   auto accumulator = Accumulator::create(*runtime->job, *runtime->remote_access);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "bootstrap/bootstrap.hpp"
@@ -9,8 +10,8 @@
 
 namespace rma {
 
-/// Opens a job of one process, which needs no launcher.
-std::unique_ptr<Bootstrap> open_single_bootstrap();
+/// Opens a job of one process, which needs no launcher. `remark`: see Bootstrap::remark().
+std::unique_ptr<Bootstrap> open_single_bootstrap(std::string remark = {});
 
 /// Joins the job of the launcher's PMIx server.
 Result<std::unique_ptr<Bootstrap>> open_pmix_bootstrap(int incarnation);

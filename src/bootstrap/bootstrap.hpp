@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rma/rma.h"
+#include "util/settings.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -35,6 +36,10 @@ class Bootstrap {
   /// Returns a name of the job that no other job on these hosts has.
   [[nodiscard]] const std::string& job_id() const noexcept { return info_.job_id; }
 
+  /// Returns what the user should know about the way in which this process has found its job, or an empty
+  /// text.
+  [[nodiscard]] const std::string& remark() const noexcept { return info_.remark; }
+
   /// Publishes `card`. After the next fence(), card_of(rank()) returns it in every process. Local; called
   /// once per Bootstrap.
   virtual Status publish(std::span<const std::byte> card) = 0;
@@ -55,6 +60,7 @@ class Bootstrap {
     int size = 1;
     std::vector<int> local_ranks;
     std::string job_id;
+    std::string remark = {};
   };
   explicit Bootstrap(JobInfo info) : info_(std::move(info)) {}
 
@@ -64,10 +70,13 @@ class Bootstrap {
 
 /// Finds this process's job by `given`, if that is not null. Otherwise it finds the job by PMIx, if a
 /// launcher offers it (PMIX_NAMESPACE and PMIX_RANK are in the environment). Otherwise the process becomes a
-/// job of one.
+/// job of one, and so does a process whose rank another one has claimed (rank_claim.hpp).
 /// @param incarnation  how often this process has joined its job before; the same on all ranks, so that the
 ///        cards of one round are never confused with those of another.
+/// @param singleton  whether a process without PMIx becomes a job of one even if a launcher without PMIx has
+///        started several.
 /// @return RMA_ERR_LAUNCH if the environment names a launcher that does not work.
-Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_bootstrap_t* given = nullptr);
+Result<std::unique_ptr<Bootstrap>> open_bootstrap(int incarnation, const rma_bootstrap_t* given = nullptr,
+                                                  SingletonSetting singleton = SingletonSetting::automatic);
 
 }  // namespace rma

@@ -49,12 +49,6 @@ Status pmix_failure(std::string_view what, pmix_status_t code) {
 Result<pmix_proc_t> PmixSession::join() {
   Connection& c = connection();
   const std::lock_guard lock(c.mutex);
-  if (c.owner != 0 && c.owner != ::getpid()) {
-    return Status(
-        RMA_ERR_LAUNCH,
-        "this process was forked by a rank after rma_init and cannot join the job itself: call exec first, "
-        "with PMIX_NAMESPACE and PMIX_RANK unset");
-  }
   if (c.owner == 0) {
     const auto code = [&] {
       const SignalsHeldBack held_back;  // PMIx's threads inherit the mask, and run no handler of the program

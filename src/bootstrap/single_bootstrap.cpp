@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "bootstrap/backends.hpp"
 
@@ -11,9 +12,12 @@ namespace {
 
 class SingleBootstrap final : public Bootstrap {
  public:
-  SingleBootstrap()
-      : Bootstrap(JobInfo{
-            .rank = 0, .size = 1, .local_ranks = {0}, .job_id = fmt::format("single-{}", ::getpid())}) {}
+  explicit SingleBootstrap(std::string remark)
+      : Bootstrap(JobInfo{.rank = 0,
+                          .size = 1,
+                          .local_ranks = {0},
+                          .job_id = fmt::format("single-{}", ::getpid()),
+                          .remark = std::move(remark)}) {}
 
   Status publish(std::span<const std::byte> card) override {
     card_.assign(card.begin(), card.end());
@@ -41,7 +45,9 @@ class SingleBootstrap final : public Bootstrap {
 
 }  // namespace
 
-std::unique_ptr<Bootstrap> open_single_bootstrap() { return std::make_unique<SingleBootstrap>(); }
+std::unique_ptr<Bootstrap> open_single_bootstrap(std::string remark) {
+  return std::make_unique<SingleBootstrap>(std::move(remark));
+}
 
 void print_last_words(std::string_view text) {
   if (text.empty()) return;

@@ -61,13 +61,24 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 /// when a user has exported them.
 constexpr std::array<std::string_view, 3> kOfCompilers{"RMA_CC", "RMA_CXX", "RMA_FC"};
 
-Status unknown(std::string_view name) {
+std::string_view nearest_setting(std::string_view name) {
   const auto table = setting_table();
   const auto nearest = std::min_element(table.begin(), table.end(), [name](const auto& a, const auto& b) {
     return edit_distance(name, a.name) < edit_distance(name, b.name);
   });
-  return {RMA_ERR_SETTING, text("there is no setting {}; the nearest is {} (rma-info --settings lists all)",
-                                name, nearest->name)};
+  return nearest->name;
+}
+
+/// Returns the text about variables that look like settings and are not.
+std::string describe_unknown(std::span<const std::string_view> names) {
+  constexpr std::size_t kMostNamed = 8;
+  std::string text;
+  for (const std::string_view name : names.first(std::min(names.size(), kMostNamed))) {
+    text += fmt::format("{}there is no setting {}; the nearest is {}", text.empty() ? "" : "; ", name,
+                        nearest_setting(name));
+  }
+  if (names.size() > kMostNamed) text += fmt::format("; and {} more", names.size() - kMostNamed);
+  return text + " (rma-info --settings lists all)";
 }
 
 Status malformed(const SettingInfo& info, std::string_view value) {
@@ -173,6 +184,7 @@ Result<Settings> read_settings(std::span<const std::string_view> environment) {
   for (const SettingInfo& info : table) {
     if (Status status = store(info, info.standard, settings); !status.ok()) return status;
   }
+  std::vector<std::string_view> unknown;
   for (const std::string_view entry : environment) {
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);
@@ -183,9 +195,15 @@ Result<Settings> read_settings(std::span<const std::string_view> environment) {
     if (const RenamedSetting* const renamed = find_renamed(entry, name); renamed != nullptr) {
       return Status(RMA_ERR_SETTING, text("{} is called {} now", renamed->before, renamed->now));
     }
-    if (info == table.end()) return unknown(name);
+    if (info == table.end()) {
+      unknown.push_back(name);
+      continue;
+    }
     if (Status status = store(*info, entry.substr(equals + 1), settings); !status.ok()) return status;
   }
+  if (unknown.empty()) return settings;
+  settings.unknown = describe_unknown(unknown);
+  if (settings.strict) return Status(RMA_ERR_SETTING, settings.unknown);
   return settings;
 }
 

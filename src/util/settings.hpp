@@ -37,6 +37,7 @@ enum class RendezvousSetting : std::uint8_t {
 };
 enum class ProcessHeapSetting : std::uint8_t { automatic, off, on };
 enum class ProgressSetting : std::uint8_t { caller, thread };
+enum class SingletonSetting : std::uint8_t { automatic, always };
 enum class StatisticsSetting : std::uint8_t { off, table, json };
 
 /// The value of RMA_GID_INDEX with which the library chooses.
@@ -87,6 +88,10 @@ struct Settings {
   std::uint64_t shared_copy_bytes = 0;
   std::uint64_t host_ring_lines = 0;
   std::uint64_t host_ring_bytes = 0;
+  /// A text about variables that begin with RMA_ and are no settings; empty if there are none. This is no
+  /// setting.
+  std::string unknown;
+  bool strict = false;
   std::string log;
   std::string statistics_file;
   std::string trace;
@@ -102,6 +107,7 @@ struct Settings {
   RendezvousSetting rendezvous = RendezvousSetting::automatic;
   ProgressSetting progress = ProgressSetting::caller;
   ProcessHeapSetting process_heap = ProcessHeapSetting::automatic;
+  SingletonSetting singleton = SingletonSetting::automatic;
   StatisticsSetting statistics = StatisticsSetting::off;
 };
 
@@ -116,7 +122,7 @@ struct Choice {
 /// first meet.
 enum class SettingScope : std::uint8_t {
   rank,  ///< each rank may have a value of its own: it acts by it alone, or tells the others what it does
-  job  ///< two ranks that have different values misunderstand each other
+  job    ///< two ranks that have different values misunderstand each other
 };
 
 /// One row of the table.
@@ -147,7 +153,8 @@ struct RenamedSetting {
 
 /// Returns the settings of `environment`, which consists of "NAME=value" strings, and defaults for all
 /// others. Numbers may end in K, M, G or T (powers of 1024). RMA_ERR_SETTING for a malformed or out-of-range
-/// value, and for an unknown RMA_ name; the text then names the nearest setting.
+/// value. An unknown RMA_ name is described in Settings::unknown, with the nearest setting; with RMA_STRICT=1
+/// it is RMA_ERR_SETTING, too.
 [[nodiscard]] Result<Settings> read_settings(std::span<const std::string_view> environment);
 
 /// Returns the settings of this process's environment.

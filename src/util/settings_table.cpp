@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 7> kRendezvous = {
 constexpr std::array<std::string_view, 3> kProcessHeap = {"auto", "0", "1"};
 constexpr std::array<std::string_view, 2> kSwitch = {"0", "1"};
 constexpr std::array<std::string_view, 2> kProgress = {"caller", "thread"};
+constexpr std::array<std::string_view, 2> kSingleton = {"auto", "always"};
 constexpr std::array<std::string_view, 3> kStatistics = {"off", "table", "json"};
 
 template <auto member>
@@ -227,6 +228,15 @@ std::span<const SettingInfo> setting_table() {
                   kJob,
                   "The memory for messages of more than 48 bytes in such a ring. A message takes at most a "
                   "quarter of it. Rounded up to a power of two. The value must be the same on all ranks"},
+      SettingInfo{
+          "RMA_SINGLETON", choice<&Settings::singleton>(kSingleton), "auto", 0, 0, "", kRank,
+          "Whether a process that no launcher with PMIx has started becomes a job of one. With auto it fails "
+          "if its environment shows that another launcher has started several processes (mpirun of MPICH, "
+          "srun without --mpi=pmix)"},
+      SettingInfo{
+          "RMA_STRICT", choice<&Settings::strict>(kSwitch), "0", 0, 0, "", kRank,
+          "Whether a variable that begins with RMA_ and is no setting is an error. With 0, rank 0 warns "
+          "of it"},
       SettingInfo{"RMA_LOG", &Settings::log, "warn", 0, 0, "", kRank,
                   "The least severe messages to print: trace, debug, info, warn, error or off"},
       SettingInfo{"RMA_STATS", choice<&Settings::statistics>(kStatistics), "off", 0, 0, "", kRank,

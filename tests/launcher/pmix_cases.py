@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 
-from harness import (CLIENT, HANG_GUARD, SKIPPED, children_of, contains, equal, main, ready, run, start, state, stop,
+from harness import (CLIENT, HANG_GUARD, RMARUN, SKIPPED, children_of, contains, equal, main, ready, run, start, state, stop,
                      succeeds, until)
 
 
@@ -162,6 +162,22 @@ def under_mpirun():
     code, _, err = run("--oversubscribe", "-n", "3", CLIENT, "abort", program=mpirun)
     equal(code, 9, err)
     contains(err, "the last rank has had enough")
+
+
+def under_mpich():
+    mpirun = shutil.which("mpirun.mpich")
+    if mpirun is None:
+        print("skipped: there is no mpirun.mpich")
+        sys.exit(SKIPPED)
+    # A launcher without PMIx: its processes must not compute as many jobs of one, but one may.
+    code, out, err = run("-n", "3", CLIENT, "exchange", program=mpirun)
+    assert code != 0 and "round" not in out, (code, out)
+    contains(out + err, "PMI_SIZE=3")
+    contains(out + err, "rmarun -n 3 ")
+    alone = "round 0 rank 0 of 1 local 1"
+    equal(succeeds("-n", "1", CLIENT, "exchange", program=mpirun).splitlines(), [alone])
+    # Each of them starts a job by rmarun.
+    equal(succeeds("-n", "2", RMARUN, "-n", "2", CLIENT, "exchange", program=mpirun).count("of 2 local 2"), 4)
 
 
 main(globals())

@@ -100,7 +100,12 @@ def refuses(job, words, **settings):
 
 
 def unknown_setting(job):
-    refuses(job, ["RMA_HEAP_SIZ", "RMA_HEAP_SIZE"], RMA_HEAP_SIZ="1G")
+    warned = job.passes(3, "traffic", RMA_HEAP_SIZ="1G", RMA_BIN="/opt/rma")
+    lines = [line for line in warned.err.splitlines() if "RMA_" in line]
+    expect(len(lines) == 1 and "rank 0" in lines[0], "one line, of rank 0")
+    expect("no setting RMA_HEAP_SIZ; the nearest is RMA_HEAP_SIZE" in lines[0] and "RMA_BIN" in lines[0], "both names")
+    expect("RMA_" not in job.passes(2, "traffic", RMA_BIN="/opt/rma", RMA_LOG="error").err, "no warning with RMA_LOG=error")
+    refuses(job, ["RMA_HEAP_SIZ", "RMA_HEAP_SIZE"], RMA_HEAP_SIZ="1G", RMA_STRICT="1")
 
 
 def malformed_setting(job):

@@ -35,6 +35,9 @@ int main(int argc, char** argv) {
   }
   std::fputs(text.c_str(), stdout);
   if (markdown) return 0;
+  if (const std::string warning = rma::info::environment_warning(); !warning.empty()) {
+    std::fprintf(stderr, "rma-info: warning: %s\n", warning.c_str());
+  }
   std::string wrong = rma::info::environment_error();
   if (wrong.empty() && !settings) wrong = rma::info::devices_error();
   if (wrong.empty()) return 0;

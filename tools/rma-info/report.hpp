@@ -7,6 +7,8 @@ namespace rma::info {
 
 /// Returns the errors of the settings in this environment, or an empty text if there are none.
 [[nodiscard]] std::string environment_error();
+/// Returns what is unusual about the environment, and no error; empty if there is nothing.
+[[nodiscard]] std::string environment_warning();
 
 /// Returns the settings in force, with their meaning. If the environment is wrong, these are the defaults.
 [[nodiscard]] nlohmann::ordered_json settings_json();

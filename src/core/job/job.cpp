@@ -45,7 +45,7 @@ Job::~Job() = default;
 
 Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation,
                                        const rma_bootstrap_t* given) {
-  auto bootstrap = open_bootstrap(incarnation, given);
+  auto bootstrap = open_bootstrap(incarnation, given, settings.singleton);
   if (!bootstrap.ok()) return std::move(bootstrap).status();
   auto memory = HeapMemory::reserve(settings, bootstrap.value()->local_ranks().size());
   if (!memory.ok()) return std::move(memory).status();

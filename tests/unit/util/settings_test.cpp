@@ -193,16 +193,45 @@ TEST(Settings, TextIsTakenAsItIs) {
   EXPECT_EQ(setting_range(row("RMA_TRACE")), "text");
 }
 
-TEST(Settings, AnUnknownNameIsRefusedWithTheNearest) {
+TEST(Settings, AnUnknownNameIsDescribedWithTheNearest) {
   const std::pair<std::string_view, std::string> cases[] = {{"RMA_HEAPSIZE=1G", "nearest is RMA_HEAP_SIZE "},
                                                             {"RMA_SPINS=1", "nearest is RMA_SPIN "},
                                                             {"RMA_STAT=table", "nearest is RMA_STATS "},
                                                             {"RMA_TARCE=x", "nearest is RMA_TRACE "}};
   for (const auto& [entry, nearest] : cases) {
-    const auto settings = read({entry});
-    ASSERT_FALSE(settings.ok()) << entry;
-    EXPECT_EQ(settings.status().code(), RMA_ERR_SETTING);
-    EXPECT_THAT(std::string(settings.status().text()), HasSubstr(nearest));
+    const auto settings = read({entry, "RMA_SPIN=7"});
+    ASSERT_TRUE(settings.ok()) << entry;
+    EXPECT_THAT(settings.value().unknown, HasSubstr(nearest));
+    EXPECT_EQ(settings.value().spins, 7U) << "the others count";
+    // The order of an environment means nothing.
+    for (const auto& strict : {read({entry, "RMA_STRICT=1"}), read({"RMA_STRICT=1", entry})}) {
+      ASSERT_FALSE(strict.ok()) << entry;
+      EXPECT_EQ(strict.status().code(), RMA_ERR_SETTING);
+      EXPECT_THAT(std::string(strict.status().text()), HasSubstr(nearest));
+    }
+  }
+  EXPECT_EQ(read({"RMA_SPIN=7", "RMA_STRICT=1", "HOME=/"}).value().unknown, "");
+}
+
+TEST(Settings, ManyUnknownNamesGiveOneShortLine) {
+  const auto two = read({"RMA_BIN=/opt", "RMA_=1"});
+  ASSERT_TRUE(two.ok());
+  EXPECT_THAT(two.value().unknown, HasSubstr("RMA_BIN;"));
+  EXPECT_THAT(two.value().unknown, HasSubstr("; there is no setting RMA_;"));
+  std::vector<std::string> entries;
+  for (int i = 0; i < 1000; ++i) entries.push_back("RMA_MY_" + std::to_string(i) + "=\n");
+  const auto many = read({entries.begin(), entries.end()});
+  ASSERT_TRUE(many.ok());
+  EXPECT_THAT(many.value().unknown, HasSubstr("and 992 more"));
+  EXPECT_LT(many.value().unknown.size(), 1000U);
+  EXPECT_EQ(many.value().unknown.find('\n'), std::string::npos);
+}
+
+TEST(Settings, AWrongValueIsRefusedBesideAnUnknownName) {
+  for (const auto& both :
+       {read({"RMA_BIN=/opt", "RMA_SPIN=fast"}), read({"RMA_SPIN=fast", "RMA_BIN=/opt"})}) {
+    ASSERT_FALSE(both.ok());
+    EXPECT_THAT(std::string(both.status().text()), HasSubstr("RMA_SPIN=fast"));
   }
 }
 
