@@ -29,6 +29,8 @@ std::atomic<int> open_locks = 0;
 class LockWords {
  public:
   using Word = fair_lock::Word;
+  /// As many turns of processes that run take about as long as the turn of one that the system must let run first.
+  static constexpr Word kOvertakings = 256;
   class Wait : public WindowWait {
    public:
     explicit Wait(const LockWords& words) : WindowWait(words.win_) {}
