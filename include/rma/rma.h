@@ -156,7 +156,7 @@ rma_status_t rma_free_local(void* address);
  *  memory of this process, and must stay mapped until then. A program may register memory several times,
  *  wholly or in part; each rma_register then needs its own rma_unregister. Returns RMA_ERR_ARGUMENT (null),
  *  RMA_ERR_SIZE (0 bytes, or address + bytes overflows), RMA_ERR_NO_MEMORY (the list of regions is full;
- *  RMA_MAX_REGIONS sets its length). */
+ *  RMA_MAX_REGIONS sets its length). A transfer may span several registered ranges that touch. */
 rma_status_t rma_register(void* address, size_t bytes);
 
 /** Undoes one rma_register whose `address` was exactly this one. If several registrations start there, the

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "fabric/registrar.hpp"
+#include "malloc/directory_layout.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -35,31 +38,45 @@ struct Region {
   }
 };
 
-// The directory, as others read it: 64-bit words in the owner's byte order.
+// The directory, as others read it: 64-bit words in the owner's byte order. It is a tree of two
+// levels, so that a change writes little however many regions there are.
 //
-//   word 0     version: how many changes were published. The current copy of the entries is number
-//              version & 1.
-//   words 8..  copy 0, then copy 1. A copy is 8 words, of which the first is the number of entries, then
-//              `capacity` entries of 8 words, sorted by base: base, bytes, generation << 8 | flags, the
-//              largest end of this entry and those before it, the remote keys of rails 0 to 3.
+//   word 0     version: how many changes were published. The current root is number version & 1.
+//   words 8..  root 0, then root 1. A root is 8 words, of which the first is the number of leaves, then the
+//              remote keys of rails 0 to 3 for each chunk of blocks, then the leaves of 4 words, sorted by base:
+//              the first entry's base, the largest end, the place (block, number of entries), the version that
+//              wrote the block.
+//   then       blocks of 128 entries of 8 words, sorted by base: base, bytes, generation << 8 | flags, the
+//              nearest entry before that ends later, the remote keys of rails 0 to 3.
 //
-// The owner writes a change to the copy that is not current and then publishes it by storing the version. So
-// a reader waits for nobody. It retries only if the version has changed meanwhile, which means that a change
-// was completed. An owner that stops in the middle of a change stops no reader.
+// directory_layout.hpp has the details. The blocks are reserved addresses. The owner backs them chunk by chunk when it
+// needs them, and registers each chunk with the network; the key of the directory itself is that of chunk 0 and of all
+// that precedes it.
+//
+// The owner writes a change to blocks and to the root that the current version does not use, and then publishes it by
+// storing the version. So a reader waits for nobody. It retries only if the version has changed meanwhile, which means
+// that a change was completed. An owner that stops in the middle of a change stops no reader.
 
 /// The owner's side of the directory of regions. Thread-safe.
 class RegionTable {
  public:
   /// Returns the size in bytes of a directory of up to `capacity` regions (the setting RMA_MAX_REGIONS).
   static std::size_t directory_bytes(std::size_t capacity);
+  /// Returns how many of these bytes have to be backed when the table is made.
+  static std::size_t first_bytes(std::size_t capacity);
 
-  /// Makes a table without regions. `directory` is zeroed memory of directory_bytes(capacity) bytes, aligned
-  /// to 64 bytes, that outlives the table.
-  explicit RegionTable(std::span<std::byte> directory);
+  /// Backs bytes [offset, offset + bytes) of the directory with zeroed memory, and returns the keys by which the
+  /// network reaches them; keys of 0 if it does not. Called in the order of the offsets, each time once.
+  using Grow = std::function<Result<RailKeys>(std::size_t offset, std::size_t bytes)>;
+
+  /// Makes a table without regions, for at most `capacity` of them or what `directory` holds. `directory` is aligned to
+  /// 64 bytes and outlives the table. It is zeroed memory, all of it or, with `grow`, its first_bytes().
+  explicit RegionTable(std::span<std::byte> directory, std::size_t capacity = SIZE_MAX, Grow grow = {});
 
   /// Lists [base, base + bytes). Regions may overlap. If the same base, bytes and flags are added again, the
   /// table counts it and keeps the keys as they were. The generation and count of `region` are ignored.
-  /// RMA_ERR_SIZE for 0 bytes or an end beyond the last address; RMA_ERR_NO_MEMORY if the directory is full;
+  /// RMA_ERR_SIZE for 0 bytes or an end beyond the last address; RMA_ERR_NO_MEMORY if the directory is full, or
+  /// cannot grow;
   /// RMA_ERR_STATE if the same region was added 2^32 - 1 times.
   Status add(const Region& region);
   Status add(std::uintptr_t base, std::size_t bytes, std::uint32_t flags);
@@ -73,12 +90,40 @@ class RegionTable {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
-  void publish();
+  struct Leaf {
+    std::vector<Region> regions;  // sorted by base, then by bytes, then by flags; with room for all entries
+    std::size_t block = 0;
+    std::uint64_t written = 0;  // the version that wrote the block
+    std::uint64_t end = 0;      // the largest end of its regions
+    std::size_t outer = 0;      // 1 + the number of the nearest leaf before it that ends later; 0: none does
+  };
+  using Leaves = std::vector<Leaf>;
 
-  std::span<std::byte> directory_;
-  std::size_t capacity_;
+  /// Returns the last leaf that does not begin behind the region, or the first one. There are leaves.
+  [[nodiscard]] Leaves::iterator leaf_for(const Region& region);
+  /// Makes blocks until `count` are free.
+  [[nodiscard]] Status make_free(std::size_t count);
+  /// Inserts a region, and `fresh` if one more leaf is needed. There is room for both.
+  void insert(const Region& region, Leaf fresh);
+  /// Makes up for the removal of one of the leaf's regions: no leaf but the last is less than half full.
+  void refill(Leaves::iterator leaf);
+  /// Writes a changed leaf to a free block. Its old one is free once the change is published.
+  void write(Leaf& leaf);
+  void publish();
+  [[nodiscard]] std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(directory_.data()); }
+
+  const std::span<std::byte> directory_;
+  const directory::Geometry geometry_;
+  const std::size_t capacity_;
+  const Grow grow_;
   mutable std::mutex mutex_;
-  std::vector<Region> regions_;  // sorted by base, then by bytes, then by flags
+  Leaves leaves_;  // none is empty
+  std::size_t size_ = 0;
+  std::array<RailKeys, directory::kChunks> chunk_keys_ = {};
+  std::size_t blocks_ = 0;         // those that are backed
+  std::vector<std::size_t> free_;  // backed blocks that the current version does not use; room for all
+  std::vector<std::size_t>
+      unused_;  // blocks that are free after the next publish(); room for all of one change
   std::uint64_t version_ = 0;
   std::uint64_t next_generation_ = 1;
 };
@@ -98,14 +143,17 @@ class RegionView {
 
   /// Returns a region that contains all of [address, address + bytes), as it was at one moment of the call.
   [[nodiscard]] std::optional<Region> find(std::uintptr_t address, std::size_t bytes) const;
+  /// Returns whether regions contain all of [address, address + bytes) together: one, or several between which
+  /// nothing is left out.
+  [[nodiscard]] bool covers(std::uintptr_t address, std::size_t bytes) const;
 
  private:
-  struct Copy;
+  struct Version;
 
   [[nodiscard]] std::uint64_t version() const;
 
   const std::uint64_t* words_ = nullptr;
-  std::size_t capacity_ = 0;
+  directory::Geometry geometry_;
   mutable std::atomic<std::size_t> last_hit_{0};  // a hint: the entry to look at first, which is checked
                                                   // like any other
 };

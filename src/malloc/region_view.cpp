@@ -1,13 +1,13 @@
 #include <algorithm>
 
-#include "malloc/directory_layout.hpp"
+#include "malloc/directory_search.hpp"
 #include "malloc/region_table.hpp"
 
 namespace rma {
 namespace {
 
-// The maximum number of retries of one search. An owner rewrites all entries for each change, and a search
-// reads only a few, so even one retry is rare. A directory that changes more often is damaged.
+// The maximum number of retries of one search. An owner writes a leaf and a root for each change, and a search reads a
+// few of their words, so even one retry is rare. A directory that changes more often is damaged.
 constexpr int kMaxTries = 10'000;
 
 // Acquire: a reader that has read a word of a newer version also sees that the version has moved. Pairs
@@ -19,73 +19,85 @@ std::uint64_t read_word(const std::uint64_t& word) {
 
 }  // namespace
 
-/// One copy of the entries. The words that it returns may mix two versions, until the caller has checked
-/// the version again.
-struct RegionView::Copy {
-  const std::uint64_t* words;
-  std::size_t start;
-  std::size_t entries;
+/// The words of one version, for directory::visit_covering(). They may mix two versions, until the caller has checked the
+/// version again.
+struct RegionView::Version {
+  struct Leaf {
+    const std::uint64_t* block;
+    std::size_t entries;
+    std::size_t outer;
+    std::uint64_t end;
 
-  [[nodiscard]] std::uint64_t word(std::size_t index, std::size_t which) const {
-    return read_word(words[directory::entry_at(start, index) + which]);
-  }
-
-  [[nodiscard]] bool covers(std::size_t index, std::uintptr_t address, std::size_t bytes) const {
-    Region region;
-    region.base = word(index, directory::kBase);
-    region.bytes = word(index, directory::kBytes);
-    return region.covers(address, bytes);
-  }
-
-  [[nodiscard]] Region entry(std::size_t index) const {
-    Region region;
-    region.base = word(index, directory::kBase);
-    region.bytes = word(index, directory::kBytes);
-    const std::uint64_t generation_and_flags = word(index, directory::kGenerationAndFlags);
-    region.generation = directory::generation_of(generation_and_flags);
-    region.flags = directory::flags_of(generation_and_flags);
-    for (std::size_t rail = 0; rail < kMaxRails; ++rail) {
-      region.keys[rail] = word(index, directory::kKeys + rail);
+    [[nodiscard]] std::uint64_t word(std::size_t at, std::size_t which) const {
+      return read_word(block[at * directory::kEntryWords + which]);
     }
-    return region;
+    [[nodiscard]] Region region(std::size_t at) const {
+      Region region;
+      region.base = word(at, directory::kBase);
+      region.bytes = word(at, directory::kBytes);
+      const std::uint64_t generation_and_flags = word(at, directory::kGenerationAndFlags);
+      region.generation = directory::generation_of(generation_and_flags);
+      region.flags = directory::flags_of(generation_and_flags);
+      for (std::size_t rail = 0; rail < kMaxRails; ++rail)
+        region.keys[rail] = word(at, directory::kKeys + rail);
+      return region;
+    }
+  };
+
+  const std::uint64_t* words;
+  const directory::Geometry& geometry;
+  std::size_t root;
+  std::size_t count;
+
+  [[nodiscard]] std::size_t leaves() const { return count; }
+  [[nodiscard]] std::uint64_t leaf_word(std::size_t number, std::size_t which) const {
+    return read_word(words[geometry.leaf_at(root, number) + which]);
+  }
+  [[nodiscard]] std::uint64_t base_of(std::size_t number) const {
+    return leaf_word(number, directory::kLeafBase);
+  }
+  [[nodiscard]] Leaf leaf(std::size_t number) const {
+    const auto place = directory::LeafPlace::of(leaf_word(number, directory::kLeafPlace));
+    const bool valid = place.block < geometry.blocks();
+    return {.block = words + geometry.block_at(valid ? place.block : 0),
+            .entries = valid ? std::min(place.entries, directory::kLeafEntries) : 0,
+            .outer = place.outer,
+            .end = leaf_word(number, directory::kLeafEnd)};
   }
 
-  /// Returns the index of an entry that covers the range, or `entries` if there is none. Looks
-  /// at `hint` first.
-  [[nodiscard]] std::size_t search(std::uintptr_t address, std::size_t bytes, std::size_t hint) const {
-    if (hint < entries && covers(hint, address, bytes)) return hint;
-    std::size_t begin = 0;
-    std::size_t end = entries;
-    while (begin < end) {
-      const std::size_t middle = begin + (end - begin) / 2;
-      if (word(middle, directory::kBase) <= address) {
-        begin = middle + 1;
-      } else {
-        end = middle;
+  /// Finds an entry that contains the range, and sets `hint` to it. Looks at `hint` first.
+  [[nodiscard]] std::optional<Region> search(std::uintptr_t address, std::size_t bytes,
+                                             std::size_t& hint) const {
+    if (const std::size_t number = hint / directory::kLeafEntries; number < count) {
+      const Leaf hinted = leaf(number);
+      if (const std::size_t at = hint % directory::kLeafEntries; at < hinted.entries) {
+        const Region region = hinted.region(at);
+        if (region.covers(address, bytes)) return region;
       }
     }
-    // The entries before `begin` start early enough. If regions overlap, the last of them may not cover the
-    // range and an earlier one may. Once no end reaches the address, no earlier entry covers it.
-    while (begin-- > 0) {
-      if (covers(begin, address, bytes)) return begin;
-      if (word(begin, directory::kReach) < address) break;
-    }
-    return entries;
+    std::optional<Region> found;
+    directory::visit_covering(*this, address, bytes,
+                              [&](std::size_t number, const Leaf& leaf, std::size_t at) {
+                                found = leaf.region(at);
+                                hint = number * directory::kLeafEntries + at;
+                                return true;
+                              });
+    return found;
   }
 };
 
 RegionView::RegionView(std::span<const std::byte> directory) noexcept {
   if (reinterpret_cast<std::uintptr_t>(directory.data()) % alignof(std::uint64_t) != 0) return;
   words_ = reinterpret_cast<const std::uint64_t*>(directory.data());
-  capacity_ = directory::capacity_of(directory.size());
+  geometry_ = directory::Geometry::in_bytes(directory.size());
 }
 
-RegionView::RegionView(const RegionView& other) noexcept : words_(other.words_), capacity_(other.capacity_) {}
+RegionView::RegionView(const RegionView& other) noexcept : words_(other.words_), geometry_(other.geometry_) {}
 
 RegionView& RegionView::operator=(const RegionView& other) noexcept {
   if (this == &other) return *this;
   words_ = other.words_;
-  capacity_ = other.capacity_;
+  geometry_ = other.geometry_;
   return *this;
 }
 
@@ -93,27 +105,42 @@ RegionView& RegionView::operator=(const RegionView& other) noexcept {
 std::uint64_t RegionView::version() const { return read_word(words_[0]); }
 
 std::optional<Region> RegionView::find(std::uintptr_t address, std::size_t bytes) const {
-  if (capacity_ == 0) return std::nullopt;
+  if (geometry_.leaves == 0) return std::nullopt;
   std::uint64_t before = version();
   for (int i = 0; i < kMaxTries; ++i) {
-    const std::size_t start = directory::copy_at(before, capacity_);
-    const Copy copy{words_, start, std::min<std::size_t>(read_word(words_[start]), capacity_)};
+    const std::size_t root = geometry_.root_at(before);
+    const Version current{words_, geometry_, root,
+                          std::min<std::size_t>(read_word(words_[root]), geometry_.leaves)};
     // Relaxed, because this is only a hint, which is checked.
-    const std::size_t at = copy.search(address, bytes, last_hit_.load(std::memory_order_relaxed));
-    std::optional<Region> found;
-    if (at < copy.entries) found = copy.entry(at);
+    const std::size_t old_hint = last_hit_.load(std::memory_order_relaxed);
+    std::size_t hint = old_hint;
+    std::optional<Region> found = current.search(address, bytes, hint);
     const std::uint64_t after = version();
     if (after == before) {
       // The region is checked again, because a directory that no RegionTable keeps may change
       // without its version.
       if (!found || !found->covers(address, bytes) || found->bytes > UINTPTR_MAX - found->base)
         return std::nullopt;
-      if (last_hit_.load(std::memory_order_relaxed) != at) last_hit_.store(at, std::memory_order_relaxed);
+      if (hint != old_hint) last_hit_.store(hint, std::memory_order_relaxed);
       return found;
     }
     before = after;
   }
   return std::nullopt;
+}
+
+bool RegionView::covers(std::uintptr_t address, std::size_t bytes) const {
+  if (find(address, bytes)) return true;
+  if (bytes == 0) return false;
+  // Each step passes the end of a region. A directory that offers more regions than it can hold is damaged.
+  for (std::size_t steps = 0; bytes != 0 && steps <= geometry_.leaves * directory::kLeafEntries; ++steps) {
+    const std::optional<Region> region = find(address, 1);
+    if (!region) return false;
+    const std::size_t inside = std::min<std::size_t>(bytes, region->base + region->bytes - address);
+    address += inside;
+    bytes -= inside;
+  }
+  return bytes == 0;
 }
 
 }  // namespace rma

@@ -134,7 +134,8 @@ Result<Window> Window::create(const WindowOptions& options, const Alias* alias) 
   window.granule_ = huge ? kHugePage : page_bytes();
   window.limit_ = round_up(options.limit, window.granule_);
   window.huge_pages_ = options.huge_pages;
-  const std::size_t bytes = 2 * round_up(window.limit_, kHugePage) + kSpareAddresses;
+  const std::size_t bytes =
+      2 * round_up(window.limit_, kHugePage) + round_up(options.reserved, kHugePage) + kSpareAddresses;
   if (alias != nullptr) window.alias_ = *alias;
   const std::size_t front = window.alias_.file_bytes;
 

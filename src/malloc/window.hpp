@@ -20,6 +20,7 @@ enum class HugePages {
 struct WindowOptions {
   std::size_t limit = 0;  ///< the maximum of backed bytes (the setting RMA_HEAP_SIZE), above 0
   HugePages huge_pages = HugePages::off;
+  std::size_t reserved = 0;  ///< addresses that the window has besides those for twice the limit
 };
 
 /// A reserved range of addresses without memory, into which shared mappings are put. The base is a multiple

@@ -14,6 +14,7 @@
 #include "twosided_compat/attributes.hpp"
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/errors.hpp"
+#include "twosided_compat/fair_lock.hpp"
 #include "twosided_compat/info.hpp"
 
 // Windows (MPI 4.1, chapter 12) over rma.h. The two memory models are one here (MPI_WIN_UNIFIED): a put
@@ -25,8 +26,8 @@ namespace rma::mpi {
 /// (Window::post_counter() and complete_counter()). Other processes change all of it, by atomic operations or
 /// notifications only.
 struct WindowControl {
-  alignas(64) std::uint64_t lock;          ///< of MPI_Win_lock; see window_locks.cpp
-  alignas(64) std::uint64_t all_locks;     ///< of member 0: of MPI_Win_lock_all
+  alignas(64) FairLock lock;               ///< of MPI_Win_lock; see window_locks.cpp
+  alignas(64) FairLock all_locks;          ///< of member 0: of MPI_Win_lock_all
   alignas(64) std::uint64_t accumulating;  ///< 1 while a process accumulates into the member's memory
 };
 

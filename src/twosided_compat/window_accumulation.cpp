@@ -201,6 +201,25 @@ int run_locked(const Window& win, const Accumulation& accumulation) {
   return code != MPI_SUCCESS ? code : released;
 }
 
+/// Which bytes of a contiguous piece are memory of words.
+struct WordSpan {
+  bool some = false;
+  bool all = false;
+};
+
+/// Looks for the two ranges of an owner in which words lie: its heap and its static data.
+WordSpan words_between(const WindowPart& part, std::byte* at, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  if (rma_direct_address(at, bytes, part.owner) != nullptr || part.data.holds(address, bytes))
+    return {.some = true, .all = true};
+  const auto meets = [&](std::uintptr_t begin, std::size_t size) {
+    return address < begin + size && begin < address + bytes;
+  };
+  const bool has_heap = static_cast<std::size_t>(part.owner) < rma_direct.count;
+  const bool heap = has_heap && meets(rma_direct.peers[part.owner].base, rma_direct.peers[part.owner].bytes);
+  return {.some = heap || meets(part.data.begin, part.data.bytes), .all = false};
+}
+
 }  // namespace
 
 int find_accumulate_kernel(MPI_Op op, const PredefinedType& type, Kernel& kernel) {
@@ -235,10 +254,9 @@ Words words_in(const Target& target, const PredefinedType& type) {
   bool some = false;
   bool all = true;
   target.buffer.visit(target.buffer.bytes, [&](std::byte* at, std::size_t bytes) {
-    const bool words = rma_direct_address(at, bytes, part.owner) != nullptr ||
-                       part.data.holds(reinterpret_cast<std::uintptr_t>(at), bytes);
-    some = some || words;
-    all = all && words;
+    const WordSpan span = words_between(part, at, bytes);
+    some = some || span.some;
+    all = all && span.all;
   });
   if (all) return Words::kAll;
   return some ? Words::kSome : Words::kNone;

@@ -1,22 +1,17 @@
 // Passive target epochs: locks, and the calls that complete operations inside of them.
 //
-// Each member has a word `lock`: kExclusive if a process has it for itself or waits to get it so, and the
-// number of processes that share it. Member 0 also has a word `all_locks`: the number of processes between
-// MPI_Win_lock_all and MPI_Win_unlock_all, and above it the number of those that hold an exclusive lock of
-// any member or wait for one. So MPI_Win_lock_all costs one atomic operation, not one for each member
-// (Gerstenberger, Besta, Hoefler: Enabling highly-scalable remote memory access programming with MPI-3 one
-// sided, SC13, section 2.3).
+// Each member has a FairLock `lock`, which processes share or have exclusively. Member 0 also has one of two groups,
+// `all_locks`: the processes between MPI_Win_lock_all and MPI_Win_unlock_all, and those that hold an exclusive lock of any
+// member or wait for one. So MPI_Win_lock_all costs one atomic operation, not one for each member (Gerstenberger, Besta,
+// Hoefler: Enabling highly-scalable remote memory access programming with MPI-3 one sided, SC13, section 2.3).
 //
-//  exclusive: count above in `all_locks`; wait until nobody has locked all. Claim kExclusive in `lock`, or
-//             wait until it is free; then wait until nobody shares. Whoever comes later backs off.
-//  shared:    count in `lock`; take it back and wait if kExclusive is set.
-//  all:       count in `all_locks`; take it back and wait if a process is counted above.
-//
-// Nobody waits while it is counted as a sharer, so there is no circle.
+//  exclusive: enter `all_locks` in the group of the exclusive ones, then take `lock` exclusively.
+//  shared:    share `lock`.
+//  all:       enter `all_locks` in the other group.
 
 #include <fmt/format.h>
 
-#include <array>
+#include <atomic>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/library_failure.hpp"
@@ -27,84 +22,71 @@
 namespace rma::mpi {
 namespace {
 
-using Word = std::uint64_t;
-constexpr Word kExclusive = Word{1} << 63U;
-constexpr Word kOneExclusive = Word{1} << 32U;  // in `all_locks`
-constexpr Word kSharers = kOneExclusive - 1;
+/// The passive epochs of this process in all windows, whose locks it holds or waits for.
+std::atomic<int> open_locks = 0;
 
-/// A word of a member.
-struct Place {
-  Word* word;
-  int rank;
+/// The words of a lock of a member, for fair_lock.
+class LockWords {
+ public:
+  using Word = fair_lock::Word;
+  /// As many turns of processes that run take about as long as the turn of one that the system must let run first.
+  static constexpr Word kOvertakings = 256;
+  class Wait : public WindowWait {
+   public:
+    explicit Wait(const LockWords& words) : WindowWait(words.win_) {}
+  };
+
+  LockWords(const Window& win, FairLock* lock, int rank) : win_(win), lock_(lock), rank_(rank) {}
+  [[nodiscard]] int add(std::uint64_t FairLock::*word, Word operand, Word& old) {
+    return checked(update_word<Word>(RMA_FETCH_ADD, &(lock_->*word), operand, 0, old, rank_));
+  }
+  [[nodiscard]] int load(std::uint64_t FairLock::*word, Word& value) {
+    return checked(update_word<Word>(RMA_FETCH, &(lock_->*word), 0, 0, value, rank_));
+  }
+
+ private:
+  const Window& win_;
+  FairLock* const lock_;
+  const int rank_;
 };
-Place lock_of(const WindowPart& part) {
-  return {&reinterpret_cast<WindowControl*>(part.control)->lock, part.rank};
+
+LockWords lock_of(const Window& win, const WindowPart& part) {
+  return {win, &reinterpret_cast<WindowControl*>(part.control)->lock, part.rank};
 }
-Place all_locks_of(Window& win) {
+LockWords all_locks_of(Window& win) {
   const WindowPart& part = win.part(0);
-  return {&reinterpret_cast<WindowControl*>(part.control)->all_locks, part.rank};
+  return {win, &reinterpret_cast<WindowControl*>(part.control)->all_locks, part.rank};
 }
 
-int update(rma_atomic_op_t op, const Place& place, Word operand, Word& old) {
-  return checked(update_word<Word>(op, place.word, operand, 0, old, place.rank));
-}
-int add(const Place& place, Word operand) {
-  Word old = 0;
-  return update(RMA_FETCH_ADD, place, operand, old);
-}
-constexpr Word minus(Word value) { return ~value + 1; }
-
-/// Waits until none of the bits `mask` of a word is set.
-int wait_until_clear(const Window& win, const Place& place, Word mask) {
-  WindowWait wait(win);
-  while (true) {
-    Word value = 0;
-    if (const int code = update(RMA_FETCH, place, 0, value); code != MPI_SUCCESS) return code;
-    if ((value & mask) == 0) return MPI_SUCCESS;
-    if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
-  }
-}
-
-/// Counts this process as a sharer, unless one of the bits `mask` is set: then waits.
-int share(const Window& win, const Place& place, Word mask) {
-  while (true) {
-    Word old = 0;
-    if (const int code = update(RMA_FETCH_ADD, place, 1, old); code != MPI_SUCCESS) return code;
-    if ((old & mask) == 0) return MPI_SUCCESS;
-    if (const int code = add(place, minus(1)); code != MPI_SUCCESS) return code;
-    if (const int code = wait_until_clear(win, place, mask); code != MPI_SUCCESS) return code;
-  }
-}
-
-/// Claims kExclusive, and waits until nobody shares any more.
-int claim(const Window& win, const Place& place) {
-  while (true) {
-    Word old = 0;
-    if (const int code = update(RMA_OR, place, kExclusive, old); code != MPI_SUCCESS) return code;
-    if ((old & kExclusive) == 0) break;
-    if (const int code = wait_until_clear(win, place, kExclusive); code != MPI_SUCCESS) return code;
-  }
-  const int code = wait_until_clear(win, place, ~kExclusive);
-  if (code != MPI_SUCCESS) static_cast<void>(add(place, kExclusive));  // the carry leaves the word
+int lock_exclusively(Window& win, const WindowPart& part, bool holds_another) {
+  LockWords all = all_locks_of(win);
+  if (const int code = fair_lock::acquire(all, fair_lock::kGroupB, holds_another); code != MPI_SUCCESS)
+    return code;
+  LockWords own = lock_of(win, part);
+  const int code = fair_lock::acquire(own, fair_lock::kExclusive, holds_another);
+  if (code != MPI_SUCCESS) static_cast<void>(fair_lock::release(all, fair_lock::kGroupB));
   return code;
 }
 
-int lock_exclusively(Window& win, const WindowPart& part) {
-  const Place all = all_locks_of(win);
-  if (const int code = add(all, kOneExclusive); code != MPI_SUCCESS) return code;
-  int code = wait_until_clear(win, all, kSharers);
-  if (code == MPI_SUCCESS) code = claim(win, lock_of(part));
-  if (code != MPI_SUCCESS) static_cast<void>(add(all, minus(kOneExclusive)));
+int lock_part(Window& win, const WindowPart& part, Access access) {
+  // Relaxed: only this process's own calls count, and a call of another thread may as well come before or after.
+  const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
+  LockWords own = lock_of(win, part);
+  const int code = access == Access::kExclusive ? lock_exclusively(win, part, holds_another)
+                                                : fair_lock::acquire(own, fair_lock::kShared, holds_another);
+  if (code != MPI_SUCCESS) open_locks.fetch_sub(1, std::memory_order_relaxed);
   return code;
 }
 
 int unlock_part(Window& win, const WindowPart& part, Access access) {
-  if (access == Access::kShared) return add(lock_of(part), minus(1));
-  if (access != Access::kExclusive) return MPI_SUCCESS;
-  const int code =
-      add(lock_of(part), kExclusive);  // the carry leaves the word; sharers come and go meanwhile
-  const int counted = add(all_locks_of(win), minus(kOneExclusive));
-  return code != MPI_SUCCESS ? code : counted;
+  if (access != Access::kShared && access != Access::kExclusive) return MPI_SUCCESS;
+  open_locks.fetch_sub(1, std::memory_order_relaxed);
+  LockWords own = lock_of(win, part);
+  if (access == Access::kShared) return fair_lock::release(own, fair_lock::kShared);
+  const int code = fair_lock::release(own, fair_lock::kExclusive);
+  LockWords all = all_locks_of(win);
+  const int left = fair_lock::release(all, fair_lock::kGroupB);
+  return code != MPI_SUCCESS ? code : left;
 }
 
 int check_assertion(int assertion) {
@@ -167,9 +149,8 @@ int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
   Access access = Access::kUnchecked;
   int code = MPI_SUCCESS;
   if ((assertion & MPI_MODE_NOCHECK) == 0) {
-    const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
-    access = exclusive ? Access::kExclusive : Access::kShared;
-    code = exclusive ? lock_exclusively(*win, part) : share(*win, lock_of(part), kExclusive);
+    access = lock_type == MPI_LOCK_EXCLUSIVE ? Access::kExclusive : Access::kShared;
+    code = lock_part(*win, part, access);
   }
   if (code == MPI_SUCCESS) {
     part.access.store(access, std::memory_order_relaxed);
@@ -210,7 +191,12 @@ int win_lock_all(int assertion, MPI_Win handle) {
   if (win->locks != 0 || all_locked(*win) || win->started)
     return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
   if (checks) {
-    if (const int code = share(*win, all_locks_of(*win), ~kSharers); code != MPI_SUCCESS) return code;
+    LockWords all = all_locks_of(*win);
+    const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
+    if (const int code = fair_lock::acquire(all, fair_lock::kGroupA, holds_another); code != MPI_SUCCESS) {
+      open_locks.fetch_sub(1, std::memory_order_relaxed);
+      return code;
+    }
   }
   win->epoch.store(checks ? Epoch::kLockAll : Epoch::kLockAllUnchecked, std::memory_order_relaxed);
   return MPI_SUCCESS;
@@ -224,7 +210,12 @@ int win_unlock_all(MPI_Win handle) {
   const bool counted = win->epoch.load(std::memory_order_relaxed) == Epoch::kLockAll;
   win->epoch.store(Epoch::kNone, std::memory_order_relaxed);
   const int flushed = checked(rma_fence_all());
-  const int unlocked = counted ? add(all_locks_of(*win), minus(1)) : MPI_SUCCESS;
+  int unlocked = MPI_SUCCESS;
+  if (counted) {
+    open_locks.fetch_sub(1, std::memory_order_relaxed);
+    LockWords all = all_locks_of(*win);
+    unlocked = fair_lock::release(all, fair_lock::kGroupA);
+  }
   return flushed != MPI_SUCCESS ? flushed : unlocked;
 }
 

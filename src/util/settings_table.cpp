@@ -64,9 +64,11 @@ std::span<const SettingInfo> setting_table() {
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "", kRank,
                   "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
                   "2 MiB and more, which takes no more memory. hugetlb needs reserved pages"},
-      SettingInfo{"RMA_MAX_REGIONS", &Settings::max_regions, "1024", 8, 65536, "regions", kRank,
-                  "The length of a rank's region directory. The heap takes one entry, and so does each "
-                  "rma_register and, with a network, each extent by which the heap has grown"},
+      SettingInfo{
+          "RMA_MAX_REGIONS", &Settings::max_regions, "128K", 8, 4U << 20U, "regions", kRank,
+          "The most memory ranges that a rank can show to others. The heap takes one entry, and so does each "
+          "rma_register, each MPI_Win_attach and MPI_Win_create outside the heap and, with a network, each "
+          "extent by which the heap has grown. An entry takes memory only while it is used"},
       SettingInfo{"RMA_CMA", choice<&Settings::cma>(kCma), "auto", 0, 0, "", kRank,
                   "Access registered memory outside the heap of ranks of this host by process_vm_readv and "
                   "process_vm_writev, if the system allows it. Otherwise, and with off, the owner's helper "

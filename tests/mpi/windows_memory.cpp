@@ -1,11 +1,19 @@
 // The memory of windows: loads and stores in shared ones, attached pieces of dynamic ones, parts of different
 // sizes, and the calls with large counts.
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <random>
+#include <span>
 #include <vector>
+
+#include "rma/direct.h"
 
 #include "window_case.hpp"
 
@@ -127,6 +135,185 @@ void attached_pieces() {
   SUCCEEDS(MPI_Free_mem(library));
 }
 
+/// The memory of a dynamic window that several attached pieces make up together.
+enum class Place { kMalloc, kLibrary, kStatic, kBehindHeap };
+constexpr int kSpanInts = 2048;  // two pages
+alignas(4096) std::array<int, kSpanInts> static_ints;
+
+/// Two pages of which the first is the last of this rank's heap, and the second is the program's.
+class PagesAtTheHeapsEnd {
+ public:
+  PagesAtTheHeapsEnd() {
+    const rma_direct_peer_t& own = rma_direct.peers[rank_in(MPI_COMM_WORLD)];
+    // The address is one of this process: its own heap.
+    end_ = reinterpret_cast<std::byte*>(own.base + own.bytes);
+    remap(PROT_READ | PROT_WRITE);
+  }
+  ~PagesAtTheHeapsEnd() { remap(PROT_NONE); }
+  PagesAtTheHeapsEnd(const PagesAtTheHeapsEnd&) = delete;
+  PagesAtTheHeapsEnd& operator=(const PagesAtTheHeapsEnd&) = delete;
+  [[nodiscard]] int* ints() const { return reinterpret_cast<int*>(end_ - kPage); }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  /// Puts the program's page where the library keeps one that nobody may access.
+  void remap(int protection) const {
+    CHECK(mmap(end_, kPage, protection, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == end_);
+  }
+  std::byte* end_;
+};
+
+/// One of the calls that access memory, at random places of the memory of the next rank, and what it should do there.
+class SpanningCalls {
+ public:
+  SpanningCalls(MPI_Win win, int target, MPI_Aint base, unsigned seed)
+      : win_(win), target_(target), base_(base), random_(seed), model_(kSpanInts) {
+    SUCCEEDS(MPI_Type_vector(kBlocks, 1, 3, MPI_INT, &every_third_));
+    SUCCEEDS(MPI_Type_commit(&every_third_));
+  }
+  ~SpanningCalls() { SUCCEEDS(MPI_Type_free(&every_third_)); }
+  SpanningCalls(const SpanningCalls&) = delete;
+  SpanningCalls& operator=(const SpanningCalls&) = delete;
+  [[nodiscard]] const std::vector<int>& model() const { return model_; }
+
+  void make_one() {
+    const int first = static_cast<int>(random_() % (kSpanInts - 64));
+    const int most = kSpanInts - first;
+    const int count = 1 + static_cast<int>(random_() % static_cast<unsigned>(most));
+    std::vector<int> values(static_cast<std::size_t>(count));
+    for (int& value : values) value = static_cast<int>(random_() % 1000);
+    std::vector<int> got(values.size(), -1);
+    const std::vector<int> old(model_.begin() + first, model_.begin() + first + count);
+    const MPI_Aint at = base_ + first * static_cast<MPI_Aint>(sizeof(int));
+    const auto in_model = std::span(model_).subspan(static_cast<std::size_t>(first), values.size());
+    int fetched = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    switch (random_() % 9) {
+      case 0:
+        SUCCEEDS(MPI_Put(values.data(), count, MPI_INT, target_, at, count, MPI_INT, win_));
+        std::ranges::copy(values, in_model.begin());
+        break;
+      case 1:
+        SUCCEEDS(MPI_Rput(values.data(), count, MPI_INT, target_, at, count, MPI_INT, win_, &request));
+        SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        std::ranges::copy(values, in_model.begin());
+        break;
+      case 2:
+        SUCCEEDS(MPI_Get(got.data(), count, MPI_INT, target_, at, count, MPI_INT, win_));
+        fetched = count;
+        break;
+      case 3:
+        SUCCEEDS(MPI_Rget(got.data(), count, MPI_INT, target_, at, count, MPI_INT, win_, &request));
+        SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        fetched = count;
+        break;
+      case 4:
+        SUCCEEDS(MPI_Accumulate(values.data(), count, MPI_INT, target_, at, count, MPI_INT, MPI_SUM, win_));
+        for (std::size_t i = 0; i < values.size(); ++i) in_model[i] += values[i];
+        break;
+      case 5:
+        SUCCEEDS(MPI_Get_accumulate(values.data(), count, MPI_INT, got.data(), count, MPI_INT, target_, at,
+                                    count, MPI_INT, MPI_REPLACE, win_));
+        std::ranges::copy(values, in_model.begin());
+        fetched = count;
+        break;
+      case 6:
+        // Elements of 2 bytes, which are no words.
+        SUCCEEDS(MPI_Accumulate(values.data(), 2 * count, MPI_SHORT, target_, at, 2 * count, MPI_SHORT,
+                                MPI_BXOR, win_));
+        for (std::size_t i = 0; i < values.size(); ++i) in_model[i] ^= values[i];
+        break;
+      case 7:
+        if (count < kBlocks || most < 3 * kBlocks) break;
+        SUCCEEDS(MPI_Put(values.data(), kBlocks, MPI_INT, target_, at, 1, every_third_, win_));
+        for (int i = 0; i < kBlocks; ++i)
+          model_[static_cast<std::size_t>(first + 3 * i)] = values[static_cast<std::size_t>(i)];
+        break;
+      default:
+        SUCCEEDS(MPI_Fetch_and_op(values.data(), got.data(), MPI_INT, target_, at, MPI_SUM, win_));
+        in_model[0] += values[0];
+        fetched = 1;
+    }
+    SUCCEEDS(MPI_Win_flush(target_, win_));
+    CHECK(std::equal(old.begin(), old.begin() + fetched, got.begin()));
+  }
+
+ private:
+  static constexpr int kBlocks = 20;
+
+  const MPI_Win win_;
+  const int target_;
+  const MPI_Aint base_;
+  std::mt19937 random_;
+  std::vector<int> model_;
+  MPI_Datatype every_third_ = MPI_DATATYPE_NULL;
+};
+
+/// Accesses memory that several attached pieces make up together, whose borders lie anywhere.
+void span_pieces(Place place, unsigned seed) {
+  const Ring ring(MPI_COMM_WORLD);
+  std::mt19937 random(seed + static_cast<unsigned>(ring.rank));
+  std::vector<int> malloc_ints(kSpanInts);
+  std::optional<PagesAtTheHeapsEnd> pages;
+  int* ints = nullptr;
+  if (place == Place::kMalloc) ints = malloc_ints.data();
+  if (place == Place::kStatic) ints = static_ints.data();
+  if (place == Place::kLibrary)
+    SUCCEEDS(MPI_Alloc_mem(kSpanInts * sizeof(int), MPI_INFO_NULL, static_cast<void*>(&ints)));
+  if (place == Place::kBehindHeap) ints = pages.emplace().ints();
+  std::fill_n(ints, kSpanInts, 0);
+  MPI_Win win = MPI_WIN_NULL;
+  SUCCEEDS(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  SUCCEEDS(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+  // A border at the middle, so that a piece ends where the heap does; the others divide integers as well.
+  constexpr int kBytes = kSpanInts * static_cast<int>(sizeof(int));
+  std::vector<int> borders = {0, kBytes / 2, kBytes};
+  for (int i = 0; i < 6; ++i) borders.push_back(static_cast<int>(random() % kBytes));
+  std::ranges::sort(borders);
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  std::vector<std::size_t> order(borders.size() - 1);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::shuffle(order, random);
+  auto* const bytes = reinterpret_cast<std::byte*>(ints);
+  for (const std::size_t i : order)
+    SUCCEEDS(MPI_Win_attach(win, bytes + borders[i], borders[i + 1] - borders[i]));
+  MPI_Aint mine = 0;
+  MPI_Aint theirs = 0;
+  SUCCEEDS(MPI_Get_address(ints, &mine));
+  SUCCEEDS(MPI_Sendrecv(&mine, 1, MPI_AINT, ring.previous, 0, &theirs, 1, MPI_AINT, ring.next, 0,
+                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  SUCCEEDS(MPI_Win_lock_all(0, win));
+  SpanningCalls calls(win, ring.next, theirs, seed);
+  for (int i = 0; i < 120; ++i) calls.make_one();
+  SUCCEEDS(MPI_Win_unlock_all(win));
+  std::vector<int> expected(kSpanInts);
+  SUCCEEDS(MPI_Sendrecv(calls.model().data(), kSpanInts, MPI_INT, ring.next, 1, expected.data(), kSpanInts,
+                        MPI_INT, ring.previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  CHECK(std::equal(expected.begin(), expected.end(), ints));
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  // Without the last piece, calls that need it are refused, and move nothing.
+  SUCCEEDS(MPI_Win_detach(win, bytes + borders[borders.size() - 2]));
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  if (place != Place::kLibrary && ring.size > 1) {
+    SUCCEEDS(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, ring.next, 0, win));
+    const std::vector<short> values(2 * kSpanInts, 3);
+    std::vector<short> got(values.size());
+    const int count = 2 * kSpanInts;
+    CHECK(MPI_Put(values.data(), count, MPI_SHORT, ring.next, theirs, count, MPI_SHORT, win) ==
+          MPI_ERR_RMA_RANGE);
+    CHECK(MPI_Get(got.data(), count, MPI_SHORT, ring.next, theirs, count, MPI_SHORT, win) ==
+          MPI_ERR_RMA_RANGE);
+    CHECK(MPI_Accumulate(values.data(), count, MPI_SHORT, ring.next, theirs, count, MPI_SHORT, MPI_SUM,
+                         win) == MPI_ERR_RMA_RANGE);
+    SUCCEEDS(MPI_Win_unlock(ring.next, win));
+  }
+  SUCCEEDS(MPI_Barrier(MPI_COMM_WORLD));
+  CHECK(std::equal(expected.begin(), expected.end(), ints));
+  for (std::size_t i = 0; i + 2 < borders.size(); ++i) SUCCEEDS(MPI_Win_detach(win, bytes + borders[i]));
+  SUCCEEDS(MPI_Win_free(&win));
+  if (place == Place::kLibrary) SUCCEEDS(MPI_Free_mem(ints));
+}
+
 /// Windows over memory of the library, and of nobody: parts may be empty.
 void parts_of_all_sizes() {
   const int rank = rank_in(MPI_COMM_WORLD);
@@ -241,6 +428,11 @@ int main(int argc, char** argv) {
     shared_parts(false);
   }
   attached_pieces();
+  const unsigned seed = test_seed();
+  for (const Place place : {Place::kMalloc, Place::kLibrary, Place::kStatic, Place::kBehindHeap}) {
+    // Other hosts reach only what the heap has allocated.
+    if (place != Place::kBehindHeap || on_one_host()) span_pieces(place, seed);
+  }
   parts_of_all_sizes();
   large_forms();
   large_transfers();

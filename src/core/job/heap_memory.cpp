@@ -8,7 +8,9 @@
 #include <span>
 
 #include "malloc/window_backing.hpp"
+#include "util/log.hpp"
 #include "util/memory_limit.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 namespace {
@@ -61,7 +63,8 @@ Status HeapMemory::alias(std::byte* address, std::size_t bytes, bool joined) {
 Result<std::unique_ptr<HeapMemory>> HeapMemory::reserve(const Settings& settings, std::size_t locals) {
   const WindowOptions options = {
       .limit = settings.heap_size != 0 ? settings.heap_size : automatic_heap_size(locals),
-      .huge_pages = window_pages(settings.huge_pages)};
+      .huge_pages = window_pages(settings.huge_pages),
+      .reserved = RegionTable::directory_bytes(settings.max_regions)};
   auto window = Window::create(options, own_alias());
   if (!window.ok()) return std::move(window).status();
   return std::unique_ptr<HeapMemory>(new HeapMemory(std::move(window).value()));
@@ -71,10 +74,12 @@ Status HeapMemory::start(const Settings& settings, Rails& rails) {
   // The directory lies in front of what the allocator manages, because the allocator lists the window in it.
   directory_bytes_ = RegionTable::directory_bytes(settings.max_regions);
   directory_offset_ = window_.alias().file_bytes;
-  const std::size_t backed = round_up(directory_bytes_, window_.granule());
-  if (Status status = window_.back(directory_offset_, backed); !status.ok())
+  const std::size_t first = RegionTable::first_bytes(settings.max_regions);
+  if (Status status = back_directory(first); !status.ok())
     return std::move(status).within("region directory");
-  regions_ = std::make_unique<RegionTable>(directory());
+  regions_ = std::make_unique<RegionTable>(
+      directory(), settings.max_regions,
+      [this, &rails](std::size_t offset, std::size_t bytes) { return grow_directory(rails, offset, bytes); });
   const bool network = rails.count() != 0;
   if (!network) {
     backing_ = std::make_unique<WindowBacking>(window_, settings.heap_keep);
@@ -82,7 +87,7 @@ Status HeapMemory::start(const Settings& settings, Rails& rails) {
     auto backing = std::make_unique<RegisteredBacking>(window_, *regions_, rails, settings.extent_bytes);
     registered_ = backing.get();
     if (const Alias& alias = window_.alias(); alias.bytes != 0) registered_->adopt(alias.offset, alias.bytes);
-    registered_->adopt(directory_offset_, backed);
+    registered_->adopt(directory_offset_, directory_backed_);
     backing_ = std::move(backing);
   }
   user_regions_ = std::make_unique<UserRegions>(*regions_, network ? &rails : nullptr);
@@ -91,6 +96,40 @@ Status HeapMemory::start(const Settings& settings, Rails& rails) {
   if (!allocator.ok()) return std::move(allocator).status();
   allocator_ = std::move(allocator).value();
   return {};
+}
+
+HeapMemory::~HeapMemory() {
+  // In this order each of them still has what it uses.
+  user_regions_.reset();
+  allocator_.reset();
+  backing_.reset();
+  regions_.reset();
+  for (const Registered& registered : directory_registered_) directory_rails_->remove(registered);
+}
+
+Status HeapMemory::back_directory(std::size_t bytes) {
+  const std::size_t wanted = round_up(bytes, window_.granule());
+  if (wanted <= directory_backed_) return {};
+  Status status = window_.back(directory_offset_ + directory_backed_, wanted - directory_backed_);
+  if (status.ok()) directory_backed_ = wanted;
+  return status;
+}
+
+Result<RailKeys> HeapMemory::grow_directory(Rails& rails, std::size_t offset, std::size_t bytes) {
+  if (Status status = back_directory(offset + bytes); !status.ok()) return status;
+  if (rails.count() == 0) return RailKeys{};
+  directory_registered_.reserve(directory_registered_.size() + 1);
+  auto registered = rails.add(directory().data() + offset, bytes);
+  if (!registered.ok()) {
+    log(LogLevel::warn,
+        text("other hosts no longer reach this rank's memory, because a part of the list of it cannot "
+             "be registered: {}; raise the limit of locked memory (ulimit -l)",
+             registered.status().text()));
+    return RailKeys{};
+  }
+  directory_rails_ = &rails;
+  directory_registered_.push_back(registered.value());
+  return registered->remote;
 }
 
 std::optional<Registered> HeapMemory::registration_of(std::uintptr_t address, std::size_t bytes) const {
@@ -103,13 +142,22 @@ std::optional<Registered> HeapMemory::registration_of(std::uintptr_t address, st
 }
 
 bool HeapMemory::given_out(std::uintptr_t address, std::size_t bytes) const {
-  const std::uintptr_t offset = address - reinterpret_cast<std::uintptr_t>(window_.base());
-  const std::size_t heap = window_.address_bytes();
-  if (bytes <= heap && offset <= heap - bytes) {
+  const auto heap = reinterpret_cast<std::uintptr_t>(window_.base());
+  const std::uintptr_t heap_end = heap + window_.address_bytes();
+  if (bytes > UINTPTR_MAX - address) return false;
+  const std::uintptr_t end = address + bytes;
+  if (address >= heap && end <= heap_end)
     return registered_ != nullptr && registered_->covers(address, bytes);
-  }
-  const RegionView listed(directory());
-  return listed.find(address, bytes).has_value() && is_mapped(address, bytes);
+  const RegionView regions(directory());
+  const auto listed = [&](std::uintptr_t from, std::uintptr_t to) {
+    return regions.covers(from, to - from) && is_mapped(from, to - from);
+  };
+  if (end <= heap || address >= heap_end) return listed(address, end);
+  // The range crosses an end of the heap. Without a network only ranks of this host ask, and these have mapped the
+  // heap.
+  const std::uintptr_t first = std::max(address, heap);
+  const bool in_heap = registered_ == nullptr || registered_->covers(first, std::min(end, heap_end) - first);
+  return in_heap && (address >= heap || listed(address, heap)) && (end <= heap_end || listed(heap_end, end));
 }
 
 }  // namespace rma

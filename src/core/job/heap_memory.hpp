@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/job/user_regions.hpp"
 #include "fabric/rails.hpp"
@@ -51,12 +52,23 @@ class HeapMemory {
   /// of the heap that is registered with the network, or the user has registered it and it is still mapped.
   [[nodiscard]] bool given_out(std::uintptr_t address, std::size_t bytes) const;
 
+  ~HeapMemory();
+  HeapMemory(const HeapMemory&) = delete;
+  HeapMemory& operator=(const HeapMemory&) = delete;
+
  private:
   explicit HeapMemory(Window window) : window_(std::move(window)) {}
+  /// Takes memory for the first `bytes` bytes of the directory.
+  [[nodiscard]] Status back_directory(std::size_t bytes);
+  /// Does what RegionTable::Grow asks for.
+  [[nodiscard]] Result<RailKeys> grow_directory(Rails& rails, std::size_t offset, std::size_t bytes);
 
   Window window_;
   std::size_t directory_offset_ = 0;  ///< in the window, behind the aliased memory
   std::size_t directory_bytes_ = 0;
+  std::size_t directory_backed_ = 0;              ///< the first bytes of it, which have memory
+  std::vector<Registered> directory_registered_;  ///< the parts by which it has grown
+  Rails* directory_rails_ = nullptr;              ///< with which these are registered
   std::unique_ptr<RegionTable> regions_;
   std::unique_ptr<Backing> backing_;
   RegisteredBacking* registered_ = nullptr;  // backing_ if there is a network, else null

@@ -213,14 +213,30 @@ std::span<std::byte> Job::service(Service service, int rank) const {
   return {reinterpret_cast<std::byte*>(address), block.bytes};
 }
 
+Job::HeapParts Job::heap_parts(const void* address, std::size_t bytes, int rank) const {
+  const rma_direct_peer_t& heap = direct_[static_cast<std::size_t>(rank)];
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const std::size_t before = first < heap.base ? std::min<std::size_t>(bytes, heap.base - first) : 0;
+  const std::uintptr_t offset = first + before - heap.base;
+  const std::size_t inside =
+      offset < heap.bytes ? std::min<std::size_t>(bytes - before, heap.bytes - offset) : 0;
+  return {.before = before, .inside = inside, .behind = bytes - before - inside};
+}
+
 Path Job::resolve(const void* address, std::size_t bytes, int rank) const {
   if (std::byte* const here = direct(address, bytes, rank); here != nullptr) {
     return {.kind = Path::Kind::direct, .here = here};
   }
   if (!mapped(rank)) return {.kind = Path::Kind::network, .here = nullptr};
-  const auto region =
-      mapped_[static_cast<std::size_t>(rank)]->regions.find(reinterpret_cast<std::uintptr_t>(address), bytes);
-  if (!region) return {};
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  if (bytes > UINTPTR_MAX - first) return {};
+  const HeapParts parts = heap_parts(address, bytes, rank);
+  const RegionView& regions = mapped_[static_cast<std::size_t>(rank)]->regions;
+  const bool listed = parts.inside == 0 ? regions.covers(first, bytes)
+                                        : (parts.before == 0 || regions.covers(first, parts.before)) &&
+                                              (parts.behind == 0 ||
+                                               regions.covers(first + bytes - parts.behind, parts.behind));
+  if (!listed) return {};
   std::byte* const own =
       rank == this->rank() ? const_cast<std::byte*>(static_cast<const std::byte*>(address)) : nullptr;
   return {.kind = Path::Kind::foreign, .here = own};

@@ -22,8 +22,8 @@ namespace rma {
 struct Path {
   enum class Kind : std::uint8_t {
     direct,   ///< the range is mapped here, at `here`
-    foreign,  ///< registered by its owner, outside its heap: through a transport, or at `here` when it is our
-              ///< own
+    foreign,  ///< registered by its owner, all or partly outside its heap: through a transport, or at `here`
+              ///< when it is our own
     network,  ///< the rank is not mapped here
     none      ///< the range is neither allocated nor registered
   };
@@ -110,7 +110,16 @@ class Job {
     return const_cast<std::byte*>(static_cast<const std::byte*>(address)) + peer.delta;
   }
 
-  /// Returns the path to `rank`'s [address, address + bytes).
+  /// The parts of a range before, in, and behind a rank's heap, in bytes.
+  struct HeapParts {
+    std::size_t before = 0;
+    std::size_t inside = 0;
+    std::size_t behind = 0;
+  };
+  /// Divides `rank`'s [address, address + bytes), which does not pass the last address. The rank is mapped here.
+  [[nodiscard]] HeapParts heap_parts(const void* address, std::size_t bytes, int rank) const;
+
+  /// Returns the path to `rank`'s [address, address + bytes), which may lie in several regions that touch.
   [[nodiscard]] Path resolve(const void* address, std::size_t bytes, int rank) const;
 
   /// Returns the process of `rank`, which is mapped here, for a transport of this host.

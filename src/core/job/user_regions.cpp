@@ -45,7 +45,12 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
                                       bytes, static_cast<void*>(address), made.status().text()));
     }
   }
-  if (Status status = regions_.add(region); !status.ok()) return status;
+  std::size_t& as_long = lengths_[bytes];
+  if (Status status = regions_.add(region); !status.ok()) {
+    if (as_long == 0) lengths_.erase(bytes);
+    return status;
+  }
+  ++as_long;
   entry = {.count = 1, .registered = registered};
   deregister.dismiss();
   return {};
@@ -54,8 +59,10 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
 std::optional<Registered> UserRegions::find(const std::byte* address, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard guard(lock_);
+  const std::size_t longest = lengths_.empty() ? 0 : lengths_.rbegin()->first;
   for (auto next = entries_.upper_bound(begin); next != entries_.begin();) {
     --next;
+    if (begin - next->first > longest) break;  // no entry that begins so early ends behind `begin`
     for (const auto& [length, entry] : next->second) {
       const bool inside = begin - next->first <= length && bytes <= length - (begin - next->first);
       if (inside && entry.registered.bytes != 0) return entry.registered;
@@ -72,6 +79,7 @@ Status UserRegions::remove(std::byte* address) {
   const auto shortest = by_bytes.begin();
   if (--shortest->second.count > 0) return {};
   if (shortest->second.registered.bytes != 0) registrar_->remove(shortest->second.registered);
+  if (const auto as_long = lengths_.find(shortest->first); --as_long->second == 0) lengths_.erase(as_long);
   by_bytes.erase(shortest);
   if (by_bytes.empty()) entries_.erase(base);
   return {};

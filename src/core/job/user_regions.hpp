@@ -41,6 +41,8 @@ class UserRegions {
   Registrar* const registrar_;
   std::mutex lock_;  ///< guards entries_ and its agreement with regions_
   std::map<std::uintptr_t, std::map<std::size_t, Entry>> entries_;  ///< by base, then bytes
+  std::map<std::size_t, std::size_t>
+      lengths_;  ///< how many entries have so many bytes: bounds the search in find()
 };
 
 }  // namespace rma

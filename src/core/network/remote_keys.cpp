@@ -10,9 +10,10 @@ namespace rma {
 class RemoteKeys::DirectoryReader final : public RemoteMemory::Reader {
  public:
   DirectoryReader(RemoteKeys& keys, Batch& batch, Peer& peer) : keys_(keys), batch_(batch), peer_(peer) {}
-  [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes) override {
+  [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes,
+                            const RailKeys& keys) override {
     if (Status status = keys_.posting_.flush(batch_); !status.ok()) return status;
-    return keys_.read(peer_, to, address, bytes);
+    return keys_.read(peer_, to, address, bytes, keys);
   }
 
  private:
@@ -44,7 +45,8 @@ Status RemoteKeys::find_all(Batch& batch, Peer& peer, std::uintptr_t address, st
   return {};
 }
 
-Status RemoteKeys::read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes) {
+Status RemoteKeys::read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes,
+                        const RailKeys& keys) {
   Batch batch(peer.rank);
   Status status;
   while (bytes > 0 && status.ok()) {
@@ -53,7 +55,7 @@ Status RemoteKeys::read(Peer& peer, std::byte* to, std::uintptr_t address, std::
                  .remote = address,
                  .local = to,
                  .bytes = part,
-                 .remote_keys = peer.memory->place().keys};
+                 .remote_keys = keys};
     status = bounce_.post(batch, peer, span);
     address += part;
     to += part;

@@ -32,8 +32,9 @@ class RemoteKeys {
  private:
   class DirectoryReader;
 
-  /// Reads [address, address + bytes) of the rank and waits for it.
-  [[nodiscard]] Status read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes);
+  /// Reads [address, address + bytes) of the rank by these keys of this process's rails, and waits for it.
+  [[nodiscard]] Status read(Peer& peer, std::byte* to, std::uintptr_t address, std::size_t bytes,
+                            const RailKeys& keys);
 
   PendingOperations& pending_;
   Posting& posting_;

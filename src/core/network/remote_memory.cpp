@@ -1,10 +1,11 @@
 #include "core/network/remote_memory.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
+#include <unordered_map>
+#include <utility>
 
-#include "malloc/directory_layout.hpp"
+#include "malloc/directory_search.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 
@@ -15,13 +16,14 @@ namespace {
 /// RegionTable does not change so often.
 constexpr int kMaxTries = 1000;
 
-Region region_of(const std::uint64_t* words, const RailMatch& rails) {
+template <typename Leaf>
+Region region_of(const Leaf& leaf, std::size_t at, const RailMatch& rails) {
   Region region;
-  region.base = words[directory::kBase];
-  region.bytes = words[directory::kBytes];
-  region.generation = directory::generation_of(words[directory::kGenerationAndFlags]);
-  region.flags = directory::flags_of(words[directory::kGenerationAndFlags]);
-  for (std::size_t i = 0; i < kMaxRails; ++i) region.keys[i] = words[directory::kKeys + i];
+  region.base = leaf.word(at, directory::kBase);
+  region.bytes = leaf.word(at, directory::kBytes);
+  region.generation = directory::generation_of(leaf.word(at, directory::kGenerationAndFlags));
+  region.flags = directory::flags_of(leaf.word(at, directory::kGenerationAndFlags));
+  for (std::size_t i = 0; i < kMaxRails; ++i) region.keys[i] = leaf.word(at, directory::kKeys + i);
   region.keys = rails.by_mine(region.keys);
   return region;
 }
@@ -32,62 +34,135 @@ bool has_keys(const Region& region) {
 
 }  // namespace
 
+// Regions overlap. The window's own entry, which has no key, contains all extents, and the user's regions may lie
+// anywhere. A region with keys is better than any without.
 std::optional<Region> RemoteMemory::known(std::uintptr_t address) const {
-  auto next = std::upper_bound(regions_.begin(), regions_.end(), address,
-                               [](std::uintptr_t a, const Region& region) { return a < region.base; });
-  // Regions overlap. The window's own entry, which has no key, contains all extents, and the user's regions
-  // may lie anywhere. A region with keys is better than any without.
   std::optional<Region> found;
-  while (next != regions_.begin()) {
-    --next;
-    if (!next->covers(address, 1)) continue;
-    if (has_keys(*next)) return *next;
-    if (!found) found = *next;
-  }
+  directory::visit_covering(tree_, address, 1, [&](std::size_t /*number*/, const Leaf& leaf, std::size_t at) {
+    const Region region = region_of(leaf, at, rails_);
+    if (region.bytes > UINTPTR_MAX - region.base) return false;
+    const bool is_better = has_keys(region);
+    if (is_better || !found) found = region;
+    return is_better;
+  });
   return found;
 }
 
-Status RemoteMemory::read_entries(Reader& reader, std::uint64_t version, std::vector<Region>& regions) {
-  const std::size_t capacity = directory::capacity_of(place_.bytes);
-  const std::uintptr_t copy = place_.address + directory::copy_at(version, capacity) * sizeof(std::uint64_t);
-  std::uint64_t count = 0;
-  if (Status status = reader.read(reinterpret_cast<std::byte*>(&count), copy, sizeof count); !status.ok()) {
-    return status;
+bool RemoteMemory::covers(std::uintptr_t address, std::size_t bytes) const {
+  const std::shared_lock guard(lock_);
+  while (bytes > 0) {
+    const std::optional<Region> region = known(address);
+    if (!region) return false;
+    const std::size_t inside = std::min<std::size_t>(bytes, region->base + region->bytes - address);
+    address += inside;
+    bytes -= inside;
   }
-  count = std::min<std::uint64_t>(count, capacity);
-  std::vector<std::uint64_t> words(count * directory::kEntryWords);
-  if (count != 0) {
-    const std::uintptr_t first = copy + directory::kCopyHeaderWords * sizeof(std::uint64_t);
-    if (Status status = reader.read(reinterpret_cast<std::byte*>(words.data()), first, words.size() * 8);
-        !status.ok()) {
-      return status;
-    }
+  return true;
+}
+
+Status RemoteMemory::read_words(Reader& reader, std::size_t at, std::span<std::uint64_t> words,
+                                const RailKeys& keys) const {
+  return reader.read(reinterpret_cast<std::byte*>(words.data()), place_.address + at * directory::kWord,
+                     words.size_bytes(), keys);
+}
+
+Status RemoteMemory::read_root(Reader& reader, Tree& tree) const {
+  const std::size_t root = geometry_.root_at(tree.version);
+  // One read is enough for a list of the usual length.
+  constexpr std::size_t kFirst = 32;
+  std::vector<std::uint64_t> words(directory::kRootHeaderWords +
+                                   std::min(kFirst, geometry_.leaves) * directory::kLeafWords);
+  if (Status status = read_words(reader, root, words, place_.keys); !status.ok()) return status;
+  const std::size_t count = std::min<std::uint64_t>(words.front(), geometry_.leaves);
+  if (const std::size_t first = words.size(),
+      all = directory::kRootHeaderWords + count * directory::kLeafWords;
+      all > first) {
+    words.resize(all);
+    Status status = read_words(reader, root + first, std::span(words).subspan(first), place_.keys);
+    if (!status.ok()) return status;
   }
+  tree.chunks[0] = place_.keys;
+  for (std::size_t chunk = 1; chunk < directory::kChunks; ++chunk) {
+    RailKeys keys = {};
+    std::copy_n(&words[directory::Geometry::chunk_keys_at(0, chunk)], kMaxRails, keys.begin());
+    tree.chunks[chunk] = rails_.by_mine(keys);
+  }
+  const std::shared_lock guard(lock_);
+  std::unordered_map<std::size_t, const Leaf*> by_block;
+  for (const Leaf& leaf : tree_.list) by_block.emplace(leaf.block, &leaf);
   for (std::size_t i = 0; i < count; ++i) {
-    const Region region = region_of(&words[i * directory::kEntryWords], rails_);
-    if (region.bytes <= UINTPTR_MAX - region.base) regions.push_back(region);
+    const std::uint64_t* const of_leaf = &words[directory::Geometry::leaf_at(0, i)];
+    const auto place = directory::LeafPlace::of(of_leaf[directory::kLeafPlace]);
+    if (place.block >= geometry_.blocks()) continue;
+    Leaf leaf = {.base = of_leaf[directory::kLeafBase],
+                 .end = of_leaf[directory::kLeafEnd],
+                 .written = of_leaf[directory::kLeafWritten],
+                 .block = place.block,
+                 .entries = std::min(place.entries, directory::kLeafEntries),
+                 .outer = place.outer,
+                 .words = nullptr};
+    if (const auto old = by_block.find(leaf.block); old != by_block.end()) {
+      const Leaf& known = *old->second;
+      if (known.written == leaf.written && known.entries == leaf.entries) leaf.words = known.words;
+    }
+    tree.list.push_back(std::move(leaf));
   }
   return {};
+}
+
+Status RemoteMemory::read_leaves(Reader& reader, Tree& tree) const {
+  std::vector<std::uint64_t> words;
+  for (std::size_t i = 0; i < tree.list.size();) {
+    if (tree.list[i].words != nullptr) {
+      ++i;
+      continue;
+    }
+    // Leaves in neighbouring blocks of one chunk are read together.
+    const std::size_t block = tree.list[i].block;
+    const std::size_t chunk = directory::chunk_of(block);
+    std::size_t end = i + 1;
+    while (end < tree.list.size() && tree.list[end].words == nullptr &&
+           tree.list[end].block == block + (end - i) && directory::chunk_of(tree.list[end].block) == chunk) {
+      ++end;
+    }
+    if (tree.chunks[chunk] == RailKeys{}) return unregistered();
+    words.resize((end - i - 1) * directory::kBlockWords +
+                 tree.list[end - 1].entries * directory::kEntryWords);
+    if (Status status = read_words(reader, geometry_.block_at(block), words, tree.chunks[chunk]);
+        !status.ok())
+      return status;
+    for (std::size_t leaf = i; leaf < end; ++leaf) {
+      const auto* const first = words.data() + (leaf - i) * directory::kBlockWords;
+      tree.list[leaf].words = std::make_shared<const std::vector<std::uint64_t>>(
+          first, first + tree.list[leaf].entries * directory::kEntryWords);
+    }
+    i = end;
+  }
+  return {};
+}
+
+Status RemoteMemory::unregistered() const {
+  return {RMA_ERR_UNSUPPORTED,
+          text("rank {} could not register the list of its memory with the network: raise its "
+               "limit of locked memory (ulimit -l)",
+               rank_)};
 }
 
 Status RemoteMemory::refresh(Reader& reader) {
   rma::count(Counter::directory_read);
   for (int i = 0; i < kMaxTries; ++i) {
-    std::uint64_t before = 0;
+    Tree tree;
     std::uint64_t after = 0;
-    std::vector<Region> regions;
-    const auto read_version = [&](std::uint64_t& version) {
-      return reader.read(reinterpret_cast<std::byte*>(&version), place_.address, sizeof version);
-    };
-    if (Status status = read_version(before); !status.ok()) return status;
-    if (Status status = read_entries(reader, before, regions); !status.ok()) return status;
-    if (Status status = read_version(after); !status.ok()) return status;
-    if (before != after) continue;
-    std::stable_sort(regions.begin(), regions.end(),
-                     [](const Region& a, const Region& b) { return a.base < b.base; });
+    if (Status status = read_words(reader, 0, {&tree.version, 1}, place_.keys); !status.ok()) return status;
+    if (Status status = read_root(reader, tree); !status.ok()) return status;
+    // A root that changes while it is read may name memory whose key was not there yet.
+    Status leaves = read_leaves(reader, tree);
+    if (!leaves.ok() && leaves.code() != RMA_ERR_UNSUPPORTED) return leaves;
+    if (Status status = read_words(reader, 0, {&after, 1}, place_.keys); !status.ok()) return status;
+    if (tree.version != after) continue;
+    if (!leaves.ok()) return leaves;
     const std::unique_lock guard(lock_);
-    regions_ = std::move(regions);
-    version_ = before;
+    tree_ = std::move(tree);
     return {};
   }
   return {RMA_ERR_STATE, text("the list of rank {}'s memory changes all the time", rank_)};
@@ -99,19 +174,14 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
   {
     const std::shared_lock guard(lock_);
     region = known(address);
-    version = version_;
+    version = tree_.version;
   }
   bool current = region && (region->flags & kRegionExtent) != 0;
   if (!current) {
-    if (place_.keys == decltype(place_.keys){}) {
-      return Status(RMA_ERR_UNSUPPORTED, text("rank {} could not register the list of its memory with the "
-                                              "network: raise its limit of locked memory (ulimit -l)",
-                                              rank_));
-    }
+    if (geometry_.leaves == 0 || place_.keys == RailKeys{}) return unregistered();
     std::uint64_t now = 0;
     if (region && has_keys(*region)) {
-      Status status = reader.read(reinterpret_cast<std::byte*>(&now), place_.address, sizeof now);
-      if (!status.ok()) return status;
+      if (Status status = read_words(reader, 0, {&now, 1}, place_.keys); !status.ok()) return status;
       current = now == version;
     }
   }
@@ -120,8 +190,8 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
     const std::shared_lock guard(lock_);
     region = known(address);
   }
-  // A region without a key is the window or the user's. No memory is listed beyond its end.
-  if (!region || (!has_keys(*region) && !region->covers(address, bytes))) {
+  // A region without a key is the window or the user's. The owner can copy, if all of the memory is listed.
+  if (!region || (!has_keys(*region) && !covers(address, bytes))) {
     return Status(RMA_ERR_ADDRESS,
                   text("{} bytes at {:#x} of rank {} are neither in its heap nor registered there "
                        "(rma_malloc, rma_malloc_local, rma_register)",

@@ -80,8 +80,27 @@ Status Operation::move(transport::Direction direction, std::byte* remote, std::b
     Transfers& transfers = remote_access_.network()->transfers();
     return put ? transfers.put(batch(), remote, local, bytes) : transfers.get(batch(), local, remote, bytes);
   }
+  return move_foreign_parts(direction, remote, local, bytes);
+}
+
+Status Operation::move_foreign_parts(transport::Direction direction, std::byte* remote, std::byte* local,
+                                     std::size_t bytes) {
   if (Status status = open(); !status.ok()) return status;
-  return move_foreign(direction, reinterpret_cast<std::uintptr_t>(remote), local, bytes);
+  const auto address = reinterpret_cast<std::uintptr_t>(remote);
+  const Job::HeapParts parts = job_.heap_parts(remote, bytes, rank_);
+  if (parts.inside == 0) return move_foreign(direction, address, local, bytes);
+  if (parts.before != 0) {
+    if (Status status = move_foreign(direction, address, local, parts.before); !status.ok()) return status;
+  }
+  std::byte* const here = job_.direct(remote + parts.before, parts.inside, rank_);
+  if (direction == transport::Direction::write) {
+    copy_bytes(here, local + parts.before, parts.inside);
+  } else {
+    copy_bytes(local + parts.before, here, parts.inside);
+  }
+  if (parts.behind == 0) return {};
+  const std::size_t done = bytes - parts.behind;
+  return move_foreign(direction, address + done, local + done, parts.behind);
 }
 
 Status Operation::move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,

@@ -16,9 +16,10 @@ class UserRegionsTest : public testing::Test {
   }
 
   static constexpr std::size_t kCapacity = 4;
-  alignas(64) std::array<std::uint64_t, 8 + 2 * (8 + 8 * kCapacity)> directory = {};
+  alignas(
+      64) std::array<std::uint64_t, directory::Geometry::for_capacity(kCapacity).bytes() / 8> directory = {};
   std::vector<std::byte> memory = std::vector<std::byte>(1000);
-  RegionTable table = RegionTable(std::as_writable_bytes(std::span(directory)));
+  RegionTable table = RegionTable(std::as_writable_bytes(std::span(directory)), kCapacity);
   LimitedRegistrar registrar;
 };
 

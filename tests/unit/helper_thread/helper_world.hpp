@@ -44,7 +44,7 @@ class HelperWorld : public testing::Test {
   struct Rank {
     transport::LoopbackTransport* endpoint = nullptr;
     std::unique_ptr<Rails> rails;
-    alignas(64) std::array<std::byte, 8192> directory = {};
+    alignas(64) std::array<std::byte, directory::Geometry::for_capacity(64).bytes()> directory = {};
     std::unique_ptr<RegionTable> regions;
     NetworkCard card;
     std::unique_ptr<PendingOperations> pending;

@@ -15,7 +15,7 @@ class RegisteredBackingTest : public testing::Test {
   void open(std::size_t registrable, std::size_t capacity = 64) {
     registrar.set_limit(registrable);
     directory.assign(RegionTable::directory_bytes(capacity) / sizeof(Line), Line{});
-    regions = std::make_unique<RegionTable>(std::as_writable_bytes(std::span(directory)));
+    regions = std::make_unique<RegionTable>(std::as_writable_bytes(std::span(directory)), capacity);
     window = std::make_unique<Window>(Window::create({.limit = 64 * kExtent}).value());
     backing = std::make_unique<RegisteredBacking>(*window, *regions, registrar, kExtent);
   }

@@ -118,7 +118,7 @@ TEST(Settings, OfTheJobTravelAsBytes) {
 TEST(Settings, DefaultsAreThoseOfTheTable) {
   const auto defaults = read({});
   ASSERT_TRUE(defaults.ok()) << defaults.status().text();
-  EXPECT_EQ(defaults.value().max_regions, 1024U);
+  EXPECT_EQ(defaults.value().max_regions, 131072U);
   EXPECT_EQ(defaults.value().direct_collective, 32U << 10U);
   EXPECT_EQ(defaults.value().cma, CmaSetting::automatic);
   EXPECT_EQ(defaults.value().statistics, StatisticsSetting::off);
