@@ -171,9 +171,9 @@ def header(template, chapters, constants):
         for function in functions:
             if function.name.endswith("_toint"):
                 parameter, name = function.parameters[0], function.name.removesuffix("_toint")
-                conversions += [f"static inline MPI_Fint MPI_{name}_c2f({parameter.type} {parameter.name}) "
+                conversions += [f"static __inline__ MPI_Fint MPI_{name}_c2f({parameter.type} {parameter.name}) "
                                 f"{{ return MPI_{name}_toint({parameter.name}); }}",
-                                f"static inline {parameter.type} MPI_{name}_f2c(MPI_Fint {parameter.name}) "
+                                f"static __inline__ {parameter.type} MPI_{name}_f2c(MPI_Fint {parameter.name}) "
                                 f"{{ return MPI_{name}_fromint({parameter.name}); }}"]
     text = template
     for key, lines in (("handles", handles), ("numbers", numbers), ("prototypes", prototypes),
