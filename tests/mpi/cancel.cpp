@@ -229,8 +229,8 @@ void racing(const Pair& pair, unsigned seed) {
   for (int round = 0; round < 300; ++round) {
     const int size = kSizes[draw() % kSizes.size()];
     const Mode mode = kModes[draw() % kModes.size()];
-    const unsigned pause = draw() % 200;
-    const unsigned receiver_pause = draw() % 200;
+    const auto pause = static_cast<unsigned>(draw() % 200);
+    const auto receiver_pause = static_cast<unsigned>(draw() % 200);
     const auto data = data_of(size, round);
     std::vector<std::uint8_t> come(data.size());
     MPI_Request request = MPI_REQUEST_NULL;

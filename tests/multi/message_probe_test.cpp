@@ -197,13 +197,50 @@ TEST(Message, CancellingComesTooLateAfterTheMatch) {
     rma_request_t received = RMA_REQUEST_NULL;
     EXPECT_TRUE(ok(rma_recv_nb(sink.data(), bytes, left(), 1, kProbed, nullptr, &received)));
     EXPECT_TRUE(ok(rma_cancel(received)));
-    EXPECT_TRUE(ok(rma_cancel(sent))) << "sends are not cancelled";
     EXPECT_TRUE(ok(rma_wait(&received)));
+    barrier();  // so the neighbour has matched the send
+    EXPECT_TRUE(ok(rma_cancel(sent)));
     EXPECT_TRUE(ok(rma_wait(&sent)));
     EXPECT_EQ(sink, contents(bytes, 8, left(), me()));
   }
   EXPECT_TRUE(ok(rma_cancel(RMA_REQUEST_NULL)));
   EXPECT_TRUE(refused(rma_cancel(0xdeadbeef), RMA_ERR_ARGUMENT, {"rma_cancel", "request"}));
+}
+
+TEST(Message, ACancelledSendIsNeverReceived) {
+  std::vector<std::size_t> sizes = message_sizes();
+  sizes.push_back(0);
+  for (const std::size_t bytes : sizes) {
+    for (const bool synchronous : {true, false}) {
+      const auto data = contents(bytes, 3, me(), neighbour(1));
+      const auto next = contents(bytes, 4, me(), neighbour(1));
+      std::vector<std::byte> sink(bytes);
+      rma_request_t sent = RMA_REQUEST_NULL;
+      const auto send = synchronous ? rma_ssend_nb : rma_send_nb;
+      EXPECT_TRUE(ok(send(data.data(), bytes, neighbour(1), 1, kProbed, &sent)));
+      EXPECT_TRUE(ok(rma_cancel(sent)));
+      EXPECT_TRUE(ok(rma_cancel(sent))) << "twice does no harm";
+      const rma_status_t ended = rma_wait(&sent);  // nobody has posted a receive
+      EXPECT_TRUE(ended == RMA_ERR_CANCELED || (ended == RMA_SUCCESS && !synchronous));
+      barrier();
+      const int cancelled = ended == RMA_ERR_CANCELED ? 1 : 0;
+      int theirs = -1;
+      EXPECT_TRUE(ok(rma_send_nb(&cancelled, sizeof cancelled, neighbour(1), 2, kProbed, &sent)));
+      EXPECT_TRUE(ok(rma_recv(&theirs, sizeof theirs, left(), 2, kProbed, nullptr)));
+      EXPECT_TRUE(ok(rma_wait(&sent)));
+      int found = -1;
+      EXPECT_TRUE(ok(rma_iprobe(left(), 1, kProbed, &found, nullptr)));
+      EXPECT_EQ(found, 1 - theirs);
+      if (theirs == 0) {
+        EXPECT_TRUE(ok(rma_recv(sink.data(), bytes, left(), 1, kProbed, nullptr)));
+        EXPECT_EQ(sink, contents(bytes, 3, left(), me()));
+      }
+      EXPECT_TRUE(ok(rma_send_nb(next.data(), bytes, neighbour(1), 1, kProbed, &sent)));
+      EXPECT_TRUE(ok(rma_recv(sink.data(), bytes, left(), 1, kProbed, nullptr)));
+      EXPECT_EQ(sink, contents(bytes, 4, left(), me()));
+      EXPECT_TRUE(ok(rma_wait(&sent)));
+    }
+  }
 }
 
 TEST(MessageMixed, AmongPutsAndGets) {
