@@ -38,6 +38,9 @@ inline int rank() noexcept { return rma_rank(); }
 /** Returns the number of processes of the job, or -1 outside the job. */
 inline int size() noexcept { return rma_size(); }
 
+/** Returns the number of this process's program in a job of several programs, or -1 outside the job. */
+inline int program() noexcept { return rma_program(); }
+
 /** Returns whether this process has mapped the memory of `rank`. */
 inline bool same_host(int rank) noexcept { return rma_same_host(rank) == 1; }
 

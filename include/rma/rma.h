@@ -90,6 +90,10 @@ int rma_rank(void);
 /** Returns the number of processes of the job, or -1 if the library is not initialized. */
 int rma_size(void);
 
+/** Returns the number of this process's program in a job of several programs, in the order of the launcher's
+ *  command line; 0 in a job of one program, and -1 if the library is not initialized. */
+int rma_program(void);
+
 /** Returns 1 if this process has mapped the memory of `rank`, which is then a rank of the same host. Returns
  *  0 if not, and if there is no such rank. */
 int rma_same_host(int rank);

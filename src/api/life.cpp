@@ -137,6 +137,11 @@ int rma_size(void) {
   return runtime != nullptr ? runtime->job->size() : -1;
 }
 
+int rma_program(void) {
+  const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
+  return runtime != nullptr ? runtime->job->bootstrap().program() : -1;
+}
+
 int rma_same_host(int rank) {
   const Runtime* const runtime = rma::current_runtime.load(std::memory_order_acquire);
   if (runtime == nullptr || !rma::check_rank(*runtime, rank).ok()) return 0;

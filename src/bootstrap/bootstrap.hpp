@@ -31,6 +31,8 @@ class Bootstrap {
   [[nodiscard]] int rank() const noexcept { return info_.rank; }
   /// Returns the number of processes of the job.
   [[nodiscard]] int size() const noexcept { return info_.size; }
+  /// Returns the number of this process's program, 0 if the job has only one.
+  [[nodiscard]] int program() const noexcept { return info_.program; }
   /// Returns the world ranks of the processes on this host, ascending, including this process.
   [[nodiscard]] const std::vector<int>& local_ranks() const noexcept { return info_.local_ranks; }
   /// Returns a name of the job that no other job on these hosts has.
@@ -58,6 +60,7 @@ class Bootstrap {
   struct JobInfo {
     int rank = 0;
     int size = 1;
+    int program = 0;
     std::vector<int> local_ranks;
     std::string job_id;
     std::string remark = {};

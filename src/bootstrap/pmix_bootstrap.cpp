@@ -59,6 +59,19 @@ Result<int> job_size(const pmix_proc_t& job) {
   return static_cast<int>(size.data.uint32);
 }
 
+/// Returns the number of this process's program. Launchers that start one program need not have it.
+int program_of(const pmix_proc_t& self) {
+  pmix_info_t local;
+  const bool truth = true;
+  PMIx_Info_load(&local, PMIX_OPTIONAL, &truth, PMIX_BOOL);  // it does not ask the server
+  pmix_value_t* value = nullptr;
+  if (PMIx_Get(&self, PMIX_APPNUM, &local, 1, &value) != PMIX_SUCCESS) return 0;
+  const Value number(value);
+  constexpr auto kMost = static_cast<uint32_t>(std::numeric_limits<int>::max());
+  return number->type == PMIX_UINT32 && number->data.uint32 <= kMost ? static_cast<int>(number->data.uint32)
+                                                                     : 0;
+}
+
 /// Parses a list such as "0,1,5". Returns no value for any other text.
 std::optional<std::vector<int>> parse_ranks(std::string_view text) {
   std::vector<int> ranks;
@@ -161,6 +174,7 @@ Result<std::unique_ptr<Bootstrap>> open_pmix_bootstrap(int incarnation) {
 
   Bootstrap* const opened = new PmixBootstrap({.rank = rank,
                                                .size = size.value(),
+                                               .program = program_of(self.value()),
                                                .local_ranks = std::move(local_ranks).value(),
                                                .job_id = self->nspace},
                                               std::move(membership), self.value(), incarnation);

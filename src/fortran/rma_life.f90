@@ -3,7 +3,7 @@ module rma_life
   use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_int, c_ptr, c_size_t
   implicit none
   private
-  public :: rma_init, rma_finalize, rma_initialized, rma_rank, rma_size, rma_same_host, rma_abort
+  public :: rma_init, rma_finalize, rma_initialized, rma_rank, rma_size, rma_program, rma_same_host, rma_abort
   public :: rma_strerror, rma_version
 
   interface
@@ -30,6 +30,12 @@ module rma_life
     pure integer(c_int) function rma_size() bind(C, name='rma_size')
       import :: c_int
     end function rma_size
+
+    ! Returns the number of this process's program in a job of several programs; -1 if the library is not
+    ! initialized.
+    pure integer(c_int) function rma_program() bind(C, name='rma_program')
+      import :: c_int
+    end function rma_program
 
     ! Prints `text` and ends the whole job with `exit_code`. Does not return.
     subroutine rma_abort(exit_code, text) bind(C, name='rma_fortran_abort')

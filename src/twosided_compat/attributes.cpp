@@ -163,7 +163,6 @@ int* predefined_attribute(int keyval) {
   static int every_process = MPI_ANY_SOURCE;  // each may do input and output
   static int no_process = MPI_PROC_NULL;      // no process has a host process
   static int no = 0;
-  static int application = 0;
   switch (keyval) {
     case MPI_TAG_UB:
       return &tag_limit;
@@ -173,8 +172,11 @@ int* predefined_attribute(int keyval) {
       return &no_process;
     case MPI_WTIME_IS_GLOBAL:
       return &no;
-    case MPI_APPNUM:
-      return &application;
+    case MPI_APPNUM: {
+      static thread_local int program = 0;
+      program = rma_program();
+      return &program;
+    }
     case MPI_UNIVERSE_SIZE: {
       static thread_local int size = 0;
       size = rma_size();

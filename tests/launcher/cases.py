@@ -59,7 +59,8 @@ def usage():
     equal(run("--help")[0], 0)
     contains(run("--help")[1], "--timeout")
     for wrong in ([], ["-n", "0", "true"], ["-n", "two", "true"], ["--no-such-option", "true"], ["--env", "A", "true"],
-                  ["--bind", "socket", "true"]):
+                  ["--bind", "socket", "true"], ["-hostfile", "no-such-file", "-n", "2", "true"],
+                  ["-host", "elsewhere", "true"], ["--mca", "btl", "self", "true"]):
         code, out, err = run(*wrong)
         equal(code, 2, wrong)
         equal(out, "")
@@ -202,6 +203,31 @@ def environment():
     equal(succeeds("-n", "2", "--env", "REPLACED=new", "--env", "LIST=[a=b,c]", "sh", "-c", script),
           "as it was,new,[a=b,c]\n" * 2)
     equal(succeeds("-n", "1", "--", "printf", "%s|", "[a,b]", "-n", "", "--"), "[a,b]|-n||--|")
+
+
+def working_directory():
+    directory = os.path.realpath(os.environ["TMPDIR"])
+    equal(succeeds("-n", "2", "-wdir", directory, "pwd"), f"{directory}\n" * 2)
+    with open(os.path.join(directory, "program"), "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\necho here\n")
+    os.chmod(file.name, 0o755)
+    equal(succeeds("--wdir", directory, "./program"), "here\n")
+    os.remove(file.name)
+    code, _, err = run("-wd", directory + "/none", "true")
+    equal(code, 1)
+    contains(err, f"cannot start in the directory '{directory}/none': No such file")
+
+
+def programs():
+    out = succeeds("-n", "1", "-env", "A", "1", "sh", "-c", "echo a $PMIX_RANK $A", ":", "-np", "2", "-x", "B=2", "sh",
+                   "-c", "echo b $PMIX_RANK $A$B", ":", "sh", "-c", 'echo "c $PMIX_RANK $B"')
+    equal(sorted(out.splitlines()), ["a 0 1", "b 1 2", "b 2 2", "c 3 2"])
+    code, out, err = run("true", ":", "no-such-program-anywhere")
+    equal((code, out), (127, ""))
+    contains(err, "cannot run 'no-such-program-anywhere'")
+    code, _, err = run("-n", "2", "true", ":", "sh", "-c", "exit 6")
+    equal(code, 6)
+    contains(err, "rank 2 ")
 
 
 def hardware():

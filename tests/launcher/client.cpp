@@ -71,6 +71,13 @@ int leave_and_fail(std::string_view how) {
   return 10 + rank;
 }
 
+int print_program() {
+  auto opened = rma::open_bootstrap(0);
+  if (!opened.ok()) return die("open_bootstrap", opened.status());
+  fmt::print("rank {} program {}\n", opened.value()->rank(), opened.value()->program());
+  return 0;
+}
+
 int fence_only() {
   auto opened = rma::open_bootstrap(0);
   if (!opened.ok()) return die("open_bootstrap", opened.status());
@@ -134,6 +141,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (what == "fence") return fence_only();
+  if (what == "program") return print_program();
   if (what == "leave_and_fail") return leave_and_fail(argc > 2 ? argv[2] : "");
   if (what == "leave_stopped") return leave_stopped();
   return misbehave(what);

@@ -10,7 +10,7 @@ import resource
 import signal
 import sys
 
-from harness import (CLIENT, HANG_GUARD, children, children_of, contains, equal, main, ready, run, start, state, stop,
+from harness import (CLIENT, HANG_GUARD, children, children_of, contains, descendants_of, equal, main, ready, run, start, state, stop,
                      succeeds, until)
 
 # Two processes per rank that do not end by themselves: one in the rank's group, one that has fled into a session of
@@ -178,6 +178,26 @@ def stop_and_continue():
     job.terminate()
     job.send_signal(signal.SIGCONT)
     equal(job.wait(HANG_GUARD), 128 + signal.SIGTERM)
+
+
+def killed_both():
+    # Nobody is left to remove the job's directory. The next rmarun does.
+    directory = os.environ["TMPDIR"]
+    job = start("-n", "2", "sh", "-c", "echo ready; exec sleep 1000")
+    ready(job, 2)
+    other = start("-n", "1", "sh", "-c", "echo ready; read go")
+    ready(other, 1)
+    launcher = children_of(job.pid)[0]
+    os.kill(job.pid, signal.SIGSTOP)
+    os.kill(launcher, signal.SIGKILL)
+    job.kill()
+    equal(job.wait(HANG_GUARD), -signal.SIGKILL)
+    until(lambda: set(descendants_of(os.getpid())) == {other.pid, *descendants_of(other.pid)}, "the ranks are gone")
+    equal(len(os.listdir(directory)), 2)
+    succeeds("true")
+    equal(len(os.listdir(directory)), 1)  # that of the job that runs
+    other.communicate("go\n", timeout=HANG_GUARD)
+    equal(other.returncode, 0)
 
 
 def hangup_ignored():

@@ -114,6 +114,12 @@ def after_leaving():
             equal(err, "")
 
 
+def program_numbers():
+    out = succeeds("-n", "1", CLIENT, "program", ":", "-n", "2", CLIENT, "program", ":", CLIENT, "program")
+    equal(sorted(out.splitlines()), ["rank 0 program 0", "rank 1 program 1", "rank 2 program 1", "rank 3 program 2"])
+    equal(sorted(succeeds("-n", "2", CLIENT, "program").splitlines()), ["rank 0 program 0", "rank 1 program 0"])
+
+
 def host_names():
     """Checks that jobs run on hosts of any name. Each name is given to a UTS namespace of its own."""
     libc = ctypes.CDLL(None, use_errno=True)

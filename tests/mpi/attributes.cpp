@@ -1,6 +1,7 @@
 // Attributes of communicators: the predefined ones, and those of the program with its copy and delete functions.
 
 #include <climits>
+#include <cstdlib>
 #include <vector>
 
 #include "check.hpp"
@@ -41,6 +42,9 @@ void predefined() {
   CHECK(found == 1 && *value == INT_MAX);
   SUCCEEDS(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &found));
   CHECK(found == 1 && *value >= mpi_test::size_of(MPI_COMM_WORLD));
+  const char* const program = std::getenv("PROGRAM");  // set in a job of several programs
+  SUCCEEDS(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &value, &found));
+  CHECK(found == 1 && *value == (program != nullptr ? std::atoi(program) : 0));
   SUCCEEDS(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &found));
   CHECK(found == 1 && *value == 0);
   SUCCEEDS(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &found));

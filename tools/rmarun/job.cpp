@@ -48,7 +48,7 @@ class Job {
         descriptors_(descriptors),
         preparation_(std::move(preparation)),
         signals_(std::move(signals)),
-        forwarder_(options.ranks, options.label) {}
+        forwarder_(options.ranks(), options.label) {}
 
   int run(Progress& progress) {
     if (options_.timeout_seconds) {
@@ -77,33 +77,39 @@ class Job {
     if (!prepared.ok()) return fail(kExitFailure, prepared.status().text());
     server_ = prepared.value().server;
     const auto& cores = prepared.value().cores;
-    ranks_.reserve(static_cast<size_t>(options_.ranks));
-    for (int rank = 0; rank < options_.ranks; ++rank) {
-      const auto at = static_cast<size_t>(rank);
+    const std::vector<int> programs = options_.programs_of_ranks();
+    ranks_.reserve(programs.size());
+    for (size_t at = 0; at < programs.size(); ++at) {
+      const Program& program = options_.programs[static_cast<size_t>(programs[at])];
       Environment environment = inherited_;
       for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
-      for (const auto& [name, value] : options_.environment) environment.set(name, value);
+      for (const auto& [name, value] : program.environment) environment.set(name, value);
       if (const rma::Status status = preload_process_heap(environment); !status.ok()) {
         return fail(kExitFailure, status.text());
       }
-      if (!start_rank(rank, environment, cores.empty() ? nullptr : &cores[at % cores.size()])) return;
+      if (!start_rank(static_cast<int>(at), program, environment,
+                      cores.empty() ? nullptr : &cores[at % cores.size()]))
+        return;
     }
   }
 
-  bool start_rank(int rank, const Environment& environment, const cpu_set_t* core) {
-    Spawned spawned = spawn({.command = options_.command,
+  bool start_rank(int rank, const Program& program, const Environment& environment, const cpu_set_t* core) {
+    Spawned spawned = spawn({.command = program.command,
                              .environment = environment.entries(),
+                             .directory = program.directory.empty() ? nullptr : program.directory.c_str(),
                              .takes_stdin = rank == 0,
                              .cores = core,
                              .descriptors = descriptors_});
     if (spawned.pid < 0) {
       const char* const why = std::strerror(spawned.error);
-      if (!spawned.at_exec) {
-        fail(kExitFailure, fmt::format("cannot start rank {} of {}: {}", rank, options_.ranks, why));
+      if (spawned.at_directory) {
+        fail(kExitFailure, fmt::format("cannot start in the directory '{}': {}", program.directory, why));
+      } else if (!spawned.at_exec) {
+        fail(kExitFailure, fmt::format("cannot start rank {} of {}: {}", rank, options_.ranks(), why));
       } else {
         const bool missing = spawned.error == ENOENT || spawned.error == ENOTDIR;
         fail(missing ? kExitNotFound : kExitNotExecutable,
-             fmt::format("cannot run '{}': {}", options_.command.front(), why));
+             fmt::format("cannot run '{}': {}", program.command.front(), why));
       }
       return false;
     }
@@ -293,7 +299,7 @@ int run_job(const Options& options, const std::string& directory, Progress& prog
   const sigset_t set = awaited_signals();
   Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
-  const auto descriptors = make_room_for(options.ranks);
+  const auto descriptors = make_room_for(options.ranks());
   if (!descriptors.ok()) return complain(descriptors.status().text());
 
   provide_home();

@@ -10,7 +10,7 @@
 #include "rmarun/guard.hpp"
 #include "rmarun/job.hpp"
 #include "rmarun/options.hpp"
-#include "rmarun/processes.hpp"
+#include "rmarun/temporary_directory.hpp"
 
 int main(int argc, char** argv) {
   const auto parsed = rmarun::parse_options(argc, argv);
@@ -23,9 +23,9 @@ int main(int argc, char** argv) {
 
   // The job's process makes the directory, and both processes remove it. So it vanishes even if one is
   // killed.
-  const rmarun::TemporaryDirectory directory;
+  rmarun::TemporaryDirectory directory;
   const pid_t guard = ::getpid();
-  return rmarun::run_guarded(options.timeout_seconds, [&](rmarun::Progress& progress) {
+  const int exit_code = rmarun::run_guarded(options.timeout_seconds, [&](rmarun::Progress& progress) {
     if (!directory.make()) {
       fmt::print(stderr, "rmarun: cannot make the directory {} (TMPDIR names another place): {}\n",
                  directory.path(), std::strerror(errno));
@@ -38,4 +38,7 @@ int main(int argc, char** argv) {
     if (::getppid() != guard) directory.remove_afterwards();
     return code;
   });
+  // Both processes of an earlier job may have been killed at once.
+  directory.remove_abandoned();
+  return exit_code;
 }

@@ -1,12 +1,18 @@
 #include "rmarun/options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <sstream>
 
 #include "rma/types.h"
 #include "rmarun/exit_codes.hpp"
+#include "rmarun/hosts.hpp"
+#include "rmarun/spelling.hpp"
 
 namespace rmarun {
 namespace {
@@ -17,16 +23,34 @@ constexpr int kMostRanks = 65536;
 constexpr double kLongestTimeout = 3e8;
 
 constexpr const char* kNotes =
-    R"(rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
+    R"(Several programs make one job: rmarun -n 1 A : -n 2 B. Options stand before the program
+that they are for; --genv, --bind, --label and --timeout are for all. Behind "--" all words
+belong to the program, a ":" too.
+
+Spellings of other launchers are known, with one dash or two: -np -c -host -hosts -H
+-hostfile -machinefile -f -ppn -npernode -N -wd -x NAME[=VALUE] -env NAME VALUE
+-genv NAME VALUE -l -tag-output -bind-to core|none -map-by slot|core|node -oversubscribe
+-allow-run-as-root. An option that is not there is refused, with what to use instead.
+Hosts must be this one: localhost, or its name. For several hosts use srun --mpi=pmix or
+mpirun.openmpi.
+
+rmarun's exit code is that of the first rank to fail, 128 + n when signal n ended it;
 124 after a timeout, 126 when the program cannot be executed, 127 when there is no
 such program, 128 + n when signal n interrupted rmarun, 2 for a wrong command line.
+A rank that fails ends the job. But when it fails after it has left the job (MPI_Finalize,
+rma_finalize, shmem_finalize), by an exit code or a signal, the others run on to their ends.
 When rmarun ends, for whatever reason, so do all processes that its ranks started.
 
-Ctrl-C, SIGTERM, SIGHUP and --timeout end the job: its processes get SIGTERM and, half a
-second later, SIGKILL. A second Ctrl-C, or any second signal, kills them at once.
+SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU and SIGCONT are passed on to the ranks, and SIGTSTP stops
+first them and then rmarun. Ctrl-C, SIGTERM, SIGHUP and --timeout end the job: its processes
+get SIGTERM and, half a second later, SIGKILL. A second Ctrl-C, or any second signal, kills
+them at once.
 rmarun is two processes, itself and rma-job, which runs the job. When one of the two is
 killed, the other ends the job; when rma-job has not ended the job 3 s after a signal or
-a time limit, rmarun kills both.)";
+a time limit, rmarun kills both.
+
+Lines of several ranks stay whole. A line without its end is shown at once while one rank
+writes, else after 0.05 s; others wait for its end up to 2 s, on a terminal 0.2 s.)";
 
 std::string version() {
   return "rmarun of librma " + std::to_string(RMA_VERSION_MAJOR) + "." + std::to_string(RMA_VERSION_MINOR) +
@@ -37,7 +61,7 @@ std::string version() {
 class Help : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
-    return "Usage: rmarun [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n";
+    return "Usage: rmarun [OPTIONS] [--] PROGRAM [ARGUMENTS...] [: [OPTIONS] PROGRAM [ARGUMENTS...]]...\n";
   }
 };
 
@@ -50,24 +74,76 @@ NoJob usage_error(const std::string& what) {
   return {kExitUsage, "", "rmarun: " + what + "\nRun with --help for more information.\n"};
 }
 
-}  // namespace
+std::vector<std::pair<std::string, std::string>> pairs(const std::vector<std::string>& assignments) {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const std::string& text : assignments) {
+    const auto equals = text.find('=');
+    result.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return result;
+}
 
-std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
-  Options options;
-  std::vector<std::string> assignments;
-  double timeout = 0;
+/// The options of one program, before they are checked against each other.
+struct Parsed {
+  Program program;
+  std::optional<int> ranks;
+  std::optional<int> per_host;
+  std::string hosts;
+  std::string host_file;
+  bool oversubscribe = false;
+  std::vector<std::string> environment;
+  std::vector<std::string> global_environment;
+};
 
-  CLI::App app("Runs PROGRAM as the ranks of one job on this machine.", "rmarun");
+/// Sets the number of ranks from -n, or else from what is said about hosts.
+/// @return why the options do not fit together, or an empty text.
+std::string count_ranks(Parsed& parsed) {
+  std::optional<Slots> slots;
+  if (!parsed.hosts.empty() || !parsed.host_file.empty()) {
+    auto found = parsed.hosts.empty() ? slots_of_file(parsed.host_file) : slots_of_list(parsed.hosts);
+    if (!found.ok()) return std::string(found.status().text());
+    slots = found.value();
+  }
+  int ranks = 1;
+  if (slots) ranks = slots->limit ? slots->slots : slots->hosts;
+  if (parsed.per_host) ranks = *parsed.per_host;
+  if (parsed.ranks) ranks = *parsed.ranks;
+  if (slots && slots->limit && ranks > slots->slots && !parsed.oversubscribe) {
+    return fmt::format(
+        "{} ranks are more than the {} slots of {}: give it more slots, or use --oversubscribe", ranks,
+        slots->slots, parsed.hosts.empty() ? parsed.host_file : parsed.hosts);
+  }
+  if (ranks < 1) return "the hosts have no slots";
+  parsed.program.ranks = ranks;
+  return "";
+}
+
+void add_options(CLI::App& app, Parsed& parsed, Options& options) {
+  const auto add_assignments = [&](const char* name, std::vector<std::string>& to, const char* about) {
+    app.add_option(name, to, about)
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false)
+        ->check(CLI::Validator(check_assignment, ""));
+  };
   app.formatter(std::make_shared<Help>());
   app.footer(kNotes);
   app.set_version_flag("--version", version(), "Prints the version and exits");
-  app.add_option("-n,--ranks", options.ranks, "Number of ranks")
-      ->check(CLI::Range(1, kMostRanks))
-      ->capture_default_str();
-  app.add_option("--env", assignments, "Sets an environment variable for the ranks; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(check_assignment, ""));
+  app.add_option("-n,--ranks", parsed.ranks, "Number of ranks [1]")->check(CLI::Range(1, kMostRanks));
+  app.add_option("--host", parsed.hosts,
+                 "Hosts for the ranks, which must all be this one, with numbers of slots: localhost:4")
+      ->type_name("HOST[:SLOTS],...");
+  app.add_option("--hostfile", parsed.host_file, "A file of such hosts: HOST slots=N, or HOST:N")
+      ->type_name("FILE")
+      ->excludes("--host");
+  app.add_option("--ppn", parsed.per_host, "Number of ranks on each host, if -n does not say it")
+      ->check(CLI::Range(1, kMostRanks));
+  app.add_flag("--oversubscribe", parsed.oversubscribe, "Allows more ranks than the hosts have slots");
+  app.add_option("--wdir", parsed.program.directory, "The directory in which the ranks start")
+      ->type_name("DIRECTORY");
+  add_assignments("--env", parsed.environment,
+                  "Sets an environment variable for the ranks of this program; may be repeated");
+  add_assignments("--genv", parsed.global_environment,
+                  "Sets an environment variable for the ranks of all programs; may be repeated");
   app.add_option(
          "--bind", options.bind,
          "core: binds rank i to the i-th core, starting over after the last; none: leaves it to the system")
@@ -77,33 +153,59 @@ std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
               .description(""))
       ->default_str("none");
   app.add_flag("--label", options.label, "Starts each line of output with [rank]");
-  auto* const timeout_option =
-      app.add_option("--timeout", timeout, "Ends the job after so many seconds")->type_name("SECONDS");
-  timeout_option->check(CLI::Range(1e-3, kLongestTimeout).description(""));
-  // The parsing ends at the first word that is not an option. CLI11 then passes the rest on unchanged. With a
-  // positional option it would not: there "[a,b]" is a list.
-  app.prefix_command();
+  app.add_option("--timeout", options.timeout_seconds, "Ends the job after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1e-3, kLongestTimeout).description(""));
+}
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    if (app.exit(error, out, err) == 0) return NoJob{0, out.str(), ""};
-    return usage_error(error.what());
+}  // namespace
+
+int Options::ranks() const {
+  return std::accumulate(programs.begin(), programs.end(), 0,
+                         [](int sum, const Program& program) { return sum + program.ranks; });
+}
+
+std::vector<int> Options::programs_of_ranks() const {
+  std::vector<int> result;
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    result.insert(result.end(), static_cast<std::size_t>(programs[i].ranks), static_cast<int>(i));
+  return result;
+}
+
+std::variant<Options, NoJob> parse_options(int argc, const char* const* argv) {
+  Options options;
+  std::vector<std::pair<std::string, std::string>> global_environment;
+  CommandLine line = own_spelling(std::vector<std::string>(argv + 1, argv + argc));
+  for (Section& section : line.sections) {
+    Parsed parsed;
+    CLI::App app("Runs PROGRAM as the ranks of one job on this machine.", "rmarun");
+    add_options(app, parsed, options);
+    try {
+      std::reverse(section.options.begin(), section.options.end());  // CLI11 takes them from the end
+      app.parse(std::move(section.options));
+    } catch (const CLI::ParseError& error) {
+      std::ostringstream out;
+      std::ostringstream err;
+      if (app.exit(error, out, err) == 0) return NoJob{0, out.str(), ""};
+      return usage_error(error.what());
+    }
+    // Options that come before one that is refused may ask for help.
+    if (!line.refusal.empty() && &section == &line.sections.back()) break;
+    if (std::string why = count_ranks(parsed); !why.empty()) return usage_error(why);
+    parsed.program.command = std::move(section.command);
+    if (parsed.program.command.empty())
+      return usage_error(line.sections.size() == 1 ? "no program to run"
+                                                   : "no program before or behind a ':'");
+    parsed.program.environment = pairs(parsed.environment);
+    const auto global = pairs(parsed.global_environment);
+    global_environment.insert(global_environment.end(), global.begin(), global.end());
+    options.programs.push_back(std::move(parsed.program));
+    if (options.ranks() > kMostRanks) return usage_error(fmt::format("more than {} ranks", kMostRanks));
   }
-  options.command = app.remaining();
-  const bool marked = !options.command.empty() && options.command.front() == "--";
-  if (marked) options.command.erase(options.command.begin());
-  if (options.command.empty()) return usage_error("no program to run");
-  if (!marked && options.command.front().starts_with('-')) {
-    return usage_error("unknown option " + options.command.front());
-  }
-  if (timeout_option->count() > 0) options.timeout_seconds = timeout;
-  for (const std::string& text : assignments) {
-    const auto equals = text.find('=');
-    options.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
+  if (!line.refusal.empty()) return usage_error(line.refusal);
+  for (Program& program : options.programs)
+    program.environment.insert(program.environment.begin(), global_environment.begin(),
+                               global_environment.end());
   return options;
 }
 

@@ -10,14 +10,25 @@ namespace rmarun {
 
 enum class Bind { kNone, kCore };
 
+/// One program of a job, with the options in front of it.
+struct Program {
+  int ranks = 1;
+  std::string directory;  ///< in which its ranks start; empty: rmarun's
+  std::vector<std::pair<std::string, std::string>> environment;  ///< for each rank; later ones win
+  std::vector<std::string> command;  ///< the program and its arguments, at least one
+};
+
 /// The job that the command line asks for.
 struct Options {
-  int ranks = 1;
+  std::vector<Program> programs;  ///< at least one. The ranks of the first come first.
   Bind bind = Bind::kNone;
   bool label = false;
   std::optional<double> timeout_seconds;
-  std::vector<std::pair<std::string, std::string>> environment;  ///< for each rank; later ones win
-  std::vector<std::string> command;  ///< the program and its arguments, at least one
+
+  /// Returns the number of ranks of the job.
+  [[nodiscard]] int ranks() const;
+  /// Returns for each rank the number of its program.
+  [[nodiscard]] std::vector<int> programs_of_ranks() const;
 };
 
 /// The answer to a command line that is wrong or asks for no job (`--help`).
@@ -27,7 +38,8 @@ struct NoJob {
   std::string err;  ///< for stderr
 };
 
-/// Reads the command line. Options end at the program's name; everything behind it belongs to the program.
+/// Reads the command line. Options end at the program's name. The words behind it belong to the program, up to a
+/// ":", behind which the next program's options begin. Behind "--" all words belong to the program.
 std::variant<Options, NoJob> parse_options(int argc, const char* const* argv);
 
 }  // namespace rmarun

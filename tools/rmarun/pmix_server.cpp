@@ -128,8 +128,8 @@ pmix_server_module_t& callbacks() {
 class InfoList {
  public:
   InfoList() = default;
-  InfoList(const InfoList&) = delete;
-  InfoList& operator=(const InfoList&) = delete;
+  InfoList(InfoList&&) = default;
+  InfoList& operator=(InfoList&&) = delete;
   ~InfoList() {
     for (pmix_info_t& info : infos_) PMIX_INFO_DESTRUCT(&info);
   }
@@ -138,6 +138,12 @@ class InfoList {
   void add(const char* key, uint32_t number) { load(key, &number, PMIX_UINT32); }
   void add(const char* key, bool truth) { load(key, &truth, PMIX_BOOL); }
   void add_pointer(const char* key, void* pointer) { load(key, pointer, PMIX_POINTER); }
+  void add_rank(const char* key, pmix_rank_t rank) { load(key, &rank, PMIX_PROC_RANK); }
+  /// Adds the elements of another list as one element.
+  void add_list(const char* key, InfoList list) {
+    pmix_data_array_t array{PMIX_INFO, list.size(), list.data()};
+    load(key, &array, PMIX_DATA_ARRAY);  // copies
+  }
   /// Adds a regular expression that PMIx itself generated. It is a text with a type of its own.
   void add_regex(const char* key, const char* regex) { load(key, regex, PMIX_REGEX); }
 
@@ -177,12 +183,12 @@ void PmixServer::set_environment() {
   ::setenv("PMIX_MCA_pmix_event_caching_window", "0", 0);  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
-rma::Result<PmixServer*> PmixServer::start(int ranks, const std::string& directory) {
+rma::Result<PmixServer*> PmixServer::start(const std::vector<int>& programs, const std::string& directory) {
   // The object is never deleted, because PMIx's thread uses it as long as the process runs.
   static PmixServer& server = *new PmixServer;
   Descriptor wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakeup.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
-  server.reports_.emplace(ranks, std::move(wakeup));
+  server.reports_.emplace(static_cast<int>(programs.size()), std::move(wakeup));
   the_server.store(&server, std::memory_order_release);  // pairs with the acquires of PMIx's thread
 
   // The directory's random name makes the job's name unique on this host, too. librma knows by the word
@@ -197,7 +203,7 @@ rma::Result<PmixServer*> PmixServer::start(int ranks, const std::string& directo
     return failure("PMIx_server_init", code);
   }
   if (auto status = server.watch_connections(); !status.ok()) return status;
-  if (auto status = server.register_job(ranks); !status.ok()) return status;
+  if (auto status = server.register_job(programs); !status.ok()) return status;
   return &server;
 }
 
@@ -212,7 +218,8 @@ rma::Status PmixServer::watch_connections() {
   return {};
 }
 
-rma::Status PmixServer::register_job(int ranks) {
+rma::Status PmixServer::register_job(const std::vector<int>& programs) {
+  const auto ranks = static_cast<int>(programs.size());
   char* raw = nullptr;
   if (const auto code = PMIx_generate_regex(host_name().c_str(), &raw); !succeeded(code)) {
     return failure("PMIx_generate_regex", code);
@@ -235,6 +242,13 @@ rma::Status PmixServer::register_job(int ranks) {
   infos.add(PMIX_LOCAL_PEERS, all_ranks(ranks));
   infos.add_regex(PMIX_NODE_MAP, hosts.get());
   infos.add_regex(PMIX_PROC_MAP, ranks_by_host.get());
+  // The usual job is of one program, whose number is 0 where PMIx has none.
+  for (uint32_t rank = 0; programs.back() != 0 && rank < count; ++rank) {
+    InfoList about;
+    about.add_rank(PMIX_RANK, rank);
+    about.add(PMIX_APPNUM, static_cast<uint32_t>(programs[rank]));
+    infos.add_list(PMIX_PROC_DATA, std::move(about));
+  }
   if (const auto code =
           PMIx_server_register_nspace(job_.c_str(), ranks, infos.data(), infos.size(), nullptr, nullptr);
       !succeeded(code)) {

@@ -24,7 +24,8 @@ class PmixServer {
   static void set_environment();
 
   /// Starts the server. This may take long or hang, because of PMIx and hwloc. Call it once per process.
-  static rma::Result<PmixServer*> start(int ranks, const std::string& directory);
+  /// `programs` has for each rank the number of its program (PMIX_APPNUM).
+  static rma::Result<PmixServer*> start(const std::vector<int>& programs, const std::string& directory);
   PmixServer(const PmixServer&) = delete;
   PmixServer& operator=(const PmixServer&) = delete;
 
@@ -37,7 +38,7 @@ class PmixServer {
   PmixServer() = default;
   ~PmixServer() = default;
   rma::Status watch_connections();
-  rma::Status register_job(int ranks);
+  rma::Status register_job(const std::vector<int>& programs);
 
   std::string job_;
   std::optional<Reports> reports_;  ///< set before the server starts

@@ -16,19 +16,19 @@
 namespace rmarun {
 namespace {
 
-rma::Result<Prepared> prepare(int ranks, Bind bind, const std::string& directory) {
+rma::Result<Prepared> prepare(const std::vector<int>& programs, Bind bind, const std::string& directory) {
   Prepared prepared;
   if (bind == Bind::kCore) {
     auto cores = allowed_cores();
     if (!cores.ok()) return std::move(cores).status();
     prepared.cores = std::move(cores).value();
   }
-  auto server = PmixServer::start(ranks, directory);
+  auto server = PmixServer::start(programs, directory);
   if (!server.ok()) return std::move(server).status();
   prepared.server = server.value();
-  prepared.environments.reserve(static_cast<size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    auto environment = prepared.server->environment_of(rank);
+  prepared.environments.reserve(programs.size());
+  for (size_t rank = 0; rank < programs.size(); ++rank) {
+    auto environment = prepared.server->environment_of(static_cast<int>(rank));
     if (!environment.ok()) return std::move(environment).status();
     prepared.environments.push_back(std::move(environment).value());
   }
@@ -50,8 +50,8 @@ rma::Result<Preparation> Preparation::start(const Options& options, const std::s
   if (!shared->done.open()) return rma::system_failure(RMA_ERR_SYSTEM, "eventfd", errno);
   try {
     const rma::SignalsHeldBack held_back;  // this thread and PMIx's inherit the mask
-    std::thread([shared, ranks = options.ranks, bind = options.bind, directory] {
-      shared->result = prepare(ranks, bind, directory);
+    std::thread([shared, programs = options.programs_of_ranks(), bind = options.bind, directory] {
+      shared->result = prepare(programs, bind, directory);
       const uint64_t one = 1;
       [[maybe_unused]] const ssize_t written = ::write(shared->done.get(), &one, sizeof one);
     }).detach();

@@ -2,19 +2,16 @@
 
 #include <fmt/format.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -103,29 +100,6 @@ void kill_descendants() {
     if (reaped < 0) return;  // ECHILD: a subreaper without children has no descendants
     ::nanosleep(&kPause, nullptr);
   }
-}
-
-TemporaryDirectory::TemporaryDirectory() {
-  const char* const base = std::getenv("TMPDIR");
-  std::random_device random;
-  const uint64_t number = uint64_t{random()} << 32 | random();
-  path_ = fmt::format("{}/rmarun-{:016x}", base != nullptr && *base != '\0' ? base : "/tmp", number);
-}
-
-bool TemporaryDirectory::make() const { return ::mkdir(path_.c_str(), S_IRWXU) == 0; }
-
-void TemporaryDirectory::remove() const {
-  std::error_code ignored;  // a failure now would be a failure later too
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void TemporaryDirectory::remove_afterwards() const {
-  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 1'000'000};
-  const pid_t parent = ::getpid();
-  if (::fork() != 0) return;
-  while (::getppid() == parent) ::nanosleep(&kPause, nullptr);
-  remove();
-  ::_exit(0);
 }
 
 }  // namespace rmarun

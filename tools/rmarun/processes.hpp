@@ -28,29 +28,4 @@ void signal_descendants(int signal);
 /// Kills and reaps descendants until there are none.
 void kill_descendants();
 
-/// A directory of this job alone, under $TMPDIR, else /tmp.
-///
-/// The constructor chooses the name before the directory is made. The name is random enough to be unique. So
-/// a process that knows the name can remove the directory even if the process that makes it is killed.
-class TemporaryDirectory {
- public:
-  /// Chooses a name.
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory() { remove(); }
-
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
-  /// Makes it, for this user only. Returns false and sets errno on failure.
-  [[nodiscard]] bool make() const;
-  /// Removes it with its contents. The call may be repeated, here or in a forked process.
-  void remove() const;
-  /// Removes it after this process has ended, for a process whose threads may still be making files in it.
-  void remove_afterwards() const;
-
- private:
-  std::string path_;
-};
-
 }  // namespace rmarun

@@ -27,6 +27,12 @@ Pipe make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
+/// What keeps the new process from becoming the program.
+struct Failure {
+  int error = 0;
+  bool at_directory = false;
+};
+
 /// The data that the new process needs. It is made before the fork: another thread may hold the allocator's
 /// lock during the fork, so the child may only make system calls.
 struct Child {
@@ -34,7 +40,8 @@ struct Child {
   std::vector<char*> environment;
   int out = -1;
   int err = -1;
-  int failure = -1;  ///< the descriptor to which errno is written
+  int failure = -1;  ///< the descriptor to which a Failure is written
+  const char* directory = nullptr;
   bool takes_stdin = false;
   bool own_group = true;
   const cpu_set_t* cores = nullptr;
@@ -46,6 +53,12 @@ struct Child {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != child.parent) ::_exit(1);  // the parent ended before the line above
   if (child.own_group) ::setpgid(0, 0);
+  Failure failure;
+  if (child.directory != nullptr && ::chdir(child.directory) != 0) {
+    failure = {errno, true};
+    [[maybe_unused]] const ssize_t written = ::write(child.failure, &failure, sizeof failure);
+    ::_exit(1);
+  }
   if (child.cores != nullptr) ::sched_setaffinity(0, sizeof *child.cores, child.cores);
 
   bool ready = ::dup2(child.out, STDOUT_FILENO) >= 0 && ::dup2(child.err, STDERR_FILENO) >= 0;
@@ -63,8 +76,8 @@ struct Child {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execvpe(child.arguments[0], child.arguments.data(), child.environment.data());
   }
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = ::write(child.failure, &error, sizeof error);
+  failure.error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(child.failure, &failure, sizeof failure);
   ::_exit(1);
 }
 
@@ -110,6 +123,7 @@ Spawned spawn(const SpawnRequest& request) {
   child.out = out.write.get();
   child.err = err.write.get();
   child.failure = failure.write.get();
+  child.directory = request.directory;
   child.takes_stdin = request.takes_stdin;
   // A terminal gives its input only to the foreground group, which is rmarun's.
   child.own_group = !(request.takes_stdin && ::isatty(STDIN_FILENO) != 0);
@@ -125,12 +139,13 @@ Spawned spawn(const SpawnRequest& request) {
   }
   failure.write.reset();
   // The pipe ends without data when exec has closed its other end.
-  int error = 0;
-  const ssize_t got = rma::uninterrupted([&] { return ::read(failure.read.get(), &error, sizeof error); });
-  if (got == static_cast<ssize_t>(sizeof error)) {
+  Failure why;
+  const ssize_t got = rma::uninterrupted([&] { return ::read(failure.read.get(), &why, sizeof why); });
+  if (got == static_cast<ssize_t>(sizeof why)) {
     static_cast<void>(rma::uninterrupted([&] { return ::waitpid(pid, nullptr, 0); }));
-    result.error = error;
-    result.at_exec = true;
+    result.error = why.error;
+    result.at_directory = why.at_directory;
+    result.at_exec = !why.at_directory;
     return result;
   }
   result.pid = pid;

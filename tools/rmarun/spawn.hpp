@@ -30,6 +30,7 @@ class Descriptor {
 struct SpawnRequest {
   const std::vector<std::string>& command;
   std::vector<std::string> environment;  ///< the whole environment, as NAME=VALUE
+  const char* directory = nullptr;       ///< in which it starts, or null for this process's
   bool takes_stdin = false;              ///< the rank gets rmarun's stdin, else /dev/null
   const cpu_set_t* cores = nullptr;      ///< the processors on which it may run, or null for all
   rlimit descriptors{};                  ///< its limit of open files
@@ -38,10 +39,11 @@ struct SpawnRequest {
 /// A started rank, or the reason why it could not be started.
 struct Spawned {
   pid_t pid = -1;
-  int error = 0;         ///< errno of the failed call
-  bool at_exec = false;  ///< the program could not be executed; otherwise an earlier call failed
-  Descriptor out;        ///< reads the rank's stdout, nonblocking
-  Descriptor err;        ///< reads the rank's stderr, nonblocking
+  int error = 0;              ///< errno of the failed call
+  bool at_exec = false;       ///< the program could not be executed; otherwise an earlier call failed
+  bool at_directory = false;  ///< the process could not go to its directory
+  Descriptor out;             ///< reads the rank's stdout, nonblocking
+  Descriptor err;             ///< reads the rank's stderr, nonblocking
 };
 
 /// Starts a rank in a process group of its own. The system kills the rank when this process ends.
