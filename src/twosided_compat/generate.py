@@ -215,12 +215,18 @@ def implemented_body(function, name, large):
     if function.is_tool:
         return f"return invoke_tool([&] {{ return rma::mpi::{call}; }});"
     when = "AnyTime" if function.any_time else "WhileRunning"
+    # A program may look at the handle rather than at the code of a call that fails.
+    made = [p for p in function.parameters if p.type == "MPI_Comm*" and function.name not in FREES_OWNER]
     lines = [f'return invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
     if converted:
         kinds = {"InOutCount": "NarrowInOut"}
         lines += [f"  {kinds.get(p.word, 'NarrowOut')} wide_{p.name}({p.name});" for p in converted]
         lines += [f"  const int code = rma::mpi::{call};"]
         lines += [f"  if (code == MPI_SUCCESS) wide_{p.name}.store();" for p in converted]
+        lines += ["  return code;"]
+    elif made:
+        lines += [f"  const int code = rma::mpi::{call};"]
+        lines += [f"  if (code != MPI_SUCCESS && {p.name} != nullptr) *{p.name} = MPI_COMM_NULL;" for p in made]
         lines += ["  return code;"]
     else:
         lines += [f"  return rma::mpi::{call};"]
