@@ -74,7 +74,7 @@ int invoke_handler(MPI_Errhandler handler, const ErrorHandlerOwner* owner, const
 int raise_in(ErrorHandlerOwner* owner, const char* name, int code) {
   ErrorHandlerOwner* const named = std::exchange(blamed, nullptr);
   if (named != nullptr) owner = named;
-  // Without MPI_COMM_SELF, before MPI_Init and after MPI_Finalize, errors are fatal.
+  // Without an owner, before MPI_Init and after MPI_Finalize, errors are fatal.
   const MPI_Errhandler handler = owner != nullptr ? owner->errors.get() : MPI_ERRORS_ARE_FATAL;
   const int result = invoke_handler(handler, owner, name, code);
   if (ErrorHandler* const own = own_handler(handler)) own->remove_reference();
@@ -82,7 +82,12 @@ int raise_in(ErrorHandlerOwner* owner, const char* name, int code) {
   return result;
 }
 
-ErrorHandlerOwner* self() { return find<ErrorHandlerOwner>(MPI_COMM_SELF); }
+/// Returns the owner that stands in for NoOwner; null before MPI_Init and after MPI_Finalize.
+ErrorHandlerOwner* stand_in() {
+  ErrorHandlerOwner* const self = find<ErrorHandlerOwner>(MPI_COMM_SELF);
+  ErrorHandlerOwner* const world = find<ErrorHandlerOwner>(MPI_COMM_WORLD);
+  return self == nullptr || world == nullptr || self->errors.was_set() ? self : world;
+}
 
 /// Returns the object behind the handle, or the one that `instead` stands for if the handle is not valid.
 template <class Handle>
@@ -109,15 +114,23 @@ void ErrorHandlerSlot::set(MPI_Errhandler handler) {
     const std::lock_guard guard(slot_lock);
     if (ErrorHandler* const own = own_handler(handler)) own->add_reference();
     replaced = own_handler(std::exchange(handler_, handler));
+    was_set_ = true;
   }
   if (replaced != nullptr) replaced->remove_reference();
 }
 
-int raise(NoOwner /*none*/, const char* name, int code) { return raise_in(self(), name, code); }
-int raise(MPI_Comm comm, const char* name, int code) { return raise_in(owner_of(comm, self()), name, code); }
-int raise(MPI_Win win, const char* name, int code) { return raise_in(owner_of(win, self()), name, code); }
+bool ErrorHandlerSlot::was_set() const {
+  const std::lock_guard guard(slot_lock);
+  return was_set_;
+}
+
+int raise(NoOwner /*none*/, const char* name, int code) { return raise_in(stand_in(), name, code); }
+int raise(MPI_Comm comm, const char* name, int code) {
+  return raise_in(owner_of(comm, stand_in()), name, code);
+}
+int raise(MPI_Win win, const char* name, int code) { return raise_in(owner_of(win, stand_in()), name, code); }
 int raise(MPI_Session session, const char* name, int code) {
-  return raise_in(owner_of(session, self()), name, code);
+  return raise_in(owner_of(session, stand_in()), name, code);
 }
 int raise(MPI_File file, const char* name, int code) {
   // The standard gives files that are not open the handler of MPI_FILE_NULL.

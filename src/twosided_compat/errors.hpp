@@ -43,9 +43,12 @@ class ErrorHandlerSlot {
   [[nodiscard]] MPI_Errhandler get() const;
   /// Attaches a handler, which the caller has checked. The slot takes a reference of its own.
   void set(MPI_Errhandler handler);
+  /// Returns whether set() was ever called.
+  [[nodiscard]] bool was_set() const;
 
  private:
   MPI_Errhandler handler_;
+  bool was_set_ = false;
 };
 
 /// What a communicator, window, file and session begin with.
@@ -64,11 +67,12 @@ class ErrorHandlerOwner : public Object {
 };
 
 /// Stands for the owner in a call that has no communicator, window, file or session. Its failures go to the
-/// handler of MPI_COMM_SELF.
+/// handler of MPI_COMM_SELF. Before MPI 4 it was that of MPI_COMM_WORLD, and programs set only that one, so it counts as
+/// long as nobody has set a handler of MPI_COMM_SELF.
 struct NoOwner {};
 
 /// Invokes the error handler of an owner after the failure `code` of the call `name`. Returns the code if the
-/// handler returns. A handle that is not valid has the handler of MPI_COMM_SELF. The handler of a pointer is
+/// handler returns. A handle that is not valid has the handler that NoOwner has. The handler of a pointer is
 /// that of the handle in it; that of an MPI_Errhandler is itself.
 [[gnu::cold]] int raise(NoOwner none, const char* name, int code);
 [[gnu::cold]] int raise(MPI_Comm comm, const char* name, int code);

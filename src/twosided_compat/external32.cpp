@@ -107,7 +107,8 @@ struct External {
 };
 
 int find_external(const char* representation, MPI_Count count, MPI_Datatype handle, External& external) {
-  if (representation == nullptr || std::string_view(representation) != "external32")
+  if (representation == nullptr) return failure(MPI_ERR_ARG, "datarep is null");
+  if (std::string_view(representation) != "external32")
     return failure(MPI_ERR_UNSUPPORTED_DATAREP, "the only representation is external32");
   Datatype* type = nullptr;
   if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;

@@ -190,16 +190,19 @@ int group_difference(MPI_Group first, MPI_Group second, MPI_Group* made) {
 }
 
 int group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {
+  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   if (const int code = check_list(n, ranks); code != MPI_SUCCESS) return code;
   return include(group, {ranks, static_cast<std::size_t>(n)}, made);
 }
 
 int group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {
+  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   if (const int code = check_list(n, ranks); code != MPI_SUCCESS) return code;
   return exclude(group, {ranks, static_cast<std::size_t>(n)}, made);
 }
 
 int group_range_incl(MPI_Group handle, int n, int ranges[][3], MPI_Group* made) {
+  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   const Group* group = nullptr;
   std::vector<int> ranks;
   if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
@@ -208,6 +211,7 @@ int group_range_incl(MPI_Group handle, int n, int ranges[][3], MPI_Group* made) 
 }
 
 int group_range_excl(MPI_Group handle, int n, int ranges[][3], MPI_Group* made) {
+  if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   const Group* group = nullptr;
   std::vector<int> ranks;
   if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;

@@ -15,12 +15,6 @@
 namespace rma::mpi {
 namespace {
 
-// The header follows MPI 5.0, because the ABI does. The library answers with the last version whose chapters
-// it means to have for intracommunicator programs: programs ask this number to know what they may call, and
-// sessions, partitioned communication and large counts of MPI 4 are not all there.
-constexpr int kVersion = 3;
-constexpr int kSubversion = 1;
-
 double seconds(const timespec& time) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
@@ -30,15 +24,15 @@ double seconds(const timespec& time) {
 int get_version(int* version, int* subversion) {
   if (version == nullptr || subversion == nullptr)
     return failure(MPI_ERR_ARG, "version or subversion is null");
-  *version = kVersion;
-  *subversion = kSubversion;
+  *version = MPI_VERSION;
+  *subversion = MPI_SUBVERSION;
   return MPI_SUCCESS;
 }
 
 int get_library_version(char* version, int* resultlen) {
   if (version == nullptr || resultlen == nullptr) return failure(MPI_ERR_ARG, "version or resultlen is null");
-  const std::string text = fmt::format("librma {}, MPI {}.{}, MPI ABI {}.{}", rma_version(), kVersion,
-                                       kSubversion, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  const std::string text = fmt::format("librma {}, MPI {}.{}, MPI ABI {}.{}", rma_version(), MPI_VERSION,
+                                       MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
   std::memcpy(version, text.c_str(), text.size() + 1);
   *resultlen = static_cast<int>(text.size());
   return MPI_SUCCESS;

@@ -6,6 +6,8 @@ chooses by the type of the counts, procedures that return a C pointer, and proce
 are, because the operation goes on after the call.
 """
 
+import platform
+
 from fortran_arguments import CALLBACK, HANDLES, RESULTS, arguments_of, is_in_fortran, is_handwritten, section_arguments, takes_sections
 from fortran_constants import FORTRAN_CONSTANTS, SENTINELS, externals
 
@@ -175,11 +177,40 @@ def bodies():
     return lines
 
 
+def sizeof_types():
+    """Names and declarations of the types that MPI_Sizeof takes. Only x86 has reals of 10 bytes."""
+    real_kinds = (4, 8, 10, 16) if platform.machine() in ("x86_64", "AMD64", "i686") else (4, 8, 16)
+    yield "character", "character(len=*)"
+    for kind, kinds in (("integer", (1, 2, 4, 8, 16)), ("logical", (1, 2, 4, 8, 16)), ("real", real_kinds), ("complex", real_kinds)):
+        for k in kinds:
+            yield f"{kind}{k}", f"{kind}({k})"
+
+
+def sizeof_interfaces():
+    """The generic procedure MPI_Sizeof, which needs no entry point: the compiler knows the size."""
+    names = [name for name, _ in sizeof_types()]
+    lines = ["  ! For variables of every intrinsic type and of every rank."]
+    for prefix in ("", "P"):
+        lines += [f"  interface {prefix}MPI_Sizeof", *(f"    module procedure sizeof_{name}" for name in names),
+                  f"  end interface {prefix}MPI_Sizeof"]
+    return [*lines, *(f"  private :: sizeof_{name}" for name in names)]
+
+
+def sizeof_bodies():
+    lines = []
+    for name, declaration in sizeof_types():
+        lines += [f"  subroutine sizeof_{name}(x, size, ierror)", f"    {declaration}, dimension(..), intent(in) :: x",
+                  "    integer, intent(out) :: size", f"    {IERROR}", "    size = int(storage_size(x)) / 8",
+                  "    if (present(ierror)) ierror = success", f"  end subroutine sizeof_{name}"]
+    return lines
+
+
 def types_module():
-    return "\n".join(["! What the modules mpi and mpi_f08 have in common: the types of handles and statuses. So a program unit that uses",
-                      "! names of both has one type of each name.", f"module {TYPES_MODULE}",
+    return "\n".join(["! What the modules mpi and mpi_f08 have in common: the types of handles and statuses, and MPI_Sizeof. So a program",
+                      "! unit that uses names of both has one entity of each name.", f"module {TYPES_MODULE}",
                       "  use, intrinsic :: iso_c_binding, only: c_int", "  implicit none", "  private :: c_int",
-                      "  integer, parameter, private :: status_size = 8, success = 0", "", *types(), "", *comparisons(), "", *bodies(),
+                      "  integer, parameter, private :: status_size = 8, success = 0", "", *types(), "", *comparisons(), "", *sizeof_interfaces(), "", *bodies(),
+                      *sizeof_bodies(),
                       f"end module {TYPES_MODULE}"]) + "\n"
 
 

@@ -335,10 +335,58 @@ void objects_not_made(MPI_Comm comm) {
   CHECK(op == MPI_SUM);
 }
 
+int calls_of_world = 0;
+int calls_of_self = 0;
+
+void note_world(MPI_Comm* comm, int* /*code*/, ...) {
+  CHECK(*comm == MPI_COMM_WORLD);
+  ++calls_of_world;
+}
+void note_self(MPI_Comm* comm, int* /*code*/, ...) {
+  CHECK(*comm == MPI_COMM_SELF);
+  ++calls_of_self;
+}
+
+/// Makes mistakes without a usable communicator, window, file or session. Returns how many.
+int mistakes_without_object() {
+  int number = 0;
+  void* address = nullptr;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  FAILS(MPI_ERR_TYPE, MPI_Type_commit(&type));
+  FAILS(MPI_ERR_GROUP, MPI_Group_union(MPI_GROUP_NULL, MPI_GROUP_EMPTY, &group));
+  FAILS(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
+  FAILS(MPI_ERR_WIN, MPI_Win_fence(0, MPI_WIN_NULL));
+  FAILS(MPI_ERR_BUFFER, MPI_Buffer_detach(static_cast<void*>(&address), &number));
+  FAILS(MPI_ERR_REQUEST, MPI_Start(&request));
+  // A null result is found before what else is wrong.
+  int ranges[][3] = {{1000, 1001, 1}};
+  FAILS(MPI_ERR_ARG, MPI_Group_range_excl(MPI_GROUP_EMPTY, 1, ranges, nullptr));
+  return 7;
+}
+
+/// Nobody has set a handler of MPI_COMM_SELF when this begins.
+void mistakes_go_to_world_until_self_has_a_handler() {
+  MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler of_self = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(note_world, &of_world);
+  MPI_Comm_create_errhandler(note_self, &of_self);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, of_world);
+  const int mistakes = mistakes_without_object();
+  CHECK(calls_of_world == mistakes && calls_of_self == 0);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, of_self);
+  mistakes_without_object();
+  CHECK(calls_of_world == mistakes && calls_of_self == mistakes);
+  MPI_Errhandler_free(&of_world);
+  MPI_Errhandler_free(&of_self);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  mistakes_go_to_world_until_self_has_a_handler();
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF, copy})

@@ -49,6 +49,8 @@ program mixed
   if (status%MPI_SOURCE /= previous .or. status%MPI_TAG /= 8 .or. count /= 1) sum = sum + 1
   call MPI_Status_f082f(status, plain, ierror)
   if (plain(MPI_SOURCE) /= previous .or. plain(MPI_TAG) /= 8) sum = sum + 1
+  call MPI_Sizeof(plain, count, ierror)
+  if (count /= 4 .or. ierror /= MPI_SUCCESS) sum = sum + 1
   call MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
   if (rank == 0) print '(i0, a, i0)', sum, ' failures on ', n
   call MPI_Finalize(ierror)

@@ -286,6 +286,19 @@ program sections
   call MPI_Get_address(plane(9, 2), second)
   call expect(first == second, 'get_address backwards')
 
+  ! Sizes of variables of any kind and rank.
+  call MPI_Sizeof(plane, i)
+  call MPI_Sizeof(wide(3, 2), j, ierror)
+  call expect(i == 4 .and. j == 8 .and. ierror == MPI_SUCCESS, 'sizeof')
+  call MPI_Sizeof(pairs(::2), i)
+  call PMPI_Sizeof(first, j)
+  call expect(i == 16 .and. j == 8, 'sizeof of a section')
+  call MPI_Sizeof(1_1, i)
+  call MPI_Sizeof(words(1)(1:1), j)
+  call expect(i == 1 .and. j == 1, 'sizeof of constants')
+  call MPI_Sizeof(.true., i)
+  call expect(i == 4, 'sizeof of a logical')
+
   ! No copy can stand for the partitions of such a buffer.
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
   call MPI_Psend_init(plane(::2, 1), 5, 1_MPI_COUNT_KIND, MPI_INTEGER, right, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
