@@ -344,10 +344,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const char* const given = std::getenv("LIBRMA_TEST_OBJECTS");
   const char* const chosen = std::getenv("LIBRMA_TEST_KIND");
-  constexpr long kUsual = 2400;
+  constexpr long kUsual = 1200;
   /// Before the first measurement: freed keys keep their numbers for so long.
   constexpr long kBefore = 1200;
-  constexpr long kMost = 256;  // KiB, which is 100 bytes for each
+  constexpr long kMost = 256;  // KiB, which is 200 bytes for each
   const long objects = given != nullptr ? std::strtol(given, nullptr, 10) : kUsual;
   for (const Kind& kind : kKinds) {
     if (chosen != nullptr && std::strcmp(chosen, kind.name) != 0) continue;
