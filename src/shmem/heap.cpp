@@ -17,8 +17,10 @@
 namespace rma::shmem {
 namespace {
 
-/// Alignment of the heap's base. Equal offsets give equal alignment on all PEs up to this.
-constexpr std::size_t kMostAlignment = std::size_t{2} << 20U;
+/// Alignments of the heap's base, the first that fits. Equal offsets give equal alignment on all PEs up to this. It costs
+/// addresses only.
+constexpr std::size_t kMostAlignment = std::size_t{1} << 30U;
+constexpr std::size_t kLeastMostAlignment = std::size_t{2} << 20U;
 /// The size that is tried first without SHMEM_SYMMETRIC_SIZE. Addresses cost nothing.
 constexpr std::size_t kDefaultBytes = std::size_t{16} << 30U;
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20U;
@@ -28,6 +30,7 @@ constexpr std::size_t kStep = std::size_t{1} << 20U;
 struct Heap {
   std::byte* base;
   std::size_t bytes;
+  std::size_t alignment;  ///< of the base
   Offsets offsets;
   std::size_t committed = 0;  ///< this many bytes from the base have memory
 };
@@ -67,7 +70,7 @@ bool grow(Call call, Heap& into, std::size_t bytes) {
 
 /// Makes a block without a barrier. Returns null if there is no room.
 std::byte* take(Call call, Heap& from, std::size_t bytes, std::size_t alignment) {
-  if (alignment > kMostAlignment) return nullptr;
+  if (alignment > from.alignment) return nullptr;
   const auto offset = from.offsets.take(bytes, alignment);
   if (!offset) return nullptr;
   if (*offset + bytes > from.committed && !grow(call, from, *offset + bytes)) {
@@ -97,17 +100,27 @@ HeapRange open_heap(const Options& options) {
   bytes = (bytes + Offsets::kUnit - 1) / Offsets::kUnit * Offsets::kUnit;
   void* base = nullptr;
   rma_status_t status = RMA_ERR_NO_MEMORY;
-  // All PEs fail or none does, so all try the same sizes.
-  while (status == RMA_ERR_NO_MEMORY) {
-    status = rma_reserve(rma_team_world(), bytes, kMostAlignment, nullptr, &base);
-    if (status == RMA_ERR_NO_MEMORY && (options.symmetric_size || bytes <= kLeastBytes)) {
+  std::size_t alignment = kMostAlignment;
+  // All PEs fail or none does, so all try the same sizes and alignments.
+  while (true) {
+    status = rma_reserve(rma_team_world(), bytes, alignment, nullptr, &base);
+    if (status != RMA_ERR_NO_MEMORY) break;
+    if (alignment > kLeastMostAlignment) {
+      alignment = kLeastMostAlignment;
+      continue;
+    }
+    if (options.symmetric_size || bytes <= kLeastBytes) {
       die(call,
           fmt::format("no symmetric heap of {} bytes (SHMEM_SYMMETRIC_SIZE): {}", bytes, rma_last_error()));
     }
-    if (status == RMA_ERR_NO_MEMORY) bytes /= 2;
+    bytes /= 2;
+    alignment = kMostAlignment;
   }
   require(status, call);
-  own_heap.reset(new Heap{.base = static_cast<std::byte*>(base), .bytes = bytes, .offsets = Offsets(bytes)});
+  own_heap.reset(new Heap{.base = static_cast<std::byte*>(base),
+                          .bytes = bytes,
+                          .alignment = alignment,
+                          .offsets = Offsets(bytes)});
   return {.base = base, .bytes = bytes};
 }
 
