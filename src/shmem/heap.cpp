@@ -1,6 +1,6 @@
-// The symmetric heap: one range of addresses, equal on all PEs, that gets its memory as blocks need it. All PEs make the
-// same calls, and Offsets decides alike on all of them. So a block costs one barrier, which OpenSHMEM asks for anyway,
-// and it lies at the same offset everywhere.
+// The symmetric heap: one range of addresses, equal on all PEs, that gets its memory as blocks need it. All
+// PEs make the same calls, and Offsets decides alike on all of them. So a block costs one barrier, which
+// OpenSHMEM asks for anyway, and it lies at the same offset everywhere.
 
 #include "shmem/heap.hpp"
 
@@ -17,8 +17,8 @@
 namespace rma::shmem {
 namespace {
 
-/// Alignments of the heap's base, the first that fits. Equal offsets give equal alignment on all PEs up to this. It costs
-/// addresses only.
+/// Alignments of the heap's base, the first that fits. Equal offsets give equal alignment on all PEs up to
+/// this. It costs addresses only.
 constexpr std::size_t kMostAlignment = std::size_t{1} << 30U;
 constexpr std::size_t kLeastMostAlignment = std::size_t{2} << 20U;
 /// The size that is tried first without SHMEM_SYMMETRIC_SIZE. Addresses cost nothing.
@@ -55,7 +55,8 @@ void check_agreed(Call call, std::size_t first, std::size_t second) {
   if (std::memcmp(least, most, sizeof least) != 0) die(call, "the PEs gave different arguments");
 }
 
-/// Makes sure that the first `bytes` bytes of the heap have memory, on all PEs. Returns false on all if one has none.
+/// Makes sure that the first `bytes` bytes of the heap have memory, on all PEs. Returns false on all if one
+/// has none.
 bool grow(Call call, Heap& into, std::size_t bytes) {
   const std::size_t wanted = std::min(into.bytes, (bytes + kStep - 1) / kStep * kStep);
   const rma_status_t status = rma_commit(into.base + into.committed, wanted - into.committed);

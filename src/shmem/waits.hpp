@@ -8,8 +8,8 @@
 #include "shmem.h"
 #include "shmem/job.hpp"
 
-// Waiting for and testing words that other PEs write. The inlined part serves a word whose comparison is true already;
-// librma serves the rest, and its waits sleep.
+// Waiting for and testing words that other PEs write. The inlined part serves a word whose comparison is true
+// already; librma serves the rest, and its waits sleep.
 
 namespace rma::shmem {
 
@@ -45,11 +45,12 @@ bool compares(const T* word, int compare, T value) {
   }
 }
 
-// The functions below look at `count` words. Those whose `status` is not 0 are left out; a null `status` leaves out
-// none. `values` is one value for all words, or an array with one for each.
+// The functions below look at `count` words. Those whose `status` is not 0 are left out; a null `status`
+// leaves out none. `values` is one value for all words, or an array with one for each.
 
-/// Returns where a search among `count` words begins. A word that stays true must be found in the end by a series of
-/// calls, whatever other words are true, and whatever other series a program makes in between. So it is random.
+/// Returns where a search among `count` words begins. A word that stays true must be found in the end by a
+/// series of calls, whatever other words are true, and whatever other series a program makes in between. So
+/// it is random.
 inline std::size_t first_to_look_at(std::size_t count) {
   if (count < 2) return 0;
   static thread_local std::uint64_t state = 0x9e3779b97f4a7c15;
