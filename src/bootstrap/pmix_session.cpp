@@ -43,7 +43,10 @@ std::string environment(const char* name) {
 }  // namespace
 
 Status pmix_failure(std::string_view what, pmix_status_t code) {
-  return {RMA_ERR_LAUNCH, fmt::format("{} failed: {} ({})", what, PMIx_Error_string(code), code)};
+  // PMIx's name for it does not say that the others are the reason.
+  const char* const meaning =
+      code == PMIX_ERR_PARTIAL_SUCCESS ? ": a process of the job has ended, or has left it" : "";
+  return {RMA_ERR_LAUNCH, fmt::format("{} failed: {} ({}){}", what, PMIx_Error_string(code), code, meaning)};
 }
 
 Result<pmix_proc_t> PmixSession::join() {

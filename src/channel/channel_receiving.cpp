@@ -37,7 +37,9 @@ void Channel::arrived(std::size_t rail, MessageBuffers::Slot& slot, int peer, rm
 
 void Channel::refuse(int peer) {
   count(Counter::messages_refused);
-  log(LogLevel::warn, fmt::format("rank {} sent a message that makes no sense: it is given up", peer));
+  log(LogLevel::warn,
+      fmt::format("rank {} sent a message of no known form: this process exchanges nothing more with it",
+                  peer));
   if (peer >= 0) fail(peer);
 }
 

@@ -150,7 +150,8 @@ bool Arrivals::poll_ring(Inbox::Ring& ring, DirectReceive* direct, bool ended) {
   copy(ring.sender, fetches);
   if (!honest) {
     log(LogLevel::warn,
-        fmt::format("rank {} sent a message that makes no sense: it is given up", ring.sender));
+        fmt::format("rank {} sent a message of no known form: this process exchanges nothing more with it",
+                    ring.sender));
     count(Counter::messages_refused);
     give_up_(ring.sender);
   }

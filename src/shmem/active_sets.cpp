@@ -1,5 +1,8 @@
 #include "shmem/active_sets.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -30,6 +33,18 @@ std::vector<int> members_of(Call call, int start, int log_stride, int size) {
   return members;
 }
 
+void warn_once(Call call, int start, int log_stride, int size) {
+  static std::atomic<bool> warned = false;
+  if (warned.exchange(true, std::memory_order_relaxed)) return;
+  std::fputs(
+      fmt::format(
+          "PE {}: {}: this PE is not one of the active set of {} PEs from PE {} on with a stride of 2 to "
+          "the power of {}: the call does nothing here (only the first such call is reported)\n",
+          job.me, call, size, start, log_stride)
+          .c_str(),
+      stderr);
+}
+
 }  // namespace
 
 rma_team_t team_of_set(Call call, int start, int log_stride, int size) {
@@ -39,6 +54,10 @@ rma_team_t team_of_set(Call call, int start, int log_stride, int size) {
   rma_team_t& team = teams_of_sets[{start, log_stride, size}];
   if (team == nullptr) {
     const std::vector<int> members = members_of(call, start, log_stride, size);
+    if (std::find(members.begin(), members.end(), job.me) == members.end()) {
+      warn_once(call, start, log_stride, size);
+      return nullptr;
+    }
     require(rma_team_create(members.data(), size, &team), call);
   }
   return team;
@@ -50,7 +69,7 @@ void forget_active_sets() {
 }
 
 void barrier(Call call, int start, int log_stride, int size, long* /*work*/) {
-  require(rma_barrier(team_of_set(call, start, log_stride, size)), call);
+  on_set(call, start, log_stride, size, [&](rma_team_t team) { require(rma_barrier(team), call); });
 }
 
 void sync(Call call, int start, int log_stride, int size, long* work) {

@@ -156,6 +156,24 @@ def overloads(table):
     return "\n".join(lines)
 
 
+def c_complex(table):
+    """Forms for pointers to C's complex types. They are templates, so that null pointers choose the plain functions."""
+    lines = []
+    for _, _, functions in table.chapters:
+        for function in functions:
+            if function.element is None or not function.element.name.startswith("complex"):
+                continue
+            theirs = function.c_type
+            mine = theirs.replace("shmem_", "shmem_c_")
+            arguments = [f"reinterpret_cast<{text[:-len(name)].strip()}>({name})" if theirs in text else name
+                         for text, name in zip(function.parameters, function.names)]
+            for name in [function.name] + ([f"shmem_{function.generic}"] if function.generic else []):
+                parameters = ", ".join(function.parameters).replace(theirs, "C_")
+                lines.append(wrapped(f"template <typename C_> typename shmem_if_same_<C_, {mine}, {function.result}>::type "
+                                     f"{name}({parameters}) {{ {function.call(function.name, arguments)} }}"))
+    return "\n".join(lines)
+
+
 def header(template, table, version):
     prototypes = []
     for prefix in ("", "p"):
@@ -166,7 +184,7 @@ def header(template, table, version):
                 prototypes.append(wrapped(function.prototype(prefix) + ends + ";"))
             prototypes.append("")
     for mark, text in (("VERSION", version), ("PROTOTYPES", "\n".join(prototypes)), ("OVERLOADS", overloads(table)),
-                       ("GENERICS", c_generics(table))):
+                       ("C_COMPLEX", c_complex(table)), ("GENERICS", c_generics(table))):
         template = template.replace(f"@{mark}@", text)
     return template
 

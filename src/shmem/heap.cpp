@@ -1,6 +1,6 @@
-// The symmetric heap: one range of addresses, equal on all PEs, that gets its memory as blocks need it. All PEs make the
-// same calls, and Offsets decides alike on all of them. So a block costs one barrier, which OpenSHMEM asks for anyway,
-// and it lies at the same offset everywhere.
+// The symmetric heap: one range of addresses, equal on all PEs, that gets its memory as blocks need it. All
+// PEs make the same calls, and Offsets decides alike on all of them. So a block costs one barrier, which
+// OpenSHMEM asks for anyway, and it lies at the same offset everywhere.
 
 #include "shmem/heap.hpp"
 
@@ -17,8 +17,10 @@
 namespace rma::shmem {
 namespace {
 
-/// Alignment of the heap's base. Equal offsets give equal alignment on all PEs up to this.
-constexpr std::size_t kMostAlignment = std::size_t{2} << 20U;
+/// Alignments of the heap's base, the first that fits. Equal offsets give equal alignment on all PEs up to
+/// this. It costs addresses only.
+constexpr std::size_t kMostAlignment = std::size_t{1} << 30U;
+constexpr std::size_t kLeastMostAlignment = std::size_t{2} << 20U;
 /// The size that is tried first without SHMEM_SYMMETRIC_SIZE. Addresses cost nothing.
 constexpr std::size_t kDefaultBytes = std::size_t{16} << 30U;
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20U;
@@ -28,6 +30,7 @@ constexpr std::size_t kStep = std::size_t{1} << 20U;
 struct Heap {
   std::byte* base;
   std::size_t bytes;
+  std::size_t alignment;  ///< of the base
   Offsets offsets;
   std::size_t committed = 0;  ///< this many bytes from the base have memory
 };
@@ -52,7 +55,8 @@ void check_agreed(Call call, std::size_t first, std::size_t second) {
   if (std::memcmp(least, most, sizeof least) != 0) die(call, "the PEs gave different arguments");
 }
 
-/// Makes sure that the first `bytes` bytes of the heap have memory, on all PEs. Returns false on all if one has none.
+/// Makes sure that the first `bytes` bytes of the heap have memory, on all PEs. Returns false on all if one
+/// has none.
 bool grow(Call call, Heap& into, std::size_t bytes) {
   const std::size_t wanted = std::min(into.bytes, (bytes + kStep - 1) / kStep * kStep);
   const rma_status_t status = rma_commit(into.base + into.committed, wanted - into.committed);
@@ -67,7 +71,7 @@ bool grow(Call call, Heap& into, std::size_t bytes) {
 
 /// Makes a block without a barrier. Returns null if there is no room.
 std::byte* take(Call call, Heap& from, std::size_t bytes, std::size_t alignment) {
-  if (alignment > kMostAlignment) return nullptr;
+  if (alignment > from.alignment) return nullptr;
   const auto offset = from.offsets.take(bytes, alignment);
   if (!offset) return nullptr;
   if (*offset + bytes > from.committed && !grow(call, from, *offset + bytes)) {
@@ -97,17 +101,27 @@ HeapRange open_heap(const Options& options) {
   bytes = (bytes + Offsets::kUnit - 1) / Offsets::kUnit * Offsets::kUnit;
   void* base = nullptr;
   rma_status_t status = RMA_ERR_NO_MEMORY;
-  // All PEs fail or none does, so all try the same sizes.
-  while (status == RMA_ERR_NO_MEMORY) {
-    status = rma_reserve(rma_team_world(), bytes, kMostAlignment, nullptr, &base);
-    if (status == RMA_ERR_NO_MEMORY && (options.symmetric_size || bytes <= kLeastBytes)) {
+  std::size_t alignment = kMostAlignment;
+  // All PEs fail or none does, so all try the same sizes and alignments.
+  while (true) {
+    status = rma_reserve(rma_team_world(), bytes, alignment, nullptr, &base);
+    if (status != RMA_ERR_NO_MEMORY) break;
+    if (alignment > kLeastMostAlignment) {
+      alignment = kLeastMostAlignment;
+      continue;
+    }
+    if (options.symmetric_size || bytes <= kLeastBytes) {
       die(call,
           fmt::format("no symmetric heap of {} bytes (SHMEM_SYMMETRIC_SIZE): {}", bytes, rma_last_error()));
     }
-    if (status == RMA_ERR_NO_MEMORY) bytes /= 2;
+    bytes /= 2;
+    alignment = kMostAlignment;
   }
   require(status, call);
-  own_heap.reset(new Heap{.base = static_cast<std::byte*>(base), .bytes = bytes, .offsets = Offsets(bytes)});
+  own_heap.reset(new Heap{.base = static_cast<std::byte*>(base),
+                          .bytes = bytes,
+                          .alignment = alignment,
+                          .offsets = Offsets(bytes)});
   return {.base = base, .bytes = bytes};
 }
 

@@ -4,11 +4,15 @@ namespace rma::shmem {
 
 constinit Job job;
 
-void refuse(Call call, const void* address, std::size_t bytes, int pe) {
+void check_pe(Call call, int pe) {
   require_initialized(call);
   if (static_cast<unsigned>(pe) >= job.n_pes) {
     die(call, fmt::format("there is no PE {}; the job has PEs 0 to {}", pe, job.n_pes - 1));
   }
+}
+
+void refuse(Call call, const void* address, std::size_t bytes, int pe) {
+  check_pe(call, pe);
   die(call,
       fmt::format("the {} bytes at {} are not symmetric: they are neither in the symmetric heap nor in the "
                   "program's static data",
@@ -20,7 +24,7 @@ void require_initialized(Call call) {
 }
 
 void check_symmetric(Call call, const void* address, std::size_t bytes) {
-  if (job.debug && !job.heap.contains(address, bytes) && !job.data.contains(address, bytes)) {
+  if (job.debug && bytes != 0 && !job.heap.contains(address, bytes) && !job.data.contains(address, bytes)) {
     refuse(call, address, bytes, job.me);
   }
 }

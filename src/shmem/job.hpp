@@ -107,6 +107,8 @@ T* collective_address(T* address) {
   return reinterpret_cast<T*>(at + static_cast<std::uintptr_t>(job.peers[job.me].data.there));
 }
 
+/// Ends the job unless the library is initialized and has a PE `pe`.
+void check_pe(Call call, int pe);
 /// Ends the job unless the library is initialized.
 void require_initialized(Call call);
 /// With SHMEM_DEBUG, ends the job unless [address, address + bytes) is symmetric.

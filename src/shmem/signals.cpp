@@ -11,17 +11,20 @@ void put_bytes_signal(Call call, void* dest, const void* source, std::size_t byt
                       std::uint64_t* signal_address, std::uint64_t signal, int op, int pe) {
   if (op != SHMEM_SIGNAL_SET && op != SHMEM_SIGNAL_ADD)
     die(call, fmt::format("there is no signal operation {}", op));
-  std::byte* const to = there(call, dest, bytes, pe);
   auto* const flag =
       reinterpret_cast<std::uint64_t*>(there(call, signal_address, sizeof *signal_address, pe));
+  // Without data, their addresses may be null, and the signal comes alone.
+  std::byte* const to = bytes != 0 ? there(call, dest, bytes, pe) : nullptr;
   const bool in_heap = job.data_in_heap || job.heap.contains(signal_address, sizeof *signal_address);
-  if (op == SHMEM_SIGNAL_SET && in_heap) {
+  if (op == SHMEM_SIGNAL_SET && in_heap && bytes != 0) {
     require(rma_put_notify(to, source, bytes, flag, signal, pe), call);
     return;
   }
-  require(rma_put(to, source, bytes, pe), call);
-  // The data are visible before the signal, which may take another path.
-  require(rma_fence(pe), call);
+  if (bytes != 0) {
+    require(rma_put(to, source, bytes, pe), call);
+    // The data are visible before the signal, which may take another path.
+    require(rma_fence(pe), call);
+  }
   const rma_atomic_op_t change = op == SHMEM_SIGNAL_SET ? RMA_SET : RMA_FETCH_ADD;
   require(rma_atomic64_nbi(change, flag, signal, 0, nullptr, pe), call);
 }

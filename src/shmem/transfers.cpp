@@ -48,38 +48,48 @@ std::byte* strided_there(Call call, const void* address, const Strides& strides,
   return there(call, lowest, extent.bytes, pe) - extent.begin;
 }
 
+/// Transfers of no bytes may have any addresses, also null ones. The PE must exist all the same.
+bool is_empty(Call call, std::size_t bytes, int pe) {
+  if (bytes == 0) check_pe(call, pe);
+  return bytes == 0;
+}
+
 }  // namespace
 
 void put_bytes(Call call, void* dest, const void* source, std::size_t bytes, int pe) {
+  if (is_empty(call, bytes, pe)) return;
   std::byte* const to = there(call, dest, bytes, pe);
   require(rma_put(to, source, bytes, pe), call);
 }
 
 void get_bytes(Call call, void* dest, const void* source, std::size_t bytes, int pe) {
+  if (is_empty(call, bytes, pe)) return;
   const std::byte* const from = there(call, source, bytes, pe);
   require(rma_get(dest, from, bytes, pe), call);
 }
 
 void put_bytes_nbi(Call call, void* dest, const void* source, std::size_t bytes, int pe) {
+  if (is_empty(call, bytes, pe)) return;
   std::byte* const to = there(call, dest, bytes, pe);
   require(rma_put_nbi(to, source, bytes, pe), call);
 }
 
 void get_bytes_nbi(Call call, void* dest, const void* source, std::size_t bytes, int pe) {
+  if (is_empty(call, bytes, pe)) return;
   const std::byte* const from = there(call, source, bytes, pe);
   require(rma_get_nbi(dest, from, bytes, pe), call);
 }
 
 void put_layout(Call call, void* dest, const void* source, const Layout& layout, int pe) {
+  if (is_empty(call, layout.block == 0 ? 0 : layout.blocks, pe)) return;
   const Strides strides = in_bytes(call, layout);
-  if (layout.block == 0 || layout.blocks == 0) return put_bytes(call, dest, source, 0, pe);
   std::byte* const to = strided_there(call, dest, strides, strides.dest, pe);
   require(rma_put_strided(to, &strides.dest, source, &strides.source, strides.counts.data(), 1, pe), call);
 }
 
 void get_layout(Call call, void* dest, const void* source, const Layout& layout, int pe) {
+  if (is_empty(call, layout.block == 0 ? 0 : layout.blocks, pe)) return;
   const Strides strides = in_bytes(call, layout);
-  if (layout.block == 0 || layout.blocks == 0) return get_bytes(call, dest, source, 0, pe);
   const std::byte* const from = strided_there(call, source, strides, strides.source, pe);
   require(rma_get_strided(dest, &strides.dest, from, &strides.source, strides.counts.data(), 1, pe), call);
 }

@@ -8,8 +8,8 @@
 #include "shmem.h"
 #include "shmem/job.hpp"
 
-// Waiting for and testing words that other PEs write. The inlined part serves a word whose comparison is true already;
-// librma serves the rest, and its waits sleep.
+// Waiting for and testing words that other PEs write. The inlined part serves a word whose comparison is true
+// already; librma serves the rest, and its waits sleep.
 
 namespace rma::shmem {
 
@@ -45,8 +45,38 @@ bool compares(const T* word, int compare, T value) {
   }
 }
 
-// The functions below look at `count` words. Those whose `status` is not 0 are left out; a null `status` leaves out
-// none. `values` is one value for all words, or an array with one for each.
+// The functions below look at `count` words. Those whose `status` is not 0 are left out; a null `status`
+// leaves out none. `values` is one value for all words, or an array with one for each.
+
+/// Returns where a search among `count` words begins. A word that stays true must be found in the end by a
+/// series of calls, whatever other words are true, and whatever other series a program makes in between. So
+/// it is random.
+inline std::size_t first_to_look_at(std::size_t count) {
+  if (count < 2) return 0;
+  static thread_local std::uint64_t state = 0x9e3779b97f4a7c15;
+  // Marsaglia's xorshift.
+  state ^= state << 13U;
+  state ^= state >> 7U;
+  state ^= state << 17U;
+  return state % count;
+}
+
+/// Returns the index of a word whose comparison is true, from a random one on, or SIZE_MAX if there is none.
+template <typename T, typename Values>
+std::size_t find_any(const T* words, std::size_t count, const int* status, int compare, Values values) {
+  std::size_t at = first_to_look_at(count);
+  for (std::size_t i = 0; i < count; ++i, at = at + 1 < count ? at + 1 : 0) {
+    if (status != nullptr && status[at] != 0) continue;
+    T value = {};
+    if constexpr (std::is_pointer_v<Values>) {
+      value = values[at];
+    } else {
+      value = values;
+    }
+    if (compares(words + at, compare, value)) return at;
+  }
+  return SIZE_MAX;
+}
 
 /// Describes the words for librma, whose comparisons have the same numbers. Refers to `values`.
 template <typename T>
@@ -81,6 +111,8 @@ void wait_until_all(Call call, const T* words, std::size_t count, const int* sta
 template <typename T, typename Values>
 std::size_t wait_until_any(Call call, const T* words, std::size_t count, const int* status, int compare,
                            Values values) {
+  check_compare(call, compare);
+  if (const std::size_t at = find_any<T>(words, count, status, compare, values); at != SIZE_MAX) return at;
   const rma_words_t described = describe<T>(call, words, count, status, compare, values);
   std::size_t found = SIZE_MAX;
   require(rma_wait_until_any(&described, &found), call);
@@ -108,6 +140,8 @@ int test_all(Call call, const T* words, std::size_t count, const int* status, in
 template <typename T, typename Values>
 std::size_t test_any(Call call, const T* words, std::size_t count, const int* status, int compare,
                      Values values) {
+  check_compare(call, compare);
+  if (const std::size_t at = find_any<T>(words, count, status, compare, values); at != SIZE_MAX) return at;
   const rma_words_t described = describe<T>(call, words, count, status, compare, values);
   std::size_t found = SIZE_MAX;
   require(rma_test_until_any(&described, &found), call);

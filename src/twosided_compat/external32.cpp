@@ -162,11 +162,19 @@ int pack_external(const char* datarep, const void* inbuf, MPI_Count incount, MPI
   if (const int code = find_external(datarep, incount, datatype, external); code != MPI_SUCCESS) return code;
   if (const int code = check_external(external, inbuf, outbuf, outsize, position); code != MPI_SUCCESS)
     return code;
+  const PredefinedType* narrow = nullptr;
   const bool fits = convert_all(external.map, inbuf, static_cast<std::byte*>(outbuf) + *position,
-                                [](const PredefinedType& type, std::byte* here, std::byte* there) {
+                                [&narrow](const PredefinedType& type, std::byte* here, std::byte* there) {
+                                  narrow = &type;
                                   return write_part(type, there, here);
                                 });
-  if (!fits) return failure(MPI_ERR_CONVERSION, "external32 has fewer bits for a type than a value needs");
+  if (!fits) {
+    return failure(
+        MPI_ERR_CONVERSION,
+        fmt::format("a value of a type that has {} bytes here needs more than the {} bytes that the "
+                    "format external32 of the MPI standard has for that type",
+                    narrow->size, external_bytes(*narrow)));
+  }
   *position += external.bytes;
   return MPI_SUCCESS;
 }

@@ -13,6 +13,10 @@ import sys
 # Case, environment, exit code, and what the output must contain.
 CASES = [
     ("bad-pe", {}, 1, r"PE \d: shmem_int_p: there is no PE 2; the job has PEs 0 to 1"),
+    ("bad-pe-of-nothing", {}, 1, r"PE \d: shmem_putmem: there is no PE 2; the job has PEs 0 to 1"),
+    ("bad-pe-of-no-blocks", {}, 1, r"shmem_long_iget: there is no PE -1;"),
+    # One warning.
+    ("outside-the-set", {}, 0, r"\A(done\n)*PE 1: shmem_barrier: this PE is not one of the active set of 1 PEs .*\n(done\n)*\Z"),
     ("negative-pe", {}, 1, r"shmem_long_g: there is no PE -1;"),
     ("not-symmetric", {}, 1, r"shmem_long_put: the 8 bytes at 0x\w+ are not symmetric"),
     ("beyond-the-heap", {}, 1, r"shmem_char_put: the \d+ bytes at 0x\w+ are not symmetric"),

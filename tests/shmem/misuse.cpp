@@ -33,6 +33,14 @@ shmem_ctx_t destroyed_context() {
 
 const std::map<std::string, std::function<void()>> kCases = {
     {"bad-pe", [] { shmem_int_p(static_words.data(), 1, shmem_n_pes()); }},
+    {"bad-pe-of-nothing", [] { shmem_putmem(nullptr, nullptr, 0, shmem_n_pes()); }},
+    {"bad-pe-of-no-blocks", [] { shmem_long_iget(nullptr, nullptr, 1, 1, 0, -1); }},
+    {"outside-the-set",
+     [] {
+       long work = 0;
+       for (int i = 0; i < 3; ++i) shmem_barrier(0, 0, 1, &work);
+       for (int i = 0; i < 3; ++i) shmem_broadcast64(static_words.data(), &static_word, 1, 0, 0, 0, 1, &work);
+     }},
     {"negative-pe", [] { shmem_long_g(&static_word, -1); }},
     {"not-symmetric",
      [] {

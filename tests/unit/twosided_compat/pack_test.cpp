@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "mpi.h"
@@ -109,6 +110,11 @@ TEST(External32, Mistakes) {
   EXPECT_EQ(MPI_Pack_external_c("external32", &large, 1, MPI_LONG, packed.data(), 16, &position),
             MPI_ERR_CONVERSION);
   EXPECT_EQ(position, 0);
+  std::array<char, MPI_MAX_ERROR_STRING> text = {};
+  int length = 0;
+  ASSERT_EQ(MPI_Error_string(MPI_ERR_CONVERSION, text.data(), &length), MPI_SUCCESS);
+  EXPECT_EQ(std::string_view(text.data()).find("program"), std::string_view::npos)
+      << "it is not to blame: " << text.data();
   EXPECT_EQ(MPI_Pack_external_c("native", &large, 1, MPI_LONG, packed.data(), 16, &position),
             MPI_ERR_UNSUPPORTED_DATAREP);
   EXPECT_EQ(MPI_Pack_external_c("external32", &large, 1, MPI_LONG_LONG, packed.data(), 7, &position),
