@@ -14,6 +14,7 @@
 #include "collectives/exchange.hpp"
 #include "collectives/point_to_point.hpp"
 #include "collectives/point_to_point_exchange.hpp"
+#include "collectives/rank_set.hpp"
 #include "collectives/roster.hpp"
 #include "collectives/schedule_contexts.hpp"
 #include "collectives/schedules.hpp"
@@ -252,7 +253,7 @@ class Teams {
   static constexpr std::size_t kBehindRegistry = sizeof(TeamRegistry);
 
   Teams(Job& job, TeamRegistry& registry)
-      : job_(job), registry_(registry), contexts_(job.rank(), job.size()) {}
+      : job_(job), registry_(registry), contexts_(job.rank(), job.size()), listed_(job.size()) {}
   [[nodiscard]] Team* look_up(rma_team_t handle) const;
   [[nodiscard]] static TeamShape shape_for(const Job& job, std::size_t members, std::uint64_t id,
                                            std::uint32_t schedules);
@@ -319,6 +320,7 @@ class Teams {
   std::unique_ptr<Team> world_;
   rma_team_t world_handle_ = nullptr;  ///< a copy of world_'s handle, for find()
   Turns turns_;
+  mutable RankSet listed_;
   std::atomic<std::uint64_t> made_ = 0;  ///< number of teams whose first member this process was
   mutable std::shared_mutex mutex_;      ///< guards the members below
   std::uint32_t next_context_ = JobTeamTransport::kFirstDrawn;

@@ -44,17 +44,13 @@ TeamShape Teams::shape_within_host(const Job& job, std::size_t members, std::uin
 
 Status Teams::check(std::span<const int> ranks) const {
   if (ranks.empty()) return {RMA_ERR_ARGUMENT, "a team has at least one member; none is listed"};
-  // Allocates nothing, so that a member without memory gets far enough to tell the others.
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const int rank = ranks[i];
-    if (rank < 0 || rank >= job_.size()) {
-      return {RMA_ERR_RANK,
-              fmt::format("rank {} does not exist: the job has ranks 0 to {}", rank, job_.size() - 1)};
-    }
-    if (std::find(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(i), rank) !=
-        ranks.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return {RMA_ERR_ARGUMENT, fmt::format("rank {} is listed twice; list each member once", rank)};
-    }
+  const auto outside = std::ranges::find_if(ranks, [&](int rank) { return rank < 0 || rank >= job_.size(); });
+  if (outside != ranks.end()) {
+    return {RMA_ERR_RANK,
+            fmt::format("rank {} does not exist: the job has ranks 0 to {}", *outside, job_.size() - 1)};
+  }
+  if (const std::optional<int> twice = listed_.find_twice(ranks)) {
+    return {RMA_ERR_ARGUMENT, fmt::format("rank {} is listed twice; list each member once", *twice)};
   }
   if (std::find(ranks.begin(), ranks.end(), job_.rank()) == ranks.end()) {
     return {RMA_ERR_RANK,

@@ -65,24 +65,27 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, cons
   return MPI_SUCCESS;
 }
 
-int Blocks::find(void* address, MPI_Count count, MPI_Datatype type, int members, Blocks& blocks) {
+int Blocks::find(void* address, MPI_Count count, MPI_Datatype type, Blocks& blocks) {
   Buffer first;
   MPI_Count extent = 0;
   if (const int code = find_buffer(address, count, type, first); code != MPI_SUCCESS) return code;
   if (const int code = find_extent(type, extent); code != MPI_SUCCESS) return code;
-  blocks.blocks_.assign(static_cast<std::size_t>(members), first);
-  for (std::size_t member = 0; member < blocks.blocks_.size(); ++member) {
-    const MPI_Count distance = static_cast<MPI_Count>(member) * count * extent;
-    blocks.blocks_[member].data = static_cast<std::byte*>(behind(first.data, distance));
-  }
+  blocks.first_ = first;
+  blocks.distance_ = count * extent;
   return MPI_SUCCESS;
 }
 
-int Blocks::find_same(const void* address, MPI_Count count, MPI_Datatype type, int members, Blocks& blocks) {
-  Buffer one;
-  if (const int code = find_buffer(address, count, type, one); code != MPI_SUCCESS) return code;
-  blocks.blocks_.assign(static_cast<std::size_t>(members), one);
-  return MPI_SUCCESS;
+int Blocks::find_same(const void* address, MPI_Count count, MPI_Datatype type, Blocks& blocks) {
+  return find_buffer(address, count, type, blocks.first_);
+}
+
+void Blocks::move_to(std::byte* place) {
+  first_ = {.data = place, .bytes = first_.bytes};
+  distance_ = static_cast<MPI_Count>(first_.bytes);
+  for (Buffer& block : blocks_) {
+    block = {.data = place, .bytes = block.bytes};
+    place += block.bytes;
+  }
 }
 
 Blocks Blocks::chosen(const std::vector<int>& members) const {

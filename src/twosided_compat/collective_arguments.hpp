@@ -33,7 +33,8 @@ namespace rma::mpi {
   return check_distinct(out.data, in.data, out.bytes);
 }
 
-/// A block of the buffer of a call such as MPI_Gatherv: `counts` elements at a displacement, for each member.
+/// The blocks of the buffer of a call such as MPI_Gatherv: `counts` elements at a displacement, for each member. Blocks of
+/// one size and distance take no memory for each member.
 class Blocks {
  public:
   /// Member r has counts[r] elements at displacement displs[r].
@@ -43,25 +44,39 @@ class Blocks {
   [[nodiscard]] static int find(void* address, Counts counts, Displacements displacements,
                                 const MPI_Datatype types[], int members, Blocks& blocks);
   /// Each member has `count` elements, one behind the other.
-  [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, int members,
-                                Blocks& blocks);
+  [[nodiscard]] static int find(void* address, MPI_Count count, MPI_Datatype type, Blocks& blocks);
 
   /// Each member has the same `count` elements.
-  [[nodiscard]] static int find_same(const void* address, MPI_Count count, MPI_Datatype type, int members,
-                                     Blocks& blocks);
+  [[nodiscard]] static int find_same(const void* address, MPI_Count count, MPI_Datatype type, Blocks& blocks);
 
   /// Returns the blocks of these members, in this order.
   [[nodiscard]] Blocks chosen(const std::vector<int>& members) const;
 
-  [[nodiscard]] const Buffer& of(int member) const { return blocks_[static_cast<std::size_t>(member)]; }
-  void replace(int member, const Buffer& block) { blocks_[static_cast<std::size_t>(member)] = block; }
-  [[nodiscard]] std::byte* data(int member) const { return blocks_[static_cast<std::size_t>(member)].data; }
-  [[nodiscard]] std::size_t bytes(int member) const {
-    return blocks_[static_cast<std::size_t>(member)].bytes;
+  [[nodiscard]] Buffer of(int member) const {
+    if (!blocks_.empty()) return blocks_[static_cast<std::size_t>(member)];
+    Buffer block = first_;
+    block.data = displaced(first_.data, distance_ * member);
+    return block;
+  }
+  [[nodiscard]] std::byte* data(int member) const { return of(member).data; }
+  [[nodiscard]] std::size_t bytes(int member) const { return of(member).bytes; }
+  /// Returns whether the blocks are known to be contiguous, to have one size, and to follow each other.
+  [[nodiscard]] bool is_array() const {
+    return blocks_.empty() && first_.is_contiguous() && distance_ == static_cast<MPI_Count>(first_.bytes);
   }
 
+  /// Puts the blocks elsewhere, one behind the other, each of them contiguous.
+  void move_to(std::byte* place);
+
  private:
-  std::vector<Buffer> blocks_;
+  static std::byte* displaced(std::byte* address, MPI_Count distance) {
+    return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
+                                        static_cast<std::uintptr_t>(distance));
+  }
+
+  std::vector<Buffer> blocks_;  ///< empty: the blocks are those of the next two
+  Buffer first_;
+  MPI_Count distance_ = 0;
 };
 
 }  // namespace rma::mpi

@@ -89,6 +89,13 @@ void CollectiveCall::list(const Blocks& blocks, int members, std::vector<rma_blo
   }
 }
 
+const rma_block_t* CollectiveCall::list_uneven(const Blocks& blocks, int members,
+                                               std::vector<rma_block_t>& kept) const {
+  if (collective_.uneven == 0) return nullptr;
+  list(blocks, members, kept);
+  return kept.data();
+}
+
 template <typename FindBlocks>
 int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Datatype out_type,
                                 const FindBlocks& find_blocks, bool everywhere, bool uneven) {
@@ -114,9 +121,8 @@ int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Dataty
   }
   if (gets) {
     staged_.stage(all, members, collective_.uneven == 0, true);
-    list(all, members, to_);
     collective_.dst = all.data(0);
-    collective_.dst_blocks = to_.data();
+    collective_.dst_blocks = list_uneven(all, members, to_);
   }
   if (stays) mine = all.of(comm_->rank());
   collective_.src = mine.data;
@@ -145,9 +151,8 @@ int CollectiveCall::find_scatter(const FindBlocks& find_blocks, void* in, MPI_Co
   }
   if (at_root_) {
     staged_.stage(all, members, collective_.uneven == 0, false);
-    list(all, members, from_);
     collective_.src = all.data(0);
-    collective_.src_blocks = from_.data();
+    collective_.src_blocks = list_uneven(all, members, from_);
   }
   if (stays) mine = all.of(comm_->rank());
   collective_.dst = mine.data;
@@ -175,18 +180,16 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
     staged_.stage(out, members, array, false);
   }
   staged_.stage(in, members, array, true);
-  list(in, members, to_);
   collective_.bytes = in.bytes(0);
   collective_.dst = in.data(0);
-  collective_.dst_blocks = to_.data();
+  collective_.dst_blocks = list_uneven(in, members, to_);
   if (stays) {
     collective_.src = collective_.dst;
     collective_.src_blocks = collective_.dst_blocks;
     return MPI_SUCCESS;
   }
-  list(out, members, from_);
   collective_.src = out.data(0);
-  collective_.src_blocks = from_.data();
+  collective_.src_blocks = list_uneven(out, members, from_);
   return MPI_SUCCESS;
 }
 
@@ -208,9 +211,7 @@ int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype ou
                            MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
   if (const int code = find(RMA_COLLECTIVE_GATHER, "MPI_Gather", comm, root); code != MPI_SUCCESS)
     return code;
-  const auto blocks = [&](int members, Blocks& all) {
-    return Blocks::find(in, in_count, in_type, members, all);
-  };
+  const auto blocks = [&](int /*members*/, Blocks& all) { return Blocks::find(in, in_count, in_type, all); };
   return find_gather(out, out_count, out_type, blocks, false, false);
 }
 
@@ -229,8 +230,8 @@ int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype o
                             MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
   if (const int code = find(RMA_COLLECTIVE_SCATTER, "MPI_Scatter", comm, root); code != MPI_SUCCESS)
     return code;
-  const auto blocks = [&](int members, Blocks& all) {
-    return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
+  const auto blocks = [&](int /*members*/, Blocks& all) {
+    return Blocks::find(const_cast<void*>(out), out_count, out_type, all);
   };
   return find_scatter(blocks, in, in_count, in_type, false);
 }
@@ -250,9 +251,7 @@ int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype
                               MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
   if (const int code = find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgather", comm); code != MPI_SUCCESS)
     return code;
-  const auto blocks = [&](int members, Blocks& all) {
-    return Blocks::find(in, in_count, in_type, members, all);
-  };
+  const auto blocks = [&](int /*members*/, Blocks& all) { return Blocks::find(in, in_count, in_type, all); };
   return find_gather(out, out_count, out_type, blocks, true, false);
 }
 
@@ -270,10 +269,10 @@ int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatyp
 int CollectiveCall::alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                              MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
   if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoall", comm); code != MPI_SUCCESS) return code;
-  const auto from = [&](int members, Blocks& all) {
-    return Blocks::find(const_cast<void*>(out), out_count, out_type, members, all);
+  const auto from = [&](int /*members*/, Blocks& all) {
+    return Blocks::find(const_cast<void*>(out), out_count, out_type, all);
   };
-  const auto to = [&](int members, Blocks& all) { return Blocks::find(in, in_count, in_type, members, all); };
+  const auto to = [&](int /*members*/, Blocks& all) { return Blocks::find(in, in_count, in_type, all); };
   return find_alltoall(from, to, out, false);
 }
 

@@ -96,6 +96,9 @@ class CollectiveCall {
   [[nodiscard]] int find_in_place(const void* address, bool& stays) const;
   /// The blocks of all members in one buffer become a list, and stand in it in place of an array.
   static void list(const Blocks& blocks, int members, std::vector<rma_block_t>& list);
+  /// Returns the list if the blocks may have different sizes; else null, because they are an array.
+  [[nodiscard]] const rma_block_t* list_uneven(const Blocks& blocks, int members,
+                                               std::vector<rma_block_t>& kept) const;
   /// Finds the buffers of the calls that gather, that scatter, and that do both.
   template <typename FindBlocks>
   [[nodiscard]] int find_gather(const void* out, MPI_Count out_count, MPI_Datatype out_type,

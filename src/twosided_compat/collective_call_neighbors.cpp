@@ -63,9 +63,8 @@ int CollectiveCall::neighbor_allgather(const void* out, MPI_Count out_count, MPI
   Neighborhood all;
   if (const int code = find_neighbors("MPI_Neighbor_allgather", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
-      all,
-      [&](int blocks, Blocks& found) { return Blocks::find_same(out, out_count, out_type, blocks, found); },
-      [&](int blocks, Blocks& found) { return Blocks::find(in, in_count, in_type, blocks, found); });
+      all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
+      [&](int /*blocks*/, Blocks& found) { return Blocks::find(in, in_count, in_type, found); });
 }
 
 int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
@@ -74,8 +73,7 @@ int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MP
   Neighborhood all;
   if (const int code = find_neighbors("MPI_Neighbor_allgatherv", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
-      all,
-      [&](int blocks, Blocks& found) { return Blocks::find_same(out, out_count, out_type, blocks, found); },
+      all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
       [&](int blocks, Blocks& found) {
         return Blocks::find(in, in_counts, in_displacements, in_type, blocks, found);
       });
@@ -87,10 +85,10 @@ int CollectiveCall::neighbor_alltoall(const void* out, MPI_Count out_count, MPI_
   if (const int code = find_neighbors("MPI_Neighbor_alltoall", comm, all); code != MPI_SUCCESS) return code;
   return find_exchange(
       all,
-      [&](int blocks, Blocks& found) {
-        return Blocks::find(const_cast<void*>(out), out_count, out_type, blocks, found);
+      [&](int /*blocks*/, Blocks& found) {
+        return Blocks::find(const_cast<void*>(out), out_count, out_type, found);
       },
-      [&](int blocks, Blocks& found) { return Blocks::find(in, in_count, in_type, blocks, found); });
+      [&](int /*blocks*/, Blocks& found) { return Blocks::find(in, in_count, in_type, found); });
 }
 
 int CollectiveCall::neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_displacements,

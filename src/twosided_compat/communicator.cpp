@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
 #include <span>
 
 #include "rma/collectives.h"
@@ -118,13 +117,6 @@ int Communicator::count_partitioned(int peer, int tag, bool sends) const {
   return partitioned_[{peer, tag, sends}]++;
 }
 
-Members::Members(std::vector<int> world, int world_size)
-    : world_(std::move(world)), ranks_(static_cast<std::size_t>(world_size), MPI_UNDEFINED) {
-  for (std::size_t rank = 0; rank < world_.size(); ++rank) {
-    ranks_[static_cast<std::size_t>(world_[rank])] = static_cast<int>(rank);
-  }
-}
-
 int Communicator::find_team(rma_team_t& team) {
   if (team_ == nullptr) {
     // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF does
@@ -134,11 +126,11 @@ int Communicator::find_team(rma_team_t& team) {
     static_assert(kTwoGroups >= std::uint32_t{1} << (kContextBits - kTrafficBits),
                   "the numbers use this bit");
     std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / kTraffics & (kTwoGroups - 1));
-    std::vector<int> ranks = members_->world_ranks();
+    std::vector<int> ranks = members_->list();
     if (is_inter()) {
       // The local group has the same number, and may be a team too.
       number |= kTwoGroups;
-      const std::vector<int>& others = remote_->world_ranks();
+      const std::vector<int> others = remote_->list();
       ranks.insert(decides(*this) ? ranks.end() : ranks.begin(), others.begin(), others.end());
     }
     const int code = checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &team_));
@@ -164,8 +156,6 @@ int no_context() {
 
 void make_predefined_communicators() {
   const int size = rma_size();
-  std::vector<int> all(static_cast<std::size_t>(size));
-  std::iota(all.begin(), all.end(), 0);
   const auto publish = [](Communicator* comm, const char* name) {
     comm->name = name;
     publish_predefined(*comm);
@@ -174,14 +164,14 @@ void make_predefined_communicators() {
     const auto* const before = find<ErrorHandlerOwner>(comm);
     return before != nullptr ? before->errors.get() : MPI_ERRORS_ARE_FATAL;
   };
-  publish(new Communicator(std::make_shared<const Members>(std::move(all), size), rma_rank(), kFirstContext,
+  publish(new Communicator(std::make_shared<const Members>(0, 1, size, size), rma_rank(), kFirstContext,
                            MPI_COMM_WORLD, handler(MPI_COMM_WORLD)),
           "MPI_COMM_WORLD");
-  publish(new Communicator(std::make_shared<const Members>(std::vector{rma_rank()}, size), 0, kSelfContext,
+  publish(new Communicator(std::make_shared<const Members>(rma_rank(), 1, 1, size), 0, kSelfContext,
                            MPI_COMM_SELF, handler(MPI_COMM_SELF)),
           "MPI_COMM_SELF");
-  publish_predefined(*new Group(std::make_shared<const Members>(std::vector<int>(), size), kNoSession,
-                                bits(MPI_GROUP_EMPTY)));
+  publish_predefined(
+      *new Group(std::make_shared<const Members>(0, 1, 0, size), kNoSession, bits(MPI_GROUP_EMPTY)));
 }
 
 void end_predefined_communicators() {

@@ -17,28 +17,10 @@
 #include "rma/rma.h"
 #include "twosided_compat/attributes.hpp"
 #include "twosided_compat/errors.hpp"
+#include "twosided_compat/members.hpp"
 #include "twosided_compat/object.hpp"
 
 namespace rma::mpi {
-
-/// The members of a communicator or group: world ranks, in the order of their ranks there. It never changes.
-class Members {
- public:
-  /// `world`: different world ranks below `world_size`.
-  Members(std::vector<int> world, int world_size);
-
-  [[nodiscard]] int size() const { return static_cast<int>(world_.size()); }
-  /// Returns the world rank of a member.
-  [[nodiscard]] int world_rank(int rank) const { return world_[static_cast<std::size_t>(rank)]; }
-  /// Returns the rank of a process of the job, or MPI_UNDEFINED if it is no member.
-  [[nodiscard]] int rank_of(int world_rank) const { return ranks_[static_cast<std::size_t>(world_rank)]; }
-  [[nodiscard]] const std::vector<int>& world_ranks() const { return world_; }
-  [[nodiscard]] int world_size() const { return static_cast<int>(ranks_.size()); }
-
- private:
-  std::vector<int> world_;
-  std::vector<int> ranks_;  // by world rank
-};
 
 struct Topology;
 

@@ -1,7 +1,6 @@
 // The groups of communicators, and how two communicators compare.
 
 #include <algorithm>
-#include <vector>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator.hpp"
@@ -11,12 +10,8 @@ namespace {
 
 /// Compares two groups: MPI_CONGRUENT if the members are the same in the same order.
 int compare(const Members& one, const Members& other) {
-  std::vector<int> left = one.world_ranks();
-  std::vector<int> right = other.world_ranks();
-  if (left == right) return MPI_CONGRUENT;
-  std::ranges::sort(left);
-  std::ranges::sort(right);
-  return left == right ? MPI_SIMILAR : MPI_UNEQUAL;
+  if (one == other) return MPI_CONGRUENT;
+  return one.has_same(other) ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
 int find_intercommunicator(MPI_Comm handle, Communicator*& comm) {

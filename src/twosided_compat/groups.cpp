@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -49,13 +50,14 @@ int bad_group_rank(int rank, const Members& members) {
                  fmt::format("rank {} is not in a group of {} processes", rank, members.size()));
 }
 
+int given_twice(int rank) { return failure(MPI_ERR_RANK, fmt::format("rank {} is given twice", rank)); }
+
 /// Checks ranks of a group, which have to differ. Stores into `chosen` which of the group's members they are.
 int choose(const Members& members, std::span<const int> ranks, std::vector<bool>& chosen) {
   chosen.assign(static_cast<std::size_t>(members.size()), false);
   for (const int rank : ranks) {
     if (rank < 0 || rank >= members.size()) return bad_group_rank(rank, members);
-    if (chosen[static_cast<std::size_t>(rank)])
-      return failure(MPI_ERR_RANK, fmt::format("rank {} is given twice", rank));
+    if (chosen[static_cast<std::size_t>(rank)]) return given_twice(rank);
     chosen[static_cast<std::size_t>(rank)] = true;
   }
   return MPI_SUCCESS;
@@ -65,7 +67,12 @@ int include(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
   const Group* group = nullptr;
   std::vector<bool> chosen;
   if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
-  if (const int code = choose(*group->members, ranks, chosen); code != MPI_SUCCESS) return code;
+  // Few ranks of a large group take few steps if they ascend: they differ then.
+  const bool ascend = std::ranges::adjacent_find(ranks, std::ranges::greater_equal()) == ranks.end();
+  const bool exist = ranks.empty() || (ranks.front() >= 0 && ranks.back() < group->members->size());
+  if (!ascend || !exist) {
+    if (const int code = choose(*group->members, ranks, chosen); code != MPI_SUCCESS) return code;
+  }
   std::vector<int> world(ranks.size());
   std::ranges::transform(ranks, world.begin(), [&](int rank) { return group->members->world_rank(rank); });
   return make_group(std::move(world), group->session, made);
@@ -101,6 +108,8 @@ int expand(int n, const int ranges[][3], int limit, std::vector<int>& ranks) {
     }
     const long step = stride;
     for (long rank = first; step > 0 ? rank <= last : rank >= last; rank += step) {
+      // Ends ranges that overlap before they fill the memory.
+      if (ranks.size() == static_cast<std::size_t>(limit)) return given_twice(static_cast<int>(rank));
       ranks.push_back(static_cast<int>(rank));
     }
   }
@@ -147,15 +156,11 @@ int group_compare(MPI_Group first, MPI_Group second, int* result) {
   const Group* other = nullptr;
   if (const int code = find_groups(first, second, one, other); code != MPI_SUCCESS) return code;
   if (result == nullptr) return failure(MPI_ERR_ARG, "result is null");
-  std::vector<int> left = one->members->world_ranks();
-  std::vector<int> right = other->members->world_ranks();
-  if (left == right) {
+  if (*one->members == *other->members) {
     *result = MPI_IDENT;
-    return MPI_SUCCESS;
+  } else {
+    *result = one->members->has_same(*other->members) ? MPI_SIMILAR : MPI_UNEQUAL;
   }
-  std::ranges::sort(left);
-  std::ranges::sort(right);
-  *result = left == right ? MPI_SIMILAR : MPI_UNEQUAL;
   return MPI_SUCCESS;
 }
 
@@ -163,7 +168,7 @@ int group_union(MPI_Group first, MPI_Group second, MPI_Group* made) {
   const Group* one = nullptr;
   const Group* other = nullptr;
   if (const int code = find_groups(first, second, one, other); code != MPI_SUCCESS) return code;
-  std::vector<int> world = one->members->world_ranks();
+  std::vector<int> world = one->members->list();
   std::ranges::copy_if(other->members->world_ranks(), std::back_inserter(world),
                        [&](int rank) { return one->members->rank_of(rank) == MPI_UNDEFINED; });
   return make_group(std::move(world), session_of(*one, *other), made);

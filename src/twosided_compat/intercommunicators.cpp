@@ -42,7 +42,7 @@ int meet_leader(const Communicator& local, MPI_Comm peer_handle, int leader, int
   theirs.context = std::max(mine.context, theirs.context);
   if (theirs.context == 0) return no_context();
   their_ranks.resize(static_cast<std::size_t>(theirs.size));
-  const std::vector<int>& ours = local.members()->world_ranks();
+  const std::vector<int> ours = local.members()->list();
   return transfers.exchange(ours.data(), ours.size() * sizeof(int), leader, their_ranks.data(),
                             their_ranks.size() * sizeof(int), leader);
 }
@@ -131,7 +131,7 @@ int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {
   if (const int code = agree_on_context(*inter, context); code != MPI_SUCCESS) return code;
   // Groups that say the same may come in any order.
   const bool first = ours != theirs ? ours == 0 : decides(*inter);
-  std::vector<int> world = (first ? inter->members() : inter->remote())->world_ranks();
+  std::vector<int> world = (first ? inter->members() : inter->remote())->list();
   std::ranges::copy((first ? inter->remote() : inter->members())->world_ranks(), std::back_inserter(world));
   const int rank = first ? inter->rank() : inter->remote()->size() + inter->rank();
   auto members = std::make_shared<const Members>(std::move(world), inter->members()->world_size());

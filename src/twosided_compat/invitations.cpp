@@ -37,7 +37,7 @@ Unclaimed& unclaimed() {
 
 /// Returns the bytes that tell one communicator from others: the members, and the text behind them.
 std::vector<std::byte> purpose_of(const Members& members, const std::string& text) {
-  const std::vector<int>& world = members.world_ranks();
+  const std::vector<int> world = members.list();
   std::vector<std::byte> bytes(sizeof(int) + world.size() * sizeof(int) + text.size());
   const int size = members.size();
   std::memcpy(bytes.data(), &size, sizeof size);

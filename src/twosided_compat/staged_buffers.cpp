@@ -29,24 +29,26 @@ void StagedBuffers::stage(Buffer& buffer, bool result) {
 }
 
 void StagedBuffers::stage(Blocks& blocks, int members, bool array, bool result) {
+  if (blocks.is_array()) return;
   std::size_t bytes = 0;
   bool usable = true;
   const std::byte* next = blocks.data(0);
   for (int member = 0; member < members; ++member) {
-    const Buffer& block = blocks.of(member);
+    const Buffer block = blocks.of(member);
     usable = usable && block.is_contiguous() && (!array || block.data == next);
     next = block.data + block.bytes;
     bytes += block.bytes;
   }
   if (usable) return;
-  std::byte* place = memory(bytes);
+  std::byte* const begin = memory(bytes);
+  std::byte* place = begin;
   for (int member = 0; member < members; ++member) {
     const Buffer block = blocks.of(member);
     const Buffer copy = {.data = place, .bytes = block.bytes};
     add(block, copy, result);
-    blocks.replace(member, copy);
     place += block.bytes;
   }
+  blocks.move_to(begin);
 }
 
 bool StagedBuffers::separates(MPI_Datatype type) {

@@ -2,10 +2,29 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <numeric>
 #include <vector>
 
 #include "check.hpp"
+#include "window_case.hpp"
+
+namespace {
+
+/// The memory that this thread has allocated, by the library as well. In bytes.
+constinit thread_local std::size_t allocated = 0;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  allocated += bytes;
+  void* const memory = std::malloc(bytes != 0 ? bytes : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
 
 namespace {
 
@@ -206,6 +225,30 @@ void operators(const World& world) {
   CHECK(op == MPI_OP_NULL);
 }
 
+/// Calls with blocks of 8 bytes for each rank need no memory for each of them.
+void small_calls_take_no_memory(const World& world) {
+  if (!mpi_test::on_one_host()) return;
+  const std::vector<long> out(static_cast<std::size_t>(world.size), world.rank);
+  std::vector<long> in(static_cast<std::size_t>(world.size));
+  const auto call_all = [&] {
+    SUCCEEDS(MPI_Allgather(out.data(), 1, MPI_LONG, in.data(), 1, MPI_LONG, world.comm));
+    SUCCEEDS(MPI_Allgather(MPI_IN_PLACE, 1, MPI_LONG, in.data(), 1, MPI_LONG, world.comm));
+    SUCCEEDS(MPI_Alltoall(out.data(), 1, MPI_LONG, in.data(), 1, MPI_LONG, world.comm));
+    SUCCEEDS(MPI_Alltoall(MPI_IN_PLACE, 1, MPI_LONG, in.data(), 1, MPI_LONG, world.comm));
+    SUCCEEDS(MPI_Gather(out.data(), 1, MPI_LONG, in.data(), 1, MPI_LONG, 0, world.comm));
+    SUCCEEDS(MPI_Scatter(out.data(), 1, MPI_LONG, in.data(), 1, MPI_LONG, 0, world.comm));
+    SUCCEEDS(MPI_Allreduce(out.data(), in.data(), 1, MPI_LONG, MPI_SUM, world.comm));
+    SUCCEEDS(MPI_Reduce_scatter_block(out.data(), in.data(), 1, MPI_LONG, MPI_SUM, world.comm));
+    SUCCEEDS(MPI_Scan(out.data(), in.data(), 1, MPI_LONG, MPI_SUM, world.comm));
+    SUCCEEDS(MPI_Bcast(in.data(), 1, MPI_LONG, 0, world.comm));
+    SUCCEEDS(MPI_Barrier(world.comm));
+  };
+  for (int i = 0; i < 10; ++i) call_all();  // the first ones make what all others use
+  const std::size_t before = allocated;
+  for (int i = 0; i < 20; ++i) call_all();
+  CHECK(allocated == before);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -220,6 +263,7 @@ int main(int argc, char** argv) {
       reductions(each, count);
     }
     operators(each);
+    small_calls_take_no_memory(each);
     SUCCEEDS(MPI_Barrier(each.comm));
   }
   MPI_Comm_free(&half);
