@@ -14,9 +14,22 @@ class StagedData {
   virtual ~StagedData() = default;
 
   /// Copies the data from the sections. Called before each start of a persistent operation.
-  virtual void load() = 0;
-  /// Copies what has arrived to the sections. Called after the operation has ended, before the program is told.
-  virtual void store() = 0;
+  void load() {
+    gather();
+    is_stored_ = false;
+  }
+  /// Copies what has arrived to the sections, once. Called after the operation has ended, before the program is told.
+  void store() {
+    if (is_stored_) return;
+    scatter();
+    is_stored_ = true;
+  }
+
+ private:
+  virtual void gather() = 0;
+  virtual void scatter() = 0;
+
+  bool is_stored_ = false;
 };
 
 }  // namespace rma::mpi

@@ -141,6 +141,7 @@ int wait_for(Request& request) {
 
 int describe_ended(const Request& request, MPI_Status* status) {
   if (request.generalized() != nullptr) return query_generalized(request, status);
+  if (request.staged() != nullptr) request.staged()->store();
   request.describe(status);
   return MPI_SUCCESS;
 }

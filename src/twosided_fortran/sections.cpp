@@ -67,16 +67,17 @@ class StagedSections::Copies : public mpi::StagedData {
     copy.section.gather(copy.memory.get());
     return copy.memory.get();
   }
-  void load() override {
+
+ private:
+  void gather() override {
     for (const Copy& copy : all_) copy.section.gather(copy.memory.get());
   }
-  void store() override {
+  void scatter() override {
     for (const Copy& copy : all_) {
       if (copy.is_output) copy.section.scatter(copy.memory.get());
     }
   }
 
- private:
   struct Copy {
     Section section;
     std::unique_ptr<char[]> memory;

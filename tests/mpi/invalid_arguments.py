@@ -18,27 +18,34 @@ LEFT_OUT = re.compile(r"T_\w+|Init|Init_thread|Finalize|Abort|Pcontrol|\w+_toint
                       r"|Session_finalize|Info_create_env|Abi_set_fortran_info|Error_\w+|Add_\w+|Remove_\w+|\w+_call_errhandler"
                       r"|Status_set_\w+")
 # The arguments of these may be null, whatever their names say: (function, parameter).
-NULL_IS_VALID = {("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("Win_get_name", "win"), ("Request_get_status", "request"),
-                 ("Session_get_nth_pset", "pset_name"), ("Info_get_string", "value"),
+NULL_IS_VALID = {("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("Win_get_name", "win"),
+                 ("Request_get_status", "request"), ("Session_get_nth_pset", "pset_name"), ("Info_get_string", "value"),
                  # No entry of these is read.
                  ("Graph_create", "edges"), ("Graph_map", "edges"), ("Dist_graph_create_adjacent", "sources"),
                  ("Dist_graph_create_adjacent", "destinations"), ("Dist_graph_create", "destinations")}
 # The call fails by its valid arguments too, because a job of one has no such object: another class is as right.
 OTHER_CLASSES = {"Comm_remote_size": "MPI_ERR_COMM", "Comm_remote_group": "MPI_ERR_COMM", "Intercomm_merge": "MPI_ERR_COMM",
                  "Parrived": "MPI_ERR_REQUEST", "Pready_list": "MPI_ERR_REQUEST", "Win_start": "MPI_ERR_RMA_SYNC",
-                 "Type_get_contents": "MPI_ERR_TYPE", "Intercomm_create": "MPI_ERR_RANK", "Cart_create": "MPI_ERR_DIMS"}
+                 "Type_get_contents": "MPI_ERR_TYPE", "Type_get_contents_c": "MPI_ERR_TYPE",
+                 "Intercomm_create": "MPI_ERR_RANK", "Cart_create": "MPI_ERR_DIMS"}
 # Nothing is wrong with a null pointer or handle there.
-MAY_BE_NULL = re.compile(r"status|statuses|array_of_statuses|info|extra_state|base|baseptr|buf|buffer|location|\w*buf|\w+_addr"
-                         r"|sourceweights|destweights|weights|argc|argv|comm_\w+_attr_fn|\w+_fn|remove|copy|attribute_val\w*|result")
-HANDLE_CLASSES = {"MPI_Comm": "MPI_ERR_COMM", "MPI_Datatype": "MPI_ERR_TYPE", "MPI_Op": "MPI_ERR_OP", "MPI_Group": "MPI_ERR_GROUP",
-                  "MPI_Win": "MPI_ERR_WIN", "MPI_Errhandler": "MPI_ERR_ERRHANDLER", "MPI_Request": "MPI_ERR_REQUEST",
-                  "MPI_Session": "MPI_ERR_SESSION", "MPI_Message": "MPI_ERR_REQUEST", "MPI_Info": "MPI_ERR_INFO",
-                  "MPI_File": "MPI_ERR_FILE"}
-NULLS = {"MPI_Comm": "MPI_COMM_NULL", "MPI_Datatype": "MPI_DATATYPE_NULL", "MPI_Op": "MPI_OP_NULL", "MPI_Group": "MPI_GROUP_NULL",
-         "MPI_Win": "MPI_WIN_NULL", "MPI_Errhandler": "MPI_ERRHANDLER_NULL", "MPI_Request": "MPI_REQUEST_NULL",
-         "MPI_Session": "MPI_SESSION_NULL", "MPI_Message": "MPI_MESSAGE_NULL", "MPI_Info": "MPI_INFO_NULL", "MPI_File": "MPI_FILE_NULL"}
+MAY_BE_NULL = re.compile(r"status|statuses|array_of_statuses|info|extra_state|base|baseptr|buffer|location|\w*buf|\w+_addr"
+                         r"|sourceweights|destweights|weights|\w+_fn|attribute_val\w*|result")
+HANDLE_CLASSES = {"MPI_Comm": "MPI_ERR_COMM", "MPI_Datatype": "MPI_ERR_TYPE", "MPI_Op": "MPI_ERR_OP",
+                  "MPI_Group": "MPI_ERR_GROUP", "MPI_Win": "MPI_ERR_WIN", "MPI_Errhandler": "MPI_ERR_ERRHANDLER",
+                  "MPI_Request": "MPI_ERR_REQUEST", "MPI_Session": "MPI_ERR_SESSION", "MPI_Message": "MPI_ERR_REQUEST",
+                  "MPI_Info": "MPI_ERR_INFO", "MPI_File": "MPI_ERR_FILE"}
+NULLS = {c_type: f"{c_type.upper()}_NULL" for c_type in HANDLE_CLASSES}
+HANDLES_BY_VALUE = {"MPI_Comm": "MPI_COMM_WORLD", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Group": "valid.group",
+                    "MPI_Win": "valid.win", "MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Request": "valid.request",
+                    "MPI_Session": "valid.session", "MPI_Message": "MPI_MESSAGE_NULL", "MPI_Info": "valid.info",
+                    "MPI_File": "MPI_FILE_NULL"}
 COUNTS = re.compile(r"count|\w*sendcount|\w*recvcount|incount|outcount|origin_count|target_count|result_count")
 RANKS = {"dest", "source", "target_rank"}
+# Valid numbers by the names of parameters; 1 for those that ONES matches, and 0 for all others.
+NUMBERS = {"order": "MPI_ORDER_C", "lock_type": "MPI_LOCK_SHARED", "typeclass": "MPI_TYPECLASS_REAL", "size": "8",
+           "disp_unit": "1", "split_type": "MPI_COMM_TYPE_SHARED"}
+ONES = re.compile(r"n|ndims|maxdims|partitions|blocklength|max")
 
 
 def tables_reader(folder):
@@ -66,7 +73,7 @@ def valid(function, p, large):
     if p.name == "comm" and c_type == "MPI_Comm":
         return f"valid.{kind_of_call(function)}"
     if "_function" in base:
-        return f"({base}*)valid_function" if "errhandler" not in base and "grequest" not in base.lower() else f"({base}*)valid_function"
+        return f"({base}*)valid_function"
     if c_type in HANDLES_BY_VALUE and not p.dimensions:
         return HANDLES_BY_VALUE[c_type]
     if "*" in c_type or p.dimensions:
@@ -82,15 +89,11 @@ def valid(function, p, large):
             return "valid_memory[0]" if p.name in ("sendbuf", "inbuf", "origin_addr", "compare_addr") else "valid_memory[1]"
         return f"({c_type.replace('const ', '').rstrip('*') or base}*)valid_numbers[{0 if c_type.startswith('const') else 1}]" \
             if p.dimensions != "[][3]" else "valid_triples"
-    numbers = {"dest": "0", "source": "0", "root": "0", "target_rank": "0", "rank": "0", "order": "MPI_ORDER_C", "keyval": f"valid_key({function.name[0]!r})",
-               "lock_type": "MPI_LOCK_SHARED", "typeclass": "MPI_TYPECLASS_REAL", "size": "8", "disp_unit": "1", "split_type": "MPI_COMM_TYPE_SHARED"}
-    return numbers.get(p.name, "1" if COUNTS.fullmatch(p.name) or re.match(r"n|ndims|maxdims|partitions|blocklength|max\w+", p.name) else "0")
-
-
-HANDLES_BY_VALUE = {"MPI_Comm": "MPI_COMM_WORLD", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Group": "valid.group",
-                    "MPI_Win": "valid.win", "MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Request": "valid.request",
-                    "MPI_Session": "valid.session", "MPI_Message": "MPI_MESSAGE_NULL", "MPI_Info": "valid.info",
-                    "MPI_File": "MPI_FILE_NULL"}
+    if p.name in NUMBERS:
+        return NUMBERS[p.name]
+    if p.name.endswith("keyval"):
+        return f"valid_key({function.name[0]!r})"
+    return "1" if COUNTS.fullmatch(p.name) or ONES.match(p.name) else "0"
 
 
 def invalid(function, p, large):
@@ -123,7 +126,8 @@ def invalid(function, p, large):
             yield "place_of_key(MPI_TAG_UB)", "pointer to a predefined key", "MPI_ERR_KEYVAL"
         return
     if c_type.startswith("const char"):
-        yield "NULL", "null pointer", "MPI_ERR_ARG|MPI_ERR_INFO_KEY|MPI_ERR_INFO_VALUE" if function.name.startswith("Info_") else "MPI_ERR_ARG"
+        of_info = function.name.startswith("Info_")
+        yield "NULL", "null pointer", "MPI_ERR_ARG|MPI_ERR_INFO_KEY|MPI_ERR_INFO_VALUE" if of_info else "MPI_ERR_ARG"
         return
     if p.dimensions:
         yield "NULL", "null pointer", "MPI_ERR_ARG"

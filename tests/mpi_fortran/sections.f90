@@ -61,6 +61,7 @@ contains
     call exchange('imrecv')
     call exchange('large counts')
     call exchange('testall')
+    call exchange('get_status')
     call exchange('put')
     call exchange('get')
     call exchange('accumulate')
@@ -101,6 +102,19 @@ contains
         else
           call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
         end if
+      case ('get_status')
+        call MPI_Irecv(section, count, MPI_INTEGER, left, 1, MPI_COMM_WORLD, requests(1))
+        call MPI_Isend(sent(::2, ::3), count, MPI_INTEGER, right, 1, MPI_COMM_WORLD, requests(2))
+        flag = .false.
+        do while (.not. flag)
+          if (rank == 0) call MPI_Request_get_status(requests(1), flag, status)
+          if (rank /= 0) call MPI_Request_get_status_all(1, requests, flag, MPI_STATUSES_IGNORE)
+        end do
+        call expect(is_filled(section, from), text // ': told by get_status')
+        section(1, 1) = -5
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+        call expect(section(1, 1) == -5, text // ': stored once')
+        section(1, 1) = value(from, 1)
       case ('issend and irecv')
         call MPI_Issend(sent(::2, ::3), count, MPI_INTEGER, right, 1, MPI_COMM_WORLD, requests(2))
         call MPI_Irecv(section, count, MPI_INTEGER, left, 1, MPI_COMM_WORLD, requests(1))
