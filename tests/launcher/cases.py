@@ -113,17 +113,19 @@ def partial_line():
     assert succeeds("-n", "2", "--label", "sh", "-c", "printf $PMIX_RANK") in ("[0] 0[1] 1", "[1] 1[0] 0")
 
 
-# Rank 0 asks, and goes on only when it has got an answer. `before` is what all ranks do first.
-ASKING = '; [ $PMIX_RANK = 0 ] || exit 0; printf "Enter n: "; read n; printf "%s" "n is $n"'
+# Rank 0 asks when it is told to, and goes on only when it has got an answer.
+ASKING = '; [ $PMIX_RANK = 0 ] || exit 0; read go; printf "Enter n: "; read n; printf "%s" "n is $n"'
 
 
 def prompt():
     """Checks that a question arrives before it is answered, into a pipe: rmarun cannot know that it is one."""
-    for arguments, before, lines in (((), "", 0), (("-n", "4"), "true", 0), (("-n", "4"), "echo hello", 4),
+    for arguments, before, lines in (((), "true", 0), (("-n", "4"), "true", 0), (("-n", "4"), "echo hello", 4),
                                      (("-n", "1", "--label"), "true", 0)):
-        job = start(*arguments, "sh", "-c", (before or "true") + ASKING)
+        job = start(*arguments, "sh", "-c", before + ASKING)
         for _ in range(lines):
             equal(job.stdout.readline(), "hello\n")
+        job.stdin.write("go\n")
+        job.stdin.flush()
         label = "[0] " if "--label" in arguments else ""
         wanted = label + "Enter n: "
         equal(job.stdout.read(len(wanted)), wanted)
