@@ -36,13 +36,15 @@ constexpr Word kSharers = kOneExclusive - 1;
 struct Place {
   Word* word;
   int rank;
+  int member;  ///< 0 for `all_locks`
 };
-Place lock_of(const WindowPart& part) {
-  return {&reinterpret_cast<WindowControl*>(part.control)->lock, part.rank};
+Place lock_of(const Window& win, int member) {
+  const WindowPart& part = win.part(member);
+  return {&reinterpret_cast<WindowControl*>(part.control)->lock, part.rank, member};
 }
-Place all_locks_of(Window& win) {
+Place all_locks_of(const Window& win) {
   const WindowPart& part = win.part(0);
-  return {&reinterpret_cast<WindowControl*>(part.control)->all_locks, part.rank};
+  return {&reinterpret_cast<WindowControl*>(part.control)->all_locks, part.rank, 0};
 }
 
 int update(rma_atomic_op_t op, const Place& place, Word operand, Word& old) {
@@ -55,8 +57,8 @@ int add(const Place& place, Word operand) {
 constexpr Word minus(Word value) { return ~value + 1; }
 
 /// Waits until none of the bits `mask` of a word is set.
-int wait_until_clear(const Window& win, const Place& place, Word mask) {
-  WindowWait wait(win);
+int wait_until_clear(const Window& win, const Place& place, Word mask, WindowWait::For what) {
+  WindowWait wait(win, what, place.member);
   while (true) {
     Word value = 0;
     if (const int code = update(RMA_FETCH, place, 0, value); code != MPI_SUCCESS) return code;
@@ -66,13 +68,13 @@ int wait_until_clear(const Window& win, const Place& place, Word mask) {
 }
 
 /// Counts this process as a sharer, unless one of the bits `mask` is set: then waits.
-int share(const Window& win, const Place& place, Word mask) {
+int share(const Window& win, const Place& place, Word mask, WindowWait::For what) {
   while (true) {
     Word old = 0;
     if (const int code = update(RMA_FETCH_ADD, place, 1, old); code != MPI_SUCCESS) return code;
     if ((old & mask) == 0) return MPI_SUCCESS;
     if (const int code = add(place, minus(1)); code != MPI_SUCCESS) return code;
-    if (const int code = wait_until_clear(win, place, mask); code != MPI_SUCCESS) return code;
+    if (const int code = wait_until_clear(win, place, mask, what); code != MPI_SUCCESS) return code;
   }
 }
 
@@ -82,27 +84,30 @@ int claim(const Window& win, const Place& place) {
     Word old = 0;
     if (const int code = update(RMA_OR, place, kExclusive, old); code != MPI_SUCCESS) return code;
     if ((old & kExclusive) == 0) break;
-    if (const int code = wait_until_clear(win, place, kExclusive); code != MPI_SUCCESS) return code;
+    if (const int code = wait_until_clear(win, place, kExclusive, WindowWait::For::kLock);
+        code != MPI_SUCCESS)
+      return code;
   }
-  const int code = wait_until_clear(win, place, ~kExclusive);
+  const int code = wait_until_clear(win, place, ~kExclusive, WindowWait::For::kLock);
   if (code != MPI_SUCCESS) static_cast<void>(add(place, kExclusive));  // the carry leaves the word
   return code;
 }
 
-int lock_exclusively(Window& win, const WindowPart& part) {
+int lock_exclusively(Window& win, int member) {
   const Place all = all_locks_of(win);
   if (const int code = add(all, kOneExclusive); code != MPI_SUCCESS) return code;
-  int code = wait_until_clear(win, all, kSharers);
-  if (code == MPI_SUCCESS) code = claim(win, lock_of(part));
+  int code = wait_until_clear(win, all, kSharers, WindowWait::For::kLockAll);
+  if (code == MPI_SUCCESS) code = claim(win, lock_of(win, member));
   if (code != MPI_SUCCESS) static_cast<void>(add(all, minus(kOneExclusive)));
   return code;
 }
 
-int unlock_part(Window& win, const WindowPart& part, Access access) {
-  if (access == Access::kShared) return add(lock_of(part), minus(1));
+int unlock_part(Window& win, int member, Access access) {
+  win.note_held(member, Held::kNothing);
+  if (access == Access::kShared) return add(lock_of(win, member), minus(1));
   if (access != Access::kExclusive) return MPI_SUCCESS;
   const int code =
-      add(lock_of(part), kExclusive);  // the carry leaves the word; sharers come and go meanwhile
+      add(lock_of(win, member), kExclusive);  // the carry leaves the word; sharers come and go meanwhile
   const int counted = add(all_locks_of(win), minus(kOneExclusive));
   return code != MPI_SUCCESS ? code : counted;
 }
@@ -169,7 +174,9 @@ int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
   if ((assertion & MPI_MODE_NOCHECK) == 0) {
     const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
     access = exclusive ? Access::kExclusive : Access::kShared;
-    code = exclusive ? lock_exclusively(*win, part) : share(*win, lock_of(part), kExclusive);
+    code = exclusive ? lock_exclusively(*win, rank)
+                     : share(*win, lock_of(*win, rank), kExclusive, WindowWait::For::kLock);
+    if (code == MPI_SUCCESS) win->note_held(rank, exclusive ? Held::kExclusive : Held::kShared);
   }
   if (code == MPI_SUCCESS) {
     part.access.store(access, std::memory_order_relaxed);
@@ -197,7 +204,7 @@ int win_unlock(int rank, MPI_Win handle) {
   }
   // The lock is released also if an operation has failed. Else the others would wait for ever.
   const int flushed = flush_part(part);
-  const int unlocked = unlock_part(*win, part, access);
+  const int unlocked = unlock_part(*win, rank, access);
   return flushed != MPI_SUCCESS ? flushed : unlocked;
 }
 
@@ -210,7 +217,11 @@ int win_lock_all(int assertion, MPI_Win handle) {
   if (win->locks != 0 || all_locked(*win) || win->started)
     return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
   if (checks) {
-    if (const int code = share(*win, all_locks_of(*win), ~kSharers); code != MPI_SUCCESS) return code;
+    if (const int code = share(*win, all_locks_of(*win), ~kSharers, WindowWait::For::kLocks);
+        code != MPI_SUCCESS) {
+      return code;
+    }
+    win->note_held(win->size(), Held::kShared);
   }
   win->epoch.store(checks ? Epoch::kLockAll : Epoch::kLockAllUnchecked, std::memory_order_relaxed);
   return MPI_SUCCESS;
@@ -224,6 +235,7 @@ int win_unlock_all(MPI_Win handle) {
   const bool counted = win->epoch.load(std::memory_order_relaxed) == Epoch::kLockAll;
   win->epoch.store(Epoch::kNone, std::memory_order_relaxed);
   const int flushed = checked(rma_fence_all());
+  win->note_held(win->size(), Held::kNothing);
   const int unlocked = counted ? add(all_locks_of(*win), minus(1)) : MPI_SUCCESS;
   return flushed != MPI_SUCCESS ? flushed : unlocked;
 }
