@@ -43,6 +43,7 @@ sigset_t guarded_signals() {
   ::sigemptyset(&signals);
   ::sigaddset(&signals, SIGCHLD);
   for (const int signal : kEndingSignals) ::sigaddset(&signals, signal);
+  ::sigaddset(&signals, kExplainingSignal);
   return signals;
 }
 
@@ -74,7 +75,12 @@ class Guard {
         return take_over(kExitTimeout, "the time limit has not ended the job, which is killed now");
       }
       siginfo_t received{};
-      if (wait(signals, received) && received.si_signo != SIGCHLD && again(received)) {
+      if (!wait(signals, received) || received.si_signo == SIGCHLD) continue;
+      if (received.si_signo == kExplainingSignal) {
+        pass_on(received);
+        continue;
+      }
+      if (again(received)) {
         return take_over(kExitSignal + signal_, fmt::format("{} came while the job was being ended, which is "
                                                             "killed now",
                                                             describe_signal(received.si_signo)));
@@ -102,10 +108,14 @@ class Guard {
     if (request_) return now >= *request_ + kSameRequest;
     request_ = now;
     signal_ = received.si_signo;
-    // The terminal signals the whole foreground group, so the child has got its signals already.
-    if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
+    pass_on(received);
     ::kill(child_, SIGCONT);  // a stopped process could not end the job
     return false;
+  }
+
+  /// Sends a signal to the child, unless it has got it already: the terminal signals the whole foreground group.
+  void pass_on(const siginfo_t& received) const {
+    if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
   }
 
   /// Reaps all children that this subreaper has inherited. Returns the status of the job's process once that

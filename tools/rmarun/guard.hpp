@@ -25,6 +25,9 @@ struct Progress {
 int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job);
 
 /// The signals that ask rmarun to end.
-inline constexpr int kEndingSignals[] = {1 /* SIGHUP */, 2 /* SIGINT */, 3 /* SIGQUIT */, 15 /* SIGTERM */};
+inline constexpr int kEndingSignals[] = {1 /* SIGHUP */, 2 /* SIGINT */, 15 /* SIGTERM */};
+
+/// The signal that asks rmarun what the ranks wait for. The guard passes it on as well.
+inline constexpr int kExplainingSignal = 3 /* SIGQUIT */;
 
 }  // namespace rmarun

@@ -24,6 +24,7 @@
 #include "rmarun/processes.hpp"
 #include "rmarun/spawn.hpp"
 #include "rmarun/verdict.hpp"
+#include "rmarun/waits.hpp"
 
 namespace rmarun {
 namespace {
@@ -39,11 +40,12 @@ constexpr auto kLastOutput = std::chrono::milliseconds(200);
 
 class Job {
  public:
-  Job(const Options& options, Environment inherited, const rlimit& descriptors, Preparation preparation,
-      Descriptor signals)
+  Job(const Options& options, Environment inherited, const rlimit& descriptors, std::string directory,
+      Preparation preparation, Descriptor signals)
       : options_(options),
         inherited_(std::move(inherited)),
         descriptors_(descriptors),
+        directory_(std::move(directory)),
         preparation_(std::move(preparation)),
         signals_(std::move(signals)),
         forwarder_(options.ranks, options.label) {}
@@ -73,11 +75,14 @@ class Job {
     if (!prepared.ok()) return fail(kExitFailure, prepared.status().text());
     server_ = prepared.value().server;
     const auto& cores = prepared.value().cores;
+    waits_.make(directory_, static_cast<size_t>(options_.ranks),
+                value_in(prepared.value().environments.front(), "PMIX_NAMESPACE"));
     ranks_.reserve(static_cast<size_t>(options_.ranks));
     for (int rank = 0; rank < options_.ranks; ++rank) {
       const auto at = static_cast<size_t>(rank);
       Environment environment = inherited_;
       for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
+      if (const std::string waits = waits_.assignment(); !waits.empty()) environment.set(waits);
       for (const auto& [name, value] : options_.environment) environment.set(name, value);
       if (const rma::Status status = preload_process_heap(environment); !status.ok()) {
         return fail(kExitFailure, status.text());
@@ -183,6 +188,10 @@ class Job {
     while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       const int signal = static_cast<int>(info.ssi_signo);
       if (signal == SIGCHLD) continue;  // reap() looks anyway
+      if (signal == kExplainingSignal) {
+        explain_waits();
+        continue;
+      }
       fail(kExitSignal + signal, fmt::format("interrupted by {}; {}", describe_signal(signal), ending()));
       wait = !children_gone_;
     }
@@ -192,6 +201,7 @@ class Job {
   void look_at_clock() {
     const auto now = Clock::now();
     if (timeout_ && now >= *timeout_ && !children_gone_) {
+      if (!exit_code_) explain_waits();
       fail(kExitTimeout, fmt::format("no end after {} s; {}", *options_.timeout_seconds, ending()));
     }
     if (kill_at_ && now >= *kill_at_) {
@@ -199,6 +209,12 @@ class Job {
       signal_descendants(SIGKILL);
       kill_at_ = now + kKillPeriod;
     }
+  }
+
+  void explain_waits() {
+    if (ranks_.empty()) return forwarder_.say("no rank has started");
+    forwarder_.say("what the ranks wait for:");
+    for (const std::string& line : explain_hang(waits_.look(ranks_))) forwarder_.say("  " + line);
   }
 
   [[nodiscard]] std::string_view ending() const {
@@ -247,12 +263,14 @@ class Job {
   const Options& options_;
   const Environment inherited_;
   const rlimit descriptors_;
+  const std::string directory_;
   Preparation preparation_;
   PmixServer* server_ = nullptr;  ///< null until the ranks start
   Descriptor signals_;
   Forwarder forwarder_;
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
+  Waits waits_;
   std::optional<int> exit_code_;              ///< set by the first failure
   std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
   std::optional<Clock::time_point> kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
@@ -273,6 +291,7 @@ int run_job(const Options& options, const std::string& directory, Progress& prog
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGCHLD);
   for (const int signal : kEndingSignals) ::sigaddset(&set, signal);
+  ::sigaddset(&set, kExplainingSignal);
   Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.open()) return complain(fmt::format("signalfd: {}", std::strerror(errno)));
   const auto descriptors = make_room_for(options.ranks);
@@ -281,7 +300,7 @@ int run_job(const Options& options, const std::string& directory, Progress& prog
   Environment inherited = Environment::inherited();
   auto preparation = Preparation::start(options, directory);
   if (!preparation.ok()) return complain(preparation.status().text());
-  return Job(options, std::move(inherited), descriptors.value(), std::move(preparation).value(),
+  return Job(options, std::move(inherited), descriptors.value(), directory, std::move(preparation).value(),
              std::move(signals))
       .run(progress);
 }

@@ -22,6 +22,9 @@ constexpr const char* kNotes =
 such program, 128 + n when signal n interrupted rmarun, 2 for a wrong command line.
 When rmarun ends, for whatever reason, so do all processes that its ranks started.
 
+Ctrl-\ (SIGQUIT) prints what each rank waits for, for whom and since when; the job goes on, and
+its processes do not get the signal. --timeout prints the same before it ends the job.
+
 Ctrl-C, SIGTERM, SIGHUP and --timeout end the job: its processes get SIGTERM and, half a
 second later, SIGKILL. A second Ctrl-C, or any second signal, kills them at once.
 rmarun is two processes, itself and rma-job, which runs the job. When one of the two is

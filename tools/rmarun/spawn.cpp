@@ -55,6 +55,8 @@ struct Child {
   ready = ready && ::setrlimit(RLIMIT_NOFILE, &child.descriptors) == 0;
   if (ready) {
     ::signal(SIGPIPE, SIG_DFL);
+    // A rank in the foreground group would get the key press that asks rmarun what the ranks wait for.
+    if (!child.own_group) ::signal(SIGQUIT, SIG_IGN);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
