@@ -4,6 +4,7 @@
 
 #include <new>
 #include <string>
+#include <utility>
 
 #include "rma/waits.h"
 #include "twosided_compat/communicator.hpp"
@@ -15,13 +16,6 @@ RMA_WAIT_LIBRARY_SYMBOLS
 
 namespace rma::mpi {
 namespace {
-
-/// Never destroyed, because programs free objects in destructors of their own.
-template <class T>
-std::list<const T*>& list_of() {
-  static auto* const kList = new std::list<const T*>;
-  return *kList;
-}
 
 void name(const Communicator& comm, bool for_program, const Members& members, const rma_place_sink_t& sink) {
   const std::string text = comm.name.empty()      ? fmt::format("a communicator of {} ranks", members.size())
@@ -39,21 +33,21 @@ void name(const Window& win, const rma_place_sink_t& sink) {
 }
 
 void find_team(rma_team_t team, const rma_place_sink_t& sink) {
-  for (const Communicator* const comm : list_of<Communicator>()) {
-    if (comm->made_team() == team) return name(*comm, false, *comm->members(), sink);
-  }
-  for (const Window* const win : list_of<Window>()) {
-    if (win->team() == team) return name(*win, sink);
-  }
+  ListedPlace<Communicator>::for_each([&](const Communicator& comm) {
+    if (comm.made_team() == team) name(comm, false, *comm.members(), sink);
+  });
+  ListedPlace<Window>::for_each([&](const Window& win) {
+    if (win.team() == team) name(win, sink);
+  });
 }
 
 void find_context(std::uint32_t context, const rma_place_sink_t& sink) {
   const Communicator* found = nullptr;
-  for (const Communicator* const comm : list_of<Communicator>()) {
-    const bool is_meant = !comm->is_carrier() && context - comm->context() < kTraffics;
+  ListedPlace<Communicator>::for_each([&](const Communicator& comm) {
+    const bool is_meant = !comm.is_carrier() && context - comm.context() < kTraffics;
     // The group of an intercommunicator has the same contexts.
-    if (is_meant && (found == nullptr || comm->is_inter())) found = comm;
-  }
+    if (is_meant && (found == nullptr || comm.is_inter())) found = &comm;
+  });
   if (found != nullptr) name(*found, context == found->context(), found->peers(), sink);
 }
 
@@ -78,14 +72,18 @@ std::mutex& places_lock() {
 }
 
 template <class T>
-ListedPlace<T>::ListedPlace(const T& place) {
+constinit ListedPlace<T>* ListedPlace<T>::first = nullptr;
+template <class T>
+ListedPlace<T>::ListedPlace(const T& place) : place_(place), before_(&first) {
   const std::lock_guard guard(places_lock());
-  at_ = list_of<T>().insert(list_of<T>().end(), &place);
+  next_ = std::exchange(first, this);
+  if (next_ != nullptr) next_->before_ = &next_;
 }
 template <class T>
 ListedPlace<T>::~ListedPlace() {
   const std::lock_guard guard(places_lock());
-  list_of<T>().erase(at_);
+  *before_ = next_;
+  if (next_ != nullptr) next_->before_ = before_;
 }
 template class ListedPlace<Communicator>;
 template class ListedPlace<Window>;

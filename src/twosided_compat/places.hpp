@@ -1,6 +1,5 @@
 #pragma once
 
-#include <list>
 #include <mutex>
 
 // The communicators and windows of this process, so that a wait is reported with their names (rma/waits.h).
@@ -14,7 +13,7 @@ class Window;
 /// nobody waits while holding it.
 [[nodiscard]] std::mutex& places_lock();
 
-/// Keeps an object in its list as long as it lives.
+/// Keeps an object in the list of its kind as long as it lives.
 template <class T>
 class ListedPlace {
  public:
@@ -23,8 +22,18 @@ class ListedPlace {
   ListedPlace(const ListedPlace&) = delete;
   ListedPlace& operator=(const ListedPlace&) = delete;
 
+  /// The caller holds places_lock().
+  template <class Visit>
+  static void for_each(const Visit& visit) {
+    for (const ListedPlace* one = first; one != nullptr; one = one->next_) visit(one->place_);
+  }
+
  private:
-  typename std::list<const T*>::iterator at_;
+  static constinit ListedPlace* first;
+
+  const T& place_;
+  ListedPlace* next_ = nullptr;
+  ListedPlace** before_ = nullptr;  ///< the pointer to this one
 };
 extern template class ListedPlace<Communicator>;
 extern template class ListedPlace<Window>;

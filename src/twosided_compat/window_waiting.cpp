@@ -1,7 +1,6 @@
 #include "twosided_compat/window_waiting.hpp"
 
 #include <fmt/format.h>
-#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX's
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include "rma/messages.h"
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
+#include "twosided_compat/polled_wait.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -22,8 +22,7 @@ constexpr int kYields = 1000;
 constexpr std::chrono::microseconds kFirstNap{20};
 /// A wait looks for members that have ended at every nap, and never sleeps longer at once.
 constexpr std::chrono::microseconds kLongestNap{1000};
-/// A wait is shown when it has lasted for so many nanoseconds, and again after so many. rma/waits.h says why the first.
-constexpr std::int64_t kLong = 100'000'000;
+/// A wait that is shown is shown again after so many nanoseconds.
 constexpr std::int64_t kShowAgain = 1'000'000'000;
 /// In a window with more members nobody looks who holds a lock.
 constexpr int kMostAsked = 1024;
@@ -43,7 +42,7 @@ void WindowWait::watch_other_hosts() {
 }
 
 WindowWait::~WindowWait() {
-  rma_wait_hide(shown_);
+  if (shown_ != nullptr) rma_wait_hide(shown_);
   for (rma_request_t& watch : watches_) {
     static_cast<void>(rma_cancel(watch));
     static_cast<void>(rma_wait(&watch));
@@ -84,18 +83,16 @@ std::vector<int> WindowWait::find_awaited(std::string& about) const {
     return {};
   }
   std::vector<int> holders = find_holders();
-  about = what_ == For::kLock ? fmt::format("at rank {}, {}", rank, window) : window;
+  about = what_ == For::kLock ? fmt::format("at rank {}, {}", rank, window) : "of " + window;
   if (!holders.empty())
     about += fmt::format(", held by {} {}", holders.size() == 1 ? "rank" : "ranks", fmt::join(holders, ","));
   return holders;
 }
 
 void WindowWait::show() {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  const std::int64_t now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  const std::int64_t now = monotonic_nanoseconds();
   if (since_ == 0) since_ = now;
-  if (now - since_ < kLong || now - shown_at_ < kShowAgain) return;
+  if (now - since_ < kLongWait || now - shown_at_ < kShowAgain) return;
   shown_at_ = now;
   try {
     std::string about;
