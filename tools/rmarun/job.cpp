@@ -213,6 +213,8 @@ class Job {
 
   void explain_waits() {
     if (ranks_.empty()) return forwarder_.say("no rank has started");
+    if (waits_.assignment().empty())
+      return forwarder_.say("no room for a file about the ranks' waits in TMPDIR");
     forwarder_.say("what the ranks wait for:");
     for (const std::string& line : explain_hang(waits_.look(ranks_))) forwarder_.say("  " + line);
   }

@@ -83,6 +83,12 @@ bool is_ending(pid_t pid) {
   return (parsed<uint64_t>(stat_field(entry, kFlags)) & kExiting) != 0;
 }
 
+char process_state(pid_t pid) {
+  constexpr int kState = 3;
+  const std::string state = stat_field("/proc/" + std::to_string(pid), kState);
+  return state.empty() ? '\0' : state.front();
+}
+
 void signal_descendants(int signal) {
   for (const pid_t pid : descendants()) ::kill(pid, signal);
 }

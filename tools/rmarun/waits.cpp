@@ -2,19 +2,19 @@
 
 #include <fcntl.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): SIGXFSZ is POSIX's
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <new>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
-#include "rmarun/spawn.hpp"
+#include "rmarun/processes.hpp"
 #include "util/wait_board.hpp"
 
 namespace rmarun {
@@ -50,14 +50,21 @@ std::int64_t monotonic_nanoseconds() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-RankState::Process process_state(const Rank& rank) {
+using Records = std::array<std::optional<rma::WaitRecord>, rma::WaitPage::kSlots>;
+
+/// Returns the records of a rank, without those that it is writing.
+Records read_page(int file, std::size_t rank) {
+  Records records;
+  rma::WaitPage page{};
+  const auto at = static_cast<off_t>((rank + 1) * rma::WaitPage::kBytes);
+  if (::pread(file, &page, sizeof page, at) != static_cast<ssize_t>(sizeof page)) return records;
+  std::ranges::transform(page.slots, records.begin(), [](const rma::WaitSlot& one) { return one.read(); });
+  return records;
+}
+
+RankState::Process state_of(const Rank& rank) {
   if (!rank.running) return RankState::Process::ended;
-  std::ifstream file("/proc/" + std::to_string(rank.pid) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  const auto name_end = line.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= line.size()) return RankState::Process::sleeps;
-  switch (line[name_end + 2]) {
+  switch (process_state(rank.pid)) {
     case 'R':
       return RankState::Process::computes;
     case 'T':
@@ -65,6 +72,7 @@ RankState::Process process_state(const Rank& rank) {
       return RankState::Process::stopped;
     case 'Z':
     case 'X':
+    case '\0':
       return RankState::Process::ended;
     default:
       return RankState::Process::sleeps;
@@ -73,13 +81,9 @@ RankState::Process process_state(const Rank& rank) {
 
 }  // namespace
 
-Waits::~Waits() {
-  if (mapped_ != nullptr) ::munmap(mapped_, rma::wait_board_bytes(ranks_));
-}
-
 void Waits::make(const std::string& directory, std::size_t ranks, const std::string& job) {
   const std::string path = directory + "/waits";
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.open()) return;
   const auto bytes = static_cast<off_t>(rma::wait_board_bytes(ranks));
   // With all its blocks, because a rank that found none for a page that it writes would be killed. A limit of the
@@ -91,48 +95,32 @@ void Waits::make(const std::string& directory, std::size_t ranks, const std::str
   const bool has_room = ::posix_fallocate(file.get(), 0, bytes) == 0;
   ::sigaction(SIGXFSZ, &before, nullptr);
   if (!has_room) return;
-  void* const mapped =
-      ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (mapped == MAP_FAILED) return;
-  auto& head = *new (mapped) rma::WaitBoardHead;
+  rma::WaitBoardHead head;
   head.ranks = ranks;
   rma::copy_text(job, head.job);
+  if (::pwrite(file.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) return;
   path_ = path;
-  mapped_ = mapped;
-  ranks_ = ranks;
+  file_ = std::move(file);
 }
 
 std::string Waits::assignment() const {
   return path_.empty() ? "" : std::string(rma::kWaitBoardVariable) + "=" + path_;
 }
 
-const rma::WaitPage& Waits::page(std::size_t rank) const {
-  return *reinterpret_cast<const rma::WaitPage*>(static_cast<const std::byte*>(mapped_) +
-                                                 (rank + 1) * rma::WaitPage::kBytes);
-}
-
 std::vector<RankState> Waits::look(const std::vector<Rank>& ranks) const {
   std::vector<RankState> states(ranks.size());
-  using Records = std::array<std::optional<rma::WaitRecord>, rma::WaitPage::kSlots>;
-  const auto read = [&](std::size_t rank) {
-    Records records;
-    std::ranges::transform(page(rank).slots, records.begin(),
-                           [](const rma::WaitSlot& one) { return one.read(); });
-    return records;
-  };
-  const std::size_t shown = std::min(ranks.size(), ranks_);
-  std::vector<Records> before(shown);
-  for (std::size_t rank = 0; rank < shown; ++rank) before[rank] = read(rank);
+  std::vector<Records> before(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) before[rank] = read_page(file_.get(), rank);
   const std::int64_t now = monotonic_nanoseconds();
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    states[rank].process = process_state(ranks[rank]);
-    if (rank >= shown) continue;
-    const Records after = read(rank);
+    states[rank].process = state_of(ranks[rank]);
+    const Records after = read_page(file_.get(), rank);
     for (std::size_t slot = 0; slot < after.size(); ++slot) {
       const auto& record = before[rank][slot];
-      // Only what was so at one moment for all ranks: a cycle of waits that were never there together is none.
+      // Only what was so at one moment for all ranks: a cycle of waits that were never there together is none. And a
+      // record that its owner wrote while it was read is not the same the second time.
       const bool stays = record && after[slot] && record->thread != 0 &&
-                         record->since == after[slot]->since && record->thread == after[slot]->thread;
+                         std::memcmp(&*record, &*after[slot], sizeof *record) == 0;
       if (!stays) continue;
       states[rank].waits.push_back(
           {.call = printable(record->call),

@@ -5,22 +5,14 @@
 #include <vector>
 
 #include "rmarun/hang_report.hpp"
+#include "rmarun/spawn.hpp"
 #include "rmarun/verdict.hpp"
-
-namespace rma {
-struct WaitPage;
-}
 
 namespace rmarun {
 
 /// The file in which the ranks say what they wait for (util/wait_board.hpp).
 class Waits {
  public:
-  Waits() = default;
-  ~Waits();
-  Waits(const Waits&) = delete;
-  Waits& operator=(const Waits&) = delete;
-
   /// Makes the file in rmarun's directory, for the ranks of the job with that PMIx name. Without it, the ranks run as
   /// well, and nothing can be said of their waits.
   void make(const std::string& directory, std::size_t ranks, const std::string& job);
@@ -31,11 +23,8 @@ class Waits {
   [[nodiscard]] std::vector<RankState> look(const std::vector<Rank>& ranks) const;
 
  private:
-  [[nodiscard]] const rma::WaitPage& page(std::size_t rank) const;
-
   std::string path_;  ///< empty without a file
-  void* mapped_ = nullptr;
-  std::size_t ranks_ = 0;
+  Descriptor file_;   ///< read, and not mapped: a rank that truncated the file could end rmarun
 };
 
 /// Returns the value of a variable in a list of NAME=VALUE, or an empty text.
