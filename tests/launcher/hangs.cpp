@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iostream>
@@ -109,10 +110,19 @@ void missing_nonblocking() {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+void generalized() {
+  const auto query = [](void* /*state*/, MPI_Status* /*status*/) { return MPI_SUCCESS; };
+  const auto free = [](void* /*state*/) { return MPI_SUCCESS; };
+  const auto cancel = [](void* /*state*/, int /*complete*/) { return MPI_SUCCESS; };
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Grequest_start(query, free, cancel, nullptr, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 void missing_creation() {
   if (me == 1) compute();
   MPI_Comm made = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &made);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, me, &made);
 }
 
 void different_calls() {
@@ -237,6 +247,7 @@ int main(int argc, char** argv) {
                                                               {"missing_receives", missing_receives},
                                                               {"missing_split", missing_split},
                                                               {"missing_nonblocking", missing_nonblocking},
+                                                              {"generalized", generalized},
                                                               {"missing_creation", missing_creation},
                                                               {"different_calls", different_calls},
                                                               {"missing_finalize", missing_finalize},
