@@ -37,6 +37,27 @@ Status check_requests(const Runtime& runtime, const rma_request_t* requests, std
   return {};
 }
 
+/// Says that a thread waits for one of the requests that are not complete.
+void describe_any(Runtime& runtime, const rma_request_t* requests, std::size_t count, WaitNote& note) {
+  constexpr int kMostNamed = 3;
+  int open = 0;
+  bool known = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (over(requests[i]) || runtime.remote_access->pending().complete(requests[i])) continue;
+    WaitNote one;
+    runtime.messages->describe(requests[i], one);
+    if (runtime.places) runtime.places->complete(one);
+    known = known && !one.ranks.empty();
+    note.ranks.insert(note.ranks.end(), one.ranks.begin(), one.ranks.end());
+    if (++open > kMostNamed) continue;
+    note.about += text("{}{} {}", open == 1 ? "(" : "; ", one.call, one.about);
+  }
+  note.about += open > kMostNamed ? "; ...)" : ")";
+  note.call = text("one of {} requests", open);
+  note.any = true;
+  if (!known) note.ranks.clear();  // nobody knows who ends one of them
+}
+
 /// Waits for one of the requests and stores its index into `index`, or `count` if all are null.
 Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, std::size_t& index) {
   PendingOperations& pending = runtime.remote_access->pending();
@@ -54,10 +75,13 @@ Status wait_any(Runtime& runtime, rma_request_t* requests, std::size_t count, st
     if (first_open == requests + count) return {};
     while (!found) {
       runtime.messages->connect_wanted();
-      pending.engine().wait_until(pending.rank(*first_open), [&] {
-        found = find_complete();
-        return found || runtime.messages->connection_wanted();
-      });
+      pending.engine().wait_until(
+          pending.rank(*first_open),
+          [&] {
+            found = find_complete();
+            return found || runtime.messages->connection_wanted();
+          },
+          [&runtime, requests, count](WaitNote& note) { describe_any(runtime, requests, count, note); });
     }
   }
   return wait(runtime, requests[index]);

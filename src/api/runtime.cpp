@@ -166,6 +166,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
       !status.ok()) {
     return status;
   }
+  runtime->places.emplace(*runtime);
 
   if (!runtime->settings.trace.empty()) {
     auto trace = Trace::open(path_for_rank(runtime->settings.trace, rank), rank);

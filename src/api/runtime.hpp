@@ -6,6 +6,7 @@
 #include "api/context_registry.hpp"
 #include "api/mutex_registry.hpp"
 #include "api/persistent.hpp"
+#include "api/wait_places.hpp"
 #include "atomics/accumulate.hpp"
 #include "atomics/remote_atomics.hpp"
 #include "atomics/remote_mutexes.hpp"
@@ -52,6 +53,7 @@ struct Runtime {
   ContextRegistry contexts;
   std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace
   std::array<std::uint64_t, kCounters> counts_before = {};
+  std::optional<JobPlaces> places;  ///< names what threads wait for
 
   /// Joins the job of the launcher, or that of `given` if it is not null. Collective.
   [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,

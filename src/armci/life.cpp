@@ -10,6 +10,11 @@
 #include "armci/outcome.hpp"
 #include "armci/rank_and_size.hpp"
 #include "armci/state.hpp"
+#include "rma/waits.h"
+
+extern "C" {
+RMA_WAIT_LIBRARY_SYMBOLS
+}
 
 namespace rma::armci {
 namespace {
@@ -33,6 +38,9 @@ std::uint32_t incarnations = 0;
 
 /// Begins the job. The caller holds life_lock.
 void begin(const Beginning& beginning, const char* call) {
+  static const rma_wait_library_t kLibrary = {
+      .header = __ehdr_start, .dynamic = rma_library_dynamic, .find_place = nullptr, .find_writer = nullptr};
+  rma_waits_know(&kLibrary);
   require(beginning.join(), call);
   Group world = everyone();
   remember_rank_and_size({.rank = world.rank, .size = world.size()});

@@ -23,7 +23,8 @@ std::uint32_t group(std::uint32_t ticket) { return std::uint32_t{1} << (ticket %
 
 }  // namespace
 
-bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost) {
+bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost,
+                       const MutexPlace& place) {
   const std::uint32_t ticket = next.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t now = serving.load(std::memory_order_acquire);  // pairs with the fetch_add in unlock
   // Only the next thread in line polls. All others wait for at least one more critical section.
@@ -40,6 +41,15 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
     // This thread counts itself first and then reads `serving` again. unlock() first advances `serving` and
     // then reads `sleepers`. All four steps are sequentially consistent, so one of the two sees the other.
     sleepers.fetch_add(1, std::memory_order_seq_cst);
+    const auto describe = [this, place](WaitNote& note) {
+      note.call = "a lock";
+      note.about = text("of mutex {} of rank {}", place.index, place.rank);
+      if (const std::uint64_t holding = holder.load(std::memory_order_relaxed); holding != 0) {
+        note.about += text(", held by rank {}", rank_of(holding));
+        note.ranks = {rank_of(holding)};
+      }
+    };
+    DescribedWait waiting(describe);
     bool given_up = false;
     bool napped = false;  // the whole last nap passed, and `serving` was `before` then
     std::uint32_t before = 0;
@@ -51,6 +61,7 @@ bool TicketMutex::lock(std::uint64_t who, const WaitPolicy& policy, const Lost& 
                  serving.load(std::memory_order_seq_cst) == now;
       before = now;
       napped = !given_up && futex_nap(serving, now, drives ? kDrivingNap : kMortalNap, group(ticket));
+      waiting.slept();
     }
     sleepers.fetch_sub(1, std::memory_order_relaxed);
     if (given_up) return false;
@@ -188,7 +199,7 @@ Status MutexSet::lock_mapped(TicketMutex& mutex, const Block& block, std::size_t
     left = ticket;
     return true;
   };
-  if (mutex.lock(self, job_.wait_policy(), lost)) return {};
+  if (mutex.lock(self, job_.wait_policy(), lost, {.index = index, .rank = rank})) return {};
   // The holder may only be unreachable from here, and unlock the mutex later. The next in line gets it then.
   if (left) static_cast<void>(remote_->leave(block.address + index * sizeof(TicketMutex), rank, *left).ok());
   return std::move(why).within(text("mutex {} of rank {}", index, rank));

@@ -15,6 +15,12 @@
 
 namespace rma {
 
+/// The number of a mutex, and the rank whose it is, for a report about a thread that waits for it.
+struct MutexPlace {
+  std::size_t index = 0;
+  int rank = 0;
+};
+
 /// A fair lock that processes share. A thread that locks draws a ticket, and holders follow each other in the
 /// order of tickets. Waiters sleep on `serving`, each in one of 32 groups by its ticket. So an unlock wakes
 /// the next holder and rarely another waiter. All zero is the free state.
@@ -38,7 +44,8 @@ struct alignas(64) TicketMutex {
   /// Calls `lost()` when no turn has changed during a whole kMortalNap. Returns false if it returns true:
   /// then no thread that exists can unlock the mutex any more, and the ticket of this call stays in line. The
   /// owner's helper takes it over if the holder may only be unreachable (RemoteMutexes::leave).
-  [[nodiscard]] bool lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost);
+  [[nodiscard]] bool lock(std::uint64_t who, const WaitPolicy& policy, const Lost& lost,
+                          const MutexPlace& place = {});
   /// Unlocks; the caller holds the mutex.
   void unlock();
   /// Returns, after an unlock(), whether a rank of another host may be next, which the owner's helper serves.

@@ -60,7 +60,8 @@ std::uint64_t wait_until_word(const Job& job, const std::uint64_t* flag, rma_com
 /// Waits until `met()` returns true, which loads local words that other ranks write.
 template <typename Condition>
 void wait_for_words(const Job& job, const Condition& met) {
-  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Waker::stores);
+  wait_until(job.doorbell(job.rank()), job.wait_policy(), met, Waker::stores,
+             [](WaitNote& note) { note.call = "a word that other ranks write"; });
 }
 
 }  // namespace rma

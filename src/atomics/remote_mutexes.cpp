@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "util/bytes_of.hpp"
+#include "util/text.hpp"
 
 namespace rma {
 
@@ -172,8 +173,12 @@ Status RemoteMutexes::wait(Wait& mine) {
   // owner and the holder are still alive.
   while (!over()) {
     const auto until = std::chrono::steady_clock::now() + look_every();
-    pending_.engine().wait_until(mine.rank,
-                                 [&] { return over() || std::chrono::steady_clock::now() > until; });
+    pending_.engine().wait_until(
+        mine.rank, [&] { return over() || std::chrono::steady_clock::now() > until; },
+        [rank = mine.rank](WaitNote& note) {
+          note.call = "a lock";
+          note.about = text("of a mutex of rank {}, on another host", rank);
+        });
     if (over()) break;
     if (Status status = look_after(mine.rank); !status.ok()) return status;
     if (Status status = look_at_holder(mine); !status.ok()) return status;

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "bootstrap/backends.hpp"
 #include "bootstrap/pmix_session.hpp"
+#include "util/long_wait.hpp"
 
 namespace rma {
 namespace {
@@ -101,13 +105,35 @@ Result<std::vector<int>> ranks_of_this_host(const pmix_proc_t& job, int self) {
   return *std::move(ranks);
 }
 
+/// A fence that is under way.
+struct Meeting {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  pmix_status_t code = PMIX_SUCCESS;
+
+  /// Called by a thread of PMIx.
+  static void end(pmix_status_t code, void* meeting) {
+    auto& ended = *static_cast<Meeting*>(meeting);
+    const std::lock_guard guard(ended.mutex);
+    ended.code = code;
+    ended.over = true;
+    ended.changed.notify_one();  // under the lock, because the meeting is gone soon after it
+  }
+};
+
 class PmixBootstrap final : public Bootstrap {
  public:
   PmixBootstrap(JobInfo info, Membership membership, const pmix_proc_t& self, int incarnation)
       : Bootstrap(std::move(info)),
         membership_(std::move(membership)),
         self_(self),
-        key_(fmt::format("rma.card.{}", incarnation)) {}
+        key_(fmt::format("rma.card.{}", incarnation)) {
+    show_waits_of(rank(), job_id());
+  }
+  ~PmixBootstrap() override { show_no_waits(); }
+  PmixBootstrap(const PmixBootstrap&) = delete;
+  PmixBootstrap& operator=(const PmixBootstrap&) = delete;
 
   Status publish(std::span<const std::byte> card) override {
     pmix_value_t value;
@@ -126,9 +152,10 @@ class PmixBootstrap final : public Bootstrap {
     // The call is made without PMIX_COLLECT_DATA. So a fence carries the same amount of data however large
     // the job is, and PMIx_Get later fetches the cards of those peers that this process communicates with.
     const pmix_proc_t everyone = proc_of(self_, PMIX_RANK_WILDCARD);
-    if (const auto code = PMIx_Fence(&everyone, 1, nullptr, 0); code != PMIX_SUCCESS) {
-      return pmix_failure("PMIx_Fence", code);
-    }
+    Meeting meeting;
+    const auto begun = PMIx_Fence_nb(&everyone, 1, nullptr, 0, &Meeting::end, &meeting);
+    const pmix_status_t code = begun == PMIX_SUCCESS ? wait_for(meeting) : begun;
+    if (code != PMIX_SUCCESS && code != PMIX_OPERATION_SUCCEEDED) return pmix_failure("PMIx_Fence", code);
     return {};
   }
 
@@ -153,9 +180,30 @@ class PmixBootstrap final : public Bootstrap {
   }
 
  private:
+  pmix_status_t wait_for(Meeting& meeting) {
+    const auto describe = [this](WaitNote& note) {
+      note.call = "the meeting of all ranks";
+      note.about = "all ranks";
+      note.meeting = fences_ << 32U | std::uint32_t{1};
+      note.exact = true;
+      for (int other = 0; other < size(); ++other) {
+        if (other != rank()) note.ranks.push_back(other);
+      }
+    };
+    ++fences_;
+    DescribedWait waiting(describe);
+    std::unique_lock lock(meeting.mutex);
+    while (!meeting.over) {
+      meeting.changed.wait_for(lock, std::chrono::nanoseconds(kLongWait));
+      if (!meeting.over) waiting.slept();
+    }
+    return meeting.code;
+  }
+
   Membership membership_;
   pmix_proc_t self_;
   std::string key_;
+  std::uint64_t fences_ = 0;
 };
 
 }  // namespace

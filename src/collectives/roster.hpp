@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "core/job/job.hpp"
 #include "util/status.hpp"
 #include "util/text.hpp"
+#include "util/wait_note.hpp"
 
 namespace rma {
 
@@ -22,6 +24,11 @@ class Roster {
   /// Returns RMA_ERR_PEER_LOST for a team that cannot go on without `member`.
   [[nodiscard]] virtual Status lost(int member) const = 0;
 
+  /// Returns the rank of `member` in the job.
+  [[nodiscard]] virtual int rank_of(int member) const { return member; }
+  /// Says which team meets, if it is known.
+  virtual void name_team(WaitNote& /*note*/) const {}
+
   static constexpr int kNobody = -1;
   /// Returns the first of the members from, from + 1 ... end - 1 that has ended, or kNobody.
   [[nodiscard]] int first_ended(int from, int end) const {
@@ -35,8 +42,10 @@ class Roster {
 /// The roster of a team whose members are processes of this host.
 class TeamRoster final : public Roster {
  public:
-  /// `ranks` are the world ranks by team rank. They outlive this and do not move.
-  TeamRoster(const Job& job, std::span<const int> ranks) : job_(job), ranks_(ranks) {}
+  /// `ranks` are the world ranks by team rank, and `id` is the id of the team, which is null before the team has one.
+  /// They outlive this and do not move.
+  TeamRoster(const Job& job, std::span<const int> ranks, const std::uint64_t* id)
+      : job_(job), ranks_(ranks), id_(id) {}
 
   [[nodiscard]] bool ended(int member) const override { return job_.ended(world_rank(member)); }
   [[nodiscard]] Status lost(int member) const override {
@@ -45,10 +54,15 @@ class TeamRoster final : public Roster {
                  job_.lost(world_rank(member)).text())};
   }
   [[nodiscard]] int world_rank(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] int rank_of(int member) const override { return world_rank(member); }
+  void name_team(WaitNote& note) const override {
+    if (id_ != nullptr) note.team = *id_;
+  }
 
  private:
   const Job& job_;
   const std::span<const int> ranks_;
+  const std::uint64_t* const id_;
 };
 
 }  // namespace rma

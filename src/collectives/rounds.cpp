@@ -34,6 +34,15 @@ Status Rounds::lost() const {
   return roster_.lost(static_cast<int>(block_.lacking() % static_cast<std::uint32_t>(members_)));
 }
 
+template <typename Arrived>
+void Rounds::describe(WaitNote& note, const Arrived& arrived) const {
+  note.call = "a collective";
+  for (int member = 0; member < members_; ++member) {
+    if (!arrived(member)) note.ranks.push_back(roster_.rank_of(member));
+  }
+  roster_.name_team(note);
+}
+
 void Rounds::close(int member, std::uint64_t round, std::uint64_t before) {
   block_.close(member, round, before);
   block_.doorbell.wake();
@@ -57,7 +66,11 @@ Status Rounds::await(int member) {
     close(member, met_ + 1, block_.flat ? 0 : met_);
     return true;
   };
-  if (wait_unless(block_.member(member).doorbell, policy_, posted, missing)) return {};
+  const auto describe_wait = [this, member](WaitNote& note) {
+    describe(note, [&](int other) { return other != member; });
+  };
+  if (wait_unless(block_.member(member).doorbell, policy_, posted, missing, Waker::mortal, describe_wait))
+    return {};
   failed_ = true;
   return lost();
 }
@@ -97,7 +110,12 @@ bool Rounds::meet_flat() {
     close(ended, round, 0);
     return true;
   };
-  return wait_unless(block_.doorbell, policy_, all_arrived, one_missing);
+  const auto describe_wait = [this, round](WaitNote& note) {
+    describe(note, [&](int member) {
+      return block_.member(member).lines[round % 2].round.load(std::memory_order_acquire) == round;
+    });
+  };
+  return wait_unless(block_.doorbell, policy_, all_arrived, one_missing, Waker::mortal, describe_wait);
 }
 
 bool Rounds::meet_counting() {
@@ -119,7 +137,11 @@ bool Rounds::meet_counting() {
     close(ended, round, round - 1);
     return true;
   };
-  static_cast<void>(wait_unless(block_.doorbell, policy_, released, one_missing));
+  const auto describe_wait = [this](WaitNote& note) {
+    describe(note, [&](int member) { return member == member_; });  // nobody knows which ones have arrived
+  };
+  static_cast<void>(
+      wait_unless(block_.doorbell, policy_, released, one_missing, Waker::mortal, describe_wait));
   // Other members may have gone on already and found that the next round failed.
   return !block_.closed_in(round);
 }

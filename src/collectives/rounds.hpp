@@ -104,6 +104,9 @@ class Rounds {
   /// These return whether all members have come.
   [[nodiscard]] bool meet_flat();
   [[nodiscard]] bool meet_counting();
+  /// Says that this member waits for the members in whose flags `arrived(member)` returns false.
+  template <typename Arrived>
+  void describe(WaitNote& note, const Arrived& arrived) const;
   /// Closes the team because `member` is missing in `round` (TeamBlock::close), and wakes all sleepers.
   void close(int member, std::uint64_t round, std::uint64_t before);
   /// Returns the failure of a round that the team's missing member has made impossible.

@@ -114,6 +114,22 @@ void Schedule::give_up() {
   for (const rma_request_t request : under_way_) collective_->channel->cancel(request);
 }
 
+void Schedule::describe(Messages& messages, WaitNote& note) const {
+  note.call = "a collective";
+  for (const rma_request_t request : under_way_) {
+    if (pending_.complete(request)) continue;
+    WaitNote one;
+    messages.describe(request, one);
+    if (one.message && one.message->peer >= 0) note.ranks.push_back(one.message->peer);
+  }
+  // All members number their operations alike.
+  note.meeting =
+      (std::uint64_t{collective_->channel->context()} << 32U | static_cast<unsigned>(collective_->tag)) + 1;
+  note.exact = true;
+  // The place of the messages is the team. The peers are known already.
+  note.message = {.context = collective_->channel->context()};
+}
+
 void Schedule::finish() {
   if (!disagreement_.empty()) pending_.explain(request_, std::move(disagreement_));
   pending_.settle(request_, code_, rank_);

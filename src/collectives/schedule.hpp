@@ -39,6 +39,9 @@ class Schedule {
   /// Returns whether all steps are done. The caller calls finish() then, and destroys the schedule.
   [[nodiscard]] bool over() const { return over_; }
   void finish();
+  [[nodiscard]] rma_request_t request() const { return request_; }
+  /// Says which members it waits for. `messages` has its sends and receives.
+  void describe(Messages& messages, WaitNote& note) const;
 
  private:
   /// Closes the operations that have ended. Returns whether there were any.

@@ -105,6 +105,15 @@ bool Schedules::due() {
   return std::ranges::any_of(open_, [](const auto& one) { return one->over() || one->can_advance(); });
 }
 
+bool Schedules::describe(rma_request_t request, WaitNote& note) {
+  const std::unique_lock guard(turn_, std::try_to_lock);
+  if (!guard.owns_lock()) return false;
+  const auto found = std::ranges::find_if(open_, [&](const auto& one) { return one->request() == request; });
+  if (found == open_.end()) return false;
+  (*found)->describe(messages_, note);
+  return true;
+}
+
 bool Schedules::work() {
   if (!any()) return false;
   const std::unique_lock guard(turn_, std::try_to_lock);

@@ -44,6 +44,7 @@ class Schedules final : public FollowUpWork, public WaitProgress {
                            const rma_collective_t& collective);
 
   [[nodiscard]] bool due() override;
+  [[nodiscard]] bool describe(rma_request_t request, WaitNote& note) override;
   bool work() override;
 
   /// A thread that waits for something else drives messages and schedules.

@@ -238,7 +238,14 @@ Status Teams::leave_block(TeamBlock& block, const Roster& roster, int first) {
   const bool all_left = wait_unless(
       registry_.doorbell(), job_.wait_policy(),
       [&] { return block.left.load(std::memory_order_acquire) == others; },
-      [&] { return missing() != Roster::kNobody; });
+      [&] { return missing() != Roster::kNobody; }, Waker::mortal,
+      [&roster, &block](WaitNote& note) {
+        note.call = "the freeing of a team";
+        for (int member = 1; member < static_cast<int>(block.members); ++member) {
+          note.ranks.push_back(roster.rank_of(member));
+        }
+        roster.name_team(note);
+      });
   if (!all_left) return roster.lost(missing());
   return job_.memory().allocator().free(MemoryKind::internal, &block);
 }
@@ -255,6 +262,24 @@ void Teams::remove(Team* team) {
   const std::unique_lock guard(mutex_);
   teams_.erase(team->handle());
   epoch.fetch_add(1, std::memory_order_release);
+}
+
+bool Teams::with_team(std::optional<std::uint64_t> id, std::optional<std::uint32_t> context,
+                      const std::function<void(const Team&)>& use) const {
+  const auto is_meant = [&](const Team& team) {
+    if (id) return team.id() == *id;
+    if (!context) return false;
+    return (team.channel_ != nullptr && team.channel_->context() == *context) ||
+           (team.p2p_ != nullptr && team.p2p_->transport.context() == *context);
+  };
+  const std::shared_lock guard(mutex_, std::try_to_lock);
+  if (!guard.owns_lock()) return false;
+  const Team* found = world_ != nullptr && is_meant(*world_) ? world_.get() : nullptr;
+  for (const auto& [handle, team] : teams_) {
+    if (found == nullptr && is_meant(*team)) found = team.get();
+  }
+  if (found != nullptr) use(*found);
+  return found != nullptr;
 }
 
 Team* Teams::look_up(rma_team_t handle) const {

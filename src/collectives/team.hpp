@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -114,7 +115,7 @@ class Team {
         rank_(rank),
         id_(id),
         buffers_(job, ranks_, shared.host, *shared.scratch),
-        roster_(job, ranks_) {}
+        roster_(job, ranks_, &id_) {}
   Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, TeamBlock& block)
       : Team(job, shared, std::move(ranks), rank, block.id) {
     meet_in(job, block);
@@ -228,6 +229,11 @@ class Teams {
   /// RMA_ERR_PEER_LOST the team is gone too.
   [[nodiscard]] Status free(Team* team);
 
+  /// Calls `use` with the team that has this id, or else this context for messages of its collectives. Returns whether
+  /// there is one. Waits for no lock: returns false while teams are made or freed.
+  bool with_team(std::optional<std::uint64_t> id, std::optional<std::uint32_t> context,
+                 const std::function<void(const Team&)>& use) const;
+
   /// Returns the team of `handle`, which may be any value, or null if there is none or it was freed.
   [[nodiscard]] Team* find(rma_team_t handle) const {
     if (handle == world_handle_) return world_.get();
@@ -271,6 +277,8 @@ class Teams {
     std::span<const int> ranks;  ///< world ranks
     const Roster& roster;
   };
+  /// Says that a member waits for the others of a meeting. Refers to the meeting.
+  [[nodiscard]] TeamRegistry::Describe described(const Meeting& meeting) const;
   /// Makes the block of a new team, if this is the first member, or finds it. `shape()` returns its shape.
   template <typename Shape>
   [[nodiscard]] Result<TeamBlock*> find_block(const Meeting& meeting, const Shape& shape);

@@ -5,7 +5,7 @@
 
 namespace rma {
 
-TeamHierarchy::TeamHierarchy(Job& job, std::span<const int> ranks, int member,
+TeamHierarchy::TeamHierarchy(Job& job, std::span<const int> ranks, int member, const std::uint64_t& id,
                              std::function<Status()> given_up)
     : job_(job),
       ranks_(ranks),
@@ -18,7 +18,7 @@ TeamHierarchy::TeamHierarchy(Job& job, std::span<const int> ranks, int member,
         return mates;
       }()),
       cards_(ranks.size()),
-      roster_(job, mates_, std::move(given_up)) {
+      roster_(job, mates_, id, std::move(given_up)) {
   leader_ = static_cast<std::int32_t>(std::find(ranks.begin(), ranks.end(), mates_.front()) - ranks.begin());
 }
 

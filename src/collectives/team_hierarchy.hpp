@@ -28,9 +28,11 @@ namespace rma {
 /// the round for all: Rounds of teams that are not flat.)
 class HostRoster final : public Roster {
  public:
-  /// `ranks` are the world ranks of the members. `given_up` returns the team's failure if it was given up.
-  HostRoster(const Job& job, std::span<const int> ranks, std::function<Status()> given_up)
-      : processes_(job, ranks), given_up_(std::move(given_up)) {}
+  /// `ranks` are the world ranks of the members, and `id` is the team's. `given_up` returns the team's failure if it was
+  /// given up.
+  HostRoster(const Job& job, std::span<const int> ranks, const std::uint64_t& id,
+             std::function<Status()> given_up)
+      : processes_(job, ranks, &id), given_up_(std::move(given_up)) {}
 
   [[nodiscard]] bool ended(int member) const override {
     return processes_.ended(member) || !given_up_().ok();
@@ -40,6 +42,8 @@ class HostRoster final : public Roster {
     Status status = given_up_();
     return !status.ok() ? std::move(status) : processes_.lost(member);
   }
+  [[nodiscard]] int rank_of(int member) const override { return processes_.rank_of(member); }
+  void name_team(WaitNote& note) const override { processes_.name_team(note); }
 
  private:
   TeamRoster processes_;
@@ -62,8 +66,10 @@ class TeamHierarchy {
 
   /// Needs all memory that a member must have to tell the others whether it has the rest. Throws std::bad_alloc.
   /// @param ranks     world ranks by member; they outlive the object, as all arguments do, and do not move
+  /// @param id        the team's, which may change until the members meet
   /// @param given_up  returns the team's failure if the team was given up
-  TeamHierarchy(Job& job, std::span<const int> ranks, int member, std::function<Status()> given_up);
+  TeamHierarchy(Job& job, std::span<const int> ranks, int member, const std::uint64_t& id,
+                std::function<Status()> given_up);
   ~TeamHierarchy();
   TeamHierarchy(const TeamHierarchy&) = delete;
   TeamHierarchy& operator=(const TeamHierarchy&) = delete;

@@ -201,6 +201,19 @@ void Teams::give_back_context(std::uint32_t context) {
   free_contexts_.push_back(context);
 }
 
+TeamRegistry::Describe Teams::described(const Meeting& meeting) const {
+  return [this, &meeting](WaitNote& note) {
+    note.call = "the making of a team";
+    note.meeting = meeting.key.high | 1U;
+    note.exact = true;
+    for (const int rank : meeting.ranks) {
+      if (rank != job_.rank()) note.ranks.push_back(rank);
+    }
+    meeting.roster.name_team(note);
+    if (note.team == std::nullopt) note.about = fmt::format("a new team of {} ranks", meeting.ranks.size());
+  };
+}
+
 template <typename Shape>
 Result<TeamBlock*> Teams::find_block(const Meeting& meeting, const Shape& shape) {
   const std::span<const int> ranks = meeting.ranks;
@@ -221,7 +234,8 @@ Result<TeamBlock*> Teams::find_block(const Meeting& meeting, const Shape& shape)
         return true;
       };
       registry_.post(meeting.key, reinterpret_cast<std::uintptr_t>(block),
-                     static_cast<std::uint32_t>(ranks.size() - 1), job_.wait_policy(), lost);
+                     static_cast<std::uint32_t>(ranks.size() - 1), job_.wait_policy(), lost,
+                     described(meeting));
     }
     if (!memory.ok()) {
       return std::move(memory).status().within(text("what a team of {} ranks shares", ranks.size()));
@@ -229,7 +243,7 @@ Result<TeamBlock*> Teams::find_block(const Meeting& meeting, const Shape& shape)
   } else {
     const auto taken = registry_of(first).take(
         meeting.key, job_.wait_policy(), [&] { return ended() != Roster::kNobody; },
-        [&] { return roster.ended(0); });
+        [&] { return roster.ended(0); }, described(meeting));
     if (!taken) return roster.lost(ended());
     const std::uint64_t address = *taken;
     if (address == 0) {
@@ -264,7 +278,7 @@ Result<Team*> Teams::join_in_memory(const TeamKey& key, std::span<const int> ran
   const auto give_back = [&](const Status& status) {
     if (drawn != 0 && status.code() == RMA_ERR_NO_MEMORY) contexts_.give_back(drawn);
   };
-  const TeamRoster roster(job_, ranks);
+  const TeamRoster roster(job_, ranks, nullptr);
   const Meeting meeting = {.key = key, .ranks = ranks, .roster = roster};
   auto found = find_block(meeting, [&] { return shape_for(job_, ranks.size(), next_id(), drawn); });
   if (!found.ok()) {
@@ -302,7 +316,8 @@ Status Teams::settle(TeamBlock& block, const Meeting& meeting, Status mine) {
       [&] {
         missing = roster.first_ended(0, static_cast<int>(block.members));
         return missing != Roster::kNobody;
-      });
+      },
+      Waker::mortal, described(meeting));
   if (!all) {
     // Other members may have met before. They find the team closed, and the block stays.
     block.close(missing, 1, 0);
@@ -324,7 +339,7 @@ Status Teams::meet(Team& team) {
   const std::span<const int> ranks = team.ranks();
   if (!meet_in_memory(ranks)) return {};
   // The numbers of attached teams are no ids of teams that are split.
-  const TeamRoster roster(job_, ranks);
+  const TeamRoster roster(job_, ranks, &team.id_);
   const Meeting meeting = {
       .key = TeamKey::of(ranks, {.parent = team.id(), .split = 0}), .ranks = ranks, .roster = roster};
   Status met = meet_in_block(
@@ -362,8 +377,8 @@ Status Teams::meet_in_block(Team& team, const Meeting& meeting, const Shape& sha
 void Teams::prepare_hierarchy(Team& team) {
   team.teams_ = this;
   if (job_.settings().collective_algorithm != CollectiveSetting::automatic) return;
-  team.hierarchy_ =
-      std::make_unique<TeamHierarchy>(job_, team.ranks(), team.rank(), [&team] { return team.usable(); });
+  team.hierarchy_ = std::make_unique<TeamHierarchy>(job_, team.ranks(), team.rank(), team.id_,
+                                                    [&team] { return team.usable(); });
 }
 
 Status Teams::meet_by_hosts(Team& team) {

@@ -28,18 +28,22 @@ TeamKey TeamKey::of(std::span<const int> ranks, const TeamOrigin& origin) {
 }
 
 void TeamRegistry::post(const TeamKey& key, std::uint64_t block, std::uint32_t takers,
-                        const WaitPolicy& policy, const Lost& lost) {
+                        const WaitPolicy& policy, const Lost& lost, const Describe& describe) {
+  const auto described = [&describe](WaitNote& note) { describe(note); };
   Slot* mine = nullptr;
-  wait_until(doorbell_, policy, [&] {
-    for (Slot& slot : slots_) {
-      // Acquire pairs with the release below, of the thread that had the slot before.
-      if (slot.claimed.exchange(1, std::memory_order_acquire) == 0) {
-        mine = &slot;
-        return true;
-      }
-    }
-    return false;
-  });
+  wait_until(
+      doorbell_, policy,
+      [&] {
+        for (Slot& slot : slots_) {
+          // Acquire pairs with the release below, of the thread that had the slot before.
+          if (slot.claimed.exchange(1, std::memory_order_acquire) == 0) {
+            mine = &slot;
+            return true;
+          }
+        }
+        return false;
+      },
+      Waker::always, described);
   // Release: a thread that sees one of these stores (take_from) also sees that the previous posting is
   // withdrawn.
   mine->high.store(key.high, std::memory_order_release);
@@ -53,7 +57,7 @@ void TeamRegistry::post(const TeamKey& key, std::uint64_t block, std::uint32_t t
     // Acquire pairs with the increment in take_from.
     return mine->posting.load(std::memory_order_acquire) == posting + takers;
   };
-  static_cast<void>(wait_unless(doorbell_, policy, all_taken, lost));
+  static_cast<void>(wait_unless(doorbell_, policy, all_taken, lost, Waker::mortal, described));
   // The release pairs with the last load in take(). A taker's increment comes before this step, or fails.
   mine->posting.exchange((number + 1) << kTakenBits, std::memory_order_acq_rel);
   mine->claimed.store(0, std::memory_order_release);
@@ -77,7 +81,9 @@ TeamRegistry::Taken TeamRegistry::take_from(Slot& slot, const TeamKey& key) {
 }
 
 std::optional<std::uint64_t> TeamRegistry::take(const TeamKey& key, const WaitPolicy& policy,
-                                                const Lost& member_lost, const Lost& owner_lost) {
+                                                const Lost& member_lost, const Lost& owner_lost,
+                                                const Describe& describe) {
+  const auto described = [&describe](WaitNote& note) { describe(note); };
   Slot* from = nullptr;
   Taken taken;
   const auto found = [&] {
@@ -89,12 +95,12 @@ std::optional<std::uint64_t> TeamRegistry::take(const TeamKey& key, const WaitPo
     }
     return false;
   };
-  if (!wait_unless(doorbell_, policy, found, member_lost)) return std::nullopt;
+  if (!wait_unless(doorbell_, policy, found, member_lost, Waker::mortal, described)) return std::nullopt;
   doorbell_.wake();
   const auto withdrawn = [&] {
     return number(from->posting.load(std::memory_order_acquire)) != taken.number;
   };
-  if (!wait_unless(doorbell_, policy, withdrawn, owner_lost)) return std::nullopt;
+  if (!wait_unless(doorbell_, policy, withdrawn, owner_lost, Waker::mortal, described)) return std::nullopt;
   return taken.block;
 }
 

@@ -47,20 +47,24 @@ class TeamRegistry {
   /// Returns whether a process has ended that the thread waits for. A sleeping thread calls this from time to
   /// time.
   using Lost = std::function<bool()>;
+  /// Says what a call waits for (wait_unless).
+  using Describe = std::function<void(WaitNote& note)>;
 
   /// Posts `block` under `key`. Returns when `takers` other members have taken it, or when `lost()` returns
   /// true; some may have taken it in that case too. The owner's threads call it. If kSlots of them are in
   /// this call, the next waits for a free slot.
-  void post(const TeamKey& key, std::uint64_t block, std::uint32_t takers, const WaitPolicy& policy,
-            const Lost& lost);
+  void post(
+      const TeamKey& key, std::uint64_t block, std::uint32_t takers, const WaitPolicy& policy,
+      const Lost& lost, const Describe& describe = [](WaitNote& /*note*/) {});
 
   /// Waits for the posting under `key`, takes it, and waits until it is withdrawn. Returns its block.
   /// @param member_lost  returns whether a member has ended; there will then be no posting, or the owner
   ///                     withdraws it
   /// @param owner_lost   returns whether the owner has ended, so that it withdraws nothing
   /// @return no value if one of these has ended the wait
-  [[nodiscard]] std::optional<std::uint64_t> take(const TeamKey& key, const WaitPolicy& policy,
-                                                  const Lost& member_lost, const Lost& owner_lost);
+  [[nodiscard]] std::optional<std::uint64_t> take(
+      const TeamKey& key, const WaitPolicy& policy, const Lost& member_lost, const Lost& owner_lost,
+      const Describe& describe = [](WaitNote& /*note*/) {});
 
   /// Returns the doorbell at which this process and the other members wait for changes to this process's
   /// blocks.

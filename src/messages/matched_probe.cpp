@@ -28,7 +28,13 @@ Status Messages::probe(const Wanted& wanted, bool wait, bool* found, std::uint64
     if (wait) {
       const ProgressEngine::Attendance attendance(pending_.engine());
       probes_.fetch_add(1, std::memory_order_relaxed);
-      wait_until([&] { return look() || awaits_lost(wanted.source); });
+      wait_until([&] { return look() || awaits_lost(wanted.source); },
+                 [wanted](WaitNote& note) {
+                   note.call = "a probe";
+                   note.message = {.peer = wanted.source == kAnySource ? WaitNote::kAnybody : wanted.source,
+                                   .tag = wanted.tag,
+                                   .context = wanted.context};
+                 });
       probes_.fetch_sub(1, std::memory_order_relaxed);
     } else {
       pending_.engine().progress();
@@ -75,7 +81,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
   });
   arrivals_.deliver(std::move(message), operation);
   if (request != nullptr) return hand_over();
-  Status status = wait(operation.end);
+  Status status = wait(operation);
   operations_.receives().end(operation);
   return status;
 }

@@ -102,33 +102,43 @@ Messages::~Messages() {
 void Messages::wait_for(rma_request_t request) {
   if (pending_.rank(request) != ProgressEngine::kNoRank || pending_.complete(request)) return;
   const ProgressEngine::Attendance attendance(pending_.engine());
-  wait_until([&] { return pending_.complete(request); });
+  wait_until([&] { return pending_.complete(request); },
+             [this, request](WaitNote& note) { describe(request, note); });
+}
+
+void Messages::describe(rma_request_t request, WaitNote& note) {
+  const std::uint64_t name = pending_.requests().note(request);
+  const auto describe_one = [&](const auto& operation) {
+    rma::describe(operation, note);
+    return true;
+  };
+  // A send keeps no note. Names of receives are above 0.
+  if (name != 0 && operations_.receives().with(name, describe_one)) return;
+  if (pending_.engine().describe_follow_up(request, note)) return;
+  const int rank = pending_.rank(request);
+  if (rank != ProgressEngine::kNoRank) return ProgressEngine::describe_operations(rank, note);
+  bool found = false;
+  static_cast<void>(operations_.sends().all([&](const SendOperation& one) {
+    if (!found && one.end.request == request) found = describe_one(one);
+    return false;
+  }));
+  if (!found) note.call = "a request";
 }
 
 void Messages::finish() {
   const ProgressEngine::Attendance attendance(pending_.engine());
-  wait_until([this] { return !outbox_.waits(); });
+  wait_until([this] { return !outbox_.waits(); },
+             [](WaitNote& note) { note.about = "room for its last messages"; });
 }
 
 void Messages::take_in_until(const std::atomic<bool>& over) {
   const ProgressEngine::Attendance attendance(pending_.engine());
-  wait_until([&over] { return over.load(std::memory_order_acquire); });
+  wait_until([&over] { return over.load(std::memory_order_acquire); }, NoWaitSubject());
 }
 
 Status Messages::hand_over() {
   if (progress_thread_ != nullptr) progress_thread_->hand_over();
   return {};
-}
-
-Status Messages::wait(const MessageEnd& end) {
-  while (!end.done.load(std::memory_order_acquire)) {
-    try {
-      wait_until([&] { return end.done.load(std::memory_order_acquire); });
-    } catch (const std::bad_alloc&) {
-      sched_yield();  // Another message found no memory. The operation has the caller's buffer, so this call stays.
-    }
-  }
-  return OperationEnds::outcome(end.status, end.failed_rank);
 }
 
 // ---- Sending and receiving ----------------------------------------------------------------------------------
@@ -187,7 +197,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
 
 Status Messages::finish_send(SendOperation& operation) {
   const ProgressEngine::Attendance attendance(pending_.engine());
-  Status status = wait(operation.end);
+  Status status = wait(operation);
   operations_.sends().end(operation);
   return status;
 }
@@ -254,7 +264,7 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     operations_.end(operation, RMA_ERR_PEER_LOST);
   }
   if (request != nullptr) return hand_over();
-  Status status = wait(operation.end);
+  Status status = wait(operation);
   operations_.receives().end(operation);
   return status;
 }

@@ -130,6 +130,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// Waits until the send or receive with this request has ended. Does nothing for operations of other kinds.
   /// The caller then closes the request.
   void wait_for(rma_request_t request);
+  /// Says what the wait for a request is for.
+  void describe(rma_request_t request, WaitNote& note);
   /// Connects with the ranks that a handler of a message, or a look after silent ranks, could not connect
   /// with. A thread of the program that waits calls it whenever connection_wanted() returns true.
   void connect_wanted();
@@ -169,8 +171,9 @@ class Messages final : public ProgressSource, public WaitProgress {
   template <typename Condition>
   [[nodiscard]] bool poll_until(const Condition& condition);
   /// Waits until `condition()` is true. Polls for messages meanwhile, and connects with ranks as wanted.
-  template <typename Condition>
-  void wait_until(const Condition& condition);
+  /// `describe`: see wait_unless().
+  template <typename Condition, typename Describe>
+  void wait_until(const Condition& condition, const Describe& describe);
   /// Looks into the rings for the message of a receive, and then at most `polls` times more. Returns whether
   /// it has come. If not, the receive is to be posted.
   [[nodiscard]] bool receive_directly(DirectReceive& receive, std::uint64_t polls);
@@ -184,7 +187,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] Status start_receive(const MessageData& data, const Wanted& wanted, rma_message_info_t* info,
                                      rma_request_t* request);
   /// Waits for an operation without a request.
-  [[nodiscard]] Status wait(const MessageEnd& end);
+  template <typename Operation>
+  [[nodiscard]] Status wait(const Operation& operation);
   /// Takes a receive that no message has matched out of the matching, and returns it: the caller ends it.
   /// Returns null if one has, or if there is none with this name and request.
   [[nodiscard]] ReceiveOperation* withdraw(std::uint64_t name, rma_request_t request, int lost);

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <sched.h>
+
+#include <atomic>
 #include <cstdint>
+#include <new>
 
 #include "messages/messages.hpp"
 
@@ -29,16 +33,33 @@ bool Messages::poll_until(const Condition& condition) {
   return false;
 }
 
-template <typename Condition>
-void Messages::wait_until(const Condition& condition) {
+template <typename Condition, typename Describe>
+void Messages::wait_until(const Condition& condition, const Describe& describe) {
   bool holds = poll_until(condition);
   while (!holds) {
     connect_wanted();
-    pending_.engine().wait_until(ProgressEngine::kNoRank, [&] {
-      holds = condition();
-      return holds || connection_wanted();
-    });
+    pending_.engine().wait_until(
+        ProgressEngine::kNoRank,
+        [&] {
+          holds = condition();
+          return holds || connection_wanted();
+        },
+        describe);
   }
+}
+
+template <typename Operation>
+Status Messages::wait(const Operation& operation) {
+  const MessageEnd& end = operation.end;
+  while (!end.done.load(std::memory_order_acquire)) {
+    try {
+      wait_until([&] { return end.done.load(std::memory_order_acquire); },
+                 [&operation](WaitNote& note) { rma::describe(operation, note); });
+    } catch (const std::bad_alloc&) {
+      sched_yield();  // Another message found no memory. The operation has the caller's buffer, so this call stays.
+    }
+  }
+  return OperationEnds::outcome(end.status, end.failed_rank);
 }
 
 }  // namespace rma

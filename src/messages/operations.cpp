@@ -3,9 +3,26 @@
 #include <cstring>
 #include <vector>
 
+#include "messages/contexts.hpp"
 #include "messages/take_head.hpp"
 
 namespace rma {
+
+void describe(const ReceiveOperation& receive, WaitNote& note) {
+  note.call = "a receive";
+  note.message = {.peer = receive.source == kAnySource ? WaitNote::kAnybody : receive.source,
+                  .tag = receive.tag,
+                  .context = receive.context->number()};
+}
+
+void describe(const SendOperation& send, WaitNote& note) {
+  note.call = "a send";
+  // The receiver has numbers of its own for the contexts of the library's messages.
+  note.message = {.sent = true,
+                  .peer = send.peer,
+                  .tag = send.envelope.tag,
+                  .context = send.own != nullptr ? send.own->number() : send.envelope.context};
+}
 
 std::optional<Announcement> Announcement::decode(std::span<const std::byte> body) {
   const auto head = take_head<RendezvousHead>(body);

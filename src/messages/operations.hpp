@@ -11,6 +11,7 @@
 #include "messages/matcher.hpp"
 #include "messages/message_data.hpp"
 #include "rma/messages.h"
+#include "util/wait_note.hpp"
 
 namespace rma {
 
@@ -94,6 +95,10 @@ struct SendOperation {
   std::size_t given = 0;       ///< bytes [given, wanted) are still to be sent
   std::size_t wanted = 0;
 };
+
+/// Say what a thread waits for that waits for the operation's end.
+void describe(const ReceiveOperation& receive, WaitNote& note);
+void describe(const SendOperation& send, WaitNote& note);
 
 /// An announcement as its receiver has decoded it. `start` is valid only while the message is being handled.
 struct Announcement {

@@ -14,16 +14,31 @@
 
 #include "rma/direct.h"
 #include "rma/rma.h"
+#include "rma/waits.h"
 #include "shmem.h"
 #include "shmem/active_sets.hpp"
 #include "shmem/heap.hpp"
 #include "shmem/job.hpp"
+#include "shmem/locks.hpp"
 #include "shmem/options.hpp"
 #include "shmem/static_data.hpp"
 #include "shmem/teams.hpp"
 
+extern "C" {
+RMA_WAIT_LIBRARY_SYMBOLS
+}
+
 namespace rma::shmem {
 namespace {
+
+/// Tells librma of this library's calls, for reports about waits.
+void explain_waits() {
+  static const rma_wait_library_t kLibrary = {.header = __ehdr_start,
+                                              .dynamic = rma_library_dynamic,
+                                              .find_place = nullptr,
+                                              .find_writer = find_pe_in_front};
+  rma_waits_know(&kLibrary);
+}
 
 std::mutex life_lock;  // guards the members below, and beginning and ending the job
 int nesting = 0;
@@ -144,6 +159,7 @@ std::string alias_static_data() {
 void begin(Call call) {
   job.data = find_static_data();
   std::string refusal = alias_static_data();
+  explain_waits();  // before the first wait, which is for the other PEs
   require(rma_init(), call);
   const Options options = read_options();
   check_same_options(call, options);

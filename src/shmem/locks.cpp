@@ -51,7 +51,12 @@ std::uint32_t wait_at(Call call, const std::uint32_t* place, const Met& met) {
   return seen;
 }
 
+/// See find_pe_in_front().
+thread_local int pe_in_front = -1;
+
 }  // namespace
+
+int find_pe_in_front() { return pe_in_front; }
 
 void set_lock(Call call, long* lock) {
   require_initialized(call);
@@ -63,7 +68,9 @@ void set_lock(Call call, long* lock) {
     die(call, fmt::format("this PE holds the lock at {} already", static_cast<void*>(lock)));
   // Tells the PE in front who is behind it. That PE takes the mark away when it unlocks.
   change(call, RMA_OR, place, own_number(), pe_of(before));
+  pe_in_front = pe_of(before);
   wait_at(call, place, [](std::uint32_t seen) { return (seen & kWaits) == 0; });
+  pe_in_front = -1;
 }
 
 int test_lock(Call call, long* lock) {

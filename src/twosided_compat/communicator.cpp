@@ -100,6 +100,7 @@ Communicator::~Communicator() {
 }
 
 void Communicator::set_context(std::uint32_t context) {
+  const std::lock_guard guard(places_lock());  // the context is read there
   context_ = context;
   if (local_ != nullptr) local_->context_ = context;
 }
@@ -133,8 +134,10 @@ int Communicator::find_team(rma_team_t& team) {
       const std::vector<int> others = remote_->list();
       ranks.insert(decides(*this) ? ranks.end() : ranks.begin(), others.begin(), others.end());
     }
-    const int code = checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &team_));
+    rma_team_t made = nullptr;
+    const int code = checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &made));
     if (code != MPI_SUCCESS) return code;
+    __atomic_store_n(&team_, made, __ATOMIC_RELEASE);  // pairs with made_team()
   }
   team = team_;
   return MPI_SUCCESS;

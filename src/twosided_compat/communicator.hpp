@@ -19,6 +19,7 @@
 #include "twosided_compat/errors.hpp"
 #include "twosided_compat/members.hpp"
 #include "twosided_compat/object.hpp"
+#include "twosided_compat/places.hpp"
 
 namespace rma::mpi {
 
@@ -112,6 +113,11 @@ class Communicator : public ErrorHandlerOwner {
   /// if there are two. The first call makes the team, without communication. One thread at a time makes
   /// collective calls on a communicator. Returns MPI_SUCCESS or an error class.
   [[nodiscard]] int find_team(rma_team_t& team);
+  /// Returns the team that find_team() has made, or null.
+  [[nodiscard]] rma_team_t made_team() const { return __atomic_load_n(&team_, __ATOMIC_ACQUIRE); }
+  /// Returns whether only the library's own messages have this communicator (carrier()).
+  [[nodiscard]] bool is_carrier() const { return context_ % kTraffics != 0; }
+  [[nodiscard]] const Members& peers() const { return *peers_; }
 
   /// The predefined communicators stay until MPI_Finalize, so nobody counts the references to them.
   void add_reference() override {
@@ -142,6 +148,7 @@ class Communicator : public ErrorHandlerOwner {
   mutable unsigned duplicates_ = 0;                                // see next_drawer()
   rma_team_t team_ = nullptr;                                      // see find_team()
   std::atomic<int> references_ = 1;
+  const ListedPlace<Communicator> listed_{*this};
 };
 
 /// A group (MPI 4.1, section 7.2): MPI_GROUP_EMPTY, or an object of the program.

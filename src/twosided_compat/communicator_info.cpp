@@ -1,6 +1,7 @@
 // The hints and names of communicators. This library knows no hint, so it may ignore those of the program.
 
 #include <cstring>
+#include <mutex>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicator.hpp"
@@ -31,6 +32,7 @@ int comm_set_name(MPI_Comm handle, const char* name) {
   Communicator* comm = nullptr;
   if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
   if (name == nullptr) return failure(MPI_ERR_ARG, "comm_name is null");
+  const std::lock_guard guard(places_lock());  // the name is read there
   comm->name.assign(name, strnlen(name, MPI_MAX_OBJECT_NAME - 1));
   return MPI_SUCCESS;
 }

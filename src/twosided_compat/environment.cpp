@@ -15,6 +15,7 @@
 #include "twosided_compat/communicator.hpp"
 #include "twosided_compat/datatypes.hpp"
 #include "twosided_compat/errors.hpp"
+#include "twosided_compat/places.hpp"
 #include "twosided_compat/requests.hpp"
 
 namespace rma::mpi {
@@ -49,6 +50,7 @@ void close_objects() {
 /// Begins the job for one more user. The caller holds life_lock.
 int enter() {
   if (users == 0) {
+    explain_waits();  // before the first, that for the other ranks
     if (const rma_status_t status = rma_init(); status != RMA_SUCCESS) return runtime_failure(status);
     main_thread = std::this_thread::get_id();
     open_objects();

@@ -14,6 +14,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
+#include "twosided_compat/polled_wait.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -104,6 +105,7 @@ int agree_by_invitation(const Members& members, const std::string& text, std::ui
     const int code = invite(members, tag, purpose, context);
     return code != MPI_SUCCESS || context != 0 ? code : no_context();
   }
+  PolledWait waiting("for the first rank of its group", leader);
   while (true) {
     if (const std::optional<std::uint32_t> given = claim(leader, purpose)) {
       context = *given;
@@ -111,7 +113,9 @@ int agree_by_invitation(const Members& members, const std::string& text, std::ui
     }
     bool found = false;
     if (const int code = take_in(leader, tag, found); code != MPI_SUCCESS) return code;
-    if (!found) make_progress();
+    if (found) continue;
+    waiting.again();
+    make_progress();
   }
 }
 

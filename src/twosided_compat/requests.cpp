@@ -15,6 +15,7 @@
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
 #include "twosided_compat/partitioned.hpp"
+#include "twosided_compat/polled_wait.hpp"
 #include "twosided_compat/status.hpp"
 #include "twosided_compat/transfer.hpp"
 
@@ -129,7 +130,11 @@ int wait_for(Request& request) {
   if (request.ended || !request.active) return MPI_SUCCESS;
   if (request.is_polled()) {
     // Nobody wakes this thread when the operation has ended, so it makes progress and yields.
-    while (!poll(request)) make_progress();
+    PolledWait waiting("for a request that the program or a peer's notification ends");
+    while (!poll(request)) {
+      waiting.again();
+      make_progress();
+    }
     return MPI_SUCCESS;
   }
   while (!request.ended) {

@@ -1,12 +1,14 @@
 // The calls that wait for or test several requests.
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
+#include "twosided_compat/polled_wait.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -88,6 +90,7 @@ int find_ended(int count, const MPI_Request* handles, bool& any) {
 
 /// Waits until one of the requests has ended. Returns its index, or -1 if none is active.
 int wait_for_any(int count, const MPI_Request* handles) {
+  std::optional<PolledWait> waiting;
   while (true) {
     bool any = false;
     if (const int index = find_ended(count, handles, any); index >= 0 || !any) return index;
@@ -100,6 +103,8 @@ int wait_for_any(int count, const MPI_Request* handles) {
       pending[static_cast<std::size_t>(i)] = request->awaited();
     }
     if (polled) {
+      if (!waiting) waiting.emplace("for one of several requests");
+      waiting->again();
       make_progress();  // librma does not know when such a request ends
       continue;
     }

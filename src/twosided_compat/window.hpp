@@ -16,6 +16,7 @@
 #include "twosided_compat/errors.hpp"
 #include "twosided_compat/fair_lock.hpp"
 #include "twosided_compat/info.hpp"
+#include "twosided_compat/places.hpp"
 
 // Windows (MPI 4.1, chapter 12) over rma.h. The two memory models are one here (MPI_WIN_UNIFIED): a put
 // stores into the memory that its owner's program reads.
@@ -23,13 +24,16 @@
 namespace rma::mpi {
 
 /// What each member keeps in its heap for the others. Two arrays of counters follow it
-/// (Window::post_counter() and complete_counter()). Other processes change all of it, by atomic operations or
-/// notifications only.
+/// (Window::post_counter() and complete_counter()). Other processes change all of that, by atomic operations or
+/// notifications only. Behind it is an array of Held, which only the member itself writes.
 struct WindowControl {
   alignas(64) FairLock lock;               ///< of MPI_Win_lock; see window_locks.cpp
   alignas(64) FairLock all_locks;          ///< of member 0: of MPI_Win_lock_all
   alignas(64) std::uint64_t accumulating;  ///< 1 while a process accumulates into the member's memory
 };
+
+/// What a process holds of the lock of a member. A process that waits for a lock for long reads it to say for whom.
+enum class Held : std::uint8_t { kNothing, kShared, kExclusive };
 
 /// How this process may access the memory of a member, besides the epochs that concern all members.
 enum class Access : std::uint8_t {
@@ -95,8 +99,10 @@ class Window : public ErrorHandlerOwner {
   [[nodiscard]] int flavor() const { return flavor_; }
   [[nodiscard]] bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
   [[nodiscard]] rma_team_t& team() { return team_; }
+  [[nodiscard]] rma_team_t team() const { return team_; }
 
   [[nodiscard]] WindowPart& part(int member) { return parts_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] const WindowPart& part(int member) const { return parts_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] WindowPart& own_part() { return part(rank_); }
   /// Returns the part of a member that an epoch lets this process access. Returns null if there is no such
   /// epoch, or no such member.
@@ -117,9 +123,18 @@ class Window : public ErrorHandlerOwner {
   [[nodiscard]] std::uint64_t* complete_counter(int member, int by) {
     return counter(member, static_cast<std::size_t>(by) + parts_.size());
   }
-  /// The bytes of a WindowControl and its counters.
+  /// The bytes of a WindowControl, its counters, and what the member holds of each lock and of MPI_Win_lock_all.
   [[nodiscard]] static std::size_t control_bytes(int members) {
+    return held_offset(members) + static_cast<std::size_t>(members) + 1;
+  }
+  [[nodiscard]] static std::size_t held_offset(int members) {
     return sizeof(WindowControl) + 2 * static_cast<std::size_t>(members) * sizeof(std::uint64_t);
+  }
+  /// Says what this process holds of the lock of `member`, or of MPI_Win_lock_all if that is size(). Costs a store to
+  /// its own memory.
+  void note_held(int member, Held held) {
+    auto* const all = reinterpret_cast<Held*>(reinterpret_cast<std::byte*>(control) + held_offset(size()));
+    __atomic_store(all + member, &held, __ATOMIC_RELAXED);  // a hint for people
   }
 
   void add_reference() override { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -170,6 +185,7 @@ class Window : public ErrorHandlerOwner {
   rma_team_t team_;
   std::vector<WindowPart> parts_;
   std::atomic<int> references_ = 1;
+  const ListedPlace<Window> listed_{*this};
 };
 
 /// Finds the window of a handle. Returns MPI_SUCCESS or MPI_ERR_WIN.

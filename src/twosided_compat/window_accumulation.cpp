@@ -270,7 +270,7 @@ AccumulateLock::~AccumulateLock() {
 }
 
 int AccumulateLock::acquire() {
-  WindowWait wait(win_);
+  WindowWait wait(win_, WindowWait::For::kUpdate, win_.members()->rank_of(rank_));
   while (true) {
     std::uint64_t before = 0;
     // The swap orders the accesses to the part after those of the holder before, whose release it sees.

@@ -45,8 +45,9 @@ bool has_reached(const std::uint64_t* word, std::uint64_t value) {
   return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= value;  // pairs with the notification
 }
 
-int wait_until_reached(const Window& win, const std::uint64_t* word, std::uint64_t value) {
-  WindowWait wait(win);
+int wait_until_reached(const Window& win, const std::uint64_t* word, std::uint64_t value,
+                       WindowWait::For what, int member) {
+  WindowWait wait(win, what, member);
   while (!has_reached(word, value)) {
     if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
   }
@@ -61,7 +62,8 @@ std::uint64_t& of(std::vector<std::uint64_t>& counts, int member) {
 int wait_for_posts(Window& win) {
   for (const int target : win.targets) {
     const std::uint64_t next = of(win.starts, target) + 1;
-    const int code = wait_until_reached(win, win.post_counter(win.rank(), target), next);
+    const int code =
+        wait_until_reached(win, win.post_counter(win.rank(), target), next, WindowWait::For::kPost, target);
     if (code != MPI_SUCCESS) return code;
   }
   for (const int target : win.targets) ++of(win.starts, target);
@@ -171,7 +173,8 @@ int win_wait(MPI_Win handle) {
   for (const int origin : win->origins) {
     const std::uint64_t next = of(win->waited, origin) + 1;
     if (code == MPI_SUCCESS)
-      code = wait_until_reached(*win, win->complete_counter(win->rank(), origin), next);
+      code = wait_until_reached(*win, win->complete_counter(win->rank(), origin), next,
+                                WindowWait::For::kComplete, origin);
   }
   const std::lock_guard guard(win->epochs);
   end_exposure(*win);  // also if an origin is lost, so that the window can be freed

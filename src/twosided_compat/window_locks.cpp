@@ -33,10 +33,16 @@ class LockWords {
   static constexpr Word kOvertakings = 256;
   class Wait : public WindowWait {
    public:
-    explicit Wait(const LockWords& words) : WindowWait(words.win_) {}
+    explicit Wait(const LockWords& words) : WindowWait(words.win_, words.what_, words.member_) {}
   };
 
-  LockWords(const Window& win, FairLock* lock, int rank) : win_(win), lock_(lock), rank_(rank) {}
+  /// The lock of `member`, or with another purpose than For::kLock the one that member 0 has for all.
+  LockWords(Window& win, int member, WindowWait::For what)
+      : win_(win),
+        lock_(what == WindowWait::For::kLock ? &control(win, member).lock : &control(win, 0).all_locks),
+        rank_(win.part(what == WindowWait::For::kLock ? member : 0).rank),
+        member_(what == WindowWait::For::kLock ? member : 0),
+        what_(what) {}
   [[nodiscard]] int add(std::uint64_t FairLock::*word, Word operand, Word& old) {
     return checked(update_word<Word>(RMA_FETCH_ADD, &(lock_->*word), operand, 0, old, rank_));
   }
@@ -45,46 +51,50 @@ class LockWords {
   }
 
  private:
+  static WindowControl& control(Window& win, int member) {
+    return *reinterpret_cast<WindowControl*>(win.part(member).control);
+  }
+
   const Window& win_;
   FairLock* const lock_;
   const int rank_;
+  const int member_;
+  const WindowWait::For what_;  ///< for people, if the wait is long
 };
 
-LockWords lock_of(const Window& win, const WindowPart& part) {
-  return {win, &reinterpret_cast<WindowControl*>(part.control)->lock, part.rank};
-}
-LockWords all_locks_of(Window& win) {
-  const WindowPart& part = win.part(0);
-  return {win, &reinterpret_cast<WindowControl*>(part.control)->all_locks, part.rank};
-}
-
-int lock_exclusively(Window& win, const WindowPart& part, bool holds_another) {
-  LockWords all = all_locks_of(win);
+int lock_exclusively(Window& win, int member, bool holds_another) {
+  LockWords all(win, 0, WindowWait::For::kLockAll);
   if (const int code = fair_lock::acquire(all, fair_lock::kGroupB, holds_another); code != MPI_SUCCESS)
     return code;
-  LockWords own = lock_of(win, part);
+  LockWords own(win, member, WindowWait::For::kLock);
   const int code = fair_lock::acquire(own, fair_lock::kExclusive, holds_another);
   if (code != MPI_SUCCESS) static_cast<void>(fair_lock::release(all, fair_lock::kGroupB));
   return code;
 }
 
-int lock_part(Window& win, const WindowPart& part, Access access) {
+int lock_part(Window& win, int member, Access access) {
   // Relaxed: only this process's own calls count, and a call of another thread may as well come before or after.
   const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
-  LockWords own = lock_of(win, part);
-  const int code = access == Access::kExclusive ? lock_exclusively(win, part, holds_another)
-                                                : fair_lock::acquire(own, fair_lock::kShared, holds_another);
-  if (code != MPI_SUCCESS) open_locks.fetch_sub(1, std::memory_order_relaxed);
+  LockWords own(win, member, WindowWait::For::kLock);
+  const bool exclusive = access == Access::kExclusive;
+  const int code = exclusive ? lock_exclusively(win, member, holds_another)
+                             : fair_lock::acquire(own, fair_lock::kShared, holds_another);
+  if (code == MPI_SUCCESS) {
+    win.note_held(member, exclusive ? Held::kExclusive : Held::kShared);
+  } else {
+    open_locks.fetch_sub(1, std::memory_order_relaxed);
+  }
   return code;
 }
 
-int unlock_part(Window& win, const WindowPart& part, Access access) {
+int unlock_part(Window& win, int member, Access access) {
   if (access != Access::kShared && access != Access::kExclusive) return MPI_SUCCESS;
   open_locks.fetch_sub(1, std::memory_order_relaxed);
-  LockWords own = lock_of(win, part);
+  win.note_held(member, Held::kNothing);
+  LockWords own(win, member, WindowWait::For::kLock);
   if (access == Access::kShared) return fair_lock::release(own, fair_lock::kShared);
   const int code = fair_lock::release(own, fair_lock::kExclusive);
-  LockWords all = all_locks_of(win);
+  LockWords all(win, 0, WindowWait::For::kLockAll);
   const int left = fair_lock::release(all, fair_lock::kGroupB);
   return code != MPI_SUCCESS ? code : left;
 }
@@ -150,7 +160,7 @@ int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
   int code = MPI_SUCCESS;
   if ((assertion & MPI_MODE_NOCHECK) == 0) {
     access = lock_type == MPI_LOCK_EXCLUSIVE ? Access::kExclusive : Access::kShared;
-    code = lock_part(*win, part, access);
+    code = lock_part(*win, rank, access);
   }
   if (code == MPI_SUCCESS) {
     part.access.store(access, std::memory_order_relaxed);
@@ -178,7 +188,7 @@ int win_unlock(int rank, MPI_Win handle) {
   }
   // The lock is released also if an operation has failed. Else the others would wait for ever.
   const int flushed = flush_part(part);
-  const int unlocked = unlock_part(*win, part, access);
+  const int unlocked = unlock_part(*win, rank, access);
   return flushed != MPI_SUCCESS ? flushed : unlocked;
 }
 
@@ -191,12 +201,13 @@ int win_lock_all(int assertion, MPI_Win handle) {
   if (win->locks != 0 || all_locked(*win) || win->started)
     return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
   if (checks) {
-    LockWords all = all_locks_of(*win);
+    LockWords all(*win, 0, WindowWait::For::kLocks);
     const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
     if (const int code = fair_lock::acquire(all, fair_lock::kGroupA, holds_another); code != MPI_SUCCESS) {
       open_locks.fetch_sub(1, std::memory_order_relaxed);
       return code;
     }
+    win->note_held(win->size(), Held::kShared);
   }
   win->epoch.store(checks ? Epoch::kLockAll : Epoch::kLockAllUnchecked, std::memory_order_relaxed);
   return MPI_SUCCESS;
@@ -213,7 +224,8 @@ int win_unlock_all(MPI_Win handle) {
   int unlocked = MPI_SUCCESS;
   if (counted) {
     open_locks.fetch_sub(1, std::memory_order_relaxed);
-    LockWords all = all_locks_of(*win);
+    win->note_held(win->size(), Held::kNothing);
+    LockWords all(*win, 0, WindowWait::For::kLocks);
     unlocked = fair_lock::release(all, fair_lock::kGroupA);
   }
   return flushed != MPI_SUCCESS ? flushed : unlocked;

@@ -1,13 +1,18 @@
 #include "twosided_compat/window_waiting.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <thread>
 
 #include "rma/messages.h"
 #include "twosided_compat/completion.hpp"
 #include "twosided_compat/library_failure.hpp"
+#include "twosided_compat/polled_wait.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -17,6 +22,10 @@ constexpr int kYields = 1000;
 constexpr std::chrono::microseconds kFirstNap{20};
 /// A wait looks for members that have ended at every nap, and never sleeps longer at once.
 constexpr std::chrono::microseconds kLongestNap{1000};
+/// A wait that is shown is shown again after so many nanoseconds.
+constexpr std::int64_t kShowAgain = 1'000'000'000;
+/// In a window with more members nobody looks who holds a lock.
+constexpr int kMostAsked = 1024;
 /// No message has this context.
 constexpr std::uint32_t kNoContext = UINT32_MAX;
 
@@ -33,9 +42,64 @@ void WindowWait::watch_other_hosts() {
 }
 
 WindowWait::~WindowWait() {
+  if (shown_ != nullptr) rma_wait_hide(shown_);
   for (rma_request_t& watch : watches_) {
     static_cast<void>(rma_cancel(watch));
     static_cast<void>(rma_wait(&watch));
+  }
+}
+
+std::vector<int> WindowWait::find_holders() const {
+  std::vector<int> holders;
+  const int size = win_.size();
+  if (size > kMostAsked) return holders;
+  std::vector<Held> held(static_cast<std::size_t>(size) + 1);
+  for (int member = 0; member < size; ++member) {
+    const WindowPart& part = win_.part(member);
+    const void* const theirs =
+        reinterpret_cast<const std::byte*>(part.control) + Window::held_offset(size);  // NOLINT: theirs
+    if (member == win_.rank() || rma_get(held.data(), theirs, held.size(), part.rank) != RMA_SUCCESS)
+      continue;
+    bool holds = false;
+    if (what_ == For::kLock) holds = held[static_cast<std::size_t>(member_)] != Held::kNothing;
+    if (what_ == For::kLockAll) holds = held.back() != Held::kNothing;
+    if (what_ == For::kLocks) holds = std::ranges::count(held, Held::kExclusive) != 0;
+    if (holds) holders.push_back(part.rank);
+  }
+  return holders;
+}
+
+std::vector<int> WindowWait::find_awaited(std::string& about) const {
+  const std::string window = win_.name.empty() ? fmt::format("a window of {} ranks", win_.size())
+                                               : fmt::format("window '{}'", win_.name);
+  const int rank = win_.part(member_).rank;
+  if (what_ == For::kPost || what_ == For::kComplete) {
+    about = fmt::format("{} by rank {}, {}",
+                        what_ == For::kPost ? "for MPI_Win_post" : "for MPI_Win_complete", rank, window);
+    return {rank};
+  }
+  if (what_ == For::kUpdate) {
+    about = fmt::format("for an accumulate of another rank at rank {}, {}", rank, window);
+    return {};
+  }
+  std::vector<int> holders = find_holders();
+  about = what_ == For::kLock ? fmt::format("at rank {}, {}", rank, window) : "of " + window;
+  if (!holders.empty())
+    about += fmt::format(", held by {} {}", holders.size() == 1 ? "rank" : "ranks", fmt::join(holders, ","));
+  return holders;
+}
+
+void WindowWait::show() {
+  const std::int64_t now = monotonic_nanoseconds();
+  if (since_ == 0) since_ = now;
+  if (now - since_ < kLongWait || now - shown_at_ < kShowAgain) return;
+  shown_at_ = now;
+  try {
+    std::string about;
+    const std::vector<int> awaited = find_awaited(about);
+    rma_wait_hide(shown_);
+    shown_ = rma_wait_show(since_, about.c_str(), awaited.data(), awaited.size(), 0);
+  } catch (const std::bad_alloc&) {  // without memory the wait is not shown
   }
 }
 
@@ -48,6 +112,7 @@ int WindowWait::pause() {
   if (watches_.empty()) watch_other_hosts();
   if (const int code = find_lost(members_); code != MPI_SUCCESS) return code;
   make_progress();
+  show();
   const auto nap = kFirstNap * (1 + (pauses_ - kYields) / 8);  // the nap grows with the time waited
   std::this_thread::sleep_for(std::min(nap, kLongestNap));
   if (nap < kLongestNap) ++pauses_;

@@ -38,9 +38,10 @@ bool yield_processor() {
   return patience.yields(end);
 }
 
-bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives) {
+bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives, bool asks) {
+  static_assert(kMortalNap <= kLongWait);
   count(Counter::sleep);
-  if (waker_ == Waker::always && !drives) {
+  if (waker_ == Waker::always && !drives && !asks) {
     futex(doorbell_.wakeups, FUTEX_WAIT, seen, nullptr);
     return false;
   }
@@ -48,7 +49,8 @@ bool Doorbell::Sleeper::sleep(std::uint32_t seen, bool drives) {
   if (first_ == 0) first_ = now;
   if (since_ == 0) since_ = now;
   const bool mortal = waker_ == Waker::mortal;
-  const timespec nap = {.tv_sec = 0, .tv_nsec = mortal && !drives ? kMortalNap : nap_after(now - first_)};
+  const bool naps_long = mortal || waker_ == Waker::always;
+  const timespec nap = {.tv_sec = 0, .tv_nsec = naps_long && !drives ? kMortalNap : nap_after(now - first_)};
   futex(doorbell_.wakeups, FUTEX_WAIT, seen, &nap);
   if (!mortal) return false;
   // Measures time by the clock and not by the number of naps, because other threads may wake it all the time.

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "util/long_wait.hpp"
+
 namespace rma {
 
 /// Operations that make progress only while some thread of their process drives them (MPI: progress). A
@@ -178,9 +180,9 @@ struct alignas(64) Doorbell {
     Sleeper(Doorbell& doorbell, Waker waker) : doorbell_(doorbell), waker_(waker) {}
     /// Sleeps until the thread is woken or its nap is over. Returns at once if `wakeups` is no longer `seen`.
     /// `drives`: the thread naps whatever its waker is, because there are operations that it drives between
-    /// its naps. Returns whether it is time to test if the process that the thread waits for has ended; only
-    /// for Waker::mortal.
-    bool sleep(std::uint32_t seen, bool drives = false);
+    /// its naps. `asks`: it sleeps no longer than kLongWait, to publish its wait. Returns whether it is time to test
+    /// if the process that the thread waits for has ended; only for Waker::mortal.
+    bool sleep(std::uint32_t seen, bool drives = false, bool asks = false);
     /// Makes the next nap short again: what the thread drives is moving.
     void nap_shortly() { first_ = 0; }
 
@@ -233,9 +235,13 @@ constexpr std::uint64_t kDriveAfterPolls = 64;
 /// Returns true when the condition holds. Returns false if `lost()` returns true, which says that a process
 /// has ended without which the condition never comes true, and the condition does not hold. A thread with
 /// Waker::mortal calls `lost()` after each kMortalNap of sleep; other threads never call it.
-template <typename Condition, typename Lost>
+///
+/// `describe(WaitNote&)` says what the thread waits for. It is called once the thread has slept for kLongWait, and
+/// captures by value, so that it costs nothing before.
+template <typename Condition, typename Lost, typename Describe = NoWaitSubject>
 [[nodiscard]] bool wait_unless(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
-                               const Lost& lost, Waker waker = Waker::mortal) {
+                               const Lost& lost, Waker waker = Waker::mortal,
+                               const Describe& describe = Describe()) {
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return true;
     if (i >= kEagerPolls) pause_processor();
@@ -248,6 +254,7 @@ template <typename Condition, typename Lost>
   }
   if (condition()) return true;
   bool holds = true;
+  DescribedWait<Describe> waiting(describe);
   Doorbell::Sleeper sleeper(doorbell, waker);
   doorbell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // pairs with the fence in wake()
   std::optional<std::uint32_t>
@@ -264,21 +271,22 @@ template <typename Condition, typename Lost>
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (condition()) break;
     // The process that has ended may have made the condition true before it ended.
-    if (sleeper.sleep(seen, drives) && lost()) {
+    if (sleeper.sleep(seen, drives, waiting.pending()) && lost()) {
       holds = condition();
       break;
     }
+    waiting.slept();
   }
   doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
   return holds;
 }
 
 /// Waits as wait_unless() does, for a condition that comes true in any case.
-template <typename Condition>
+template <typename Condition, typename Describe = NoWaitSubject>
 void wait_until(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
-                Waker waker = Waker::always) {
+                Waker waker = Waker::always, const Describe& describe = Describe()) {
   static_cast<void>(wait_unless(
-      doorbell, policy, condition, [] { return false; }, waker));
+      doorbell, policy, condition, [] { return false; }, waker, describe));
 }
 
 }  // namespace rma

@@ -69,7 +69,7 @@ class Guard {
       }
       siginfo_t received{};
       if (!wait(received) || received.si_signo == SIGCHLD) continue;
-      if (is_passed_on(received.si_signo)) {
+      if (is_passed_on(received.si_signo) || received.si_signo == kExplainingSignal) {
         pass_on(received);
       } else if (again(received)) {
         return take_over(kExitSignal + signal_, fmt::format("{} came while the job was being ended, which is "
@@ -93,11 +93,6 @@ class Guard {
     return ::sigtimedwait(&signals_, &received, &time) > 0;
   }
 
-  void pass_on(const siginfo_t& received) const {
-    // The terminal signals the whole foreground group, so the child has got its signals already.
-    if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
-  }
-
   /// Passes a request to end on to the child. Returns true if the signal repeats an earlier request.
   bool again(const siginfo_t& received) {
     const auto now = Clock::now();
@@ -107,6 +102,11 @@ class Guard {
     pass_on(received);
     ::kill(child_, SIGCONT);  // a stopped process could not end the job
     return false;
+  }
+
+  /// Sends a signal to the child, unless it has got it already: the terminal signals the whole foreground group.
+  void pass_on(const siginfo_t& received) const {
+    if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
   }
 
   /// Reaps all children that this subreaper has inherited. Returns the status of the job's process once that

@@ -26,6 +26,7 @@
 #include "rmarun/signals.hpp"
 #include "rmarun/spawn.hpp"
 #include "rmarun/verdict.hpp"
+#include "rmarun/waits.hpp"
 
 namespace rmarun {
 namespace {
@@ -41,11 +42,12 @@ constexpr auto kLastOutput = std::chrono::milliseconds(200);
 
 class Job {
  public:
-  Job(const Options& options, Environment inherited, const rlimit& descriptors, Preparation preparation,
-      Descriptor signals)
+  Job(const Options& options, Environment inherited, const rlimit& descriptors, std::string directory,
+      Preparation preparation, Descriptor signals)
       : options_(options),
         inherited_(std::move(inherited)),
         descriptors_(descriptors),
+        directory_(std::move(directory)),
         preparation_(std::move(preparation)),
         signals_(std::move(signals)),
         forwarder_(options.ranks(), options.label) {}
@@ -78,11 +80,13 @@ class Job {
     server_ = prepared.value().server;
     const auto& cores = prepared.value().cores;
     const std::vector<int> programs = options_.programs_of_ranks();
+    waits_.make(directory_, programs.size(), value_in(prepared.value().environments.front(), "PMIX_NAMESPACE"));
     ranks_.reserve(programs.size());
     for (size_t at = 0; at < programs.size(); ++at) {
       const Program& program = options_.programs[static_cast<size_t>(programs[at])];
       Environment environment = inherited_;
       for (const std::string& assignment : prepared.value().environments[at]) environment.set(assignment);
+      if (const std::string waits = waits_.assignment(); !waits.empty()) environment.set(waits);
       for (const auto& [name, value] : program.environment) environment.set(name, value);
       if (const rma::Status status = preload_process_heap(environment); !status.ok()) {
         return fail(kExitFailure, status.text());
@@ -201,6 +205,10 @@ class Job {
         passer_.pass(signal, ranks_);
         continue;
       }
+      if (signal == kExplainingSignal) {
+        explain_waits();
+        continue;
+      }
       fail(kExitSignal + signal, fmt::format("interrupted by {}; {}", describe_signal(signal), ending()));
       wait = !children_gone_;
     }
@@ -220,6 +228,7 @@ class Job {
   void look_at_clock() {
     const auto now = Clock::now();
     if (timeout_ && now >= *timeout_ && !children_gone_) {
+      if (!exit_code_) explain_waits();
       fail(kExitTimeout, fmt::format("no end after {} s; {}", *options_.timeout_seconds, ending()));
     }
     if (kill_at_ && now >= *kill_at_) {
@@ -227,6 +236,14 @@ class Job {
       signal_descendants(SIGKILL);
       kill_at_ = now + kKillPeriod;
     }
+  }
+
+  void explain_waits() {
+    if (ranks_.empty()) return forwarder_.say("no rank has started");
+    if (waits_.assignment().empty())
+      return forwarder_.say("no room for a file about the ranks' waits in TMPDIR");
+    forwarder_.say("what the ranks wait for:");
+    for (const std::string& line : explain_hang(waits_.look(ranks_))) forwarder_.say("  " + line);
   }
 
   [[nodiscard]] std::string_view ending() const {
@@ -272,6 +289,7 @@ class Job {
   const Options& options_;
   const Environment inherited_;
   const rlimit descriptors_;
+  const std::string directory_;
   Preparation preparation_;
   PmixServer* server_ = nullptr;  ///< null until the ranks start
   Descriptor signals_;
@@ -279,6 +297,7 @@ class Job {
   SignalPasser passer_{::getppid()};
   std::vector<Rank> ranks_;
   FailureFinder failures_{ranks_};
+  Waits waits_;
   std::optional<int> exit_code_;              ///< set by the first failure
   std::optional<Clock::time_point> timeout_;  ///< when --timeout ends the job
   std::optional<Clock::time_point> kill_at_;  ///< set once the job is being ended: when to send SIGKILL next
@@ -306,7 +325,7 @@ int run_job(const Options& options, const std::string& directory, Progress& prog
   Environment inherited = Environment::inherited();
   auto preparation = Preparation::start(options, directory);
   if (!preparation.ok()) return complain(preparation.status().text());
-  return Job(options, std::move(inherited), descriptors.value(), std::move(preparation).value(),
+  return Job(options, std::move(inherited), descriptors.value(), directory, std::move(preparation).value(),
              std::move(signals))
       .run(progress);
 }

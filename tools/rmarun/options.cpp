@@ -41,6 +41,9 @@ A rank that fails ends the job. But when it fails after it has left the job (MPI
 rma_finalize, shmem_finalize), by an exit code or a signal, the others run on to their ends.
 When rmarun ends, for whatever reason, so do all processes that its ranks started.
 
+Ctrl-\ (SIGQUIT) prints what each rank waits for, for whom and since when; the job goes on, and
+its processes do not get the signal. --timeout prints the same before it ends the job.
+
 SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU and SIGCONT are passed on to the ranks, and SIGTSTP stops
 first them and then rmarun. Ctrl-C, SIGTERM, SIGHUP and --timeout end the job: its processes
 get SIGTERM and, half a second later, SIGKILL. A second Ctrl-C, or any second signal, kills

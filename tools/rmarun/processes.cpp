@@ -80,9 +80,10 @@ bool is_ending(pid_t pid) {
   return (parsed<uint64_t>(stat_field(entry, kFlags)) & kExiting) != 0;
 }
 
-bool is_stopped(pid_t pid) {
+char process_state(pid_t pid) {
   constexpr int kState = 3;
-  return stat_field("/proc/" + std::to_string(pid), kState) == "T";
+  const std::string state = stat_field("/proc/" + std::to_string(pid), kState);
+  return state.empty() ? '\0' : state.front();
 }
 
 void signal_descendants(int signal) {

@@ -71,6 +71,8 @@ struct Child {
   if (ready) {
     ::signal(SIGPIPE, SIG_DFL);
     ::signal(SIGXFSZ, SIG_DFL);
+    // A rank in the foreground group would get the key press that asks rmarun what the ranks wait for.
+    if (!child.own_group) ::signal(SIGQUIT, SIG_IGN);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);

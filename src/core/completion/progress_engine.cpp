@@ -1,5 +1,6 @@
 #include "core/completion/progress_engine.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -100,6 +101,13 @@ void ProgressEngine::sleep_for_events(std::uint32_t seen) {
   if ((events_.front().revents & POLLIN) == 0) return;
   std::uint64_t wakeups = 0;
   [[maybe_unused]] const ssize_t taken = read(events_.front().fd, &wakeups, sizeof wakeups);
+}
+
+void ProgressEngine::describe_operations(int rank, WaitNote& note) {
+  note.call = "operations";
+  if (rank == kNoRank) return;
+  note.about = fmt::format("the end of operations to rank {}", rank);
+  note.ranks = {rank};
 }
 
 void ProgressEngine::look_after(Watch& watch) {

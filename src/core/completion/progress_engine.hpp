@@ -58,6 +58,9 @@ class FollowUpWork {
   /// Returns whether there is something to do. A thread asks before it sleeps, and does not sleep then. Returns
   /// true also while another thread does the work, which may have missed an operation that has just ended.
   [[nodiscard]] virtual bool due() = 0;
+  /// Says what an operation waits for whose request such work ends. Returns false if it is none of these, or if
+  /// another thread does the work at this moment.
+  [[nodiscard]] virtual bool describe(rma_request_t request, WaitNote& note) = 0;
   /// Does what there is to do, unless another thread does it. Returns whether it has done anything.
   virtual bool work() = 0;
 };
@@ -116,16 +119,28 @@ class ProgressEngine {
   /// true is not called again, so it may take the thing that it waits for. If nothing is heard of the rank
   /// for `patience`, the rank is given up. A progress source must then end everything that was issued to the
   /// rank, so that the condition comes true. With kNoRank, nobody is given up.
-  template <typename Condition>
-  void wait_until(int rank, const Condition& condition) {
+  ///
+  /// `describe(WaitNote&)` says what the thread waits for, as for wait_unless().
+  template <typename Condition, typename Describe>
+  void wait_until(int rank, const Condition& condition, const Describe& describe) {
     if (condition()) return;
     const Attendance attendance(*this);
-    wait_as(policy_, rank, condition);
+    wait_as(policy_, rank, condition, describe);
+  }
+  template <typename Condition>
+  void wait_until(int rank, const Condition& condition) {
+    wait_until(rank, condition, [rank](WaitNote& note) { describe_operations(rank, note); });
   }
   /// Does the same for the progress thread, with a policy of its own.
   template <typename Condition>
   void drive_until(const WaitPolicy& policy, const Condition& condition) {
-    wait_as(policy, kNoRank, condition);
+    wait_as(policy, kNoRank, condition, NoWaitSubject());
+  }
+  /// Describes a wait for the operations that were issued to a rank.
+  static void describe_operations(int rank, WaitNote& note);
+  /// Describes a wait for a request that follow-up work ends. Returns false if it is none.
+  [[nodiscard]] bool describe_follow_up(rma_request_t request, WaitNote& note) {
+    return follow_up_ != nullptr && follow_up_->describe(request, note);
   }
   /// Polls for completions once. Returns whether there were any, as far as this thread knows.
   bool progress();
@@ -155,8 +170,8 @@ class ProgressEngine {
     std::chrono::steady_clock::time_point since;
   };
 
-  template <typename Condition>
-  void wait_as(const WaitPolicy& policy, int rank, const Condition& condition);
+  template <typename Condition, typename Describe>
+  void wait_as(const WaitPolicy& policy, int rank, const Condition& condition, const Describe& describe);
   void wake_sleeper();
   bool progress_locked();
   /// Does the work that follows from the ends of operations. Returns whether it has done anything. The caller
@@ -186,8 +201,9 @@ class ProgressEngine {
   Doorbell news_;         ///< the other threads sleep here until that thread finds completions
 };
 
-template <typename Condition>
-void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition& condition) {
+template <typename Condition, typename Describe>
+void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition& condition,
+                             const Describe& describe) {
   for (std::uint64_t i = 0; i < policy.spins; ++i) {
     if (condition()) return;
     progress();
@@ -198,6 +214,7 @@ void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition
     if (!yield_processor()) break;
   }
   Watch watch = start_watch(rank);
+  DescribedWait<Describe> waiting(describe);
   Doorbell::Sleeper sleeper(news_, Waker::sometimes);
   while (!condition()) {
     bool holds = false;
@@ -227,6 +244,7 @@ void ProgressEngine::wait_as(const WaitPolicy& policy, int rank, const Condition
       news_.sleepers.fetch_sub(1, std::memory_order_relaxed);
     }
     if (holds) return;
+    waiting.slept();
     look_after(watch);
   }
 }
