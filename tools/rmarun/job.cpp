@@ -80,7 +80,8 @@ class Job {
     server_ = prepared.value().server;
     const auto& cores = prepared.value().cores;
     const std::vector<int> programs = options_.programs_of_ranks();
-    waits_.make(directory_, programs.size(), value_in(prepared.value().environments.front(), "PMIX_NAMESPACE"));
+    waits_.make(directory_, programs.size(),
+                value_in(prepared.value().environments.front(), "PMIX_NAMESPACE"));
     ranks_.reserve(programs.size());
     for (size_t at = 0; at < programs.size(); ++at) {
       const Program& program = options_.programs[static_cast<size_t>(programs[at])];

@@ -22,8 +22,9 @@ void SignalPasser::pass(int signal, const std::vector<Rank>& ranks) {
 
 void SignalPasser::look(const std::vector<Rank>& ranks) {
   if (!stop_by_) return;
-  const bool all_stopped = std::all_of(
-      ranks.begin(), ranks.end(), [](const Rank& rank) { return !rank.running || process_state(rank.pid) == 'T'; });
+  const bool all_stopped = std::all_of(ranks.begin(), ranks.end(), [](const Rank& rank) {
+    return !rank.running || process_state(rank.pid) == 'T';
+  });
   if (!all_stopped && Clock::now() < *stop_by_) return;
   stop_by_.reset();
   if (::getppid() == guard_) ::kill(guard_, SIGSTOP);
