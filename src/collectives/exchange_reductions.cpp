@@ -21,8 +21,8 @@ std::size_t elements_in(std::size_t bytes, const rma_reducer_t& reducer) {
   return std::max<std::size_t>(bytes / reducer.element_bytes, 1);
 }
 
-/// Returns the distance of rows of `bytes` bytes that each begin at a cache line, so that operators find the first
-/// element of each aligned.
+/// Returns the distance of rows of `bytes` bytes that each begin at a cache line, so that operators find the
+/// first element of each aligned.
 constexpr std::size_t aligned_row(std::size_t bytes) {
   return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
 }

@@ -31,7 +31,8 @@ class ScheduleChannel {
         own_(messages.context(context)),
         ranks_(std::move(ranks)),
         member_(member) {}
-  /// The channel of an attached team has a number of its own. That of another team is used again, and its context stays.
+  /// The channel of an attached team has a number of its own. That of another team is used again, and its
+  /// context stays.
   ~ScheduleChannel() {
     if (ScheduleContexts::of_attached(own_.number())) messages_.drop_context(own_.number(), false);
   }

@@ -27,8 +27,8 @@ struct alignas(64) TeamBlock : TeamShape {
   /// The maximum payload of a round. Longer data travels in pieces.
   static constexpr std::size_t kPieceBytes = 8192;
 
-  /// The payload comes first, because operators combine elements where they lie: there they are aligned to 64 bytes, as
-  /// rma_reducer_t says.
+  /// The payload comes first, because operators combine elements where they lie: there they are aligned to 64
+  /// bytes, as rma_reducer_t says.
   struct alignas(64) Line {
     std::array<std::byte, kInlineBytes> payload = {};
     std::atomic<std::uint64_t> round = 0;

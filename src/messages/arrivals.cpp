@@ -100,7 +100,8 @@ void Arrivals::drain(int rank) {
 void Arrivals::look(int rank) {
   Inbox::Ring* const ring = inbox_.of(rank);
   if (ring == nullptr) return;
-  // Another thread that reads the ring may have looked before the last message came. It does not read for long.
+  // Another thread that reads the ring may have looked before the last message came. It does not read for
+  // long.
   constexpr int kLooks = 1000;
   for (int looks = 0; looks < kLooks && ring->waiting(); ++looks) {
     if (!poll_ring(*ring)) pause_processor();

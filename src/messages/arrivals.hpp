@@ -92,7 +92,8 @@ class Arrivals {
   [[nodiscard]] bool deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
   /// Gives a kept message to a receive that needs no operation, which the message fits().
   void deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive);
-  /// Forgets the messages of a context that no receive will take, up to the first one whose sender waits for a receive.
+  /// Forgets the messages of a context that no receive will take, up to the first one whose sender waits for
+  /// a receive.
   void discard(MessageContext& context);
   /// Returns whether all data of the message are here, and the receive takes so many.
   [[nodiscard]] static bool fits(const DirectReceive& receive, const KeptMessage& message) {

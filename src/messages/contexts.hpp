@@ -27,8 +27,8 @@ constexpr bool passes_window(std::uint32_t context, std::size_t bytes) {
 /// The receives and messages of one context that have not found each other yet. The lock guards the matcher.
 /// So threads that use different contexts do not wait for each other.
 ///
-/// A context that was dropped becomes another one (ContextTable). So a thread that has found it for a message of another
-/// rank, and not because this process uses it, takes the lock and then asks whether it still is().
+/// A context that was dropped becomes another one (ContextTable). So a thread that has found it for a message
+/// of another rank, and not because this process uses it, takes the lock and then asks whether it still is().
 class MessageContext {
  public:
   [[nodiscard]] std::uint32_t number() const {
@@ -89,12 +89,13 @@ class MessageContext {
   int lost_ = kNobody;
 };
 
-/// The contexts in use, by number. A context is made at its first use and stays until it is dropped. Thread-safe; finding
-/// a context takes no lock.
+/// The contexts in use, by number. A context is made at its first use and stays until it is dropped.
+/// Thread-safe; finding a context takes no lock.
 ///
-/// A dropped context is taken out of its bucket, and the next context that is made anywhere gets its memory. So a thread
-/// that searches a bucket may stand at a context that leaves it, and go on in another bucket. It may miss its own context
-/// then, but it never takes another one for it: it compares numbers, and find() and make() search again under the lock.
+/// A dropped context is taken out of its bucket, and the next context that is made anywhere gets its memory.
+/// So a thread that searches a bucket may stand at a context that leaves it, and go on in another bucket. It
+/// may miss its own context then, but it never takes another one for it: it compares numbers, and find() and
+/// make() search again under the lock.
 class ContextTable {
  public:
   ContextTable() = default;
@@ -122,7 +123,8 @@ class ContextTable {
     return search(number);
   }
 
-  /// Forgets a context that nobody in this process uses any more, if it has no receive, no message and no revocation.
+  /// Forgets a context that nobody in this process uses any more, if it has no receive, no message and no
+  /// revocation.
   void drop(std::uint32_t number) {
     const std::lock_guard making(making_);
     std::atomic<MessageContext*>* link = &bucket(number);
@@ -157,7 +159,8 @@ class ContextTable {
     return buckets_[number % kBuckets];
   }
 
-  /// Returns the context if it is found, or null. It may miss one that is there, unless the caller has the lock.
+  /// Returns the context if it is found, or null. It may miss one that is there, unless the caller has the
+  /// lock.
   [[nodiscard]] MessageContext* search(std::uint32_t number) {
     MessageContext* one = bucket(number).load(std::memory_order_acquire);
     while (one != nullptr && !one->is(number)) one = one->next_.load(std::memory_order_acquire);

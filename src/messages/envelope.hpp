@@ -111,8 +111,9 @@ struct WrittenHead {
   std::int64_t status = 0;  ///< an rma_status_t: whether all of the piece was written
 };
 
-/// Asks the receiver to forget an announcement that no receive has matched. It follows the announcement on the same
-/// path. A receiver for which it comes too late does not answer, because the message ends as any other.
+/// Asks the receiver to forget an announcement that no receive has matched. It follows the announcement on
+/// the same path. A receiver for which it comes too late does not answer, because the message ends as any
+/// other.
 struct RetractHead {
   std::uint64_t sender = 0;  ///< as in the RendezvousHead
   Envelope envelope = {};    ///< of the announcement

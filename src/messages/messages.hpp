@@ -78,9 +78,9 @@ class Messages final : public ProgressSource, public WaitProgress {
 
   /// Returns the context with this number. Throws std::bad_alloc at the first use of a number.
   [[nodiscard]] MessageContext& context(std::uint32_t number) { return contexts_.of(number); }
-  /// Says that this process uses a context no more. Messages that no receive has taken are forgotten if `discards`;
-  /// otherwise a context that has any stays. A context of which this process still has a receive stays too, and so does
-  /// one that a rank has revoked.
+  /// Says that this process uses a context no more. Messages that no receive has taken are forgotten if
+  /// `discards`; otherwise a context that has any stays. A context of which this process still has a receive
+  /// stays too, and so does one that a rank has revoked.
   void drop_context(std::uint32_t number, bool discards);
   /// Receives an eager message of the library's own, even when there is no memory: then it polls until the
   /// message is there. So a process without memory does not leave a message behind that another one has sent
@@ -138,8 +138,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   [[nodiscard]] bool connection_wanted() const { return rendezvous_.transfers().any_wanted(); }
   /// Cancels the receive with this request, unless it has matched.
   void cancel_receive(rma_request_t request);
-  /// Cancels the send or receive with this request, unless it has matched. The request ends in any case as soon as the
-  /// receiver of an announcement has said what has become of it.
+  /// Cancels the send or receive with this request, unless it has matched. The request ends in any case as
+  /// soon as the receiver of an announcement has said what has become of it.
   void cancel(rma_request_t request);
 
   /// Sends everything that still waits for room. Called when the program calls no more.

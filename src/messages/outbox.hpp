@@ -115,8 +115,8 @@ class Outbox {
   /// the pool.
   [[nodiscard]] bool awaits_answer(const SendOperation& operation, int rank);
 
-  /// Takes an operation back that has not been sent or announced yet. Returns whether that was so: its owner ends it
-  /// then. The caller holds the lock of the pool.
+  /// Takes an operation back that has not been sent or announced yet. Returns whether that was so: its owner
+  /// ends it then. The caller holds the lock of the pool.
   [[nodiscard]] bool withdraw(const SendOperation& operation);
   /// Lets the helper of `rank` look at what this process has sent, even if the rank's program computes.
   void nudge(int rank);

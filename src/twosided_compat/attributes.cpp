@@ -41,7 +41,8 @@ struct Keys {
   std::deque<int> ended;  // places of keys that are in use no more, in the order of their ends
 };
 
-/// So many keys end before the first of them gets its number again. A program that uses a freed key is mostly told.
+/// So many keys end before the first of them gets its number again. A program that uses a freed key is mostly
+/// told.
 constexpr std::size_t kEndedKeys = 1024;
 
 /// Counts a use of a key that has ended. The caller holds the lock.

@@ -56,8 +56,8 @@ class Communicator : public ErrorHandlerOwner {
   /// `session`: see session().
   Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context, MPI_Comm predefined,
                MPI_Errhandler handler, std::uint64_t session = kNoSession);
-  /// Frees the team of find_team(), which is local, and drops the contexts. Nothing is under way there, because requests
-  /// are references.
+  /// Frees the team of find_team(), which is local, and drops the contexts. Nothing is under way there,
+  /// because requests are references.
   ~Communicator() override;
 
   [[nodiscard]] int rank() const { return rank_; }
@@ -103,8 +103,8 @@ class Communicator : public ErrorHandlerOwner {
   /// there were before. Thread-safe.
   [[nodiscard]] int count_partitioned(int peer, int tag, bool sends) const;
 
-  /// Returns the rank that draws the context of the next duplicate: each in turn, so that no process uses its numbers up
-  /// before the others. All members call it once for each MPI_Comm_dup. One thread at a time does.
+  /// Returns the rank that draws the context of the next duplicate: each in turn, so that no process uses its
+  /// numbers up before the others. All members call it once for each MPI_Comm_dup. One thread at a time does.
   [[nodiscard]] int next_drawer() const {
     return static_cast<int>(duplicates_++ % static_cast<unsigned>(size()));
   }

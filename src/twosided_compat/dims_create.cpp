@@ -26,23 +26,24 @@ std::vector<int> divisors_of(int number) {
   return low;
 }
 
-/// Returns whether the product of `count` factors, none of which is above `factor`, can be as large as `number`.
+/// Returns whether the product of `count` factors, none of which is above `factor`, can be as large as
+/// `number`.
 bool reaches(int factor, std::size_t count, int number) {
   double product = 1;
   for (std::size_t i = 0; i < count; ++i) product *= factor;
   return product >= number;
 }
 
-/// Finds the product of a number of factors that do not increase and are as close to each other as possible: the
-/// difference of the first and the last is smallest. Of several such products it finds the one whose first factor is
-/// smallest, then the second, and so on.
+/// Finds the product of a number of factors that do not increase and are as close to each other as possible:
+/// the difference of the first and the last is smallest. Of several such products it finds the one whose
+/// first factor is smallest, then the second, and so on.
 class Squarest {
  public:
   /// `factors` gets the result, which exists if it has at least one element.
   Squarest(int number, std::span<int> factors)
       : divisors_(divisors_of(number)), factors_(factors), tried_(factors.size()), best_(number) {
-    // The smallest factor is at most the root of the number, which this bounds. So a larger first factor is of no use
-    // once it is further from there than the best product's first factor from its last.
+    // The smallest factor is at most the root of the number, which this bounds. So a larger first factor is
+    // of no use once it is further from there than the best product's first factor from its last.
     const int root = static_cast<int>(std::pow(number, 1.0 / static_cast<double>(factors.size()))) + 1;
     for (const int first : divisors_) {
       if (!reaches(first, factors.size(), number)) continue;

@@ -40,7 +40,8 @@ template <class When, class Owner, class Body>
   return raise(owner, name, code);
 }
 
-/// Makes the handle of the object null that a call has not made, because it failed. Returns the call's result.
+/// Makes the handle of the object null that a call has not made, because it failed. Returns the call's
+/// result.
 template <class Handle>
 [[nodiscard]] int null_unless_made(Handle* made, Handle null, int code) {
   if (code != MPI_SUCCESS && made != nullptr) [[unlikely]]

@@ -124,7 +124,8 @@ struct Located {
 template <class T, class Operator>
 void combine_all(const void* in, void* inout, std::size_t count) {
   if constexpr (alignof(T) > alignof(std::uint64_t)) {
-    // The processor refuses aligned accesses of 16 bytes elsewhere, and programs keep such numbers in packed memory.
+    // The processor refuses aligned accesses of 16 bytes elsewhere, and programs keep such numbers in packed
+    // memory.
     const auto* from = static_cast<const std::byte*>(in);
     auto* to = static_cast<std::byte*>(inout);
     for (std::size_t i = 0; i < count; ++i, from += sizeof(T), to += sizeof(T)) {

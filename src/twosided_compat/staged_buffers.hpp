@@ -28,9 +28,9 @@ class StagedBuffers {
   /// element begins at aligned_begin(). The type separates() its elements.
   [[nodiscard]] int stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result);
 
-  /// Returns the displacement that is aligned as malloc aligns in the copies that an operator of the program sees. It is
-  /// the address that the operator gets, if the type begins there, as the types of C's structures do. Otherwise it is the
-  /// first byte of data, as in MPICH and Open MPI.
+  /// Returns the displacement that is aligned as malloc aligns in the copies that an operator of the program
+  /// sees. It is the address that the operator gets, if the type begins there, as the types of C's structures
+  /// do. Otherwise it is the first byte of data, as in MPICH and Open MPI.
   [[nodiscard]] static MPI_Count aligned_begin(const Bounds& bounds) {
     return bounds.lower == 0 ? 0 : bounds.true_lower;
   }

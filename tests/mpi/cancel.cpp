@@ -1,5 +1,6 @@
-// MPI_Cancel. The wait for a cancelled operation returns whatever the other process does. A send that is said to be
-// cancelled is never received, and any other one is. Ranks talk in pairs; a rank without a partner talks to itself.
+// MPI_Cancel. The wait for a cancelled operation returns whatever the other process does. A send that is said
+// to be cancelled is never received, and any other one is. Ranks talk in pairs; a rank without a partner
+// talks to itself.
 
 #include <algorithm>
 #include <array>

@@ -19,8 +19,9 @@ int product(const std::vector<int>& factors) {
   return std::accumulate(factors.begin(), factors.end(), 1, std::multiplies<>());
 }
 
-/// Returns the smallest difference between the first and the last factor of all products of `count` factors that are
-/// `number` and do not increase: by trying all of them. The first factor is `first`, and the next one at most `limit`.
+/// Returns the smallest difference between the first and the last factor of all products of `count` factors
+/// that are `number` and do not increase: by trying all of them. The first factor is `first`, and the next
+/// one at most `limit`.
 int least_difference(int number, std::size_t count, int first, int limit) {
   if (count == 1) return number <= limit ? (first != 0 ? first - number : 0) : INT_MAX;
   int best = INT_MAX;

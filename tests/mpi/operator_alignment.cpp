@@ -1,5 +1,5 @@
-// Operators get buffers that are aligned as malloc aligns, whatever the type, in every form of every reduction. And
-// reductions of elements without data.
+// Operators get buffers that are aligned as malloc aligns, whatever the type, in every form of every
+// reduction. And reductions of elements without data.
 
 #include <algorithm>
 #include <array>
@@ -116,8 +116,8 @@ void call(Blocking blocking, Nonblocking nonblocking, Persistent persistent, Arg
 }
 #define CALL(name, nonblocking, ...) call(MPI_##name, MPI_##nonblocking, MPI_##name##_init, __VA_ARGS__)
 
-/// Checks all reductions of `count` elements. Elements that overlap are added several times where they do, so only the
-/// alignment is checked then.
+/// Checks all reductions of `count` elements. Elements that overlap are added several times where they do, so
+/// only the alignment is checked then.
 void reductions(MPI_Comm comm, MPI_Datatype type, MPI_Op op, int count, bool overlap) {
   const int rank = rank_in(comm);
   const int size = size_of(comm);
@@ -263,7 +263,8 @@ void quadruple_precision() {
 void quadruple_precision() {}
 #endif
 
-/// Reductions of elements without data succeed and change nothing. An operator of the program may combine any type.
+/// Reductions of elements without data succeed and change nothing. An operator of the program may combine any
+/// type.
 void empty_elements() {
   const int size = size_of(MPI_COMM_WORLD);
   MPI_Datatype none = MPI_DATATYPE_NULL;

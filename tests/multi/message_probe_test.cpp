@@ -235,6 +235,7 @@ TEST(Message, ACancelledSendIsNeverReceived) {
         EXPECT_TRUE(ok(rma_recv(sink.data(), bytes, left(), 1, kProbed, nullptr)));
         EXPECT_EQ(sink, contents(bytes, 3, left(), me()));
       }
+      barrier();
       EXPECT_TRUE(ok(rma_send_nb(next.data(), bytes, neighbour(1), 1, kProbed, &sent)));
       EXPECT_TRUE(ok(rma_recv(sink.data(), bytes, left(), 1, kProbed, nullptr)));
       EXPECT_EQ(sink, contents(bytes, 4, left(), me()));

@@ -32,9 +32,9 @@ class RequestTable {
   RequestTable(const RequestTable&) = delete;
   RequestTable& operator=(const RequestTable&) = delete;
 
-  /// Opens an operation to `rank` in `context` with one part pending. The part stands for the issuer, which ends
-  /// it by finish_part() like any other. Returns RMA_REQUEST_NULL if the handles have no room for another slot. Throws
-  /// std::bad_alloc.
+  /// Opens an operation to `rank` in `context` with one part pending. The part stands for the issuer, which
+  /// ends it by finish_part() like any other. Returns RMA_REQUEST_NULL if the handles have no room for
+  /// another slot. Throws std::bad_alloc.
   [[nodiscard]] rma_request_t open(int rank, CompletionContext& context);
   /// Adds a part to the operation.
   void add_part(rma_request_t request);
@@ -87,8 +87,8 @@ class RequestTable {
     std::atomic<std::uint64_t> note = 0;
   };
   using Chunk = std::array<Slot, kChunkSlots>;
-  /// The chunks by number. A directory never moves, because other threads read it. One that is full is copied to one of
-  /// twice the size, and stays for those threads.
+  /// The chunks by number. A directory never moves, because other threads read it. One that is full is copied
+  /// to one of twice the size, and stays for those threads.
   struct Directory {
     explicit Directory(std::size_t size) : chunks(size) {}
     std::vector<std::atomic<Chunk*>> chunks;
