@@ -44,7 +44,8 @@ void on_answer(pmix_status_t /*code*/, void* cookie) {
 }
 
 /// Calls `send` with a callback, and waits for the callback. Returns false if the question is under way and
-/// has no answer yet. A failure of `send` is no matter: the launcher then sees the process leave when it exits.
+/// has no answer yet. A failure of `send` is no matter: the launcher then sees the process leave when it
+/// exits.
 template <typename Send>
 bool ask(Send send) noexcept {
   try {

@@ -164,8 +164,7 @@ def stop_and_continue():
         rank = children_of(children_of(job.pid)[0])[0]
         job.send_signal(signal.SIGTSTP)
         until(lambda: state(job.pid) == "T", "rmarun is stopped")
-        if not stubborn:
-            equal(state(rank), "T")
+        until(lambda: state(rank) == "T", "the rank is stopped")
         job.send_signal(signal.SIGCONT)
         until(lambda: state(job.pid) != "T" and state(rank) != "T", "the job goes on")
         out, err = job.communicate("go\n", timeout=HANG_GUARD)

@@ -96,6 +96,7 @@ void refuse_everything(rma_status_t expected) {
          "the text names the call and why");
   expect(rma_initialized() == 0 && rma_rank() == -1 && rma_size() == -1, "nobody");
   expect(rma_team_world() == nullptr && rma_same_host(0) == 0, "no world");
+  expect(rma_program() == -1, "no program");
   expect(byte == 0 && word == 0 && half == 0, "nothing was written");
 }
 

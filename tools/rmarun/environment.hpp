@@ -29,8 +29,9 @@ class Environment {
   std::map<std::string, std::string> variables_;
 };
 
-/// Sets HOME to "/", as container engines do, if this process has no HOME and its user no entry in the list of
-/// users. libpmix 4.2 crashes without both, in rmarun and in its clients. Call it while there is one thread.
+/// Sets HOME to "/", as container engines do, if this process has no HOME and its user no entry in the list
+/// of users. libpmix 4.2 crashes without both, in rmarun and in its clients. Call it while there is one
+/// thread.
 void provide_home();
 
 }  // namespace rmarun

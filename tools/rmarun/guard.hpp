@@ -19,8 +19,8 @@ struct Progress {
 ///  - If the child is killed, this process ends the rest of the job.
 ///  - If the child does not end after a request or after `timeout_seconds`, because it is stopped or hangs,
 ///    this process kills it and ends the rest of the job: at once on a second signal, else after 3 s.
-/// This process passes awaited_signals() on to the child. `job` starts with these blocked, in a process that is a child subreaper. The caller removes everything that `job` leaves
-/// besides processes.
+/// This process passes awaited_signals() on to the child. `job` starts with these blocked, in a process
+/// that is a child subreaper. The caller removes everything that `job` leaves besides processes.
 int run_guarded(std::optional<double> timeout_seconds, const std::function<int(Progress&)>& job);
 
 }  // namespace rmarun

@@ -9,8 +9,8 @@
 
 namespace rmarun {
 
-/// Merges the streams of several ranks into one file. Every byte comes out, in the order of its stream, and no
-/// byte is added but labels.
+/// Merges the streams of several ranks into one file. Every byte comes out, in the order of its stream, and
+/// no byte is added but labels.
 ///
 /// Lines stay whole, and a line whose end is not there yet is still shown soon: a prompt, a progress bar. A
 /// rank's unfinished line goes out at once while no other rank has written, else after Pace::hold. Then the

@@ -131,7 +131,9 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
   app.formatter(std::make_shared<Help>());
   app.footer(kNotes);
   app.set_version_flag("--version", version(), "Prints the version and exits");
-  app.add_option("-n,--ranks", parsed.ranks, "Number of ranks [1]")->check(CLI::Range(1, kMostRanks));
+  app.add_option("-n,--ranks", parsed.ranks, "Number of ranks [1]")
+      ->check(CLI::Range(1, kMostRanks).description(""))
+      ->type_name("N");
   app.add_option("--host", parsed.hosts,
                  "Hosts for the ranks, which must all be this one, with numbers of slots: localhost:4")
       ->type_name("HOST[:SLOTS],...");
@@ -139,7 +141,8 @@ void add_options(CLI::App& app, Parsed& parsed, Options& options) {
       ->type_name("FILE")
       ->excludes("--host");
   app.add_option("--ppn", parsed.per_host, "Number of ranks on each host, if -n does not say it")
-      ->check(CLI::Range(1, kMostRanks));
+      ->check(CLI::Range(1, kMostRanks).description(""))
+      ->type_name("N");
   app.add_flag("--oversubscribe", parsed.oversubscribe, "Allows more ranks than the hosts have slots");
   app.add_option("--wdir", parsed.program.directory, "The directory in which the ranks start")
       ->type_name("DIRECTORY");

@@ -38,8 +38,8 @@ struct NoJob {
   std::string err;  ///< for stderr
 };
 
-/// Reads the command line. Options end at the program's name. The words behind it belong to the program, up to a
-/// ":", behind which the next program's options begin. Behind "--" all words belong to the program.
+/// Reads the command line. Options end at the program's name. The words behind it belong to the program, up
+/// to a ":", behind which the next program's options begin. Behind "--" all words belong to the program.
 std::variant<Options, NoJob> parse_options(int argc, const char* const* argv);
 
 }  // namespace rmarun

@@ -23,8 +23,8 @@ class Outlet {
   [[nodiscard]] bool full() const;
   [[nodiscard]] bool empty() const { return queues_[kOut].empty() && queues_[kErr].empty(); }
 
-  /// Writes as much as a writable pipe takes without blocking. Returns 0, or errno if `stream` cannot be written
-  /// (EPIPE: nobody reads it any more); later output to that stream is dropped.
+  /// Writes as much as a writable pipe takes without blocking. Returns 0, or errno if `stream` cannot be
+  /// written (EPIPE: nobody reads it any more); later output to that stream is dropped.
   int write_some(Stream stream);
 
  private:

@@ -10,9 +10,10 @@ namespace rmarun {
 
 /// Passes signals on to the ranks.
 ///
-/// A signal goes to the rank's process group, so that it reaches the program below a shell or a tool too. On
-/// SIGTSTP rmarun stops once its ranks have, or after half a second if some of them do not: the guard stops,
-/// for which a shell waits. This process goes on, and can still end the job.
+/// A signal goes to the rank's process group, so that it reaches the program below a shell or a tool too.
+/// On SIGTSTP rmarun stops once its ranks have. Those that have not half a second later get SIGSTOP: the
+/// system drops a SIGTSTP where no shell controls jobs, and programs may ignore it. The process of rmarun's
+/// that stops is the guard, for which a shell waits. This one goes on, and can still end the job.
 class SignalPasser {
  public:
   using Clock = std::chrono::steady_clock;

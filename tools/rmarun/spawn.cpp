@@ -27,7 +27,7 @@ Pipe make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// What keeps the new process from becoming the program.
+/// The reason why a new process could not become the program.
 struct Failure {
   int error = 0;
   bool at_directory = false;

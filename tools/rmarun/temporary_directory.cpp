@@ -57,8 +57,9 @@ void remove_tree(int place, const std::string& name) {
   ::unlinkat(place, name.c_str(), AT_REMOVEDIR);
 }
 
-/// Returns a number for the time since this machine was started, the same in all containers on it; 0 if the system
-/// does not tell. A lock says nothing about processes of another machine, which may use the same disk.
+/// Returns a number for the time since this machine was started, the same in all containers on it; 0 if the
+/// system does not tell. A lock says nothing about processes of another machine, which may use the same
+/// disk.
 uint32_t boot_number() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -94,8 +95,8 @@ TemporaryDirectory::TemporaryDirectory() {
 }
 
 bool TemporaryDirectory::make() {
-  // A remove_abandoned() elsewhere may find the directory before it is locked, and then removes it. So whoever
-  // has the lock looks whether it is still there. Nobody meets that twice.
+  // A remove_abandoned() elsewhere may find the directory before it is locked, and then removes it. So
+  // whoever has the lock looks whether it is still there. Nobody meets that twice.
   constexpr int kTries = 10;
   for (int i = 0; i < kTries; ++i) {
     if (::mkdir(path_.c_str(), S_IRWXU) != 0) return false;

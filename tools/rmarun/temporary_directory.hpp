@@ -30,7 +30,8 @@ class TemporaryDirectory {
   void remove_afterwards() const;
 
   /// Removes the directories of jobs both of whose processes were killed: those of this user in the same
-  /// place that no process has locked. Follows no symbolic links, and touches nothing that others could write to.
+  /// place that no process has locked. Follows no symbolic links, and touches nothing that others could
+  /// write to.
   void remove_abandoned() const;
 
  private:

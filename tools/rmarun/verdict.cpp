@@ -75,8 +75,8 @@ void FailureFinder::settle(const Reports& reports) {
         after_.push_back(failure);
         return true;
       case Stage::kJoined:
-        // Only a rank that has ended by itself can have said goodbye just before. Ranks that abort, or that
-        // nobody is left to be disturbed, need not be waited for.
+        // Only a rank that has ended by itself can have said goodbye just before. There is nothing to wait for
+        // once a rank aborts the job, or when no other rank runs.
         if (!failure.by_signal && others_run && !aborting && !connection_overdue(ranks_[failure.rank]))
           return false;
         break;
@@ -95,7 +95,7 @@ bool FailureFinder::has_failed(const Reports& reports) {
   settle(reports);
   if (accused_.empty() && reports.aborts().empty()) return false;
   failed_ = true;
-  // What has not settled yet came before the failure too.
+  // Failures that are not settled yet came before this one too.
   for (Failure& failure : unsettled_) accused_.push_back(std::move(failure));
   unsettled_.clear();
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {

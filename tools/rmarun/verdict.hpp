@@ -37,8 +37,8 @@ struct Verdict {
 /// Finds out which rank has made the job fail. When one rank fails, others fail or abort in consequence, and
 /// their ends may be found first.
 ///
-/// A rank that ends after it has left the job (MPI_Finalize) does not make the job fail, because no other rank
-/// waits for it: the others go on, and rmarun's exit code is that rank's if nothing else fails.
+/// A rank that ends after it has left the job (MPI_Finalize) does not make the job fail, because no other
+/// rank waits for it: the others go on, and rmarun's exit code is that rank's if nothing else fails.
 class FailureFinder {
  public:
   using Clock = std::chrono::steady_clock;

@@ -57,6 +57,7 @@ rma_status_t thrown(Call call) {
 TEST_F(CppApi, Job) {
   EXPECT_EQ(rma::rank(), 0);
   EXPECT_EQ(rma::size(), 1);
+  EXPECT_EQ(rma::program(), 0);
   EXPECT_TRUE(rma::same_host(0));
   EXPECT_FALSE(rma::same_host(1));
   { const rma::Environment nested; }
