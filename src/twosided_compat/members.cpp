@@ -20,6 +20,13 @@ Members::Members(std::vector<int> world, int world_size)
   }
 }
 
+std::vector<int> Members::list() const {
+  std::vector<int> ranks;
+  ranks.reserve(static_cast<std::size_t>(size_));
+  for (const int rank : world_ranks()) ranks.push_back(rank);
+  return ranks;
+}
+
 bool Members::operator==(const Members& other) const {
   if (this == &other) return true;
   if (size_ != other.size_) return false;

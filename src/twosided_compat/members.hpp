@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <ranges>
+#include <iterator>
 #include <vector>
 
 #include "mpi.h"
@@ -14,6 +14,8 @@ namespace rma::mpi {
 /// rank r has the world rank first + r * stride. All others have a table for each direction.
 class Members {
  public:
+  class WorldRanks;
+
   /// `world`: different world ranks below `world_size`.
   Members(std::vector<int> world, int world_size);
   /// `size` members from the world rank `first` on, each `stride` (not 0) behind the one before.
@@ -32,15 +34,10 @@ class Members {
       return distance >= 0 && distance < size_ ? static_cast<int>(distance) : MPI_UNDEFINED;
     return stride_ != 0 ? strided_rank(distance) : listed_rank(distance);
   }
-  /// Returns the world ranks, in the order of the ranks, as a range.
-  [[nodiscard]] auto world_ranks() const {
-    return std::views::iota(0, size_) | std::views::transform([this](int rank) { return world_rank(rank); });
-  }
+  /// Returns the world ranks, in the order of the ranks, as a range. It refers to the members.
+  [[nodiscard]] WorldRanks world_ranks() const;
   /// Returns the same as a list.
-  [[nodiscard]] std::vector<int> list() const {
-    const auto ranks = world_ranks();
-    return {ranks.begin(), ranks.end()};
-  }
+  [[nodiscard]] std::vector<int> list() const;
   [[nodiscard]] int world_size() const { return world_size_; }
 
   /// Returns whether the other members are the same in the same order.
@@ -65,5 +62,45 @@ class Members {
   std::vector<int> world_;
   std::vector<int> ranks_;  ///< by world rank, from `first_` to the highest
 };
+
+/// clang 14 does not compile the views of this C++ library.
+class Members::WorldRanks {
+ public:
+  class Iterator {
+   public:
+    using value_type = int;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+    using pointer = const int*;
+    using reference = int;
+
+    Iterator() = default;
+    Iterator(const Members& members, int rank) : members_(&members), rank_(rank) {}
+    int operator*() const { return members_->world_rank(rank_); }
+    Iterator& operator++() {
+      ++rank_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++rank_;
+      return before;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Members* members_ = nullptr;
+    int rank_ = 0;
+  };
+
+  explicit WorldRanks(const Members& members) : members_(members) {}
+  [[nodiscard]] Iterator begin() const { return {members_, 0}; }
+  [[nodiscard]] Iterator end() const { return {members_, members_.size()}; }
+
+ private:
+  const Members& members_;
+};
+
+inline Members::WorldRanks Members::world_ranks() const { return WorldRanks(*this); }
 
 }  // namespace rma::mpi

@@ -314,6 +314,41 @@ void span_pieces(Place place, unsigned seed) {
   if (place == Place::kLibrary) SUCCEEDS(MPI_Free_mem(ints));
 }
 
+/// More pieces than any table of a few thousand has room for, in any order.
+void attach_many(unsigned seed) {
+  constexpr std::size_t kPieces = 5000;
+  const Ring ring(MPI_COMM_WORLD);
+  std::mt19937 random(seed);
+  std::vector<std::array<int, 16>> pieces(kPieces);
+  std::vector<std::size_t> order(kPieces);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::shuffle(order, random);
+  MPI_Win win = MPI_WIN_NULL;
+  SUCCEEDS(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  SUCCEEDS(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+  // All but the last 4 bytes of each, so that the pieces are no neighbours.
+  for (const std::size_t i : order) SUCCEEDS(MPI_Win_attach(win, pieces[i].data(), 15 * sizeof(int)));
+  MPI_Aint mine = 0;
+  MPI_Aint theirs = 0;
+  SUCCEEDS(MPI_Get_address(pieces.data(), &mine));
+  SUCCEEDS(MPI_Sendrecv(&mine, 1, MPI_AINT, ring.previous, 0, &theirs, 1, MPI_AINT, ring.next, 0,
+                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  SUCCEEDS(MPI_Win_fence(0, win));
+  for (std::size_t i = 0; i < kPieces; i += 7) {
+    const int value = static_cast<int>(i) + ring.rank;
+    const MPI_Aint at = theirs + static_cast<MPI_Aint>(i * sizeof(pieces[0]));
+    SUCCEEDS(MPI_Put(&value, 1, MPI_INT, ring.next, at, 1, MPI_INT, win));
+    const MPI_Aint behind = at + 15 * static_cast<MPI_Aint>(sizeof(int));
+    if (ring.size > 1)
+      CHECK(MPI_Put(&value, 1, MPI_INT, ring.next, behind, 1, MPI_INT, win) == MPI_ERR_RMA_RANGE);
+  }
+  SUCCEEDS(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+  for (std::size_t i = 0; i < kPieces; ++i)
+    CHECK(pieces[i][0] == (i % 7 == 0 ? static_cast<int>(i) + ring.previous : 0));
+  for (std::size_t i = 0; i < kPieces; i += 2) SUCCEEDS(MPI_Win_detach(win, pieces[order[i]].data()));
+  SUCCEEDS(MPI_Win_free(&win));
+}
+
 /// Windows over memory of the library, and of nobody: parts may be empty.
 void parts_of_all_sizes() {
   const int rank = rank_in(MPI_COMM_WORLD);
@@ -433,6 +468,7 @@ int main(int argc, char** argv) {
     // Other hosts reach only what the heap has allocated.
     if (place != Place::kBehindHeap || on_one_host()) span_pieces(place, seed);
   }
+  attach_many(seed);
   parts_of_all_sizes();
   large_forms();
   large_transfers();
