@@ -5,6 +5,8 @@
 
 namespace rma {
 
+LinkTable::LinkTable(int ranks) : links_(static_cast<std::size_t>(ranks)) { listed_.reserve(links_.size()); }
+
 LinkTable::~LinkTable() {
   for (auto& link : links_) delete link.load(std::memory_order_relaxed);
 }
@@ -25,9 +27,9 @@ void LinkTable::list(Link& link, int peer) {
 }
 
 std::vector<int> LinkTable::take_listed() {
-  std::vector<int> listed;
   const std::lock_guard guard(lists_lock_);
-  listed.swap(listed_);
+  std::vector<int> listed = listed_;
+  listed_.clear();
   return listed;
 }
 

@@ -15,7 +15,7 @@ namespace rma {
 /// Thread-safe.
 class LinkTable {
  public:
-  explicit LinkTable(int ranks) : links_(static_cast<std::size_t>(ranks)) {}
+  explicit LinkTable(int ranks);
   ~LinkTable();
   LinkTable(const LinkTable&) = delete;
   LinkTable& operator=(const LinkTable&) = delete;
@@ -23,7 +23,8 @@ class LinkTable {
   /// Returns the link to `peer`. The first call makes it.
   [[nodiscard]] Link& to(int peer);
 
-  /// Lists a link that has something to send. Called with the link's lock held.
+  /// Lists a link that has something to send. Called with the link's lock held. Needs no memory: the message may have
+  /// been sent already, and a failure would have it sent again.
   void list(Link& link, int peer);
   /// Takes out the peers that were listed since the last call.
   [[nodiscard]] std::vector<int> take_listed();
@@ -48,7 +49,7 @@ class LinkTable {
   std::vector<std::atomic<Link*>> links_;  ///< by peer; owned
   std::atomic<std::size_t> waiting_ = 0;   ///< messages that wait, of all links
   std::mutex lists_lock_;                  ///< guards the members below; taken after a link's lock
-  std::vector<int> listed_;
+  std::vector<int> listed_;                ///< each peer at most once; with room for all
   std::vector<int> lost_;
 };
 

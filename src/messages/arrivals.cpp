@@ -320,22 +320,24 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
     context.revoke(arrival.source, lost);  // so it is never dropped
   }
   // A send or receive that begins now finds the context revoked when it is in its pool.
-  for (SendOperation* const send : operations_.sends().all([&](SendOperation& one) {
-         return one.own == &context && one.peer == arrival.source && std::exchange(one.open, false);
-       })) {
-    outbox_.drop(*send);
-    operations_.end(*send, RMA_ERR_PEER_LOST);
-  }
-  for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
-         if (one.context != &context) return false;
-         const std::lock_guard guard(context.lock);
-         if (one.links[0].queue == nullptr) return false;
-         context.matcher.withdraw(one);
-         one.peer = lost != MessageContext::kNobody ? lost : arrival.source;
-         return true;
-       })) {
-    operations_.end(*receive, RMA_ERR_PEER_LOST);
-  }
+  operations_.sends().each(
+      [&](SendOperation& one) {
+        return one.own == &context && one.peer == arrival.source && std::exchange(one.open, false);
+      },
+      [&](SendOperation& one) {
+        outbox_.drop(one);
+        operations_.end(one, RMA_ERR_PEER_LOST);
+      });
+  operations_.receives().each(
+      [&](ReceiveOperation& one) {
+        if (one.context != &context) return false;
+        const std::lock_guard guard(context.lock);
+        if (one.links[0].queue == nullptr) return false;
+        context.matcher.withdraw(one);
+        one.peer = lost != MessageContext::kNobody ? lost : arrival.source;
+        return true;
+      },
+      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
   return true;
 }
 

@@ -21,14 +21,21 @@ rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, st
   if (!memory.ok()) return memory.status().code();
   const rma_request_t operation = pending_.open(rank);
   if (operation == RMA_REQUEST_NULL) return RMA_ERR_NO_MEMORY;
-  const Status started =
-      transfers.start(direction, rank, remote, keys, data.address, data.bytes, memory.value(), operation);
+  // Before anything is posted, because there may be no memory for it. The operation is not complete before detach().
+  if (const Status watched = unless_exhausted([&] { return watch(operation, std::move(then)); });
+      !watched.ok()) {
+    pending_.leave(operation);
+    return watched.code();
+  }
+  const Status started = unless_exhausted([&] {
+    return transfers.start(direction, rank, remote, keys, data.address, data.bytes, memory.value(),
+                           operation);
+  });
   if (started.ok()) {
     pending_.detach(operation);
   } else {
     pending_.settle(operation, started.code(), rank);
   }
-  watch(operation, std::move(then));
   return RMA_SUCCESS;
 }
 
@@ -40,9 +47,12 @@ bool DeviceTransfers::probe(int rank, bool connects, Then then) {
   }
   const rma_request_t operation = pending_.open(rank);
   if (operation == RMA_REQUEST_NULL) return false;
+  if (!unless_exhausted([&] { return watch(operation, std::move(then)); }).ok()) {
+    pending_.leave(operation);
+    return false;
+  }
   network_->keyed_transfers().probe(rank, operation);
   pending_.detach(operation);
-  watch(operation, std::move(then));
   return true;
 }
 
@@ -52,10 +62,11 @@ void DeviceTransfers::want_connection(int rank) {
   any_unconnected_.store(true, std::memory_order_relaxed);
 }
 
-void DeviceTransfers::watch(rma_request_t operation, Then then) {
+Status DeviceTransfers::watch(rma_request_t operation, Then then) {
   const std::lock_guard guard(lock_);
   under_way_.push_back({.operation = operation, .then = std::move(then)});
   count_.store(under_way_.size(), std::memory_order_relaxed);
+  return {};
 }
 
 void DeviceTransfers::connect_wanted(const Connect& connect) {

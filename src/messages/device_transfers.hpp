@@ -55,7 +55,8 @@ class DeviceTransfers {
   };
   void want_connection(int rank);
   /// Calls `then` when the operation, all of whose parts are started, is complete.
-  void watch(rma_request_t operation, Then then);
+  /// Throws std::bad_alloc before anything has changed.
+  [[nodiscard]] Status watch(rma_request_t operation, Then then);
 
   PendingOperations& pending_;
   Network* const network_;

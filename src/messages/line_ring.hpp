@@ -23,7 +23,11 @@
 // order. The control word holds the low half of the message's number, counted from 1. The receiver loads it
 // with acquire order and takes the line if it holds the number that comes next. Every control word that was
 // ever stored in this line holds another number: the last one is smaller by the number of lines. So nobody
-// has to clear a line, and a message of up to 48 bytes moves one cache line from one processor to the other.
+// has to clear a line again, and a message of up to 48 bytes moves one cache line from one processor to the other.
+//
+// The memory of a new ring may hold anything. prepare() clears the words at its start and the first line. In the first
+// round the sender clears the control word of the next line before it publishes a message, so the receiver never
+// looks at a line that was not cleared. A rank that sends a few short messages touches a page or two of the ring.
 //
 // The receiver counts what it has taken in `LineFeedback`, which the sender reads only when it knows of no
 // free line.
@@ -120,7 +124,14 @@ class LineSender : private line_ring_detail::Memory {
   /// the last round, so the sender's next store there would wait until the other processor has given it up.
   static constexpr std::uint64_t kPrefetched = 4;
 
-  /// `memory` is zeroed, aligned to 64 bytes, and sizes.memory() bytes long.
+  /// Prepares the memory of a new ring, before the receiver knows it.
+  static void prepare(std::byte* memory) {
+    constexpr std::size_t kCleared =
+        sizeof(LineFeedback) + sizeof(LineWish) + sizeof(PieceClaims) + sizeof(RingLine);
+    std::memset(memory, 0, kCleared);
+  }
+
+  /// `memory` is prepared, aligned to 64 bytes, and sizes.memory() bytes long.
   LineSender(std::byte* memory, const LineRingSizes& sizes) : Memory(memory, sizes) {}
 
   /// Sends a message whose body is `head` and `tail`, together at most LineRingSizes::most_body() bytes.
@@ -145,6 +156,8 @@ class LineSender : private line_ring_detail::Memory {
     if (!tail.empty()) std::memcpy(body + head.size(), tail.data(), tail.size());
     to.envelope = envelope;
     ++sent_;
+    // The store below publishes this one, too.
+    if (sent_ < sizes_.lines) line(sent_).control.store(0, std::memory_order_relaxed);
     // Pairs with the load in LineReceiver::peek().
     to.control.store((static_cast<std::uint64_t>(type) << line_ring_detail::kTypeShift) |
                          (bytes << line_ring_detail::kSizeShift) | static_cast<std::uint32_t>(sent_),

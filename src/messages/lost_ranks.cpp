@@ -43,19 +43,17 @@ std::vector<Messages::Awaited> Messages::awaited_ranks() {
   std::vector<Awaited> awaited(
       static_cast<std::size_t>(job_.size()),
       probes_.load(std::memory_order_relaxed) != 0 ? Awaited::among_others : Awaited::no);
-  static_cast<void>(operations_.receives().all([&](const ReceiveOperation& one) {
+  operations_.receives().see_all([&](const ReceiveOperation& one) {
     // `peer` may be just being set. A receive from any source awaits its peer as well.
     if (one.source == kAnySource) {
       for (Awaited& rank : awaited) rank = std::max(rank, Awaited::among_others);
     } else {
       awaited[static_cast<std::size_t>(one.source)] = Awaited::by_name;
     }
-    return false;
-  }));
-  static_cast<void>(operations_.sends().all([&](const SendOperation& one) {
+  });
+  operations_.sends().see_all([&](const SendOperation& one) {
     if (one.open) awaited[static_cast<std::size_t>(one.peer)] = Awaited::by_name;
-    return false;
-  }));
+  });
   return awaited;
 }
 
@@ -105,22 +103,20 @@ void Messages::lose(int rank) {
   int none = -1;
   first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);
-  for (SendOperation* const send : operations_.sends().all([&](SendOperation& one) {
-         return one.peer == rank && !one.sharing && std::exchange(one.open, false);
-       })) {
-    operations_.end(*send, RMA_ERR_PEER_LOST);
-  }
+  operations_.sends().each(
+      [&](SendOperation& one) { return one.peer == rank && !one.sharing && std::exchange(one.open, false); },
+      [&](SendOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
   rendezvous_.lose(rank);
-  for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
-         if (one.context == nullptr || (one.source != kAnySource && one.source != rank)) return false;
-         const std::lock_guard guard(one.context->lock);
-         if (one.links[0].queue == nullptr) return false;
-         one.context->matcher.withdraw(one);
-         one.peer = rank;
-         return true;
-       })) {
-    operations_.end(*receive, RMA_ERR_PEER_LOST);
-  }
+  operations_.receives().each(
+      [&](ReceiveOperation& one) {
+        if (one.context == nullptr || (one.source != kAnySource && one.source != rank)) return false;
+        const std::lock_guard guard(one.context->lock);
+        if (one.links[0].queue == nullptr) return false;
+        one.context->matcher.withdraw(one);
+        one.peer = rank;
+        return true;
+      },
+      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
   pending_.engine().wake();
 }
 

@@ -6,7 +6,6 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "util/spin_lock.hpp"
 
@@ -19,7 +18,7 @@ template <typename Operation>
 class OperationPool {
  public:
   /// Takes a slot, gives it a new operation and calls `fill` with it. Nothing else happens in the pool
-  /// meanwhile, so all() never sees an operation that is half filled in. Throws std::bad_alloc.
+  /// meanwhile, so each() never sees an operation that is half filled in. Throws std::bad_alloc.
   template <typename Fill>
   Operation& make(const Fill& fill) {
     const std::lock_guard guard(lock_);
@@ -70,15 +69,30 @@ class OperationPool {
     return slot.name == name && slot.operation && use(*slot.operation);
   }
 
-  /// Returns the operations for which `choose` returns true. Nothing else happens in the pool meanwhile.
-  template <typename Choose>
-  [[nodiscard]] std::vector<Operation*> all(const Choose& choose) {
-    const std::lock_guard guard(lock_);
-    std::vector<Operation*> chosen;
-    for (Slot& slot : slots_) {
-      if (slot.operation && choose(*slot.operation)) chosen.push_back(&*slot.operation);
+  /// Calls `use` with each operation for which `choose` returns true. Nothing else happens in the pool during a call of
+  /// `choose`. An operation that is made meanwhile may be left out. Needs no memory.
+  template <typename Choose, typename Use>
+  void each(const Choose& choose, const Use& use) {
+    for (std::size_t next = 0;;) {
+      Operation* chosen = nullptr;
+      {
+        const std::lock_guard guard(lock_);
+        for (; next < slots_.size() && chosen == nullptr; ++next) {
+          auto& operation = slots_[next].operation;
+          if (operation && choose(*operation)) chosen = &*operation;
+        }
+      }
+      if (chosen == nullptr) return;
+      use(*chosen);
     }
-    return chosen;
+  }
+  /// Calls `see` with each operation. Nothing else happens in the pool meanwhile.
+  template <typename See>
+  void see_all(const See& see) {
+    const std::lock_guard guard(lock_);
+    for (const Slot& slot : slots_) {
+      if (slot.operation) see(*slot.operation);
+    }
   }
 
  private:

@@ -1,20 +1,28 @@
 #include "messages/outbox.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "core/network/request_order.hpp"
 #include "util/bytes_of.hpp"
+#include "util/exhausted.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 namespace {
+
+/// A control message waits so many yields for memory.
+constexpr int kMostTries = 100'000;
 
 /// The most data that one fragment takes through a ring. Small enough that two fragments fit: the sender
 /// fills one while the receiver empties the other.
@@ -34,7 +42,9 @@ Outbox::Outbox(Job& job, Channel* channel, Network* network, Inbox& inbox, const
       network_(network),
       inbox_(inbox),
       limits_(limits),
-      peers_(static_cast<std::size_t>(job.size())) {}
+      peers_(static_cast<std::size_t>(job.size())) {
+  rings_.reserve(peers_.size());
+}
 
 Outbox::~Outbox() {
   for (std::byte* const ring : rings_)
@@ -61,10 +71,10 @@ Status Outbox::open_ring(int rank, Peer& peer) {
   auto memory =
       job_.memory().allocator().allocate(MemoryKind::internal, limits_.ring.memory(), alignof(RingLine));
   if (!memory.ok()) return std::move(memory).status().within("memory for messages");
-  std::memset(memory.value(), 0, limits_.ring.memory());
+  LineSender::prepare(memory.value());
   {
     const std::lock_guard rings(rings_lock_);
-    rings_.push_back(memory.value());
+    rings_.push_back(memory.value());  // which has room for it
   }
   peer.ring.emplace(memory.value(), limits_.ring);
   peer.doorbell = &job_.doorbell(rank);
@@ -198,6 +208,8 @@ bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
   {
     const std::lock_guard guard(peer.lock);
     if (peer.lost) return false;
+    // Without memory, nothing was sent, and nothing is to be released.
+    Undo forget([&peer, cost = peer.eager_cost] { peer.eager_cost = cost; });
     Waiting waiting = {.type = MessageType::rendezvous, .operation = &operation};
     const std::size_t bytes = operation.data.bytes;
     if (!synchronous && may_be_eager(peer, operation.envelope, bytes)) {
@@ -215,12 +227,25 @@ bool Outbox::send(int rank, SendOperation& operation, bool synchronous) {
     } else {
       over = waiting.type == MessageType::eager;
     }
+    forget.dismiss();
   }
   if (by_ring(rank)) wake(rank);
   return over;
 }
 
 void Outbox::control(int rank, MessageType type, std::span<const std::byte> head) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    try {
+      return try_control(rank, type, head);
+    } catch (const std::bad_alloc&) {
+      sched_yield();  // nothing has been sent: other threads may give memory back, or the receiver room
+    }
+  }
+  // What the message tells has happened, and its receiver waits for ever without it.
+  end_exhausted("a message of the library");
+}
+
+void Outbox::try_control(int rank, MessageType type, std::span<const std::byte> head) {
   Peer& peer = peer_of(rank);
   if (!by_ring(rank)) {
     std::size_t rail = 0;
@@ -246,59 +271,74 @@ void Outbox::control(int rank, MessageType type, std::span<const std::byte> head
 void Outbox::send_fragments(SendOperation& operation) {
   Peer& peer = peer_of(operation.peer);
   const std::lock_guard guard(peer.lock);
-  if (peer.lost) return;  // lose() or its caller ends the operation
+  if (peer.lost) return;                  // lose() or its caller ends the operation
+  peer.fragmented.push_back(&operation);  // throws before anything has changed
   operation.stage.store(SendOperation::Stage::fragmenting, std::memory_order_relaxed);
-  peer.fragmented.push_back(&operation);
   waiting_.fetch_add(1, std::memory_order_release);
 }
 
-bool Outbox::pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended) {
+bool Outbox::pump(int rank, Peer& peer, Ended& ended) {
   bool found = false;
-  while (!peer.backlog.empty() && !peer.lost) {
+  while (!peer.backlog.empty() && !peer.lost && !ended.full()) {
     const Waiting& waiting = peer.backlog.front();
-    if (!put(rank, peer, waiting)) return found;
-    if (waiting.type == MessageType::eager) ended.push_back(waiting.operation->name);
+    if (!put_if_memory(rank, peer, waiting)) return found;
+    if (waiting.type == MessageType::eager) ended.add(waiting.operation->name);
     peer.backlog.pop_front();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     found = true;
   }
-  while (!peer.fragmented.empty() && !peer.lost) {
+  while (!peer.fragmented.empty() && !peer.lost && !ended.full()) {
     SendOperation& operation = *peer.fragmented.front();
-    const std::size_t bytes = std::min(peer.fragment, operation.wanted - operation.given);
-    const FragmentHead head = {.receiver = operation.receiver, .offset = operation.given};
-    if (!put(rank, peer, MessageType::fragment, {}, std::as_bytes(std::span(&head, 1)),
-             peer.in_one_piece(operation.data, operation.given, bytes))) {
-      return found;
-    }
+    const std::size_t bytes = put_fragment(rank, peer, operation);
+    if (bytes == 0) return found;
     found = true;
     operation.given += bytes;
     if (operation.given < operation.wanted) continue;
     peer.fragmented.pop_front();
     waiting_.fetch_sub(1, std::memory_order_relaxed);
-    ended.push_back(operation.name);
+    ended.add(operation.name);
   }
   return found;
+}
+
+bool Outbox::put_if_memory(int rank, Peer& peer, const Waiting& waiting) try {
+  return put(rank, peer, waiting);
+} catch (const std::bad_alloc&) {
+  return false;  // its data have no room in one piece: it waits for memory
+}
+
+std::size_t Outbox::put_fragment(int rank, Peer& peer, const SendOperation& operation) try {
+  const std::size_t bytes = std::min(peer.fragment, operation.wanted - operation.given);
+  const FragmentHead head = {.receiver = operation.receiver, .offset = operation.given};
+  const bool sent = put(rank, peer, MessageType::fragment, {}, std::as_bytes(std::span(&head, 1)),
+                        peer.in_one_piece(operation.data, operation.given, bytes));
+  return sent ? bytes : 0;
+} catch (const std::bad_alloc&) {
+  return 0;
 }
 
 bool Outbox::pump_all(const std::function<void(std::uint64_t name, int rank)>& ended) {
   bool found = false;
   for (int rank = 0; rank < job_.size(); ++rank) {
     Peer& peer = peer_of(rank);
-    std::vector<std::uint64_t> over;
-    bool sent = false;
-    {
-      std::unique_lock guard(peer.lock, std::try_to_lock);
-      if (!guard.owns_lock() || (peer.backlog.empty() && peer.fragmented.empty())) continue;
-      if (by_ring(rank) && !peer.ring) {
-        guard.unlock();
-        if (!open_ring(rank, peer).ok()) continue;
-        guard.lock();
+    Ended over;
+    do {
+      over.clear();
+      bool sent = false;
+      {
+        std::unique_lock guard(peer.lock, std::try_to_lock);
+        if (!guard.owns_lock() || (peer.backlog.empty() && peer.fragmented.empty())) break;
+        if (by_ring(rank) && !peer.ring) {
+          guard.unlock();
+          if (!open_ring(rank, peer).ok()) break;
+          guard.lock();
+        }
+        sent = pump(rank, peer, over);
       }
-      sent = pump(rank, peer, over);
-    }
-    if (sent && by_ring(rank)) wake(rank);
-    found = found || sent;
-    for (const std::uint64_t name : over) ended(name, rank);
+      if (sent && by_ring(rank)) wake(rank);
+      found = found || sent;
+      for (const std::uint64_t name : over.names()) ended(name, rank);
+    } while (over.full());
   }
   return found;
 }

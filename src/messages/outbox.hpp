@@ -101,7 +101,8 @@ class Outbox {
   /// Returns true if the operation is over already. Does not touch the operation if the rank is lost(),
   /// because it may be over then.
   [[nodiscard]] bool send(int rank, SendOperation& operation, bool synchronous);
-  /// Sends a short control message as soon as possible.
+  /// Sends a short control message as soon as possible. If there is no memory to keep it until there is room, waits
+  /// for one of both; the process ends if neither comes.
   void control(int rank, MessageType type, std::span<const std::byte> head);
   template <typename Head>
   void control(int rank, MessageType type, const Head& head) {
@@ -234,7 +235,28 @@ class Outbox {
   /// Sends a wake message. Its rank's nap ends its sleep if that fails.
   void call(int rank);
   void enqueue(Peer& peer, const Waiting& waiting);
-  [[nodiscard]] bool pump(int rank, Peer& peer, std::vector<std::uint64_t>& ended);
+  /// Throws std::bad_alloc before anything has changed.
+  void try_control(int rank, MessageType type, std::span<const std::byte> head);
+
+  /// The names of operations that are over. They are ended without the lock of their peer, and telling of them needs no
+  /// memory: a message that was sent and not taken from the backlog would be sent again.
+  class Ended {
+   public:
+    [[nodiscard]] bool full() const { return count_ == names_.size(); }
+    void add(std::uint64_t name) { names_[count_++] = name; }
+    void clear() { count_ = 0; }
+    [[nodiscard]] std::span<const std::uint64_t> names() const { return std::span(names_).first(count_); }
+
+   private:
+    std::array<std::uint64_t, 32> names_ = {};
+    std::size_t count_ = 0;
+  };
+  /// Sends what waits while there is room, until `ended` is full. Needs no memory.
+  [[nodiscard]] bool pump(int rank, Peer& peer, Ended& ended);
+  /// Returns false also if there is no memory to send it now.
+  [[nodiscard]] bool put_if_memory(int rank, Peer& peer, const Waiting& waiting);
+  /// Sends the next fragment. Returns its size, or 0 if there is no room or no memory for it.
+  [[nodiscard]] std::size_t put_fragment(int rank, Peer& peer, const SendOperation& operation);
   [[nodiscard]] bool pump_all(const std::function<void(std::uint64_t name, int rank)>& ended);
   [[nodiscard]] Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
@@ -243,8 +265,8 @@ class Outbox {
   Network* const network_;
   Inbox& inbox_;
   const Limits limits_;
-  std::vector<Peer> peers_;  ///< by rank
-  std::vector<std::byte*> rings_;
+  std::vector<Peer> peers_;        ///< by rank
+  std::vector<std::byte*> rings_;  ///< with room for all
   SpinLock rings_lock_;
   std::atomic<std::size_t> waiting_ = 0;  ///< entries of all backlogs and lists of fragments
   std::atomic<bool> any_broken_ = false;

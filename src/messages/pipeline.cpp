@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "core/network/keyed_transfers.hpp"
 #include "messages/take_head.hpp"
@@ -65,8 +66,15 @@ void Pipeline::announce_next(WrittenPieces& pieces) {
     // Pieces end at multiples of their size, so that the cache finds them again.
     bytes = options_.piece - reinterpret_cast<std::uintptr_t>(address) % options_.piece;
   }
-  auto memory = network_->keyed_transfers().prepare(address, bytes, options_.keep);
-  if (!memory.ok()) {
+  RailKeys keys = {};
+  const Status prepared = unless_exhausted([&]() -> Status {
+    auto memory = network_->keyed_transfers().prepare(address, bytes, options_.keep);
+    if (!memory.ok()) return std::move(memory).status();
+    keys = memory.value().remote;
+    pieces.pieces.push_back({.offset = pieces.next, .bytes = bytes, .memory = std::move(memory).value()});
+    return {};
+  });
+  if (!prepared.ok()) {
     pieces.missing = pieces.refused ? std::min(pieces.missing, pieces.next) : pieces.next;
     pieces.refused = true;
     return;
@@ -78,8 +86,7 @@ void Pipeline::announce_next(WrittenPieces& pieces) {
                           .address = reinterpret_cast<std::uintptr_t>(address)};
   std::array<std::byte, sizeof head + sizeof(RailKeys)> body = {};
   std::memcpy(body.data(), &head, sizeof head);
-  std::memcpy(body.data() + sizeof head, memory.value().remote.data(), sizeof(RailKeys));
-  pieces.pieces.push_back({.offset = pieces.next, .bytes = bytes, .memory = std::move(memory).value()});
+  std::memcpy(body.data() + sizeof head, keys.data(), sizeof keys);
   pieces.next += bytes;
   outbox_.control(receive.peer, MessageType::ready, std::span<const std::byte>(body));
 }
@@ -150,19 +157,21 @@ bool Pipeline::take_in_written(const Arrival& arrival) {
 }
 
 void Pipeline::lose(int rank) {
-  std::vector<std::shared_ptr<WrittenPieces>> all;
-  static_cast<void>(operations_.receives().all([&](const ReceiveOperation& one) {
-    if (one.pieces != nullptr && one.peer == rank) all.push_back(one.pieces);
-    return false;
-  }));
-  for (const auto& pieces : all) {
-    {
-      const std::lock_guard guard(pieces->lock);
-      if (std::exchange(pieces->over, true)) continue;
-      pieces->pieces.clear();  // deregisters: nobody writes there any more
-    }
-    operations_.end(pieces->receive, RMA_ERR_PEER_LOST);
-  }
+  std::shared_ptr<WrittenPieces> pieces;
+  operations_.receives().each(
+      [&](const ReceiveOperation& one) {
+        if (one.pieces == nullptr || one.peer != rank) return false;
+        pieces = one.pieces;
+        return true;
+      },
+      [&](const ReceiveOperation& /*one*/) {
+        {
+          const std::lock_guard guard(pieces->lock);
+          if (std::exchange(pieces->over, true)) return;
+          pieces->pieces.clear();  // deregisters: nobody writes there any more
+        }
+        operations_.end(pieces->receive, RMA_ERR_PEER_LOST);
+      });
 }
 
 }  // namespace rma

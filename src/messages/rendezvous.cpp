@@ -51,8 +51,13 @@ void Rendezvous::fetch(ReceiveOperation& receive, const Announcement& announced)
       if (receive.data.contiguous() && read_keyed(receive, announced)) return;
       break;
     case RendezvousForm::piped:
-      if (receive.data.contiguous() && remote_access_.network() != nullptr) {
-        return pipeline_.begin(receive, head.sender);
+      // The receive has its message: without memory, that comes in another way.
+      if (receive.data.contiguous() && remote_access_.network() != nullptr &&
+          unless_exhausted([&]() -> Status {
+            pipeline_.begin(receive, head.sender);
+            return {};
+          }).ok()) {
+        return;
       }
       break;
     case RendezvousForm::inlined:
@@ -237,11 +242,11 @@ bool Rendezvous::take_in_retracted(const Arrival& arrival) {
 void Rendezvous::lose(int rank) {
   pipeline_.lose(rank);
   shared_copy_.lose(rank);
-  for (ReceiveOperation* const receive : operations_.receives().all([&](ReceiveOperation& one) {
-         return one.fragmented && one.peer == rank && std::exchange(one.fragmented, false);
-       })) {
-    operations_.end(*receive, RMA_ERR_PEER_LOST);
-  }
+  operations_.receives().each(
+      [&](ReceiveOperation& one) {
+        return one.fragmented && one.peer == rank && std::exchange(one.fragmented, false);
+      },
+      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
 }
 
 }  // namespace rma

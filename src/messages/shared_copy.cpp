@@ -147,10 +147,9 @@ bool SharedCopy::take_in_helped(const Arrival& arrival) {
 }
 
 void SharedCopy::lose(int rank) {
-  for (ReceiveOperation* const receive : operations_.receives().all(
-           [&](ReceiveOperation& one) { return one.peer == rank && std::exchange(one.shared, false); })) {
-    operations_.end(*receive, RMA_ERR_PEER_LOST);
-  }
+  operations_.receives().each(
+      [&](ReceiveOperation& one) { return one.peer == rank && std::exchange(one.shared, false); },
+      [&](ReceiveOperation& one) { operations_.end(one, RMA_ERR_PEER_LOST); });
 }
 
 }  // namespace rma

@@ -24,7 +24,20 @@ constexpr std::array kRows = {
     Row{.segment_bytes = 0, .segments = 0, .protocol = ProtocolSetting::segments},
 };
 
+// The helper of a rank of this host copies this many segments and more, if they are so short on average.
+constexpr std::size_t kManySegments = 512;
+constexpr std::size_t kShortSegment = 1024;
+
 }  // namespace
+
+bool helper_copies(const TransferPaths& paths, int rank, const Segments& segments) {
+  if (!paths.job.mapped(rank) || !segments.foreign || segments.count < 2 ||
+      paths.remote_access.copy_fallback() == nullptr) {
+    return false;
+  }
+  return (segments.count >= kManySegments && segments.bytes / segments.count <= kShortSegment) ||
+         !paths.remote_access.permitted(rank);
+}
 
 Noncontiguous::Noncontiguous(const Job& job, PendingOperations& pending, Network& network, Channel& channel,
                              RpcClient& client)

@@ -54,28 +54,49 @@ struct TransferPaths {
   Noncontiguous* noncontiguous;  ///< null if there is no helper; then transfers to other hosts go by segments
 };
 
-/// Executes a put or get of segments that are not all mapped here. `theirs` says which it is. `together` says
-/// whether the protocols for noncontiguous transfers may carry it; then `layout(side)` returns the layout of
-/// a side. Else `each(move)` calls move(dst, src, bytes) for each segment until one call fails.
+/// The segments of a transfer, for the choice of its path.
+struct Segments {
+  std::size_t count = 0;
+  std::size_t bytes = 0;  ///< of all of them
+  /// All of the rank's side lies in memory of the program, not of a heap, and each segment in one region.
+  bool foreign = false;
+};
+
+/// Returns whether the helper of `rank`, which is on this host, is to copy the segments. The system calls that copy
+/// between processes take half a microsecond for each segment. So for many short segments it takes less time to pack
+/// them, and to wake the helper.
+[[nodiscard]] bool helper_copies(const TransferPaths& paths, int rank, const Segments& segments);
+
+/// Executes a put or get of segments that are not all mapped here. `theirs` says which it is. If the protocols for
+/// noncontiguous transfers or the helper are to carry it, `layout(side)` returns the layout of a side. Else
+/// `each(move)` calls move(dst, src, bytes) for each segment until one call fails.
 template <typename LayoutOf, typename Each>
-Status transfer_segments(const TransferPaths& paths, Side theirs, int rank, bool together,
+Status transfer_segments(const TransferPaths& paths, Side theirs, int rank, const Segments& segments,
                          const LayoutOf& layout, const Each& each, const Ending& ending) {
   Operation operation(paths.job, paths.remote_access, rank);
+  const Side ours = theirs == Side::dst ? Side::src : Side::dst;
+  const auto direction = theirs == Side::dst ? transport::Direction::write : transport::Direction::read;
+  if (helper_copies(paths, rank, segments)) {
+    auto started = operation.host_operation();
+    if (!started.ok()) return std::move(started).status();
+    if (Status status = paths.remote_access.copy_fallback()->move(direction, rank, layout(theirs),
+                                                                  layout(ours), started.value());
+        !status.ok()) {
+      return status;
+    }
+    return operation.end(ending);
+  }
   const auto by_segments = [&] {
     return each([&](void* dst, const void* src, std::size_t bytes) {
       return theirs == Side::dst ? operation.put(dst, src, bytes) : operation.get(dst, src, bytes);
     });
   };
-  const Side ours = theirs == Side::dst ? Side::src : Side::dst;
+  const bool together = !paths.job.mapped(rank) && segments.count > 1 && paths.noncontiguous != nullptr;
   Status moved =
-      together && paths.noncontiguous != nullptr
-          ? paths.noncontiguous->move(
-                {.direction = theirs == Side::dst ? transport::Direction::write : transport::Direction::read,
-                 .rank = rank,
-                 .remote = layout(theirs),
-                 .local = layout(ours)},
-                operation, by_segments)
-          : by_segments();
+      together ? paths.noncontiguous->move(
+                     {.direction = direction, .rank = rank, .remote = layout(theirs), .local = layout(ours)},
+                     operation, by_segments)
+               : by_segments();
   if (!moved.ok()) return moved;
   return operation.end(ending);
 }

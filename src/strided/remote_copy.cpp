@@ -1,6 +1,9 @@
 #include "strided/remote_copy.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "helper_thread/fragments.hpp"
 #include "util/statistics.hpp"
@@ -14,6 +17,15 @@ RemoteCopy::RemoteCopy(const Job& job, PendingOperations& pending, RpcClient& cl
 }
 
 bool RemoteCopy::given_out(const Layout::Part& part) const {
+  // One look for all segments, if they lie in one region: the look is a system call.
+  std::uintptr_t low = UINTPTR_MAX;
+  std::uintptr_t high = 0;
+  const bool ends = part.visit([&](std::uintptr_t address, std::size_t bytes) {
+    low = std::min(low, address);
+    high = std::max(high, address + bytes);
+    return address <= UINTPTR_MAX - bytes;
+  });
+  if (ends && low < high && job_.memory().given_out(low, high - low)) return true;
   return part.visit(
       [this](std::uintptr_t address, std::size_t bytes) { return job_.memory().given_out(address, bytes); });
 }
@@ -38,16 +50,22 @@ Answer RemoteCopy::serve_get(const Served& request) const {
 
 Status RemoteCopy::move(transport::Direction direction, int rank, std::uintptr_t remote, std::byte* local,
                         std::size_t bytes, rma_request_t operation) {
+  return move(direction, rank, std::make_shared<Layout>(Layout::contiguous(remote, bytes)),
+              std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(local), bytes)),
+              operation);
+}
+
+Status RemoteCopy::move(transport::Direction direction, int rank, std::shared_ptr<const Layout> remote,
+                        std::shared_ptr<const Layout> local, rma_request_t operation) {
   const bool put = direction == transport::Direction::write;
   count(put ? Counter::put_copied : Counter::get_copied);
-  const FragmentedTransfer transfer = {
-      .kind = put ? RequestKind::put : RequestKind::get,
-      .rank = rank,
-      .remote = std::make_shared<Layout>(Layout::contiguous(remote, bytes)),
-      .local = std::make_shared<Layout>(Layout::contiguous(reinterpret_cast<std::uintptr_t>(local), bytes)),
-      .operation = operation,
-      .most = job_.settings().packed_piece};
-  return ask_in_fragments(client_, pending_, transfer);
+  return ask_in_fragments(client_, pending_,
+                          {.kind = put ? RequestKind::put : RequestKind::get,
+                           .rank = rank,
+                           .remote = std::move(remote),
+                           .local = std::move(local),
+                           .operation = operation,
+                           .most = job_.settings().packed_piece});
 }
 
 }  // namespace rma

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "core/completion/pending_operations.hpp"
 #include "core/job/job.hpp"
@@ -21,6 +22,8 @@ class RemoteCopy final : public CopyFallback {
 
   [[nodiscard]] Status move(transport::Direction direction, int rank, std::uintptr_t remote, std::byte* local,
                             std::size_t bytes, rma_request_t operation) override;
+  [[nodiscard]] Status move(transport::Direction direction, int rank, std::shared_ptr<const Layout> remote,
+                            std::shared_ptr<const Layout> local, rma_request_t operation) override;
 
  private:
   [[nodiscard]] Answer serve_put(const Served& request) const;

@@ -150,8 +150,10 @@ template <Side kTheirs>
     return each_segment(dst, src, shape,
                         [&](void* to, const void* from) { return move(to, from, shape.segment_bytes()); });
   };
-  const bool together = path.kind == Path::Kind::network && shape.segments() > 1;
-  return transfer_segments(paths, kTheirs, rank, together, layout, each, ending);
+  return transfer_segments(
+      paths, kTheirs, rank,
+      {.count = shape.segments(), .bytes = shape.bytes(), .foreign = path.kind == Path::Kind::foreign},
+      layout, each, ending);
 }
 
 }  // namespace

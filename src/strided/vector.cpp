@@ -19,6 +19,7 @@ struct Survey {
   std::size_t pieces = 0;
   std::size_t breaks = 0;  ///< pieces that do not continue the one before them on both sides
   bool direct = true;      ///< all of the rank's pieces are in its heap, which is mapped here
+  bool foreign = true;     ///< none of them is
 };
 
 /// Returns whether [address, address + bytes) does not wrap around the address space.
@@ -62,6 +63,8 @@ Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side,
       if (job.direct(theirs, bytes, rank) == nullptr) [[unlikely]] {
         if (Status status = reachable(theirs, bytes); !status.ok()) return status;
         result.direct = false;
+      } else {
+        result.foreign = false;
       }
       const auto dst_address = reinterpret_cast<std::uintptr_t>(dst);
       const auto src_address = reinterpret_cast<std::uintptr_t>(src);
@@ -204,11 +207,12 @@ Status move_vector(const TransferPaths& paths, std::span<const rma_iov_t> iov, S
     return complete(ending);
   }
   const auto layout = [&](Side side) { return layout_of(iov, side); };
-  const auto each = [&](const auto& move) {
-    return each_run(iov, joining_for(paths.job, iov, found.value(), theirs, rank), move);
-  };
-  const bool together = !paths.job.mapped(rank) && found->breaks > 1;
-  return transfer_segments(paths, theirs, rank, together, layout, each, ending);
+  const Joining joining = joining_for(paths.job, iov, found.value(), theirs, rank);
+  const auto each = [&](const auto& move) { return each_run(iov, joining, move); };
+  // A layout joins neighbours, so it cannot tell of those in two regions.
+  const Segments segments = {
+      .count = found->breaks, .bytes = found->bytes, .foreign = found->foreign && joining == Joining::on};
+  return transfer_segments(paths, theirs, rank, segments, layout, each, ending);
 }
 
 }  // namespace

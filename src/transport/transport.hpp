@@ -23,6 +23,7 @@ struct Limits {
   std::uint32_t max_inline = 0;       ///< most bytes that a write copies at posting, which frees its source
   std::uint32_t max_outstanding = 0;  ///< most operations to one peer that may be posted and not yet polled
   bool atomics64 = false;             ///< fetch-and-add and compare-and-swap on 8 bytes
+  bool completes_at_once = false;     ///< operations are complete when they are posted
 };
 
 /// The transport's name for a registered range: its remote key, which goes to peers, or its local descriptor,

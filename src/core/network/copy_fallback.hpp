@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "rma/rma.h"
 #include "transport/transport.hpp"
 #include "util/status.hpp"
 
 namespace rma {
+
+class Layout;
 
 /// Reaches memory of other ranks that no network device reaches, because its owner could not register it: the
 /// owner's processor copies. A folder above implements this and hands it to the network.
@@ -22,6 +25,10 @@ class CopyFallback {
   /// source may be reused.
   [[nodiscard]] virtual Status move(transport::Direction direction, int rank, std::uintptr_t remote,
                                     std::byte* local, std::size_t bytes, rma_request_t operation) = 0;
+  /// Does the same for noncontiguous memory: the layouts have equal sizes.
+  [[nodiscard]] virtual Status move(transport::Direction direction, int rank,
+                                    std::shared_ptr<const Layout> remote, std::shared_ptr<const Layout> local,
+                                    rma_request_t operation) = 0;
 };
 
 }  // namespace rma

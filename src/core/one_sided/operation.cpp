@@ -40,7 +40,9 @@ Operation::~Operation() {
     static_cast<void>(remote_access_.network()->posting().flush(*batch_).ok());
     request_ = batch_->take_operation();
   }
-  if (request_ != RMA_REQUEST_NULL) static_cast<void>(remote_access_.pending().finish(request_).ok());
+  if (request_ == RMA_REQUEST_NULL) return;
+  remote_access_.flush(foreign_, request_);
+  static_cast<void>(remote_access_.pending().finish(request_).ok());
 }
 
 Batch& Operation::batch() { return batch_ ? *batch_ : batch_.emplace(rank_); }
@@ -55,6 +57,11 @@ Result<rma_request_t> Operation::network_operation() {
   Batch& posted = batch();
   if (Status status = remote_access_.network()->posting().open(posted); !status.ok()) return status;
   return posted.operation();
+}
+
+Result<rma_request_t> Operation::host_operation() {
+  if (Status status = open(); !status.ok()) return status;
+  return request_;
 }
 
 Status Operation::put(void* dst, const void* src, std::size_t bytes) {
@@ -111,8 +118,8 @@ Status Operation::move_foreign(transport::Direction direction, std::uintptr_t re
   }
   const bool put = direction == transport::Direction::write;
   count(put ? Counter::put_cma : Counter::get_cma);
-  remote_access_.transfer(direction, request_, {.address = remote, .key = 0},
-                          {.address = local, .bytes = bytes, .key = 0});
+  remote_access_.add(foreign_, direction, request_, {.address = remote, .key = 0},
+                     {.address = local, .bytes = bytes, .key = 0});
   return {};
 }
 
@@ -123,6 +130,7 @@ Status Operation::end(const Ending& ending) {
     request_ = batch_->take_operation();
   }
   if (request_ == RMA_REQUEST_NULL) return complete(ending);
+  remote_access_.flush(foreign_, request_);
   const rma_request_t operation = std::exchange(request_, RMA_REQUEST_NULL);
   return end_issuing(remote_access_.pending(), operation, ending);
 }

@@ -57,6 +57,8 @@ class Operation {
   /// Returns the operation of the parts that go to another host, so that the caller can add parts.
   /// RMA_ERR_NO_MEMORY.
   [[nodiscard]] Result<rma_request_t> network_operation();
+  /// Does the same for parts that stay on this host.
+  [[nodiscard]] Result<rma_request_t> host_operation();
 
   /// Ends the issuing, when all parts are issued. Sets `*ending.request` to kCompleteRequest if the operation
   /// is complete already.
@@ -81,6 +83,7 @@ class Operation {
   const int rank_;
   rma_request_t request_ = RMA_REQUEST_NULL;
   std::optional<Batch> batch_;  ///< used for a rank of another host
+  ForeignBatch foreign_;        ///< used for a rank of this host
 };
 
 }  // namespace rma

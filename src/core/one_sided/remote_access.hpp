@@ -54,6 +54,12 @@ class RemoteAccess {
                 transport::Local local) {
     foreign_.transfer(direction, operation, remote, local);
   }
+  /// Does the same later, together with others: see ForeignMemory.
+  void add(ForeignBatch& batch, transport::Direction direction, rma_request_t operation,
+           transport::Remote remote, const transport::Local& local) {
+    foreign_.add(batch, direction, operation, remote, local);
+  }
+  void flush(ForeignBatch& batch, rma_request_t operation) { foreign_.flush(batch, operation); }
 
  private:
   PendingOperations pending_;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "transport/shm/wakeup.hpp"
 #include "util/interruptions.hpp"
@@ -41,6 +42,18 @@ rma_status_t status_of(int error_number) {
   }
 }
 
+std::size_t bytes_of(const Work& work) {
+  std::size_t bytes = 0;
+  for (const Local& piece : work.pieces) bytes += piece.bytes;
+  return bytes;
+}
+
+/// Returns whether a work request keeps to the limits.
+rma_status_t check(const Work& work) {
+  if (work.pieces.size() > kMaxGather) return RMA_ERR_ARGUMENT;
+  return bytes_of(work) > kMaxMessage ? RMA_ERR_SIZE : RMA_SUCCESS;
+}
+
 }  // namespace
 
 CmaTransport::CmaTransport(int peers, bool allowed)
@@ -49,7 +62,8 @@ CmaTransport::CmaTransport(int peers, bool allowed)
               .max_gather = kMaxGather,
               .max_inline = 0,
               .max_outstanding = 0xffffffff,
-              .atomics64 = false},
+              .atomics64 = false,
+              .completes_at_once = true},
       card_(card_of({.process = getpid(), .files = {}, .connection = {}})),
       processes_(static_cast<std::size_t>(peers)) {}
 
@@ -126,69 +140,106 @@ bool CmaTransport::keeps_number(Process& process) {
 
 rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_t* posted) {
   *posted = 0;
-  for (const Work& one : work) {
-    if (const rma_status_t status = move(peer, one); status != RMA_SUCCESS) return status;
-    ++*posted;
+  {
+    const std::lock_guard guard(lock_);
+    make_room(work.size());  // throws before anything has moved
+  }
+  Process& process = processes_[static_cast<std::size_t>(peer)];
+  IovecPair memory;
+  while (*posted < work.size()) {
+    const std::span<const Work> left = work.subspan(*posted);
+    const Direction direction = left.front().direction;
+    if (const rma_status_t status = check(left.front()); status != RMA_SUCCESS) return status;
+    memory.clear();
+    std::size_t count = 0;
+    while (count < left.size() && left[count].direction == direction && check(left[count]) == RMA_SUCCESS &&
+           memory.add(left[count], kMaxMessage)) {
+      ++count;
+    }
+    std::size_t moved = 0;
+    rma_status_t status = transfer(process, direction, memory, &moved);
+    std::size_t whole = 0;  // the kernel copies in order
+    while (whole < count && bytes_of(left[whole]) <= moved) moved -= bytes_of(left[whole++]);
+    if (status == RMA_SUCCESS) whole = count;
+    if (whole == 0 && count > 1) {
+      // The failure may be that of a later one. The first has its own if it goes alone.
+      memory.clear();
+      static_cast<void>(memory.add(left.front(), kMaxMessage));
+      status = transfer(process, direction, memory, &moved);
+    }
+    if (whole == 0 && status == RMA_ERR_UNSUPPORTED) return status;
+    complete(peer, left.first(std::max<std::size_t>(whole, 1)), whole == 0 ? status : RMA_SUCCESS);
+    *posted += std::max<std::size_t>(whole, 1);
   }
   return RMA_SUCCESS;
 }
 
-rma_status_t CmaTransport::transfer(Process& process, Direction direction, std::span<const iovec> local,
-                                    const iovec& there) {
+rma_status_t CmaTransport::transfer(Process& process, Direction direction, IovecPair& memory,
+                                    std::size_t* moved) {
+  *moved = 0;
   // Pairs with the store in connect().
   if (!process.connected.load(std::memory_order_acquire)) return RMA_ERR_PEER_LOST;
   if (!process.permitted) return RMA_ERR_UNSUPPORTED;
   const bool read = direction == Direction::read;
-  if (!read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
   const auto call = read ? process_vm_readv : process_vm_writev;
-  const ssize_t moved = call(process.number, local.data(), local.size(), &there, 1, 0);
-  const int error = errno;
-  // A failure may also come from another process that has got the peer's number.
-  const bool whole = moved >= 0 && static_cast<std::size_t>(moved) == there.iov_len;
-  if (!whole && !runs(process)) return RMA_ERR_PEER_LOST;
-  if (read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
-  if (moved < 0) return status_of(error);
-  // The kernel stops before the first page that is not mapped in the peer.
-  return whole ? RMA_SUCCESS : RMA_ERR_ADDRESS;
-}
-
-rma_status_t CmaTransport::move(int peer, const Work& work) {
-  const auto [direction, remote, pieces, cookie, flags] = work;
-  std::array<iovec, kMaxGather> local = {};
-  if (pieces.size() > local.size()) return RMA_ERR_ARGUMENT;
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    local[i] = {.iov_base = pieces[i].address, .iov_len = pieces[i].bytes};
-    bytes += pieces[i].bytes;
+  while (memory.bytes() != 0) {
+    if (!read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
+    const auto [local, remote] = std::pair(memory.local(), memory.remote());
+    const ssize_t found = uninterrupted([&] {
+      return call(process.number, local.data(), local.size(), remote.data(), remote.size(), 0);
+    });
+    const int error = errno;
+    // A failure may also come from another process that has got the peer's number.
+    const bool whole = found >= 0 && static_cast<std::size_t>(found) == memory.bytes();
+    if (!whole && !runs(process)) return RMA_ERR_PEER_LOST;
+    if (read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
+    if (found < 0) return status_of(error);
+    // The kernel stops before the first page that is not mapped in the peer. The next call says why.
+    if (found == 0) return RMA_ERR_ADDRESS;
+    memory.skip(static_cast<std::size_t>(found));
+    *moved += static_cast<std::size_t>(found);
   }
-  if (bytes > kMaxMessage) return RMA_ERR_SIZE;
-  const iovec there = {.iov_base = reinterpret_cast<void*>(remote.address), .iov_len = bytes};
-  const rma_status_t status =
-      transfer(processes_[static_cast<std::size_t>(peer)], direction, {local.data(), pieces.size()}, there);
-  if (status == RMA_ERR_UNSUPPORTED) return status;
-  if (status == RMA_SUCCESS && flags.unsignaled) return RMA_SUCCESS;
-  const std::lock_guard guard(lock_);
-  completed_.push_back({.cookie = cookie, .peer = peer, .status = status, .bytes = 0});
   return RMA_SUCCESS;
 }
 
+void CmaTransport::make_room(std::size_t count) {
+  if (taken_ == completed_.size()) {
+    completed_.clear();
+    taken_ = 0;
+  } else if (taken_ > completed_.size() / 2) {
+    completed_.erase(completed_.begin(), completed_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    taken_ = 0;
+  }
+  const std::size_t wanted = completed_.size() + count;
+  if (wanted > completed_.capacity()) completed_.reserve(std::max(wanted, 2 * completed_.capacity()));
+}
+
+void CmaTransport::complete(int peer, std::span<const Work> work, rma_status_t status) {
+  const std::lock_guard guard(lock_);
+  for (const Work& one : work) {
+    if (status == RMA_SUCCESS && one.flags.unsignaled) continue;
+    completed_.push_back({.cookie = one.cookie, .peer = peer, .status = status, .bytes = 0});
+  }
+}
+
 rma_status_t CmaTransport::read(int peer, std::uintptr_t address, std::span<std::byte> into) {
-  return move_all(peer, Direction::read, address, into);
+  return move(peer, Direction::read, address, into);
 }
 
 rma_status_t CmaTransport::write(int peer, std::uintptr_t address, std::span<const std::byte> from) {
   // The cast is safe: the kernel only reads the memory.
-  return move_all(peer, Direction::write, address, {const_cast<std::byte*>(from.data()), from.size()});
+  return move(peer, Direction::write, address, {const_cast<std::byte*>(from.data()), from.size()});
 }
 
-rma_status_t CmaTransport::move_all(int peer, Direction direction, std::uintptr_t address,
-                                    std::span<std::byte> local) {
+rma_status_t CmaTransport::move(int peer, Direction direction, std::uintptr_t address,
+                                std::span<std::byte> local) {
   Process& process = processes_[static_cast<std::size_t>(peer)];
+  IovecPair memory;
   while (!local.empty()) {
     const std::size_t bytes = std::min<std::size_t>(local.size(), kMaxMessage);
-    const iovec here = {.iov_base = local.data(), .iov_len = bytes};
-    const iovec there = {.iov_base = reinterpret_cast<void*>(address), .iov_len = bytes};
-    const rma_status_t status = transfer(process, direction, {&here, 1}, there);
+    memory.set(local.data(), address, bytes);
+    std::size_t moved = 0;
+    const rma_status_t status = transfer(process, direction, memory, &moved);
     if (status != RMA_SUCCESS) return status;
     local = local.subspan(bytes);
     address += bytes;
@@ -204,15 +255,15 @@ rma_status_t CmaTransport::post_atomic(int /*peer*/, rma_atomic_op_t /*op*/, Rem
 
 std::size_t CmaTransport::poll(std::span<Completion> completions) {
   const std::lock_guard guard(lock_);
-  const std::size_t count = std::min(completions.size(), completed_.size());
-  std::copy_n(completed_.begin(), count, completions.begin());
-  completed_.erase(completed_.begin(), completed_.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::size_t count = std::min(completions.size(), completed_.size() - taken_);
+  std::copy_n(completed_.begin() + static_cast<std::ptrdiff_t>(taken_), count, completions.begin());
+  taken_ += count;
   return count;
 }
 
 bool CmaTransport::arm() {
   const std::lock_guard guard(lock_);
-  return completed_.empty();
+  return taken_ == completed_.size();
 }
 
 }  // namespace rma::transport

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "transport/shm/host_peers.hpp"
+#include "transport/shm/iovec_pair.hpp"
 #include "transport/transport.hpp"
 
 namespace rma::transport {
 
 /// Accesses memory of other processes of this host that is not mapped here, by cross memory attach:
 /// process_vm_readv and process_vm_writev. The kernel copies during the call, so an operation has ended when
-/// it is posted. Its completion waits in a list for poll(). Memory needs no registration, because the
-/// operating system checks the permission.
+/// it is posted. Its completion waits in a list for poll(). Work requests that are posted together share system calls;
+/// each has its own status all the same. Memory needs no registration, because the operating system checks the
+/// permission.
 ///
 /// The system calls name a process by its number. When a process has ended and its parent has waited for it,
 /// another process may get the number. So each transfer checks, by a descriptor that tells of the process's
@@ -70,12 +72,15 @@ class CmaTransport final : public Transport {
   };
   /// Returns whether this process may access the memory of `process`.
   [[nodiscard]] bool permitted(pid_t process) const;
-  [[nodiscard]] rma_status_t move(int peer, const Work& work);
   /// Moves memory between `local` and `address` of the peer.
-  [[nodiscard]] rma_status_t move_all(int peer, Direction direction, std::uintptr_t address,
-                                      std::span<std::byte> local);
-  [[nodiscard]] static rma_status_t transfer(Process& process, Direction direction,
-                                             std::span<const iovec> local, const iovec& there);
+  [[nodiscard]] rma_status_t move(int peer, Direction direction, std::uintptr_t address,
+                                  std::span<std::byte> local);
+  /// Moves all that `memory` names, and takes what has moved off it. Stores into `*moved` how many bytes these are.
+  [[nodiscard]] static rma_status_t transfer(Process& process, Direction direction, IovecPair& memory,
+                                             std::size_t* moved);
+  /// Makes room for completions. Called with the lock held. Throws std::bad_alloc.
+  void make_room(std::size_t count);
+  void complete(int peer, std::span<const Work> work, rma_status_t status);
   /// Returns whether the peer still runs, and so has kept its number until now.
   [[nodiscard]] static bool runs(const Process& process);
   /// Returns whether the peer has kept its number until now: it still runs, or did in this tick.
@@ -85,8 +90,9 @@ class CmaTransport final : public Transport {
   Limits limits_;
   std::vector<std::byte> card_;
   std::vector<Process> processes_;
-  std::mutex lock_;  ///< guards completed_ and connecting
+  std::mutex lock_;  ///< guards the members below, and connecting
   std::vector<Completion> completed_;
+  std::size_t taken_ = 0;  ///< the first completions, which poll() has taken
 };
 
 }  // namespace rma::transport

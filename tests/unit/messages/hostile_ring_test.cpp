@@ -23,6 +23,7 @@ TEST(HostileLine, ABodyThatIsTooLongIsRefused) {
   for (const std::uint64_t bytes : {std::uint64_t{1025}, std::uint64_t{4096}, std::uint64_t{0xfffffff}}) {
     LineRingWorld world(kHostileSizes);
     forge(world, 0, bytes, 1);
+    world.line(1).control.store(0);  // as a sender does
     LineReceiver::Head head;
     EXPECT_TRUE(world.receiver.waiting());
     EXPECT_EQ(world.receiver.peek(head), LineReceiver::Found::broken) << bytes;

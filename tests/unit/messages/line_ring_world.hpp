@@ -49,7 +49,9 @@ class LineRingWorld {
   static constexpr std::byte kGuardByte{0xa5};
   void fill() const {
     std::fill_n(memory_, sizes.memory() + 2 * kGuard, kGuardByte);
-    std::fill_n(ring(), sizes.memory(), std::byte{0});
+    // What was in the memory before looks like the messages that come next.
+    for (std::uint64_t number = 0; number < sizes.lines; ++number) line(number).control.store(number + 1);
+    LineSender::prepare(ring());
   }
 
   std::byte* const memory_;

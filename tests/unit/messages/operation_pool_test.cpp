@@ -82,7 +82,12 @@ TEST(OperationPool, RandomOperationsAgreeWithAMap) {
     const std::uint64_t name = names[random() % names.size()];
     ASSERT_EQ(finds(pool, name), open.contains(name));
   }
-  EXPECT_EQ(pool.all([](const PoolOperation&) { return true; }).size(), open.size());
+  std::size_t chosen = 0;
+  pool.each([](const PoolOperation&) { return true; }, [&](const PoolOperation&) { ++chosen; });
+  EXPECT_EQ(chosen, open.size());
+  std::size_t seen = 0;
+  pool.see_all([&](const PoolOperation&) { ++seen; });
+  EXPECT_EQ(seen, open.size());
 }
 
 TEST(OperationPool, OneThreadEndsWhatAnotherLooksUp) {

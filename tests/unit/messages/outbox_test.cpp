@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
+#include <new>
 #include <vector>
 
+#include "../../multi/failing_new.hpp"
+#include "core/one_sided/layout.hpp"
 #include "messages/operation_pool.hpp"
 #include "messages_job.hpp"
 
@@ -123,6 +127,52 @@ TEST_F(OutboxToItself, FragmentsAreAsManyAsTheRingTakes) {
   }
   EXPECT_EQ(ended, sent.name);
   EXPECT_EQ(come, 3999U);
+}
+
+TEST_F(OutboxToItself, WithoutMemoryNothingIsSentTwice) {
+  for (std::size_t i = 0; i < kSizes.lines; ++i) ASSERT_TRUE(eager(1));
+  // They wait for room, and end when they are sent.
+  std::vector<std::uint64_t> waiting;
+  for (int i = 0; i < 5; ++i) {
+    SendOperation& sent = operation(1);
+    sent.envelope = {.context = 1, .tag = 100 + i};
+    waiting.push_back(sent.name);
+    ASSERT_FALSE(outbox->send(0, sent, false));
+  }
+  Taken taken;
+  for (std::size_t i = 0; i < kSizes.lines; ++i) ASSERT_TRUE(take(taken));
+  std::vector<std::uint64_t> ended;
+  ended.reserve(100);
+  bool moved = true;
+  for (int n = 0; moved; ++n) {
+    let_fail(0, n % 2 == 0);
+    moved = outbox->progress([&](std::uint64_t name, int /*rank*/) { ended.push_back(name); });
+    end_failing();
+    ASSERT_LT(n, 20);
+  }
+  EXPECT_EQ(ended, waiting) << "each is over once";
+  std::size_t arrived = 0;
+  while (take(taken)) ++arrived;
+  EXPECT_EQ(arrived, waiting.size()) << "each was sent once";
+}
+
+TEST_F(OutboxToItself, ARefusedMessageLeavesItsRoom) {
+  SendOperation& sent = operation(16);
+  const std::array<Layout::Dimension, 1> dimensions = {{{.count = 4, .stride = 8}}};
+  const auto layout = std::make_shared<Layout>(
+      Layout::strided(reinterpret_cast<std::uintptr_t>(data_.data()), 4, dimensions));
+  sent.data = {.address = nullptr, .bytes = 16, .layout = layout};
+  for (int i = 0; i < 1000; ++i) {
+    let_fail(0, false);  // the bytes find no memory to be gathered in
+    EXPECT_THROW(static_cast<void>(outbox->send(0, sent, false)), std::bad_alloc);
+    ASSERT_TRUE(end_failing());
+  }
+  EXPECT_TRUE(outbox->send(0, sent, false)) << "there is room for the message";
+  Taken taken;
+  ASSERT_TRUE(take(taken));
+  EXPECT_EQ(taken.type, MessageType::eager);
+  EXPECT_EQ(taken.bytes, 16U);
+  EXPECT_FALSE(take(taken));
 }
 
 TEST_F(OutboxToItself, AReceiverWhoseCountsMakeNoSenseIsLost) {
