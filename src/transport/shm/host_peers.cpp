@@ -27,7 +27,7 @@ constexpr int kBacklog = 4096;
 /// Raises the soft limit on descriptors by those that this process takes for `processes` others, so that the
 /// program has as many for itself as before.
 void raise_descriptor_limit(std::size_t processes) {
-  constexpr rlim_t kKept = 3;      // of each process: its pidfd, its wakeup, and its segment until that is mapped
+  constexpr rlim_t kKept = 3;  // of each process: its pidfd, its wakeup, and its segment until that is mapped
   constexpr rlim_t kPassing = 64;  // while the processes meet
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;

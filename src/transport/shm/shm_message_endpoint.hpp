@@ -19,8 +19,9 @@
 namespace rma::transport {
 
 struct ShmOptions {
-  HostPeers* host = nullptr;  ///< the processes of this host, which are met before any is connected; outlives all
-  int rank = 0;             ///< rank of this process; peers are named by their ranks
+  HostPeers* host =
+      nullptr;   ///< the processes of this host, which are met before any is connected; outlives all
+  int rank = 0;  ///< rank of this process; peers are named by their ranks
   std::vector<int> locals;  ///< ranks of all processes of the host, ascending
   std::chrono::milliseconds connect_timeout{10'000};
   bool cma = true;  ///< transfers by cross memory attach are allowed

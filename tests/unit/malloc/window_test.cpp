@@ -158,7 +158,7 @@ TEST(WindowDeathTest, AGuardFollowsTheWindow) {
 TEST(PeerWindowTest, SeesTheSameMemory) {
   Window window = make_window(kMiB);
   ASSERT_TRUE(window.back(0, window.granule()).ok());
-  auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()});
+  auto peer = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()});
   ASSERT_TRUE(peer.ok()) << peer.status().text();
   EXPECT_NE(peer->base(), window.base());
   window.base()[100] = std::byte{42};
@@ -173,7 +173,7 @@ TEST(PeerWindowTest, SeesAProcessHeapBehindTheWindow) {
   ASSERT_TRUE(made.ok() && other.ok());
   const Window& window = made.value();
   const Window& heap = other.value();
-  auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
+  auto peer = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()},
                               {.fd = heap.fd(), .bytes = heap.address_bytes()});
   ASSERT_TRUE(peer.ok()) << peer.status().text();
   ASSERT_EQ(peer->address_bytes(), window.address_bytes() + heap.address_bytes());
@@ -181,8 +181,8 @@ TEST(PeerWindowTest, SeesAProcessHeapBehindTheWindow) {
   heap.base()[0] = std::byte{4};
   EXPECT_EQ(peer->base()[window.address_bytes() - 1], std::byte{3});
   EXPECT_EQ(peer->base()[window.address_bytes()], std::byte{4});
-  const auto no_such = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
-                                       {.fd = 1 << 20, .bytes = kMiB});
+  const auto no_such =
+      PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()}, {.fd = 1 << 20, .bytes = kMiB});
   EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
 }
 
@@ -231,7 +231,9 @@ TEST(PeerWindowTest, ReachesAnotherProcess) {
     _exit(window->base()[1] == std::byte{10} ? 0 : 2);
   }
   wait_for(1);
-  auto peer = PeerWindow::map(child, {.fd = shared->fd, .bytes = shared->bytes});
+  const int file = open(fmt::format("/proc/{}/fd/{}", child, shared->fd.load()).c_str(), O_RDWR | O_CLOEXEC);
+  auto peer = PeerWindow::map({.fd = file, .bytes = shared->bytes});
+  close(file);
   if (peer.ok()) {
     EXPECT_EQ(peer->base()[0], std::byte{9});
     peer->base()[1] = std::byte{10};
@@ -247,10 +249,10 @@ TEST(PeerWindowTest, ReachesAnotherProcess) {
 
 TEST(PeerWindowTest, RefusesWhatIsNoWindow) {
   const Window window = make_window(kMiB);
-  const auto no_such = PeerWindow::map(getpid(), {.fd = 1 << 20, .bytes = kMiB});
+  const auto no_such = PeerWindow::map({.fd = 1 << 20, .bytes = kMiB});
   EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
-  EXPECT_THAT(std::string(no_such.status().text()), HasSubstr("/proc/"));
-  const auto too_small = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes() + 1});
+  EXPECT_THAT(std::string(no_such.status().text()), HasSubstr("something else than a heap window"));
+  const auto too_small = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes() + 1});
   EXPECT_EQ(too_small.status().code(), RMA_ERR_SYSTEM);
 }
 
@@ -271,9 +273,9 @@ TEST(PeerWindowTest, RefusesAWindowThatCouldBeShortened) {
   const int file = memfd_create("no-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   ASSERT_GE(file, 0);
   ASSERT_EQ(ftruncate(file, 2 * kMiB), 0);
-  EXPECT_EQ(PeerWindow::map(getpid(), {.fd = file, .bytes = kMiB}).status().code(), RMA_ERR_SYSTEM);
+  EXPECT_EQ(PeerWindow::map({.fd = file, .bytes = kMiB}).status().code(), RMA_ERR_SYSTEM);
   ASSERT_EQ(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
-  EXPECT_TRUE(PeerWindow::map(getpid(), {.fd = file, .bytes = kMiB}).ok());
+  EXPECT_TRUE(PeerWindow::map({.fd = file, .bytes = kMiB}).ok());
   close(file);
 }
 
