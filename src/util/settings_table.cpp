@@ -43,8 +43,9 @@ std::span<const RenamedSetting> renamed_settings() {
 std::span<const SettingInfo> setting_table() {
   static const std::array table = {
       SettingInfo{"RMA_HEAP_SIZE", &Settings::heap_size, "0", 0, 64 * kTebi, "bytes",
-                  "The maximum memory that one rank's heap may hold. 0 takes half of the memory that the "
-                  "machine and its control groups allow, divided by the number of ranks of the host"},
+                  "The maximum memory that one rank's heap may hold. 0 lets all ranks of the host together "
+                  "have half of the memory that the machine and its control groups allow, and each its "
+                  "part of that in any case; less if ulimit -v or -f leaves less room"},
       SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes",
                   "The maximum freed memory of the heap that stays for the next allocations. With a network, "
                   "all of it stays"},
@@ -60,7 +61,8 @@ std::span<const SettingInfo> setting_table() {
           "other ranks of the host reach them by system calls"},
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "",
                   "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
-                  "2 MiB and more, which takes no more memory. hugetlb needs reserved pages"},
+                  "2 MiB and more, which takes no more memory, until 0.1 s and half of the time of the "
+                  "allocation have gone. hugetlb needs reserved pages"},
       SettingInfo{"RMA_MAX_REGIONS", &Settings::max_regions, "1024", 8, 65536, "regions",
                   "The length of a rank's region directory. The heap takes one entry, and so does each "
                   "rma_register and, with a network, each extent by which the heap has grown"},

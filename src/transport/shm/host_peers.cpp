@@ -77,17 +77,17 @@ Status HostPeers::offer(Handed kind, int file) {
 }
 
 Status HostPeers::meet(std::span<const Partner> partners, const Use& use) {
+  // Closed at the end, also after a failure, so that no partner goes on waiting for this process.
+  const Descriptor socket = std::move(socket_);
   if (Status status = add_self(); !status.ok()) return status;
   if (partners.empty()) return {};
-  HostMeeting meeting({.rank = rank_, .socket = socket_.get(), .card = card_, .files = offered_}, partners,
+  HostMeeting meeting({.rank = rank_, .socket = socket.get(), .card = card_, .files = offered_}, partners,
                       [&](int rank, HostPeer peer) {
                         if (Status status = use(rank, peer); !status.ok()) return status;
                         add(rank, std::move(peer));
                         return Status();
                       });
-  Status status = meeting.run();
-  socket_ = Descriptor();
-  return status;
+  return meeting.run();
 }
 
 Status HostPeers::add_self() {

@@ -155,6 +155,46 @@ TEST(WindowDeathTest, AGuardFollowsTheWindow) {
   EXPECT_DEATH(window.base()[window.address_bytes()] = std::byte{1}, "");
 }
 
+TEST(WindowTest, SharesItsLimitAndKeepsItsShare) {
+  auto made = Window::create({.limit = 8 * kMiB, .share = 2 * kMiB});
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  Window& window = made.value();
+  ASSERT_TRUE(window.back(0, kMiB).ok());
+  std::atomic<std::uint64_t> shown = 77;
+  std::uint64_t others = 8 * kMiB;
+  window.share_limit(shown, [&] { return others; });
+  EXPECT_EQ(shown, kMiB);
+  EXPECT_TRUE(window.back(kMiB, kMiB).ok()) << "its share is its own";
+  const Status refused = window.back(2 * kMiB, kMiB);
+  EXPECT_EQ(refused.code(), RMA_ERR_NO_MEMORY);
+  for (const std::size_t number : {8 * kMiB, 2 * kMiB, kMiB}) {
+    EXPECT_THAT(std::string(refused.text()), HasSubstr(std::to_string(number)));
+  }
+  EXPECT_THAT(std::string(refused.text()), HasSubstr("RMA_HEAP_SIZE"));
+  others = 5 * kMiB;
+  EXPECT_TRUE(window.back(2 * kMiB, kMiB).ok());
+  EXPECT_EQ(shown, 3 * kMiB);
+  EXPECT_EQ(window.back(3 * kMiB, kMiB).code(), RMA_ERR_NO_MEMORY);
+  window.release(0, 3 * kMiB);
+  EXPECT_EQ(shown, 0U);
+  others = 0;
+  EXPECT_TRUE(window.back(0, 8 * kMiB).ok()) << "all of it";
+  others = UINT64_MAX;
+  window.release(0, 8 * kMiB);
+  EXPECT_TRUE(window.back(0, 2 * kMiB).ok());
+  EXPECT_FALSE(window.back(2 * kMiB, kMiB).ok());
+}
+
+TEST(WindowTest, MakesDoWithFewAddresses) {
+  auto window = Window::create({.limit = 8 * kMiB, .addresses = 12 * kMiB});
+  ASSERT_TRUE(window.ok()) << window.status().text();
+  EXPECT_EQ(window->address_bytes(), 12 * kMiB);
+  EXPECT_TRUE(window->back(4 * kMiB, 8 * kMiB).ok());
+  const auto too_few = Window::create({.limit = 8 * kMiB, .addresses = 7 * kMiB});
+  EXPECT_EQ(too_few.status().code(), RMA_ERR_NO_MEMORY);
+  EXPECT_THAT(std::string(too_few.status().text()), HasSubstr("ulimit -v"));
+}
+
 TEST(PeerWindowTest, SeesTheSameMemory) {
   Window window = make_window(kMiB);
   ASSERT_TRUE(window.back(0, window.granule()).ok());
