@@ -17,8 +17,8 @@
 namespace rma {
 namespace {
 
-/// Identifies a host. Two processes share a host if they run on the same kernel and in the same network namespace,
-/// because they hand each other their memory over sockets.
+/// Identifies a host. Two processes share a host if they run on the same kernel and in the same network
+/// namespace, because they hand each other their memory over sockets.
 struct HostMark {
   std::array<char, 40> kernel = {};  ///< the random id of this boot, or the host's name without /proc
   std::uint64_t network = 0;         ///< the number of the network namespace

@@ -29,8 +29,8 @@ std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, s
   return nullptr;
 }
 
-/// Returns the size of the segment of messages. Each of `locals` processes of the host may map the segments of
-/// all, for which a quarter of the addresses of each must do.
+/// Returns the size of the segment of messages. Each of `locals` processes of the host may map the segments
+/// of all, for which a quarter of the addresses of each must do.
 std::size_t segment_bytes(std::size_t locals) {
   constexpr std::uint64_t kPage = 4096;
   const std::uint64_t room = std::min(largest_file() / 2, free_addresses() / 4 / locals);

@@ -50,8 +50,8 @@ std::int64_t processor_time() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Checks that a file is as large as its owner says. Its size must be sealed, because pages beyond the end of a
-/// file cannot be touched.
+/// Checks that a file is as large as its owner says. Its size must be sealed, because pages beyond the end of
+/// a file cannot be touched.
 Status check_size(const PeerFile& file) {
   struct stat about {};
   const int seals = ::fcntl(file.fd, F_GET_SEALS);
@@ -258,13 +258,14 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
 void Window::join_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] std::size_t bytes,
                         [[maybe_unused]] std::int64_t taking) const {
 #ifdef MADV_COLLAPSE
-  // fallocate takes ordinary pages. This call joins those that fill huge pages, which takes no more memory. It is
-  // never used for the whole window, because the kernel's own thread would fill the holes between small blocks.
-  // A kernel that cannot join them (before Linux 6.1, or without contiguous memory) leaves them as they are.
+  // fallocate takes ordinary pages. This call joins those that fill huge pages, which takes no more memory.
+  // It is never used for the whole window, because the kernel's own thread would fill the holes between small
+  // blocks. A kernel that cannot join them (before Linux 6.1, or without contiguous memory) leaves them as
+  // they are.
   //
-  // To join pages copies them, and takes several times as long as to take them (3.5 ms and 1.2 ms for 2 MiB). So
-  // it goes on only for a time that the caller hardly notices, or that is half of what it has waited already.
-  // The rest of a large block stays in ordinary pages.
+  // To join pages copies them, and takes several times as long as to take them (3.5 ms and 1.2 ms for 2 MiB).
+  // So it goes on only for a time that the caller hardly notices, or that is half of what it has waited
+  // already. The rest of a large block stays in ordinary pages.
   constexpr std::size_t kStep = std::size_t{16} << 20U;
   constexpr std::int64_t kUnnoticed = 100'000'000;
   const std::int64_t until = processor_time() + kUnnoticed + taking / 2;
@@ -284,7 +285,8 @@ void Window::share_limit(std::atomic<std::uint64_t>& shown, std::function<std::u
 
 bool Window::may_use(std::size_t bytes) const {
   if (bytes <= share_ || !others_) return true;
-  // The sum may be out of date by what others take at this moment, which the limit, half of the memory, bears.
+  // The sum may be out of date by what others take at this moment, which the limit, half of the memory,
+  // bears.
   const std::uint64_t others = others_();
   return others <= limit_ && bytes <= limit_ - others;
 }

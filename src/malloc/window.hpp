@@ -62,8 +62,8 @@ class AddressRange {
 ///
 /// The range is sparse. This process and its peers may touch a byte between back() and release() of its page.
 /// back() has then taken the memory from the system, so that no access raises SIGBUS. There are more than
-/// twice as many addresses as the limit, so that freed blocks of other sizes leave room for a new block, unless
-/// the process may not have so many.
+/// twice as many addresses as the limit, so that freed blocks of other sizes leave room for a new block,
+/// unless the process may not have so many.
 ///
 /// If the program has aliased memory (alias.hpp), the window begins with the file behind that memory. The
 /// rest of the window is its own memfd.
@@ -152,8 +152,8 @@ class PeerWindow {
   PeerWindow() noexcept = default;
 
   /// Maps the window's own file, the aliased memory in front of it, and the process heap behind it. Needs the
-  /// descriptors only during the call. RMA_ERR_SYSTEM if one is not open, is smaller than its `bytes`, or could
-  /// become smaller.
+  /// descriptors only during the call. RMA_ERR_SYSTEM if one is not open, is smaller than its `bytes`, or
+  /// could become smaller.
   static Result<PeerWindow> map(const PeerFile& window, const PeerFile& heap = {},
                                 const PeerFile& alias = {});
 

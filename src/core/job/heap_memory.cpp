@@ -16,14 +16,14 @@ namespace {
 
 /// Returns how many addresses the window of one of `locals` ranks of this host may have.
 std::uint64_t window_addresses(std::size_t locals) {
-  // Each rank maps the windows of all. A quarter of the 47 bits of user addresses are for them; and half of what
-  // this process may have, because segments of messages, stacks and the program need some too.
+  // Each rank maps the windows of all. A quarter of the 47 bits of user addresses are for them; and half of
+  // what this process may have, because segments of messages, stacks and the program need some too.
   constexpr std::uint64_t kMapped = std::uint64_t{1} << 45U;
   return std::min(largest_file(), std::min(kMapped, free_addresses() / 2) / locals);
 }
 
-/// Sizes the window for RMA_HEAP_SIZE=0. All ranks of the host together may use half of the memory that the job
-/// may use here, and each its part of that in any case.
+/// Sizes the window for RMA_HEAP_SIZE=0. All ranks of the host together may use half of the memory that the
+/// job may use here, and each its part of that in any case.
 WindowOptions automatic_size(std::size_t locals) {
   constexpr std::uint64_t kUnit = std::uint64_t{1} << 20U;
   constexpr std::uint64_t kLeast = 4 * kUnit;  // with less, MPI and SHMEM do not start

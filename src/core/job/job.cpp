@@ -177,7 +177,8 @@ Status Job::map_host() {
   if (!met.ok()) return met;
   std::vector<const std::atomic<std::uint64_t>*> others;
   for (const auto& [rank, card] : partners) {
-    if (service(Service::heap_use, rank).size() >= sizeof(std::atomic<std::uint64_t>)) others.push_back(&heap_use(rank));
+    if (service(Service::heap_use, rank).size() >= sizeof(std::atomic<std::uint64_t>))
+      others.push_back(&heap_use(rank));
   }
   memory_->share_limit(heap_use(this->rank()), [others = std::move(others)] {
     std::uint64_t sum = 0;

@@ -43,7 +43,8 @@ struct ShmOptions {
 /// after all messages that the peer has sent. Thread-safe.
 class ShmMessageEndpoint final : public MessageEndpoint {
  public:
-  /// Makes an endpoint, and offers its memory to the processes of the host. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
+  /// Makes an endpoint, and offers its memory to the processes of the host. RMA_ERR_NO_MEMORY,
+  /// RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
   [[nodiscard]] static Result<std::unique_ptr<ShmMessageEndpoint>> create(const ShmOptions& options);
   ~ShmMessageEndpoint() override;
 

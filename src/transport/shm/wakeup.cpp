@@ -58,7 +58,8 @@ void Wakeup::take_signals() const {
 
 void Wakeup::signal(int wakeups) {
   const std::uint64_t one = 1;
-  // Besides a signal, only a full counter makes the write fail. It is readable then, so its owner wakes anyway.
+  // Besides a signal, only a full counter makes the write fail. It is readable then, so its owner wakes
+  // anyway.
   while (write(wakeups, &one, sizeof one) < 0 && errno == EINTR) {
   }
 }

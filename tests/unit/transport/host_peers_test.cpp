@@ -82,7 +82,8 @@ class HostMeetingTest : public testing::Test {
     std::vector<Status> outcomes(members.size());
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      threads.emplace_back([this, &outcomes, i] { outcomes[i] = members[i]->meet(partners_of(*members[i])); });
+      threads.emplace_back(
+          [this, &outcomes, i] { outcomes[i] = members[i]->meet(partners_of(*members[i])); });
     }
     for (std::thread& thread : threads) thread.join();
     return outcomes;
@@ -237,7 +238,8 @@ TEST_F(HostMeetingTest, TooFewDescriptorsAreAnErrorThatNamesTheLimit) {
     rlimit limit = {};
     getrlimit(RLIMIT_NOFILE, &limit);
     const int next = fcntl(0, F_DUPFD_CLOEXEC, 0);
-    limit.rlim_cur = limit.rlim_max = static_cast<rlim_t>(next) + 6;  // self has three, each connection needs more
+    limit.rlim_cur = limit.rlim_max =
+        static_cast<rlim_t>(next) + 6;  // self has three, each connection needs more
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
     const std::vector<Status> outcomes = meet();
     return std::ranges::any_of(outcomes, [](const Status& status) {
