@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -12,19 +12,20 @@
 #include <string>
 
 #include "bootstrap/backends.hpp"
+#include "util/network_namespace.hpp"
 
 namespace rma {
 namespace {
 
-/// Identifies a host. Two processes share a host if they run on the same kernel and see the same process ids,
-/// because they map each other's memory by process id.
+/// Identifies a host. Two processes share a host if they run on the same kernel and in the same network
+/// namespace, because they hand each other their memory over sockets.
 struct HostMark {
-  std::array<char, 40> kernel = {};  ///< the random id of this boot
-  std::uint64_t processes = 0;       ///< the number of the PID namespace
+  std::array<char, 40> kernel = {};  ///< the random id of this boot, or the host's name without /proc
+  std::uint64_t network = 0;         ///< the number of the network namespace
   std::uint64_t unique = 0;          ///< a number that differs in each process and each job
 
   [[nodiscard]] bool same_host(const HostMark& other) const {
-    return kernel == other.kernel && processes == other.processes;
+    return kernel == other.kernel && network == other.network;
   }
 };
 
@@ -32,11 +33,13 @@ Result<HostMark> mark_of_this_process() {
   HostMark mark;
   std::string boot;
   if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot) || boot.empty()) {
-    return Status(RMA_ERR_SYSTEM, "cannot read /proc/sys/kernel/random/boot_id, which tells hosts apart");
+    boot.assign(mark.kernel.size(), 0);
+    if (::gethostname(boot.data(), boot.size() - 1) != 0) {
+      return system_failure(RMA_ERR_SYSTEM, "no name of this host, which tells hosts apart", errno);
+    }
   }
   std::copy_n(boot.begin(), std::min(boot.size(), mark.kernel.size() - 1), mark.kernel.begin());
-  struct stat status = {};
-  if (::stat("/proc/self/ns/pid", &status) == 0) mark.processes = status.st_ino;
+  mark.network = network_namespace();
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   mark.unique = (static_cast<std::uint64_t>(getpid()) << 44U) ^ static_cast<std::uint64_t>(now);
   return mark;

@@ -9,6 +9,7 @@
 #include "transport/provider.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "util/log.hpp"
+#include "util/process_limits.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
@@ -17,6 +18,8 @@ namespace {
 /// The number of buffers for the results of atomics. Each atomic under way holds one.
 constexpr std::size_t kWords = 64;
 constexpr std::size_t kWordBytes = 64;
+/// With less, there is no room for the messages of two ranks.
+constexpr std::uint64_t kLeastSegment = std::uint64_t{1} << 20U;
 
 std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, std::size_t count) {
   auto pool = BouncePool::create(registrar, bytes, count);
@@ -24,6 +27,15 @@ std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, s
   log(LogLevel::warn,
       fmt::format("no bounce buffers for transfers to other hosts: {}", pool.status().text()));
   return nullptr;
+}
+
+/// Returns the size of the segment of messages. Each of `locals` processes of the host may map the segments
+/// of all, for which a quarter of the addresses of each must do.
+std::size_t segment_bytes(std::size_t locals) {
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t room = std::min(largest_file() / 2, free_addresses() / 4 / locals);
+  return std::clamp<std::uint64_t>(room / kPage * kPage, kLeastSegment,
+                                   transport::ShmOptions().segment_bytes);
 }
 
 }  // namespace
@@ -49,7 +61,8 @@ void Rails::open_local(const Settings& settings, const Wanted& wanted) {
        .rank = wanted.rank,
        .locals = wanted.locals,
        .connect_timeout = std::chrono::seconds(settings.peer_timeout),
-       .cma = settings.cma == CmaSetting::automatic && transport::CmaTransport::available()});
+       .cma = settings.cma == CmaSetting::automatic && transport::CmaTransport::available(),
+       .segment_bytes = segment_bytes(wanted.locals.size())});
   if (opened.ok()) {
     local_ = std::move(opened).value();
     return;

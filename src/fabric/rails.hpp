@@ -28,7 +28,8 @@ class Rails final : public Registrar {
     int ranks = 1;
     bool network = false;     ///< open network devices
     std::vector<int> locals;  ///< the ranks of this host, ascending; with fewer than two, no local transport
-    transport::HostPeers* host = nullptr;  ///< their processes; needed for the local transport, and outlives it
+    transport::HostPeers* host =
+        nullptr;  ///< their processes; needed for the local transport, and outlives it
   };
   /// Opens the wanted transports. For the network these are the usable devices that the settings allow, at
   /// most kMaxRails, by the provider that RMA_NETWORK names. RMA_ERR_UNSUPPORTED if there is no usable

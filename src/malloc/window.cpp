@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <ctime>
 #include <utility>
 
 #include "malloc/sealed_file.hpp"
@@ -39,15 +40,23 @@ Status no_huge_pages(std::size_t asked, int error_number) {
 /// Whether a window has the addresses in front of the process heap.
 constinit std::atomic<bool> front_taken = false;
 
-/// Checks that a file is as large as its owner says. Its size must be sealed, because pages beyond the end of a
-/// file cannot be touched.
+/// Returns how many nanoseconds of processor time this thread has had.
+std::int64_t processor_time() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Checks that a file is as large as its owner says. Its size must be sealed, because pages beyond the end of
+/// a file cannot be touched.
 Status check_size(const PeerFile& file) {
   struct stat about {};
   const int seals = ::fcntl(file.fd, F_GET_SEALS);
   if (::fstat(file.fd, &about) != 0 || about.st_size < 0 ||
       static_cast<std::size_t>(about.st_size) < file.bytes || seals < 0 ||
       (static_cast<unsigned>(seals) & kSizeSeals) != kSizeSeals) {
-    return {RMA_ERR_SYSTEM, text("it hands over something else than a heap window of {} addresses", file.bytes)};
+    return {RMA_ERR_SYSTEM,
+            text("it hands over something else than a heap window of {} addresses", file.bytes)};
   }
   return {};
 }
@@ -134,8 +143,17 @@ Result<Window> Window::create(const WindowOptions& options, const Alias* alias) 
   window.granule_ = huge ? kHugePage : page_bytes();
   window.limit_ = round_up(options.limit, window.granule_);
   window.huge_pages_ = options.huge_pages;
-  const std::size_t bytes =
-      2 * round_up(window.limit_, kHugePage) + round_up(options.reserved, kHugePage) + kSpareAddresses;
+  window.share_ = options.share;
+  const std::size_t reserved = round_up(options.reserved, kHugePage);
+  const std::size_t bytes = std::min(2 * round_up(window.limit_, kHugePage) + reserved + kSpareAddresses,
+                                     options.addresses / kHugePage * kHugePage);
+  if (bytes < window.limit_ + reserved) {
+    return Status(
+        RMA_ERR_NO_MEMORY,
+        text("this process may have {} addresses for a heap of {} bytes (ulimit -v, ulimit -f); raise "
+             "that, or lower RMA_HEAP_SIZE",
+             bytes, window.limit_));
+  }
   if (alias != nullptr) window.alias_ = *alias;
   const std::size_t front = window.alias_.file_bytes;
 
@@ -188,9 +206,12 @@ Window::Window(Window&& other) noexcept
       alias_(other.alias_),
       fd_(std::exchange(other.fd_, -1)),
       limit_(other.limit_),
+      share_(other.share_),
       granule_(other.granule_),
       huge_pages_(other.huge_pages_),
-      used_(other.used()) {}
+      used_(other.used()),
+      shown_(other.shown_),
+      others_(std::move(other.others_)) {}
 
 Window& Window::operator=(Window&& other) noexcept {
   range_ = std::move(other.range_);
@@ -198,9 +219,12 @@ Window& Window::operator=(Window&& other) noexcept {
   alias_ = other.alias_;
   std::swap(fd_, other.fd_);
   limit_ = other.limit_;
+  share_ = other.share_;
   granule_ = other.granule_;
   huge_pages_ = other.huge_pages_;
   used_.store(other.used(), std::memory_order_relaxed);
+  shown_ = other.shown_;
+  others_ = std::move(other.others_);
   return *this;
 }
 
@@ -208,29 +232,65 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
   // Relaxed, here and in release(): this is only a count. The allocator's lock orders the memory itself.
   std::size_t used = used_.load(std::memory_order_relaxed);
   do {
-    if (bytes > limit_ - used) return no_memory(bytes, used, 0);
+    if (bytes > limit_ - used || !may_use(used + bytes)) return no_memory(bytes, used, 0);
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  if (shown_ != nullptr) shown_->fetch_add(bytes, std::memory_order_relaxed);
 
+  const bool join = huge_pages_ == HugePages::transparent && bytes >= kHugePage;
+  const std::int64_t before = join ? processor_time() : 0;
   if (const int error_number = take_file_memory(fd_, offset - alias_.file_bytes, bytes); error_number != 0) {
     punch(offset, bytes);  // the call may have taken a part of the memory
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    forget(bytes);
     return no_memory(bytes, used, error_number);
   }
+  if (join) join_pages(offset, bytes, processor_time() - before);
+  return {};
+}
+
+void Window::join_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] std::size_t bytes,
+                        [[maybe_unused]] std::int64_t taking) const {
 #ifdef MADV_COLLAPSE
-  if (huge_pages_ == HugePages::transparent && bytes >= kHugePage) {
-    // fallocate takes ordinary pages. This call joins those that fill huge pages, which takes no more memory.
-    // It is never used for the whole window, because the kernel's own thread would fill the holes between
-    // small blocks. A kernel that cannot join them (before Linux 6.1, or without contiguous memory) leaves
-    // them as they are.
-    ::madvise(base() + offset, bytes, MADV_COLLAPSE);
+  // fallocate takes ordinary pages. This call joins those that fill huge pages, which takes no more memory.
+  // It is never used for the whole window, because the kernel's own thread would fill the holes between small
+  // blocks. A kernel that cannot join them (before Linux 6.1, or without contiguous memory) leaves them as
+  // they are.
+  //
+  // To join pages copies them, and takes several times as long as to take them (3.5 ms and 1.2 ms for 2 MiB).
+  // So it goes on only for a time that the caller hardly notices, or that is half of what it has waited
+  // already. The rest of a large block stays in ordinary pages.
+  constexpr std::size_t kStep = std::size_t{16} << 20U;
+  constexpr std::int64_t kUnnoticed = 100'000'000;
+  const std::int64_t until = processor_time() + kUnnoticed + taking / 2;
+  const std::size_t end = (offset + bytes) / kHugePage * kHugePage;
+  for (std::size_t at = round_up(offset, kHugePage); at < end; at += kStep) {
+    if (::madvise(base() + at, std::min(kStep, end - at), MADV_COLLAPSE) != 0 && errno == EINVAL) return;
+    if (processor_time() > until) return;
   }
 #endif
-  return {};
+}
+
+void Window::share_limit(std::atomic<std::uint64_t>& shown, std::function<std::uint64_t()> others) {
+  shown_ = &shown;
+  others_ = std::move(others);
+  shown_->store(used(), std::memory_order_relaxed);
+}
+
+bool Window::may_use(std::size_t bytes) const {
+  if (bytes <= share_ || !others_) return true;
+  // The sum may be out of date by what others take at this moment, which the limit, half of the memory,
+  // bears.
+  const std::uint64_t others = others_();
+  return others <= limit_ && bytes <= limit_ - others;
+}
+
+void Window::forget(std::size_t bytes) {
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (shown_ != nullptr) shown_->fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 void Window::release(std::size_t offset, std::size_t bytes) {
   punch(offset, bytes);
-  used_.fetch_sub(bytes, std::memory_order_relaxed);
+  forget(bytes);
 }
 
 void Window::punch(std::size_t offset, std::size_t bytes) const {
@@ -245,6 +305,13 @@ std::byte* Window::aliased(const void* address, std::size_t bytes) const noexcep
 }
 
 Status Window::no_memory(std::size_t asked, std::size_t used, int error_number) const {
+  if (error_number == 0 && !may_use(used + asked)) {
+    return {
+        RMA_ERR_NO_MEMORY,
+        text("the heap has no room for {} bytes more: of {}, which the ranks of this host share, {} are used "
+             "here and {} by the others; set RMA_HEAP_SIZE, which is each rank's own",
+             asked, limit_, used, others_())};
+  }
   if (error_number == 0) {
     return {RMA_ERR_NO_MEMORY,
             text("the heap has no room for {} bytes more: {} of {} are used; raise RMA_HEAP_SIZE", asked,

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 
 #include "malloc/alias.hpp"
 #include "malloc/process_heap.hpp"
@@ -19,6 +21,9 @@ enum class HugePages {
 
 struct WindowOptions {
   std::size_t limit = 0;  ///< the maximum of backed bytes (the setting RMA_HEAP_SIZE), above 0
+  /// The bytes that this window may back whatever the windows of other processes use; see share_limit().
+  std::size_t share = SIZE_MAX;
+  std::size_t addresses = SIZE_MAX;  ///< the most addresses that the window may have
   HugePages huge_pages = HugePages::off;
   std::size_t reserved = 0;  ///< addresses that the window has besides those for twice the limit
 };
@@ -58,7 +63,8 @@ class AddressRange {
 ///
 /// The range is sparse. This process and its peers may touch a byte between back() and release() of its page.
 /// back() has then taken the memory from the system, so that no access raises SIGBUS. There are more than
-/// twice as many addresses as the limit, so that freed blocks of other sizes leave room for a new block.
+/// twice as many addresses as the limit, so that freed blocks of other sizes leave room for a new block,
+/// unless the process may not have so many.
 ///
 /// If the program has aliased memory (alias.hpp), the window begins with the file behind that memory. The
 /// rest of the window is its own memfd.
@@ -98,6 +104,11 @@ class Window {
   /// Returns the page size. Offsets and sizes of back() and release() must be multiples of it.
   [[nodiscard]] std::size_t granule() const noexcept { return granule_; }
 
+  /// From now on the limit is for all windows of the host together: each shows in `shown` what it uses, and
+  /// `others` returns what the others show. Beyond its own share this window leaves the others theirs. Both
+  /// outlive the window. Called once, by a thread that alone uses the window.
+  void share_limit(std::atomic<std::uint64_t>& shown, std::function<std::uint64_t()> others);
+
   /// Takes memory for [offset, offset + bytes), which lies behind the aliased memory, and none of which may
   /// be backed already. It reads as zeros. RMA_ERR_NO_MEMORY if the limit is reached or the system has no
   /// more memory; then nothing is backed.
@@ -108,16 +119,25 @@ class Window {
  private:
   Window() noexcept = default;
   [[nodiscard]] Status no_memory(std::size_t asked, std::size_t used, int error_number) const;
+  /// Returns whether this window may use `bytes` in all.
+  [[nodiscard]] bool may_use(std::size_t bytes) const;
+  /// Asks the kernel to join the pages of [offset, offset + bytes), which were taken in `taking` nanoseconds.
+  void join_pages(std::size_t offset, std::size_t bytes, std::int64_t taking) const;
   void punch(std::size_t offset, std::size_t bytes) const;
+  /// Counts `bytes` as not used any more.
+  void forget(std::size_t bytes);
 
   AddressRange range_;
   const ProcessHeap* heap_ = nullptr;
   Alias alias_;
   int fd_ = -1;
   std::size_t limit_ = 0;
+  std::size_t share_ = 0;
   std::size_t granule_ = 0;
   HugePages huge_pages_ = HugePages::off;
   std::atomic<std::size_t> used_{0};
+  std::atomic<std::uint64_t>* shown_ = nullptr;  ///< null until share_limit()
+  std::function<std::uint64_t()> others_;
 };
 
 /// A file of another process, which has handed it over.
@@ -133,9 +153,10 @@ class PeerWindow {
   PeerWindow() noexcept = default;
 
   /// Maps the window's own file, the aliased memory in front of it, and the process heap behind it. Needs the
-  /// descriptors only during the call. RMA_ERR_SYSTEM if one is not open, is smaller than its `bytes`, or could
-  /// become smaller.
-  static Result<PeerWindow> map(const PeerFile& window, const PeerFile& heap = {}, const PeerFile& alias = {});
+  /// descriptors only during the call. RMA_ERR_SYSTEM if one is not open, is smaller than its `bytes`, or
+  /// could become smaller.
+  static Result<PeerWindow> map(const PeerFile& window, const PeerFile& heap = {},
+                                const PeerFile& alias = {});
 
   [[nodiscard]] std::byte* base() const noexcept { return range_.base(); }
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }

@@ -46,8 +46,9 @@ std::span<const RenamedSetting> renamed_settings() {
 std::span<const SettingInfo> setting_table() {
   static const std::array table = {
       SettingInfo{"RMA_HEAP_SIZE", &Settings::heap_size, "0", 0, 64 * kTebi, "bytes", kRank,
-                  "The maximum memory that one rank's heap may hold. 0 takes half of the memory that the "
-                  "machine and its control groups allow, divided by the number of ranks of the host"},
+                  "The maximum memory that one rank's heap may hold. 0 lets all ranks of the host together "
+                  "have half of the memory that the machine and its control groups allow, and each its "
+                  "part of that in any case; less if ulimit -v or -f leaves less room"},
       SettingInfo{"RMA_HEAP_KEEP", &Settings::heap_keep, "32M", 0, 64 * kTebi, "bytes", kRank,
                   "The maximum freed memory of the heap that stays for the next allocations. With a network, "
                   "all of it stays"},
@@ -63,7 +64,8 @@ std::span<const SettingInfo> setting_table() {
           "other ranks of the host reach them by system calls"},
       SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "", kRank,
                   "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
-                  "2 MiB and more, which takes no more memory. hugetlb needs reserved pages"},
+                  "2 MiB and more, which takes no more memory, until 0.1 s and half of the time of the "
+                  "allocation have gone. hugetlb needs reserved pages"},
       SettingInfo{
           "RMA_MAX_REGIONS", &Settings::max_regions, "128K", 8, 4U << 20U, "regions", kRank,
           "The most memory ranges that a rank can show to others. The heap takes one entry, and so does each "

@@ -10,16 +10,31 @@
 #include "malloc/window_backing.hpp"
 #include "util/log.hpp"
 #include "util/memory_limit.hpp"
+#include "util/process_limits.hpp"
 #include "util/text.hpp"
 
 namespace rma {
 namespace {
 
-/// Returns the heap size for RMA_HEAP_SIZE=0: half of the memory that the job may use here, divided by its
-/// local ranks.
-std::uint64_t automatic_heap_size(std::size_t local_ranks) {
-  constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
-  return std::max(kUnit, usable_memory() / 2 / local_ranks / kUnit * kUnit);
+/// Returns how many addresses the window of one of `locals` ranks of this host may have.
+std::uint64_t window_addresses(std::size_t locals) {
+  // Each rank maps the windows of all. A quarter of the 47 bits of user addresses are for them; and half of
+  // what this process may have, because segments of messages, stacks and the program need some too.
+  constexpr std::uint64_t kMapped = std::uint64_t{1} << 45U;
+  return std::min(largest_file(), std::min(kMapped, free_addresses() / 2) / locals);
+}
+
+/// Sizes the window for RMA_HEAP_SIZE=0. All ranks of the host together may use half of the memory that the
+/// job may use here, and each its part of that in any case.
+WindowOptions automatic_size(std::size_t locals) {
+  constexpr std::uint64_t kUnit = std::uint64_t{1} << 20U;
+  constexpr std::uint64_t kLeast = 4 * kUnit;  // with less, MPI and SHMEM do not start
+  const std::uint64_t addresses = window_addresses(locals);
+  const std::uint64_t together = usable_memory() / 2;
+  const std::uint64_t most = std::max(kLeast, std::min(together, addresses / 5 * 2) / kUnit * kUnit);
+  return {.limit = most,
+          .share = std::min(most, std::max(kUnit, together / locals / kUnit * kUnit)),
+          .addresses = std::max(addresses, kLeast)};
 }
 
 HugePages window_pages(HugePagesSetting setting) {
@@ -61,10 +76,10 @@ Status HeapMemory::alias(std::byte* address, std::size_t bytes, bool joined) {
 }
 
 Result<std::unique_ptr<HeapMemory>> HeapMemory::reserve(const Settings& settings, std::size_t locals) {
-  const WindowOptions options = {
-      .limit = settings.heap_size != 0 ? settings.heap_size : automatic_heap_size(locals),
-      .huge_pages = window_pages(settings.huge_pages),
-      .reserved = RegionTable::directory_bytes(settings.max_regions)};
+  WindowOptions options =
+      settings.heap_size != 0 ? WindowOptions{.limit = settings.heap_size} : automatic_size(locals);
+  options.huge_pages = window_pages(settings.huge_pages);
+  options.reserved = RegionTable::directory_bytes(settings.max_regions);
   auto window = Window::create(options, own_alias());
   if (!window.ok()) return std::move(window).status();
   return std::unique_ptr<HeapMemory>(new HeapMemory(std::move(window).value()));

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +37,10 @@ class HeapMemory {
   [[nodiscard]] Status start(const Settings& settings, Rails& rails);
 
   [[nodiscard]] const Window& window() const { return window_; }
+  /// See Window::share_limit().
+  void share_limit(std::atomic<std::uint64_t>& shown, std::function<std::uint64_t()> others) {
+    window_.share_limit(shown, std::move(others));
+  }
   /// Returns the region directory.
   [[nodiscard]] std::span<std::byte> directory() const {
     return {window_.base() + directory_offset_, directory_bytes_};

@@ -92,6 +92,8 @@ Status Job::start() {
   }
   const auto doorbell = provide(Service::doorbell, sizeof(Doorbell));
   if (!doorbell.ok()) return {doorbell.status().code(), std::string(doorbell.status().text())};
+  const auto use = provide(Service::heap_use, sizeof(std::atomic<std::uint64_t>));
+  if (!use.ok()) return {use.status().code(), std::string(use.status().text())};
   return {};
 }
 
@@ -170,18 +172,33 @@ Status Job::map_host() {
     partners.push_back({.rank = rank, .card = card->head.host});
     cards.emplace(rank, std::move(card).value());
   }
-  return host_.meet(partners, [&](int rank, transport::HostPeer& process) {
+  Status met = host_.meet(partners, [&](int rank, transport::HostPeer& process) {
     return map_peer(rank, cards.at(rank), process).within(text("heap of rank {}", rank));
   });
+  if (!met.ok()) return met;
+  std::vector<const std::atomic<std::uint64_t>*> others;
+  for (const auto& [rank, card] : partners) {
+    if (service(Service::heap_use, rank).size() >= sizeof(std::atomic<std::uint64_t>))
+      others.push_back(&heap_use(rank));
+  }
+  memory_->share_limit(heap_use(this->rank()), [others = std::move(others)] {
+    std::uint64_t sum = 0;
+    for (const auto* const one : others) sum += one->load(std::memory_order_relaxed);
+    return sum;
+  });
+  return {};
+}
+
+std::atomic<std::uint64_t>& Job::heap_use(int rank) const {
+  return *reinterpret_cast<std::atomic<std::uint64_t>*>(service(Service::heap_use, rank).data());
 }
 
 Status Job::map_peer(int rank, const ProcessCard& card, transport::HostPeer& process) {
   using transport::Handed;
   const ProcessCard::Head& head = card.head;
-  auto window =
-      PeerWindow::map({.fd = process.file(Handed::window), .bytes = head.bytes - head.alias_bytes},
-                      {.fd = process.file(Handed::process_heap), .bytes = head.process_heap_bytes},
-                      {.fd = process.file(Handed::alias), .bytes = head.alias_bytes});
+  auto window = PeerWindow::map({.fd = process.file(Handed::window), .bytes = head.bytes - head.alias_bytes},
+                                {.fd = process.file(Handed::process_heap), .bytes = head.process_heap_bytes},
+                                {.fd = process.file(Handed::alias), .bytes = head.alias_bytes});
   if (!window.ok()) return std::move(window).status();
   for (const Handed kind : {Handed::window, Handed::process_heap, Handed::alias}) process.close(kind);
   auto peer = std::make_unique<MappedProcess>();

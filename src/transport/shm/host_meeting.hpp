@@ -34,7 +34,7 @@ class HostMeeting {
     std::uint64_t magic = kMagic;
     std::array<std::uint64_t, 2> secret = {};  ///< that of the process that it talks to
     std::int32_t rank = -1;                    ///< of the process that speaks
-    std::uint32_t kinds = 0;                   ///< a bit for each kind of descriptor that follows, in this order
+    std::uint32_t kinds = 0;  ///< a bit for each kind of descriptor that follows, in this order
   };
   static_assert(sizeof(Words) == 32);
   using Met = std::function<Status(int rank, HostPeer peer)>;
@@ -75,11 +75,11 @@ class HostMeeting {
   const std::span<const HostPeers::Partner> partners_;
   const Met met_;
   std::vector<Connection> connections_;
-  std::vector<bool> done_;      ///< by partner
-  std::size_t left_;            ///< partners that are not done
-  std::size_t next_ = 0;        ///< the partner to call next, if its rank is lower
-  std::size_t calls_ = 0;       ///< own calls under way
-  bool crowded_ = false;        ///< the system has no room now for a call or for descriptors on their way
+  std::vector<bool> done_;  ///< by partner
+  std::size_t left_;        ///< partners that are not done
+  std::size_t next_ = 0;    ///< the partner to call next, if its rank is lower
+  std::size_t calls_ = 0;   ///< own calls under way
+  bool crowded_ = false;    ///< the system has no room now for a call or for descriptors on their way
 };
 
 }  // namespace rma::transport

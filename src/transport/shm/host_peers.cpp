@@ -27,7 +27,7 @@ constexpr int kBacklog = 4096;
 /// Raises the soft limit on descriptors by those that this process takes for `processes` others, so that the
 /// program has as many for itself as before.
 void raise_descriptor_limit(std::size_t processes) {
-  constexpr rlim_t kKept = 3;      // of each process: its pidfd, its wakeup, and its segment until that is mapped
+  constexpr rlim_t kKept = 3;  // of each process: its pidfd, its wakeup, and its segment until that is mapped
   constexpr rlim_t kPassing = 64;  // while the processes meet
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -77,17 +77,17 @@ Status HostPeers::offer(Handed kind, int file) {
 }
 
 Status HostPeers::meet(std::span<const Partner> partners, const Use& use) {
+  // Closed at the end, also after a failure, so that no partner goes on waiting for this process.
+  const Descriptor socket = std::move(socket_);
   if (Status status = add_self(); !status.ok()) return status;
   if (partners.empty()) return {};
-  HostMeeting meeting({.rank = rank_, .socket = socket_.get(), .card = card_, .files = offered_}, partners,
+  HostMeeting meeting({.rank = rank_, .socket = socket.get(), .card = card_, .files = offered_}, partners,
                       [&](int rank, HostPeer peer) {
                         if (Status status = use(rank, peer); !status.ok()) return status;
                         add(rank, std::move(peer));
                         return Status();
                       });
-  Status status = meeting.run();
-  socket_ = Descriptor();
-  return status;
+  return meeting.run();
 }
 
 Status HostPeers::add_self() {

@@ -47,7 +47,7 @@ struct FileIdentity {
 struct HostCard {
   std::array<std::uint64_t, 2> secret = {};  ///< drawn at random; zeros if the process hands over nothing
   std::array<char, 16> name = {};            ///< the abstract name of its socket, without the zero in front
-  std::uint64_t network = 0;                 ///< its network namespace, in which the name is valid; 0: unknown
+  std::uint64_t network = 0;  ///< its network namespace, in which the name is valid; 0: unknown
   std::array<FileIdentity, kHanded> files = {};
 
   bool operator==(const HostCard&) const = default;
@@ -64,7 +64,9 @@ struct HostPeer {
   [[nodiscard]] int file(Handed kind) const { return files[static_cast<std::size_t>(kind)].get(); }
   void close(Handed kind) { files[static_cast<std::size_t>(kind)] = Descriptor(); }
   /// Returns a descriptor that is readable once the process has ended.
-  [[nodiscard]] int end() const { return file(Handed::process) >= 0 ? file(Handed::process) : connection.get(); }
+  [[nodiscard]] int end() const {
+    return file(Handed::process) >= 0 ? file(Handed::process) : connection.get();
+  }
 };
 
 /// The processes of this host: what this one hands to the others, and what it has got from them.
@@ -88,6 +90,8 @@ class HostPeers {
   /// Offers the file of a descriptor, which stays the caller's and open until meet() has returned.
   /// RMA_ERR_SYSTEM if it is not open.
   [[nodiscard]] Status offer(Handed kind, int file);
+  /// Takes an offer back.
+  void withhold(Handed kind) { offered_[static_cast<std::size_t>(kind)] = -1; }
   /// Returns this process's card. Complete after the last offer().
   [[nodiscard]] const HostCard& card() const { return card_; }
 

@@ -82,8 +82,8 @@ class MappedSegment {
 
   /// Maps the file of a segment. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<MappedSegment> map(int fd, std::size_t bytes);
-  /// Maps the segment of the process that published `card`, which has handed `file` over. RMA_ERR_LAUNCH if the
-  /// segment does not match the card; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
+  /// Maps the segment of the process that published `card`, which has handed `file` over. RMA_ERR_LAUNCH if
+  /// the segment does not match the card; RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM.
   [[nodiscard]] static Result<MappedSegment> of(const ShmCard& card, int file);
 
   [[nodiscard]] SegmentHead& head() const { return *reinterpret_cast<SegmentHead*>(base_); }

@@ -19,8 +19,9 @@
 namespace rma::transport {
 
 struct ShmOptions {
-  HostPeers* host = nullptr;  ///< the processes of this host, which are met before any is connected; outlives all
-  int rank = 0;             ///< rank of this process; peers are named by their ranks
+  HostPeers* host =
+      nullptr;   ///< the processes of this host, which are met before any is connected; outlives all
+  int rank = 0;  ///< rank of this process; peers are named by their ranks
   std::vector<int> locals;  ///< ranks of all processes of the host, ascending
   std::chrono::milliseconds connect_timeout{10'000};
   bool cma = true;  ///< transfers by cross memory attach are allowed
@@ -42,7 +43,8 @@ struct ShmOptions {
 /// after all messages that the peer has sent. Thread-safe.
 class ShmMessageEndpoint final : public MessageEndpoint {
  public:
-  /// Makes an endpoint, and offers its memory to the processes of the host. RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
+  /// Makes an endpoint, and offers its memory to the processes of the host. RMA_ERR_NO_MEMORY,
+  /// RMA_ERR_SYSTEM, RMA_ERR_LAUNCH if the ranks are invalid.
   [[nodiscard]] static Result<std::unique_ptr<ShmMessageEndpoint>> create(const ShmOptions& options);
   ~ShmMessageEndpoint() override;
 

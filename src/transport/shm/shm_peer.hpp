@@ -20,8 +20,8 @@ namespace rma::transport {
 /// Sending is thread-safe.
 class ShmPeer {
  public:
-  /// Maps the segment that `host`, the process of the card, has handed over. The peer does not notice. Returns
-  /// the errors of MappedSegment::of(). `host` outlives the result.
+  /// Maps the segment that `host`, the process of the card, has handed over. The peer does not notice.
+  /// Returns the errors of MappedSegment::of(). `host` outlives the result.
   [[nodiscard]] static Result<std::unique_ptr<ShmPeer>> meet(const ShmCard& card, std::size_t seat,
                                                              HostPeer& host);
 

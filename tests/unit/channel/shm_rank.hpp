@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -24,6 +25,7 @@ inline std::uint64_t counted(Counter counter) { return total_counts()[static_cas
 /// The data that the ranks of a test share, besides messages.
 struct ShmHost {
   std::array<std::array<std::byte, sizeof(transport::ShmCard)>, kMostRanks> cards;
+  std::array<transport::HostCard, kMostRanks> hosts;
   std::atomic<int> opened;
   std::atomic<int> finished;
   std::atomic<std::uint64_t> rings;
@@ -47,19 +49,21 @@ struct ShmShape {
 class ShmRank {
  public:
   ShmRank(ShmHost& host, const ShmShape& shape, int rank, std::uint64_t seed)
-      : host_(host), shape_(shape), rank_(rank) {
+      : host_(host), shape_(shape), rank_(rank), processes_(rank, locals_of(shape)) {
+    const Status ready = processes_.open();
+    EXPECT_TRUE(ready.ok()) << ready.text();
     for (int peer = 0; peer < shape.ranks; ++peer) {
       to_.emplace_back(seed + static_cast<std::uint64_t>(rank * kMostRanks + peer));
       from_.emplace_back(seed + static_cast<std::uint64_t>(peer * kMostRanks + rank));
     }
-    std::vector<int> locals(static_cast<std::size_t>(shape.ranks));
-    for (int peer = 0; peer < shape.ranks; ++peer) locals[static_cast<std::size_t>(peer)] = peer;
-    auto opened = transport::ShmTransport::open({.rank = rank,
-                                                 .locals = locals,
+    auto opened = transport::ShmTransport::open({.host = &processes_,
+                                                 .rank = rank,
+                                                 .locals = locals_of(shape),
                                                  .connect_timeout = std::chrono::seconds(60),
                                                  .segment_bytes = std::size_t{1} << 24U});
     EXPECT_TRUE(opened.ok()) << opened.status().text();
     std::ranges::copy(opened.value()->card(), host.cards[static_cast<std::size_t>(rank)].begin());
+    host.hosts[static_cast<std::size_t>(rank)] = processes_.card();
     std::vector<std::unique_ptr<transport::Transport>> transports;
     transports.push_back(std::move(opened).value());
     rails_ = std::make_unique<Rails>(std::move(transports));
@@ -82,6 +86,13 @@ class ShmRank {
   [[nodiscard]] bool connect() {
     ++host_.opened;
     if (!comes_true([this] { return host_.opened == shape_.ranks; })) return false;
+    std::vector<transport::HostPeers::Partner> partners;
+    for (int peer = 0; peer < shape_.ranks; ++peer) {
+      if (peer != rank_)
+        partners.push_back({.rank = peer, .card = host_.hosts[static_cast<std::size_t>(peer)]});
+    }
+    const Status met = processes_.meet(partners, [](int, transport::HostPeer&) { return Status(); });
+    if (!met.ok()) return ADD_FAILURE() << met.text(), false;
     for (int step = 1; step < shape_.ranks; ++step) {
       const int peer = (rank_ + step) % shape_.ranks;
       const Status status = (*rails_)[0].connect(peer, host_.cards[static_cast<std::size_t>(peer)]);
@@ -152,6 +163,12 @@ class ShmRank {
  private:
   using Bytes = std::vector<std::byte>;
 
+  static std::vector<int> locals_of(const ShmShape& shape) {
+    std::vector<int> locals(static_cast<std::size_t>(shape.ranks));
+    std::iota(locals.begin(), locals.end(), 0);
+    return locals;
+  }
+
   /// Returns the next message of a sequence: mostly short, sometimes too long for a ring.
   static Bytes draw(std::mt19937_64& random) {
     const std::uint64_t most = random() % 8 == 0 ? kShmMessage - sizeof(MessageHeader) : 60;
@@ -185,6 +202,7 @@ class ShmRank {
   ShmHost& host_;
   const ShmShape shape_;
   const int rank_;
+  transport::HostPeers processes_;
   std::vector<std::mt19937_64> to_;
   std::vector<std::mt19937_64> from_;
   std::uint64_t received_ = 0;

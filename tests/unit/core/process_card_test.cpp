@@ -20,7 +20,7 @@ ProcessCard sample() {
   card.head.pid = 4711;
   card.head.base = 0x7f00'0000'0000;
   card.head.bytes = 1U << 20U;
-  card.head.window_fd = 9;
+  card.head.host.secret = {5, 9};
   for (std::size_t i = 0; i < kServices; ++i)
     card.head.services[i] = {.offset = 4096 * i, .bytes = 64 * (i + 1)};
   card.head.atomics_by_device = 1;
@@ -46,7 +46,7 @@ TEST(ProcessCard, ComesBackAsItWas) {
   EXPECT_EQ(decoded.value().head.pid, 4711U);
   EXPECT_EQ(decoded.value().head.base, card.head.base);
   EXPECT_EQ(decoded.value().head.bytes, card.head.bytes);
-  EXPECT_EQ(decoded.value().head.window_fd, 9U);
+  EXPECT_EQ(decoded.value().head.host, card.head.host);
   for (std::size_t i = 0; i < kServices; ++i) {
     EXPECT_EQ(decoded.value().head.services[i].offset, 4096 * i);
     EXPECT_EQ(decoded.value().head.services[i].bytes, 64 * (i + 1));

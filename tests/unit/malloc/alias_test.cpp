@@ -108,7 +108,7 @@ TEST_F(AliasTest, IsAPartOfTheWindow) {
 
     ASSERT_TRUE(window->back(front, kPageBytes).ok());
     window->base()[front] = std::byte{2};
-    auto peer = PeerWindow::map(getpid(), {.fd = window->fd(), .bytes = window->address_bytes() - front}, {},
+    auto peer = PeerWindow::map({.fd = window->fd(), .bytes = window->address_bytes() - front}, {},
                                 {.fd = own_alias()->fd, .bytes = front});
     ASSERT_TRUE(peer.ok()) << peer.status().text();
     ASSERT_EQ(peer->address_bytes(), window->address_bytes());

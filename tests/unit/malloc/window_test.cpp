@@ -155,10 +155,50 @@ TEST(WindowDeathTest, AGuardFollowsTheWindow) {
   EXPECT_DEATH(window.base()[window.address_bytes()] = std::byte{1}, "");
 }
 
+TEST(WindowTest, SharesItsLimitAndKeepsItsShare) {
+  auto made = Window::create({.limit = 8 * kMiB, .share = 2 * kMiB});
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  Window& window = made.value();
+  ASSERT_TRUE(window.back(0, kMiB).ok());
+  std::atomic<std::uint64_t> shown = 77;
+  std::uint64_t others = 8 * kMiB;
+  window.share_limit(shown, [&] { return others; });
+  EXPECT_EQ(shown, kMiB);
+  EXPECT_TRUE(window.back(kMiB, kMiB).ok()) << "its share is its own";
+  const Status refused = window.back(2 * kMiB, kMiB);
+  EXPECT_EQ(refused.code(), RMA_ERR_NO_MEMORY);
+  for (const std::size_t number : {8 * kMiB, 2 * kMiB, kMiB}) {
+    EXPECT_THAT(std::string(refused.text()), HasSubstr(std::to_string(number)));
+  }
+  EXPECT_THAT(std::string(refused.text()), HasSubstr("RMA_HEAP_SIZE"));
+  others = 5 * kMiB;
+  EXPECT_TRUE(window.back(2 * kMiB, kMiB).ok());
+  EXPECT_EQ(shown, 3 * kMiB);
+  EXPECT_EQ(window.back(3 * kMiB, kMiB).code(), RMA_ERR_NO_MEMORY);
+  window.release(0, 3 * kMiB);
+  EXPECT_EQ(shown, 0U);
+  others = 0;
+  EXPECT_TRUE(window.back(0, 8 * kMiB).ok()) << "all of it";
+  others = UINT64_MAX;
+  window.release(0, 8 * kMiB);
+  EXPECT_TRUE(window.back(0, 2 * kMiB).ok());
+  EXPECT_FALSE(window.back(2 * kMiB, kMiB).ok());
+}
+
+TEST(WindowTest, MakesDoWithFewAddresses) {
+  auto window = Window::create({.limit = 8 * kMiB, .addresses = 12 * kMiB});
+  ASSERT_TRUE(window.ok()) << window.status().text();
+  EXPECT_EQ(window->address_bytes(), 12 * kMiB);
+  EXPECT_TRUE(window->back(4 * kMiB, 8 * kMiB).ok());
+  const auto too_few = Window::create({.limit = 8 * kMiB, .addresses = 7 * kMiB});
+  EXPECT_EQ(too_few.status().code(), RMA_ERR_NO_MEMORY);
+  EXPECT_THAT(std::string(too_few.status().text()), HasSubstr("ulimit -v"));
+}
+
 TEST(PeerWindowTest, SeesTheSameMemory) {
   Window window = make_window(kMiB);
   ASSERT_TRUE(window.back(0, window.granule()).ok());
-  auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()});
+  auto peer = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()});
   ASSERT_TRUE(peer.ok()) << peer.status().text();
   EXPECT_NE(peer->base(), window.base());
   window.base()[100] = std::byte{42};
@@ -173,7 +213,7 @@ TEST(PeerWindowTest, SeesAProcessHeapBehindTheWindow) {
   ASSERT_TRUE(made.ok() && other.ok());
   const Window& window = made.value();
   const Window& heap = other.value();
-  auto peer = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
+  auto peer = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()},
                               {.fd = heap.fd(), .bytes = heap.address_bytes()});
   ASSERT_TRUE(peer.ok()) << peer.status().text();
   ASSERT_EQ(peer->address_bytes(), window.address_bytes() + heap.address_bytes());
@@ -181,8 +221,8 @@ TEST(PeerWindowTest, SeesAProcessHeapBehindTheWindow) {
   heap.base()[0] = std::byte{4};
   EXPECT_EQ(peer->base()[window.address_bytes() - 1], std::byte{3});
   EXPECT_EQ(peer->base()[window.address_bytes()], std::byte{4});
-  const auto no_such = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes()},
-                                       {.fd = 1 << 20, .bytes = kMiB});
+  const auto no_such =
+      PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes()}, {.fd = 1 << 20, .bytes = kMiB});
   EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
 }
 
@@ -231,7 +271,9 @@ TEST(PeerWindowTest, ReachesAnotherProcess) {
     _exit(window->base()[1] == std::byte{10} ? 0 : 2);
   }
   wait_for(1);
-  auto peer = PeerWindow::map(child, {.fd = shared->fd, .bytes = shared->bytes});
+  const int file = open(fmt::format("/proc/{}/fd/{}", child, shared->fd.load()).c_str(), O_RDWR | O_CLOEXEC);
+  auto peer = PeerWindow::map({.fd = file, .bytes = shared->bytes});
+  close(file);
   if (peer.ok()) {
     EXPECT_EQ(peer->base()[0], std::byte{9});
     peer->base()[1] = std::byte{10};
@@ -247,10 +289,10 @@ TEST(PeerWindowTest, ReachesAnotherProcess) {
 
 TEST(PeerWindowTest, RefusesWhatIsNoWindow) {
   const Window window = make_window(kMiB);
-  const auto no_such = PeerWindow::map(getpid(), {.fd = 1 << 20, .bytes = kMiB});
+  const auto no_such = PeerWindow::map({.fd = 1 << 20, .bytes = kMiB});
   EXPECT_EQ(no_such.status().code(), RMA_ERR_SYSTEM);
-  EXPECT_THAT(std::string(no_such.status().text()), HasSubstr("/proc/"));
-  const auto too_small = PeerWindow::map(getpid(), {.fd = window.fd(), .bytes = window.address_bytes() + 1});
+  EXPECT_THAT(std::string(no_such.status().text()), HasSubstr("something else than a heap window"));
+  const auto too_small = PeerWindow::map({.fd = window.fd(), .bytes = window.address_bytes() + 1});
   EXPECT_EQ(too_small.status().code(), RMA_ERR_SYSTEM);
 }
 
@@ -271,9 +313,9 @@ TEST(PeerWindowTest, RefusesAWindowThatCouldBeShortened) {
   const int file = memfd_create("no-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   ASSERT_GE(file, 0);
   ASSERT_EQ(ftruncate(file, 2 * kMiB), 0);
-  EXPECT_EQ(PeerWindow::map(getpid(), {.fd = file, .bytes = kMiB}).status().code(), RMA_ERR_SYSTEM);
+  EXPECT_EQ(PeerWindow::map({.fd = file, .bytes = kMiB}).status().code(), RMA_ERR_SYSTEM);
   ASSERT_EQ(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
-  EXPECT_TRUE(PeerWindow::map(getpid(), {.fd = file, .bytes = kMiB}).ok());
+  EXPECT_TRUE(PeerWindow::map({.fd = file, .bytes = kMiB}).ok());
   close(file);
 }
 

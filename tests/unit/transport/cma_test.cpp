@@ -1,5 +1,6 @@
 #include "transport/shm/cma_transport.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -54,7 +55,12 @@ class Child {
  public:
   Child() : Child(fork()) {}
   explicit Child(pid_t forked) : process_(forked) {
-    if (process_ != 0) return;
+    if (process_ != 0) {
+      peer_.process = process_;
+      peer_.files[static_cast<std::size_t>(Handed::process)] =
+          Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process_, 0)));
+      return;
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (true) pause();
   }
@@ -63,11 +69,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] pid_t process() const { return process_; }
-  [[nodiscard]] std::vector<std::byte> card() const {
-    const auto identity = identify(process_);
-    EXPECT_TRUE(identity.ok());
-    return CmaTransport::card_of(identity.ok() ? identity.value() : ProcessIdentity());
-  }
+  [[nodiscard]] const HostPeer& peer() const { return peer_; }
+  [[nodiscard]] std::vector<std::byte> card() const { return CmaTransport::card_of(peer_); }
   void end() {
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
@@ -77,6 +80,7 @@ class Child {
 
  private:
   pid_t process_;
+  HostPeer peer_;
 };
 
 class Cma : public testing::Test {
@@ -205,15 +209,24 @@ TEST_F(Cma, AnotherProcessWithThePeersNumberIsNotThePeer) {
   EXPECT_EQ(there, std::byte{77}) << "it was written to";
 }
 
-TEST_F(Cma, AProcessThatStartedAtAnotherTimeThanThePeerIsNotConnected) {
-  const Child child;
-  auto identity = identify(child.process());
-  ASSERT_TRUE(identity.ok());
-  --identity->started;
-  const Status status = cma.connect(kChild, CmaTransport::card_of(identity.value()));
+TEST_F(Cma, AProcessThatHasEndedIsNotConnected) {
+  Child child;
+  child.end();
+  const Status status = cma.connect(kChild, child.card());
   EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
-  EXPECT_NE(status.text().find("is another now"), std::string_view::npos) << status.text();
+  EXPECT_NE(status.text().find("has ended"), std::string_view::npos) << status.text();
   EXPECT_EQ(read(kChild, {local(0, 8)}, mine.data()), RMA_ERR_PEER_LOST);
+}
+
+TEST_F(Cma, AProcessWithoutANumberHereIsOutOfReach) {
+  HostPeer elsewhere = {.process = 0, .files = {}, .connection = {}};
+  const Child child;
+  elsewhere.files[static_cast<std::size_t>(Handed::process)] =
+      Descriptor(fcntl(child.peer().file(Handed::process), F_DUPFD_CLOEXEC, 0));
+  EXPECT_EQ(cma.connect(kChild, CmaTransport::card_of(elsewhere)).code(), RMA_ERR_UNSUPPORTED);
+  const Local piece = local(0, 8);
+  EXPECT_EQ(cma.post_read(kChild, {&piece, 1}, remote(mine.data()), 1, {}), RMA_ERR_UNSUPPORTED);
+  EXPECT_EQ(cma.post_write(kChild, remote(mine.data()), {&piece, 1}, 1, {}), RMA_ERR_UNSUPPORTED);
 }
 
 TEST_F(Cma, APeerThatWasNeverConnectedIsLost) {

@@ -26,10 +26,14 @@ class ShmEnd {
     std::vector<std::byte> bytes;
   };
 
-  /// Makes an end with `lent` buffers for any peer. Each peer gets `own` more.
-  ShmEnd(int rank, std::vector<int> locals, std::uint32_t own = 4, std::uint32_t lent = 2,
-         std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
-    auto opened = ShmTransport::open({.rank = rank,
+  /// Makes an end of rank `number` with `lent` buffers for any peer. Each peer gets `own` more.
+  ShmEnd(int number, std::vector<int> locals, std::uint32_t own = 4, std::uint32_t lent = 2,
+         std::chrono::milliseconds timeout = std::chrono::seconds(60))
+      : rank(number), host(number, locals) {
+    const Status ready = host.open();
+    EXPECT_TRUE(ready.ok()) << ready.text();
+    auto opened = ShmTransport::open({.host = &host,
+                                      .rank = number,
                                       .locals = std::move(locals),
                                       .connect_timeout = timeout,
                                       .segment_bytes = std::size_t{1} << 24U});
@@ -44,6 +48,16 @@ class ShmEnd {
 
   [[nodiscard]] MessageEndpoint& messages() const { return *transport->message_endpoint(); }
   [[nodiscard]] ShmCard card() const { return ShmCard::decode(transport->card()).value(); }
+  /// Meets the processes of other ends, which do the same at the same time.
+  [[nodiscard]] bool meet(const std::vector<HostPeers::Partner>& partners) {
+    const Status status = host.meet(partners, [](int, HostPeer&) { return Status(); });
+    EXPECT_TRUE(status.ok()) << status.text();
+    return status.ok();
+  }
+  /// Returns a mapping of this end's own segment, as another process has it.
+  [[nodiscard]] MappedSegment own_segment() const {
+    return MappedSegment::of(card(), host.find(rank)->file(Handed::segment)).value();
+  }
   void add(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       buffers.emplace_back();
@@ -96,11 +110,29 @@ class ShmEnd {
     return ::poll(&fd, 1, 0) == 1;
   }
 
+  const int rank;
+  HostPeers host;
   std::unique_ptr<ShmTransport> transport;
   std::deque<std::array<std::byte, kMessage>> buffers;
   std::vector<Arrived> arrived;
   std::vector<Completion> ended;
 };
+
+/// Makes ends of this process meet.
+inline void meet(const std::vector<ShmEnd*>& ends) {
+  std::vector<std::thread> threads;
+  threads.reserve(ends.size());
+  for (ShmEnd* const end : ends) {
+    threads.emplace_back([&ends, end] {
+      std::vector<HostPeers::Partner> partners;
+      for (const ShmEnd* const other : ends) {
+        if (other != end) partners.push_back({.rank = other->rank, .card = other->host.card()});
+      }
+      EXPECT_TRUE(end->meet(partners));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
 
 /// Connects `one` to `other`, which answers meanwhile.
 inline Status connect(ShmEnd& one, ShmEnd& other, int its_rank) {
@@ -125,6 +157,7 @@ class ShmEndpoints : public testing::Test {
     for (const int rank : {3, 5, 9}) {
       ends.push_back(std::make_unique<ShmEnd>(rank, std::vector<int>{3, 5, 9}, own, lent));
     }
+    meet({ends[0].get(), ends[1].get(), ends[2].get()});
   }
   void open_connected(std::uint32_t own = 4, std::uint32_t lent = 2) {
     open(own, lent);

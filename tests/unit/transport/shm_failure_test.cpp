@@ -15,31 +15,46 @@ class ShmFailure : public testing::Test {
  protected:
   struct Host {
     std::array<ShmCard, 2> cards;
+    std::array<HostCard, 2> hosts;
     std::atomic<int> stage;
   };
-  enum Stage { kNone, kOpen, kConnected };
+  enum Stage { kNone, kOpen, kMeeting, kConnected };
 
   /// Rank 1 connects with rank 0 and then runs `body`, with rank 0's segment as it is mapped there.
   void open(const std::function<void(ShmEnd&, const MappedSegment&)>& body) {
     other.emplace([this, &body] {
       ShmEnd other_end(1, kBothRanks);
-      host->cards[1] = other_end.card();
-      host->stage = kOpen;
-      if (!comes_true([&] { return other_end.poll(), host->stage == kConnected; })) return false;
-      auto raw = MappedSegment::of(host->cards[0]);
+      if (!meet_as_other(other_end)) return false;
+      auto raw = MappedSegment::of(host->cards[0], other_end.host.find(0)->file(Handed::segment));
       if (!raw.ok()) return false;
+      if (!comes_true([&] { return other_end.poll(), host->stage == kConnected; })) return false;
       body(other_end, raw.value());
       _exit(0);
     });
-    ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
     end.emplace(0, kBothRanks);
-    host->cards[0] = end->card();
+    meet_other();
     const Status status = end->transport->connect(1, bytes_of(host->cards[1]));
     ASSERT_TRUE(status.ok()) << status.text();
     while (end->poll() != 0) {
     }
     static_cast<void>(
         end->messages().arm(transport::MessageEndpoint::Events::all));  // takes off the signals of connecting
+  }
+  /// Rank 1, in another process, meets rank 0.
+  [[nodiscard]] bool meet_as_other(ShmEnd& other_end) const {
+    host->cards[1] = other_end.card();
+    host->hosts[1] = other_end.host.card();
+    host->stage = kOpen;
+    return comes_true([&] { return host->stage >= kMeeting; }) &&
+           other_end.meet({{.rank = 0, .card = host->hosts[0]}});
+  }
+  /// Rank 0 meets rank 1.
+  void meet_other() {
+    ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
+    host->cards[0] = end->card();
+    host->hosts[0] = end->host.card();
+    host->stage = kMeeting;
+    ASSERT_TRUE(end->meet({{.rank = 1, .card = host->hosts[1]}}));
   }
   void go_on() { host->stage = kConnected; }
 
@@ -132,30 +147,27 @@ TEST_F(ShmFailure, WhoEndsBeforeItRingsHasSentItAllTheSame) {
 }
 
 TEST_F(ShmFailure, WhoHasEndedIsNotConnectedTo) {
-  {
-    Forked child([this] {
-      const ShmEnd gone(1, kBothRanks);
-      host->cards[1] = gone.card();
-      return true;
-    });
-    ASSERT_TRUE(child.ended_well());
-  }
+  Forked child([this] {
+    ShmEnd gone(1, kBothRanks);
+    return meet_as_other(gone);
+  });
   end.emplace(0, kBothRanks);
+  meet_other();
+  ASSERT_TRUE(child.ended_well());
   EXPECT_EQ(end->transport->connect(1, bytes_of(host->cards[1])).code(), RMA_ERR_PEER_LOST);
 }
 
 TEST_F(ShmFailure, WhoEndsInsteadOfAnsweringIsLostAtOnce) {
   other.emplace([this] {
-    const ShmEnd silent(1, kBothRanks);
-    host->cards[1] = silent.card();
-    host->stage = kOpen;
-    auto raw = MappedSegment::of(silent.card());
-    const bool called = raw.ok() && comes_true([&] { return raw->head().calls.load() != 0; });
+    ShmEnd silent(1, kBothRanks);
+    if (!meet_as_other(silent)) return false;
+    const MappedSegment raw = silent.own_segment();
+    const bool called = comes_true([&] { return raw.head().calls.load() != 0; });
     if (called) _exit(0);  // without closing anything
     return false;
   });
-  ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
   end.emplace(0, kBothRanks, 4, 2, std::chrono::hours(1));
+  meet_other();
   const Status status = end->transport->connect(1, bytes_of(host->cards[1]));
   EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
   EXPECT_NE(status.text().find("has ended"), std::string_view::npos) << status.text();
@@ -166,20 +178,27 @@ TEST_F(ShmFailure, WhoEndsInsteadOfAnsweringIsLostAtOnce) {
 TEST_F(ShmFailure, WhoCallsAndEndsIsRefusedAndOthersAreNot) {
   const std::vector<int> ranks = {0, 1, 2};
   end.emplace(0, ranks);
-  host->cards[0] = end->card();
+  ShmEnd third(2, ranks);
   {
     Forked child([&, this] {
-      const ShmEnd caller(1, ranks);
-      auto met = ShmPeer::meet(host->cards[0], 0);
+      ShmEnd caller(1, ranks);
+      if (!meet_as_other(caller)) return false;
+      auto met = ShmPeer::meet(host->cards[0], 0, *caller.host.find(0));
       if (!met.ok()) return false;
       met.value()->call(1, caller.card());
       _exit(0);
     });
+    ASSERT_TRUE(comes_true([&] { return host->stage == kOpen; }));
+    host->cards[0] = end->card();
+    host->hosts[0] = end->host.card();
+    host->stage = kMeeting;
+    std::thread meeting([&] { EXPECT_TRUE(third.meet({{.rank = 0, .card = host->hosts[0]}})); });
+    EXPECT_TRUE(end->meet({{.rank = 1, .card = host->hosts[1]}, {.rank = 2, .card = third.host.card()}}));
+    meeting.join();
     ASSERT_TRUE(child.ended_well());
   }
   EXPECT_TRUE(end->has_event());
   end->poll();
-  ShmEnd third(2, ranks);
   ASSERT_TRUE(connect(third, *end, 0).ok());
   EXPECT_EQ(third.send(0, 4), RMA_SUCCESS);
   end->poll();
@@ -190,6 +209,7 @@ TEST_F(ShmFailure, WhoCallsAndEndsIsRefusedAndOthersAreNot) {
 TEST_F(ShmFailure, WhoNeverAnswersIsLostInTheEndAndMayAnswerLater) {
   end.emplace(0, kBothRanks, 4, 2, std::chrono::milliseconds(10));
   ShmEnd silent(1, kBothRanks);
+  meet({&*end, &silent});
   const Status status = end->transport->connect(1, silent.transport->card());
   EXPECT_EQ(status.code(), RMA_ERR_PEER_LOST);
   EXPECT_NE(status.text().find("does not answer"), std::string_view::npos) << status.text();
@@ -203,6 +223,7 @@ TEST_F(ShmFailure, WhoLeavesIsLostAfterItsMessages) {
   end.emplace(0, kBothRanks);
   auto leaving = std::make_unique<ShmEnd>(1, kBothRanks);
   host->cards[1] = leaving->card();
+  meet({&*end, leaving.get()});
   ASSERT_TRUE(connect(*end, *leaving, 1).ok());
   while (end->poll() != 0) {
   }
@@ -217,6 +238,7 @@ TEST_F(ShmFailure, WhoLeavesIsLostAfterItsMessages) {
 TEST_F(ShmFailure, WhoIsGivenUpIsHeardNoMore) {
   end.emplace(0, kBothRanks);
   ShmEnd peer(1, kBothRanks);
+  meet({&*end, &peer});
   ASSERT_TRUE(connect(*end, peer, 1).ok());
   EXPECT_EQ(peer.send(0, 1), RMA_SUCCESS);
   end->transport->fail(1);

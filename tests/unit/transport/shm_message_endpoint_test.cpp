@@ -103,6 +103,7 @@ TEST_F(ShmEndpoints, WithoutBuffersThereIsNoRoom) {
 TEST_F(ShmEndpoints, AMessageWaitsForABuffer) {
   ShmEnd one(0, {0, 1});
   ShmEnd other(1, {0, 1}, 0, 0);
+  meet({&one, &other});
   std::array<std::byte, 64> buffer = {};
   other.messages().set_buffer_source([&](int) {
     EXPECT_EQ(other.messages().post_buffer({buffer.data(), 64, 0}, 1000), RMA_SUCCESS);
@@ -134,6 +135,7 @@ TEST_F(ShmEndpoints, WhatIsTooLongIsRefused) {
 TEST_F(ShmEndpoints, BuffersAreUsedOldestFirstHoweverManyThereAre) {
   ShmEnd one(0, {0, 1}, 400, 1);
   ShmEnd other(1, {0, 1}, 400, 1);
+  meet({&one, &other});
   ASSERT_TRUE(connect(one, other, 1).ok());
   std::uint32_t next = 0;
   for (int round = 0; round < 10; ++round) {

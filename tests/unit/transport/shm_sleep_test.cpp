@@ -128,6 +128,7 @@ TEST_F(ShmEndpoints, ThreadsSendAndPollAtOnce) {
 
 struct Host {
   std::array<ShmCard, 4> cards;
+  std::array<HostCard, 4> hosts;
   std::atomic<int> opened;
   std::atomic<int> connected;
 };
@@ -140,8 +141,15 @@ TEST(ShmProcesses, AllConnectToAllAtOnceAndNobodyPolls) {
     processes.emplace_back([&, rank] {
       ShmEnd end(rank, ranks);
       host->cards[static_cast<std::size_t>(rank)] = end.card();
+      host->hosts[static_cast<std::size_t>(rank)] = end.host.card();
       ++host->opened;
       if (!comes_true([&] { return host->opened == 4; })) return false;
+      std::vector<HostPeers::Partner> partners;
+      for (const int peer : ranks) {
+        if (peer != rank)
+          partners.push_back({.rank = peer, .card = host->hosts[static_cast<std::size_t>(peer)]});
+      }
+      if (!end.meet(partners)) return false;
       for (int step = 1; step <= 4; ++step) {
         const int peer = (rank + step) % 4;
         const auto& card = host->cards[static_cast<std::size_t>(peer)];

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rma {
+
+/// Returns how many bytes of addresses this process may still take (ulimit -v); UINT64_MAX without a limit.
+[[nodiscard]] std::uint64_t free_addresses();
+
+/// Returns how large a file of this process may be (ulimit -f); UINT64_MAX without a limit. To write beyond
+/// the limit would raise SIGXFSZ.
+[[nodiscard]] std::uint64_t largest_file();
+
+}  // namespace rma

@@ -1,0 +1,138 @@
+"""Runs jobs whose ranks cannot see each other's processes, may not look into each other, or may take little of
+something, and checks that all ways of moving data work there.
+
+usage: environment_cases.py CASE RMARUN PROGRAM      (PROGRAM: rma-multi-tests)
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+# Puts and gets of memory in the heap and outside it, messages of all sizes, and collectives.
+FILTER = "Contiguous.*:Message.*:Collective.*"
+USER = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def works(*command):
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+class Job:
+    def __init__(self, rmarun, program):
+        self.rmarun, self.program = rmarun, program
+
+    def run(self, ranks, *, user=(), limits="", rank_prefix=(), program=None, tests=FILTER):
+        """Runs the tests. `user` and `limits` are for the whole job, `rank_prefix` starts each rank."""
+        command = [*user, "sh", "-c", f'{limits or ":"}; exec "$@"', "sh", self.rmarun, "-n", str(ranks), "--timeout",
+                   "240", *rank_prefix, program or self.program, f"--gtest_filter={tests}"]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("RMA_")}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280, check=False,
+                              stdin=subprocess.DEVNULL)
+        print(done.stdout[-3000:], done.stderr[-3000:], sep="", end="")
+        return done
+
+    def passes(self, ranks, **how):
+        done = self.run(ranks, **how)
+        if done.returncode != 0:
+            sys.exit(f"FAILED: exit code {done.returncode}")
+        ran = re.search(r"(\d+) tests on \d+ ranks, failed on 0", done.stdout)
+        if not ran or int(ran[1]) < 4:
+            sys.exit("FAILED: too few tests ran")
+
+
+def as_a_user():
+    """Returns what makes the job that of a user who is not root."""
+    if os.getuid() == 0 and not works(*USER, "true"):
+        skip("setpriv is not permitted")
+    return USER if os.getuid() == 0 else []
+
+
+def pid_namespaces(job):
+    prefix = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if not works(*prefix, "true"):
+        skip("unshare --pid is not permitted")
+    job.passes(3, rank_prefix=prefix)
+
+
+def one_pid_namespace(job):
+    """One rank has a PID namespace of its own; the others see its process, which does not see theirs."""
+    prefix = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if not works(*prefix, "true"):
+        skip("unshare --pid is not permitted")
+    job.passes(3, rank_prefix=["sh", "-c", f'[ "$PMIX_RANK" = 1 ] || exec "$@"; exec {" ".join(prefix)} "$@"', "sh"])
+
+
+def user_namespaces(job):
+    prefix = ["unshare", "--user", "--map-current-user"]
+    user = as_a_user()
+    if not works(*user, *prefix, "true"):
+        skip("unshare --user is not permitted")
+    job.passes(3, user=user, rank_prefix=prefix)
+
+
+def execute_only(job):
+    """The kernel protects the processes of a program that its user may not read, as after PR_SET_DUMPABLE 0."""
+    user = as_a_user()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = os.path.join(folder, "program")
+        shutil.copy(job.program, program)
+        os.chmod(program, 0o111)
+        if not works(*user, program, "--gtest_list_tests"):
+            skip("this user may not execute a program in the folder of temporary files")
+        job.passes(3, user=user, program=program)
+
+
+def no_proc(job):
+    prefix = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if not works(*prefix, "true"):
+        skip("unshare --mount is not permitted")
+    job.passes(3, rank_prefix=prefix)
+
+
+def host_names(job):
+    """Ranks of one host that see different names of it."""
+    prefix = ["unshare", "--uts", "sh", "-c", 'hostname "other-${PMIX_RANK:-x}" && exec "$@"', "sh"]
+    if not works(*prefix, "true"):
+        skip("unshare --uts is not permitted")
+    job.passes(3, rank_prefix=prefix)
+
+
+def few_addresses(job):
+    for ranks, kilobytes in (4, 1 << 20), (2, 2 << 20), (16, 4 << 20):
+        job.passes(ranks, limits=f"ulimit -v {kilobytes}")
+
+
+def short_files(job):
+    # The unit of ulimit -f is 512 bytes.
+    for megabytes in 32, 500:
+        job.passes(3, limits=f"ulimit -f {megabytes * 2048}")
+
+
+def few_descriptors(job):
+    job.passes(4, limits="ulimit -n 64")
+
+
+def small_limits(job):
+    user = as_a_user()
+    job.passes(3, user=user, limits="ulimit -l 0; ulimit -s 512; ulimit -c 0")
+
+
+def many_ranks_of_a_user(job):
+    """The system limits the descriptors of a user, other than root, that are on their way."""
+    user = as_a_user()
+    job.passes(40, user=user, limits="ulimit -Sn 256", tests="Contiguous.*")
+
+
+if __name__ == "__main__":
+    case, launcher, client = sys.argv[1:]
+    globals()[case](Job(launcher, client))
