@@ -58,13 +58,15 @@ constexpr Word minus(Word value) { return ~value + 1; }
 
 /// Waits until none of the bits `mask` of a word is set.
 int wait_until_clear(const Window& win, const Place& place, Word mask, WindowWait::For what) {
+  Word value = 0;
+  if (const int code = update(RMA_FETCH, place, 0, value); code != MPI_SUCCESS || (value & mask) == 0)
+    return code;
   WindowWait wait(win, what, place.member);
-  while (true) {
-    Word value = 0;
-    if (const int code = update(RMA_FETCH, place, 0, value); code != MPI_SUCCESS) return code;
-    if ((value & mask) == 0) return MPI_SUCCESS;
+  while ((value & mask) != 0) {
     if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
+    if (const int code = update(RMA_FETCH, place, 0, value); code != MPI_SUCCESS) return code;
   }
+  return MPI_SUCCESS;
 }
 
 /// Counts this process as a sharer, unless one of the bits `mask` is set: then waits.
