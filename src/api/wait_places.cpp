@@ -173,7 +173,6 @@ void rma_waits_know(const rma_wait_library_t* library) {
 rma_shown_wait_t* rma_wait_show(int64_t since, const char* about, const int* ranks, size_t count,
                                 int any) try {
   rma::WaitNote note;
-  note.call = "a wait";
   note.about = about != nullptr ? about : "";
   if (ranks != nullptr) note.ranks.assign(ranks, ranks + count);
   note.any = any != 0;

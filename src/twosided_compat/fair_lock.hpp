@@ -67,13 +67,14 @@ inline constexpr int kPatience = 64;
 /// Waits until load(word) gives a value of which `ends(value)` is true.
 template <typename Words, typename Ends>
 int wait_until(Words& words, std::uint64_t FairLock::*word, const Ends& ends) {
+  Word value = 0;
+  if (const int code = words.load(word, value); code != MPI_SUCCESS || ends(value)) return code;
   typename Words::Wait wait(words);
-  while (true) {
-    Word value = 0;
-    if (const int code = words.load(word, value); code != MPI_SUCCESS) return code;
-    if (ends(value)) return MPI_SUCCESS;
+  while (!ends(value)) {
     if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
+    if (const int code = words.load(word, value); code != MPI_SUCCESS) return code;
   }
+  return MPI_SUCCESS;
 }
 
 /// Waits until nobody excludes this process, and gets the lock.

@@ -132,7 +132,9 @@ def window():
     hang("missing_fence", 3, "rank 0: not waiting in librma.*",
          "ranks 1,2: MPI_Win_fence, window 'halo'@; rank 0 has not come")
     hang("missing_post", 2, "rank 0: MPI_Win_start for MPI_Win_post by rank 1, window 'halo'@",
-         "rank 1: MPI_Win_wait for MPI_Win_complete by rank 0, window 'halo'@", cycle(0, 1))
+         "rank 1: not waiting in librma.*")
+    hang("missing_complete", 2, "rank 0: MPI_Win_start for MPI_Win_post by rank 0, window 'halo'@",
+         "rank 1: MPI_Win_wait for MPI_Win_complete by rank 0, window 'halo'@", "cycle: rank 0 waits for rank 0")
 
 
 def rma():

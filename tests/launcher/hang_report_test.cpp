@@ -74,6 +74,14 @@ TEST(HangReport, ProcessesThatDoNotWait) {
                           "rank 2: has ended", "rank 3: MPI_Recv from rank 2, tag 7, MPI_COMM_WORLD, 4.0 s"));
 }
 
+TEST(HangReport, ARankThatHasEndedHasNotCome) {
+  EXPECT_THAT(
+      explain_hang({waits(barrier({1}, 12)), {.process = Process::ended, .waits = {barrier({0}, 12)}}}),
+      ElementsAre("rank 0: MPI_Barrier, MPI_COMM_WORLD, 12 s; rank 1 has not come", "rank 1: has ended"));
+  EXPECT_THAT(explain_hang({{.process = Process::ended, .waits = {barrier({1}, 12)}}}),
+              ElementsAre("rank 0: has ended"));
+}
+
 TEST(HangReport, RanksOutsideTheJobAreNoNodes) {
   EXPECT_THAT(explain_hang({waits(receive(9, 4)), waits(receive(-3, 4))}),
               ElementsAre("rank 0: MPI_Recv from rank 9, tag 7, MPI_COMM_WORLD, 4.0 s",

@@ -187,10 +187,18 @@ void missing_post() {
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   const int peer = 1 - me;
   MPI_Group_incl(world, 1, &peer, &other);
+  if (me == 1) compute();
+  MPI_Win_start(other, 0, win);
+}
+
+void missing_complete() {
+  MPI_Win win = window();
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
   if (me == 0) {
-    MPI_Win_start(other, 0, win);
+    MPI_Win_start(world, 0, win);
   } else {
-    MPI_Win_post(other, 0, win);
+    MPI_Win_post(world, 0, win);
     MPI_Win_wait(win);
   }
 }
@@ -257,6 +265,7 @@ int main(int argc, char** argv) {
                                                               {"lock_all", lock_all},
                                                               {"missing_fence", missing_fence},
                                                               {"missing_post", missing_post},
+                                                              {"missing_complete", missing_complete},
                                                               {"late", late},
                                                               {"rma_receives", rma_receives},
                                                               {"rma_barriers", rma_barriers},

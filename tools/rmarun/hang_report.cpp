@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <map>
-#include <ranges>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -32,6 +30,7 @@ using Meetings = std::map<std::uint64_t, Meeting>;
 Meetings find_meetings(const std::vector<RankState>& ranks) {
   Meetings meetings;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].process == RankState::Process::ended) continue;  // whatever it has said before
     for (const RankWait& wait : ranks[rank].waits) {
       if (wait.meeting == 0) continue;
       Meeting& meeting = meetings[wait.meeting];
@@ -52,6 +51,7 @@ WaitGraph graph_of(const std::vector<RankState>& ranks, const Meetings& meetings
   graph.ranks.resize(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     graph.ranks[rank].ended = ranks[rank].process == RankState::Process::ended;
+    if (graph.ranks[rank].ended) continue;
     for (const RankWait& wait : ranks[rank].waits) {
       WaitGraph::Wait edge = {.ranks = {}, .any = wait.any};
       const auto add = [&](int awaited) {
@@ -177,7 +177,7 @@ std::vector<std::string> explain_hang(const std::vector<RankState>& ranks) {
   }
   std::ranges::sort(lines);
   std::vector<std::string> text;
-  std::ranges::move(lines | std::views::values, std::back_inserter(text));
+  for (auto& [first, line] : lines) text.push_back(std::move(line));
   const WaitGraph graph = graph_of(ranks, meetings);
   for (const auto& cycle : find_cycles(graph, find_stuck(graph), kMostCycles))
     text.push_back(name_cycle(cycle));
