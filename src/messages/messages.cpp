@@ -118,10 +118,9 @@ void Messages::describe(rma_request_t request, WaitNote& note) {
   const int rank = pending_.rank(request);
   if (rank != ProgressEngine::kNoRank) return ProgressEngine::describe_operations(rank, note);
   bool found = false;
-  static_cast<void>(operations_.sends().all([&](const SendOperation& one) {
+  operations_.sends().see_all([&](const SendOperation& one) {
     if (!found && one.end.request == request) found = describe_one(one);
-    return false;
-  }));
+  });
   if (!found) note.call = "a request";
 }
 

@@ -86,6 +86,7 @@ class OperationPool {
       use(*chosen);
     }
   }
+
   /// Calls `see` with each operation. Nothing else happens in the pool meanwhile.
   template <typename See>
   void see_all(const See& see) {

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rma/waits.h"
 #include "twosided_compat/communicator.hpp"
@@ -21,15 +22,15 @@ void name(const Communicator& comm, bool for_program, const Members& members, co
   const std::string text = comm.name.empty()      ? fmt::format("a communicator of {} ranks", members.size())
                            : comm.is_predefined() ? comm.name
                                                   : fmt::format("communicator '{}'", comm.name);
-  sink.take(sink.data, text.c_str(), for_program ? 1 : 0, members.world_ranks().data(),
-            members.world_ranks().size());
+  const std::vector<int> ranks = members.list();
+  sink.take(sink.data, text.c_str(), for_program ? 1 : 0, ranks.data(), ranks.size());
 }
 
 void name(const Window& win, const rma_place_sink_t& sink) {
   const std::string text = win.name.empty() ? fmt::format("a window of {} ranks", win.size())
                                             : fmt::format("window '{}'", win.name);
-  sink.take(sink.data, text.c_str(), 0, win.members()->world_ranks().data(),
-            win.members()->world_ranks().size());
+  const std::vector<int> ranks = win.members()->list();
+  sink.take(sink.data, text.c_str(), 0, ranks.data(), ranks.size());
 }
 
 void find_team(rma_team_t team, const rma_place_sink_t& sink) {
