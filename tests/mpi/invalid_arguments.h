@@ -35,19 +35,19 @@ static int valid_key(int kind) {
 }
 
 /* Places with a valid handle, for calls that change it. No call is expected to get so far. */
-#define PLACES(type, value)               \
-  static type places_##type[4];           \
-  static inline type* fresh_##type(void) { \
-    places_##type[0] = (value);           \
-    return places_##type;                 \
-  }                                       \
-  static inline type* fresh_##type##s(void) { \
+#define PLACES(type, value)                                 \
+  static type places_##type[4];                             \
+  static inline type* fresh_##type(void) {                  \
+    places_##type[0] = (value);                             \
+    return places_##type;                                   \
+  }                                                         \
+  static inline type* fresh_##type##s(void) {               \
     for (int i = 0; i < 4; ++i) places_##type[i] = (value); \
-    return places_##type;                 \
-  }                                       \
-  static inline type* place_of_##type(type handle) { \
-    places_##type[0] = handle;            \
-    return places_##type;                 \
+    return places_##type;                                   \
+  }                                                         \
+  static inline type* place_of_##type(type handle) {        \
+    places_##type[0] = handle;                              \
+    return places_##type;                                   \
   }
 PLACES(MPI_Comm, valid.any)
 PLACES(MPI_Datatype, MPI_INT)
@@ -86,8 +86,8 @@ static void make_values(void) {
   valid.any = MPI_COMM_WORLD;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &one, &one, 0, &valid.grid);
   MPI_Graph_create(MPI_COMM_WORLD, 1, &one, &zero, 0, &valid.graph);
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &zero, MPI_UNWEIGHTED, 1, &zero, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                 &valid.dist_graph);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &zero, MPI_UNWEIGHTED, 1, &zero, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &valid.dist_graph);
   MPI_Comm_group(MPI_COMM_WORLD, &valid.group);
   MPI_Win_create(valid_memory[0], sizeof valid_memory[0], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &valid.win);
   MPI_Recv_init(valid_memory[1], 1, MPI_INT, 0, 3, MPI_COMM_SELF, &valid.request);
@@ -137,8 +137,10 @@ static void make_freed_values(void) {
   FREED(MPI_Win, MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_SELF, &handle), MPI_Win_free(&handle));
   FREED(MPI_Errhandler, MPI_Comm_create_errhandler((MPI_Comm_errhandler_function*)valid_function, &handle),
         MPI_Errhandler_free(&handle));
-  FREED(MPI_Request, MPI_Recv_init(valid_memory, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &handle), MPI_Request_free(&handle));
-  FREED(MPI_Session, MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &handle), MPI_Session_finalize(&handle));
+  FREED(MPI_Request, MPI_Recv_init(valid_memory, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &handle),
+        MPI_Request_free(&handle));
+  FREED(MPI_Session, MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &handle),
+        MPI_Session_finalize(&handle));
   FREED(MPI_Info, MPI_Info_create(&handle), MPI_Info_free(&handle));
   FREED(MPI_Comm, MPI_Comm_dup(MPI_COMM_SELF, &handle), MPI_Comm_free(&handle));
   int key = MPI_KEYVAL_INVALID;
@@ -166,18 +168,18 @@ static void fail(const char* what, const char* expected, int found) {
   fprintf(stderr, "%s: %s %d, not %s\n", present_case, what, found, expected);
 }
 
-#define CASE(text, expected, accepted, call)                           \
-  do {                                                                 \
-    int found = sigsetjmp(before_call, 1);                             \
-    present_case = (text);                                             \
-    ++cases;                                                           \
-    if (found != 0) {                                                  \
-      fail("signal", (expected), found);                               \
-    } else {                                                           \
-      alarm(100);                                                      \
-      MPI_Error_class((call), &found);                                 \
-      if (!(accepted)) fail("error class", (expected), found);         \
-    }                                                                  \
+#define CASE(text, expected, accepted, call)                   \
+  do {                                                         \
+    int found = sigsetjmp(before_call, 1);                     \
+    present_case = (text);                                     \
+    ++cases;                                                   \
+    if (found != 0) {                                          \
+      fail("signal", (expected), found);                       \
+    } else {                                                   \
+      alarm(100);                                              \
+      MPI_Error_class((call), &found);                         \
+      if (!(accepted)) fail("error class", (expected), found); \
+    }                                                          \
   } while (0)
 
 static void check_all(void);
