@@ -23,8 +23,8 @@ class LinkTable {
   /// Returns the link to `peer`. The first call makes it.
   [[nodiscard]] Link& to(int peer);
 
-  /// Lists a link that has something to send. Called with the link's lock held. Needs no memory: the message may have
-  /// been sent already, and a failure would have it sent again.
+  /// Lists a link that has something to send. Called with the link's lock held. Needs no memory: the message
+  /// may have been sent already, and a failure would have it sent again.
   void list(Link& link, int peer);
   /// Takes out the peers that were listed since the last call.
   [[nodiscard]] std::vector<int> take_listed();

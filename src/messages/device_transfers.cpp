@@ -21,7 +21,8 @@ rma_status_t DeviceTransfers::start(transport::Direction direction, int rank, st
   if (!memory.ok()) return memory.status().code();
   const rma_request_t operation = pending_.open(rank);
   if (operation == RMA_REQUEST_NULL) return RMA_ERR_NO_MEMORY;
-  // Before anything is posted, because there may be no memory for it. The operation is not complete before detach().
+  // Before anything is posted, because there may be no memory for it. The operation is not complete before
+  // detach().
   if (const Status watched = unless_exhausted([&] { return watch(operation, std::move(then)); });
       !watched.ok()) {
     pending_.leave(operation);

@@ -23,11 +23,13 @@
 // order. The control word holds the low half of the message's number, counted from 1. The receiver loads it
 // with acquire order and takes the line if it holds the number that comes next. Every control word that was
 // ever stored in this line holds another number: the last one is smaller by the number of lines. So nobody
-// has to clear a line again, and a message of up to 48 bytes moves one cache line from one processor to the other.
+// has to clear a line again, and a message of up to 48 bytes moves one cache line from one processor to the
+// other.
 //
-// The memory of a new ring may hold anything. prepare() clears the words at its start and the first line. In the first
-// round the sender clears the control word of the next line before it publishes a message, so the receiver never
-// looks at a line that was not cleared. A rank that sends a few short messages touches a page or two of the ring.
+// The memory of a new ring may hold anything. prepare() clears the words at its start and the first line. In
+// the first round the sender clears the control word of the next line before it publishes a message, so the
+// receiver never looks at a line that was not cleared. A rank that sends a few short messages touches a page
+// or two of the ring.
 //
 // The receiver counts what it has taken in `LineFeedback`, which the sender reads only when it knows of no
 // free line.

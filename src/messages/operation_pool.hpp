@@ -69,8 +69,8 @@ class OperationPool {
     return slot.name == name && slot.operation && use(*slot.operation);
   }
 
-  /// Calls `use` with each operation for which `choose` returns true. Nothing else happens in the pool during a call of
-  /// `choose`. An operation that is made meanwhile may be left out. Needs no memory.
+  /// Calls `use` with each operation for which `choose` returns true. Nothing else happens in the pool during
+  /// a call of `choose`. An operation that is made meanwhile may be left out. Needs no memory.
   template <typename Choose, typename Use>
   void each(const Choose& choose, const Use& use) {
     for (std::size_t next = 0;;) {

@@ -101,8 +101,8 @@ class Outbox {
   /// Returns true if the operation is over already. Does not touch the operation if the rank is lost(),
   /// because it may be over then.
   [[nodiscard]] bool send(int rank, SendOperation& operation, bool synchronous);
-  /// Sends a short control message as soon as possible. If there is no memory to keep it until there is room, waits
-  /// for one of both; the process ends if neither comes.
+  /// Sends a short control message as soon as possible. If there is no memory to keep it until there is room,
+  /// waits for one of both; the process ends if neither comes.
   void control(int rank, MessageType type, std::span<const std::byte> head);
   template <typename Head>
   void control(int rank, MessageType type, const Head& head) {
@@ -238,8 +238,8 @@ class Outbox {
   /// Throws std::bad_alloc before anything has changed.
   void try_control(int rank, MessageType type, std::span<const std::byte> head);
 
-  /// The names of operations that are over. They are ended without the lock of their peer, and telling of them needs no
-  /// memory: a message that was sent and not taken from the backlog would be sent again.
+  /// The names of operations that are over. They are ended without the lock of their peer, and telling of
+  /// them needs no memory: a message that was sent and not taken from the backlog would be sent again.
   class Ended {
    public:
     [[nodiscard]] bool full() const { return count_ == names_.size(); }

@@ -62,14 +62,14 @@ struct Segments {
   bool foreign = false;
 };
 
-/// Returns whether the helper of `rank`, which is on this host, is to copy the segments. The system calls that copy
-/// between processes take half a microsecond for each segment. So for many short segments it takes less time to pack
-/// them, and to wake the helper.
+/// Returns whether the helper of `rank`, which is on this host, is to copy the segments. The system calls
+/// that copy between processes take half a microsecond for each segment. So for many short segments it takes
+/// less time to pack them, and to wake the helper.
 [[nodiscard]] bool helper_copies(const TransferPaths& paths, int rank, const Segments& segments);
 
-/// Executes a put or get of segments that are not all mapped here. `theirs` says which it is. If the protocols for
-/// noncontiguous transfers or the helper are to carry it, `layout(side)` returns the layout of a side. Else
-/// `each(move)` calls move(dst, src, bytes) for each segment until one call fails.
+/// Executes a put or get of segments that are not all mapped here. `theirs` says which it is. If the
+/// protocols for noncontiguous transfers or the helper are to carry it, `layout(side)` returns the layout of
+/// a side. Else `each(move)` calls move(dst, src, bytes) for each segment until one call fails.
 template <typename LayoutOf, typename Each>
 Status transfer_segments(const TransferPaths& paths, Side theirs, int rank, const Segments& segments,
                          const LayoutOf& layout, const Each& each, const Ending& ending) {

@@ -26,6 +26,10 @@ namespace {
 struct Freed {
   std::mutex lock;
   std::vector<std::unique_ptr<Request>> requests;
+  /// At so many requests the ended ones are destroyed. At least half of them are new then, so that to look at
+  /// all of them costs a constant time for each.
+  std::size_t look_at = kFewest;
+  static constexpr std::size_t kFewest = 64;
 };
 Freed& freed() {
   static Freed* const kFreed = new Freed;  // never destroyed: MPI_Finalize may be called by a destructor
@@ -229,7 +233,10 @@ int request_free(MPI_Request* handle) {
   std::unique_ptr<Request> owned(request);
   Freed& list = freed();
   const std::lock_guard guard(list.lock);
-  std::erase_if(list.requests, [](const auto& one) { return poll(*one); });
+  if (list.requests.size() >= list.look_at) {
+    std::erase_if(list.requests, [](const auto& one) { return poll(*one); });
+    list.look_at = std::max(Freed::kFewest, 2 * list.requests.size());
+  }
   if (!poll(*request)) list.requests.push_back(std::move(owned));
   return MPI_SUCCESS;
 }

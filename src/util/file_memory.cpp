@@ -24,8 +24,8 @@ int take_file_memory(int file, std::size_t offset, std::size_t bytes) noexcept {
     };
     int result = take();
     if (result != 0 && errno == EINTR) {
-      // A signal makes the kernel undo the whole call (before Linux 6.16). A call that takes longer than the interval
-      // of a timer would never succeed.
+      // A signal makes the kernel undo the whole call (before Linux 6.16). A call that takes longer than the
+      // interval of a timer would never succeed.
       const SignalsHeldBack held_back;
       result = uninterrupted(take);
     }

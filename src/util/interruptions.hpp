@@ -7,9 +7,9 @@
 
 namespace rma {
 
-/// Makes a system call, and makes it again as long as a signal's handler interrupts it. `call` returns -1 and sets
-/// errno on failure, as the C library's functions do. Not for close(): the descriptor is closed even if a signal
-/// interrupts the call, and another thread may have got its number since.
+/// Makes a system call, and makes it again as long as a signal's handler interrupts it. `call` returns -1 and
+/// sets errno on failure, as the C library's functions do. Not for close(): the descriptor is closed even if
+/// a signal interrupts the call, and another thread may have got its number since.
 template <typename Call>
 [[nodiscard]] auto uninterrupted(const Call& call) {
   while (true) {
@@ -18,9 +18,9 @@ template <typename Call>
   }
 }
 
-/// Holds back this thread's signals while it exists. A handler runs afterwards, or in another thread of the program.
-/// Threads that are made meanwhile inherit the mask, so they never run a handler of the program. Destroyed by the
-/// thread that made it. Does not change errno.
+/// Holds back this thread's signals while it exists. A handler runs afterwards, or in another thread of the
+/// program. Threads that are made meanwhile inherit the mask, so they never run a handler of the program.
+/// Destroyed by the thread that made it. Does not change errno.
 class SignalsHeldBack {
  public:
   SignalsHeldBack() noexcept {

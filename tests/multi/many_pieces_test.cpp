@@ -1,4 +1,5 @@
-// Transfers of many short pieces to memory of the program on another rank of the host, which this rank does not map.
+// Transfers of many short pieces to memory of the program on another rank of the host, which this rank does
+// not map.
 
 #include <array>
 #include <numeric>
@@ -121,7 +122,8 @@ TEST(ManyPieces, NeighboursInTwoRegionsAreReached) {
   EXPECT_EQ(rma_unregister(words.data() + kHalf), RMA_SUCCESS);
 }
 
-// Each would hold a request until the fence, of which there are 2^20, if puts that are complete were not reaped.
+// Each would hold a request until the fence, of which there are 2^20, if puts that are complete were not
+// reaped.
 TEST(ManyPuts, ComeWithoutAFence) {
   constexpr std::size_t kPuts = (std::size_t{1} << 20U) + 10;
   constexpr std::size_t kWords = 1024;

@@ -1,7 +1,7 @@
-// A storm of signals, for programs that do not ask for one. Preloaded, this library gives the process a timer whose
-// SIGALRM goes to any of its threads, and each thread a timer whose SIGPROF goes to it. The handler does as that of a
-// profiler: it counts, and interrupted system calls are not restarted. When the process exits, it fails if there was
-// no storm, or if PMIx's threads, which librma starts, take signals.
+// A storm of signals, for programs that do not ask for one. Preloaded, this library gives the process a timer
+// whose SIGALRM goes to any of its threads, and each thread a timer whose SIGPROF goes to it. The handler
+// does as that of a profiler: it counts, and interrupted system calls are not restarted. When the process
+// exits, it fails if there was no storm, or if PMIx's threads, which librma starts, take signals.
 //
 // STORM_MICROSECONDS is the interval of each timer, or 1000 if it is not set.
 

@@ -25,7 +25,8 @@ class ForeignBatch {
 
   /// Adds a transfer. Throws std::bad_alloc before anything has changed.
   void add(transport::Direction direction, transport::Remote remote, const transport::Local& local);
-  /// Empties the batch and returns its transfers. The result stays valid until the next add(). Needs no memory.
+  /// Empties the batch and returns its transfers. The result stays valid until the next add(). Needs no
+  /// memory.
   [[nodiscard]] std::span<const transport::Work> take(rma_request_t operation);
   void store_last();
 
@@ -38,8 +39,8 @@ class ForeignBatch {
 };
 
 /// Accesses memory of other processes that is not mapped here, over a transport within the host that needs no
-/// registration. Cuts transfers to the limits of the transport, and waits if its queue is full. Thread-safe, but one
-/// thread uses a batch.
+/// registration. Cuts transfers to the limits of the transport, and waits if its queue is full. Thread-safe,
+/// but one thread uses a batch.
 class ForeignMemory final : public ProgressSource {
  public:
   /// Returns the card of `rank` for the transport. Called at the first operation to the rank.
@@ -56,8 +57,9 @@ class ForeignMemory final : public ProgressSource {
   /// as the transport needs. The operation reports a failure.
   void transfer(transport::Direction direction, rma_request_t operation, transport::Remote remote,
                 transport::Local local);
-  /// Adds such a transfer, of one byte and more, to the batch. Joins it to the one before if it continues that on both
-  /// sides. Posts the batch first if it has no room. Throws std::bad_alloc before anything has changed.
+  /// Adds such a transfer, of one byte and more, to the batch. Joins it to the one before if it continues
+  /// that on both sides. Posts the batch first if it has no room. Throws std::bad_alloc before anything has
+  /// changed.
   void add(ForeignBatch& batch, transport::Direction direction, rma_request_t operation,
            transport::Remote remote, const transport::Local& local);
   /// Posts the batch.
@@ -77,7 +79,8 @@ class ForeignMemory final : public ProgressSource {
     std::atomic<rma_status_t> connected = RMA_ERR_STATE;  ///< RMA_SUCCESS and RMA_ERR_UNSUPPORTED are final
   };
   [[nodiscard]] rma_status_t connect(int rank);
-  /// Posts work of `operation`, and waits for room. What was not posted ends with the status that this returns.
+  /// Posts work of `operation`, and waits for room. What was not posted ends with the status that this
+  /// returns.
   rma_status_t post(rma_request_t operation, std::span<const transport::Work> work);
   [[nodiscard]] rma_status_t try_to_post(int rank, std::span<const transport::Work> work,
                                          std::size_t* posted);

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <utility>
 
 #include "transport/shm/wakeup.hpp"
 #include "util/interruptions.hpp"
@@ -184,7 +183,8 @@ rma_status_t CmaTransport::transfer(Process& process, Direction direction, Iovec
   const auto call = read ? process_vm_readv : process_vm_writev;
   while (memory.bytes() != 0) {
     if (!read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
-    const auto [local, remote] = std::pair(memory.local(), memory.remote());
+    const std::span<const iovec> local = memory.local();
+    const std::span<const iovec> remote = memory.remote();
     const ssize_t found = uninterrupted([&] {
       return call(process.number, local.data(), local.size(), remote.data(), remote.size(), 0);
     });

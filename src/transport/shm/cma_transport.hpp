@@ -15,9 +15,9 @@ namespace rma::transport {
 
 /// Accesses memory of other processes of this host that is not mapped here, by cross memory attach:
 /// process_vm_readv and process_vm_writev. The kernel copies during the call, so an operation has ended when
-/// it is posted. Its completion waits in a list for poll(). Work requests that are posted together share system calls;
-/// each has its own status all the same. Memory needs no registration, because the operating system checks the
-/// permission.
+/// it is posted. Its completion waits in a list for poll(). Work requests that are posted together share
+/// system calls; each has its own status all the same. Memory needs no registration, because the operating
+/// system checks the permission.
 ///
 /// The system calls name a process by its number. When a process has ended and its parent has waited for it,
 /// another process may get the number. So each transfer checks, by a descriptor that tells of the process's
@@ -75,7 +75,8 @@ class CmaTransport final : public Transport {
   /// Moves memory between `local` and `address` of the peer.
   [[nodiscard]] rma_status_t move(int peer, Direction direction, std::uintptr_t address,
                                   std::span<std::byte> local);
-  /// Moves all that `memory` names, and takes what has moved off it. Stores into `*moved` how many bytes these are.
+  /// Moves all that `memory` names, and takes what has moved off it. Stores into `*moved` how many bytes
+  /// these are.
   [[nodiscard]] static rma_status_t transfer(Process& process, Direction direction, IovecPair& memory,
                                              std::size_t* moved);
   /// Makes room for completions. Called with the lock held. Throws std::bad_alloc.

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <span>
-#include <vector>
 
 #include "transport/shm/segment.hpp"
 #include "transport/shm/wakeup.hpp"
@@ -44,7 +44,7 @@ class EndedOperations {
   const SegmentHead& head_;
   Wakeup& wakeup_;
   std::mutex lock_;  ///< guards the members below
-  std::vector<Completion> ended_;
+  std::deque<Completion> ended_;
   std::atomic<std::size_t> count_ = 0;  ///< the size of ended_, so that a poll need not take the lock
   std::uint32_t signaled_ = 0;          ///< the last sleep for which this process signaled its own threads
 };

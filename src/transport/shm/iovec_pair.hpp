@@ -11,8 +11,8 @@
 
 namespace rma::transport {
 
-/// The pieces of memory of one system call, as struct iovec: as many as the kernel takes. Pieces that continue the one
-/// before them are joined to it.
+/// The pieces of memory of one system call, as struct iovec: as many as the kernel takes. Pieces that
+/// continue the one before them are joined to it.
 class Iovecs {
  public:
   static constexpr std::size_t kMost = 1024;  ///< the kernel's UIO_MAXIOV
@@ -61,7 +61,8 @@ class IovecPair {
     remote_.clear();
     bytes_ = 0;
   }
-  /// Adds a work request. Returns false, and adds nothing, if it does not fit or there would be more than `most` bytes.
+  /// Adds a work request. Returns false, and adds nothing, if it does not fit or there would be more than
+  /// `most` bytes.
   [[nodiscard]] bool add(const Work& work, std::size_t most) {
     std::size_t bytes = 0;
     for (const Local& piece : work.pieces) bytes += piece.bytes;

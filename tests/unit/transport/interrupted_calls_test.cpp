@@ -1,4 +1,5 @@
-// Cross memory attach when signals interrupt its system calls, and when the kernel copies less than it was asked for.
+// Cross memory attach when signals interrupt its system calls, and when the kernel copies less than it was
+// asked for.
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -77,7 +78,8 @@ class DisturbedCma : public testing::Test {
   }
   void TearDown() override { disturbance = {}; }
 
-  /// Posts one piece of work for each offset: `bytes` bytes at the offset of `mine` to or from that of `theirs`.
+  /// Posts one piece of work for each offset: `bytes` bytes at the offset of `mine` to or from that of
+  /// `theirs`.
   [[nodiscard]] std::vector<rma_status_t> post(Direction direction, std::span<const std::size_t> offsets,
                                                std::size_t bytes) {
     std::vector<Local> pieces;

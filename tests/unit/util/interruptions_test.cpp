@@ -15,7 +15,8 @@
 
 namespace {
 
-/// The kernel before Linux 6.16, in a storm of signals: fallocate() ends with EINTR unless signals are held back.
+/// The kernel before Linux 6.16, in a storm of signals: fallocate() ends with EINTR unless signals are held
+/// back.
 std::atomic<bool> storm = false;
 std::atomic<int> interrupted = 0;
 
