@@ -40,10 +40,9 @@ Status no_huge_pages(std::size_t asked, int error_number) {
 /// Whether a window has the addresses in front of the process heap.
 constinit std::atomic<bool> front_taken = false;
 
-/// Returns how many nanoseconds of processor time this thread has had.
-std::int64_t processor_time() {
+std::int64_t nanoseconds_now() {
   timespec now = {};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
@@ -237,13 +236,13 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
   if (shown_ != nullptr) shown_->fetch_add(bytes, std::memory_order_relaxed);
 
   const bool join = huge_pages_ == HugePages::transparent && bytes >= kHugePage;
-  const std::int64_t before = join ? processor_time() : 0;
+  const std::int64_t before = join ? nanoseconds_now() : 0;
   if (const int error_number = take_file_memory(fd_, offset - alias_.file_bytes, bytes); error_number != 0) {
     punch(offset, bytes);  // the call may have taken a part of the memory
     forget(bytes);
     return no_memory(bytes, used, error_number);
   }
-  if (join) join_pages(offset, bytes, processor_time() - before);
+  if (join) join_pages(offset, bytes, nanoseconds_now() - before);
   return {};
 }
 
@@ -260,11 +259,11 @@ void Window::join_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] st
   // already. The rest of a large block stays in ordinary pages.
   constexpr std::size_t kStep = std::size_t{16} << 20U;
   constexpr std::int64_t kUnnoticed = 100'000'000;
-  const std::int64_t until = processor_time() + kUnnoticed + taking / 2;
+  const std::int64_t until = nanoseconds_now() + kUnnoticed + taking / 2;
   const std::size_t end = (offset + bytes) / kHugePage * kHugePage;
   for (std::size_t at = round_up(offset, kHugePage); at < end; at += kStep) {
     if (::madvise(base() + at, std::min(kStep, end - at), MADV_COLLAPSE) != 0 && errno == EINVAL) return;
-    if (processor_time() > until) return;
+    if (nanoseconds_now() > until) return;
   }
 #endif
 }
@@ -335,6 +334,9 @@ Result<PeerWindow> PeerWindow::map(const PeerFile& window, const PeerFile& heap,
     if (Status status = range->map(part->fd, at, part->bytes); !status.ok()) return status;
     at += part->bytes;
   }
+  // Otherwise a core file of this process would hold the memory of all ranks of the host. If the call fails,
+  // it does.
+  static_cast<void>(::madvise(range->base(), range->bytes(), MADV_DONTDUMP));
   PeerWindow mapped;
   mapped.range_ = std::move(range).value();
   return mapped;
