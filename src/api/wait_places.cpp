@@ -123,17 +123,20 @@ void JobPlaces::complete_message(WaitNote& note) const {
     if (number && static_cast<int>(*number) != message.peer)
       text += fmt::format(" (rank {} of the job)", message.peer);
   }
-  const bool for_program = !place || place->for_program;
-  if (for_program && message.tag >= 0) text += fmt::format(", tag {}", message.tag);
-  if (for_program && message.tag < 0 && !message.sent) text += ", any tag";
-  if (place) {
-    text += place->name.empty() ? fmt::format(", a communicator of {} ranks", place->ranks.size())
-                                : fmt::format(", {}", place->name);
-  } else if (message.context != 0) {
-    text += fmt::format(", context {}", message.context);
+  const std::string name = place && place->name.empty()
+                               ? fmt::format("a communicator of {} ranks", place->ranks.size())
+                               : (place ? place->name : "");
+  if (place && !place->for_program) {
+    // The library's own message in a call of all members: which one has not come says more than the message.
+    note.about = name;
+    note.meeting = std::uint64_t{1} << 63U | message.context;
+    return;
   }
+  if (message.tag >= 0) text += fmt::format(", tag {}", message.tag);
+  if (message.tag < 0 && !message.sent) text += ", any tag";
+  if (place) text += ", " + name;
+  if (!place && message.context != 0) text += fmt::format(", context {}", message.context);
   note.about = std::move(text);
-  if (!for_program) note.meeting = std::uint64_t{1} << 63U | message.context;
 }
 
 }  // namespace rma

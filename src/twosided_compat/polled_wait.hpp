@@ -19,7 +19,7 @@ class PolledWait {
 
   /// Says that the thread has polled and found nothing.
   void again() {
-    constexpr unsigned kLookEvery = 1024;
+    constexpr unsigned kLookEvery = 16;  // a poll yields the processor, perhaps for milliseconds
     if (++polls_ % kLookEvery == 0 && shown_ == nullptr) look();
   }
 
