@@ -60,7 +60,9 @@ constexpr std::array kClasses = {
     StandardClass{MPI_ERR_PORT, "ERR_PORT", "the port is not valid"},
     StandardClass{MPI_ERR_QUOTA, "ERR_QUOTA", "the quota is exceeded"},
     StandardClass{MPI_ERR_READ_ONLY, "ERR_READ_ONLY", "the file or file system is read-only"},
-    StandardClass{MPI_ERR_RMA_ATTACH, "ERR_RMA_ATTACH", "the memory cannot be attached to the window: it is attached already, or a rank shows RMA_MAX_REGIONS ranges"},
+    StandardClass{MPI_ERR_RMA_ATTACH, "ERR_RMA_ATTACH",
+                  "the memory cannot be attached to the window: it is attached already, or a rank shows "
+                  "RMA_MAX_REGIONS ranges"},
     StandardClass{MPI_ERR_RMA_CONFLICT, "ERR_RMA_CONFLICT", "conflicting accesses to the window"},
     StandardClass{MPI_ERR_RMA_RANGE, "ERR_RMA_RANGE", "the target memory is not part of the window"},
     StandardClass{MPI_ERR_RMA_SHARED, "ERR_RMA_SHARED", "the processes cannot share memory"},
