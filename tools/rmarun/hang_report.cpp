@@ -169,6 +169,7 @@ std::vector<std::string> explain_hang(const std::vector<RankState>& ranks) {
     }
   }
   std::vector<std::pair<int, std::string>> lines;  // by first rank
+  lines.reserve(groups.size() + others.size());
   for (const auto& [key, found] : groups) {
     lines.emplace_back(found.second.ranks.front(), line_of(*found.first, found.second, meetings));
   }
@@ -177,6 +178,7 @@ std::vector<std::string> explain_hang(const std::vector<RankState>& ranks) {
   }
   std::ranges::sort(lines);
   std::vector<std::string> text;
+  text.reserve(lines.size() + kMostCycles);
   for (auto& [first, line] : lines) text.push_back(std::move(line));
   const WaitGraph graph = graph_of(ranks, meetings);
   for (const auto& cycle : find_cycles(graph, find_stuck(graph), kMostCycles))
