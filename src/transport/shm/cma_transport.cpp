@@ -122,9 +122,7 @@ void CmaTransport::fail(int peer) {
   processes_[static_cast<std::size_t>(peer)].connected.store(false, std::memory_order_relaxed);
 }
 
-bool CmaTransport::runs(const Process& process) {
-  return process.end < 0 || !has_ended(process.end);
-}
+bool CmaTransport::runs(const Process& process) { return process.end < 0 || !has_ended(process.end); }
 
 bool CmaTransport::keeps_number(Process& process) {
   timespec now = {};
@@ -185,9 +183,8 @@ rma_status_t CmaTransport::transfer(Process& process, Direction direction, Iovec
     if (!read && !keeps_number(process)) return RMA_ERR_PEER_LOST;
     const std::span<const iovec> local = memory.local();
     const std::span<const iovec> remote = memory.remote();
-    const ssize_t found = uninterrupted([&] {
-      return call(process.number, local.data(), local.size(), remote.data(), remote.size(), 0);
-    });
+    const ssize_t found = uninterrupted(
+        [&] { return call(process.number, local.data(), local.size(), remote.data(), remote.size(), 0); });
     const int error = errno;
     // A failure may also come from another process that has got the peer's number.
     const bool whole = found >= 0 && static_cast<std::size_t>(found) == memory.bytes();

@@ -53,7 +53,8 @@ class NetworkWorld : public testing::Test {
   static constexpr transport::Limits kLimits = {
       .max_message = 1 << 20, .max_gather = 1, .max_inline = 32, .max_outstanding = 8, .atomics64 = true};
 
-  NetworkWorld() : theirs(kTheirs), own(kTheirs), outside(kTheirs), directory(RegionTable::directory_bytes(64)) {
+  NetworkWorld()
+      : theirs(kTheirs), own(kTheirs), outside(kTheirs), directory(RegionTable::directory_bytes(64)) {
     settings = read_settings({}).value();
     settings.inline_bytes = 16;
     settings.bounce_bytes = 256;

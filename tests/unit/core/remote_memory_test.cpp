@@ -221,7 +221,8 @@ TEST_F(RemoteMemoryTest, HostileDirectoriesAreReadWithinTheirBoundsAndBelievedNo
   EXPECT_EQ(key_at(kBase), 7U);
   for (const std::uint64_t leaves : {std::uint64_t{1}, ~std::uint64_t{0}}) {
     forge(kBase, 0x1000, 0xffff, leaves);
-    EXPECT_EQ(find(kBase + 0x2000).status().code(), RMA_ERR_ADDRESS) << "the numbers are cut to what there is";
+    EXPECT_EQ(find(kBase + 0x2000).status().code(), RMA_ERR_ADDRESS)
+        << "the numbers are cut to what there is";
   }
   RemoteMemory second(3, place(), kSameRails);
   forge(~std::uintptr_t{0} - 10, 100, 1);

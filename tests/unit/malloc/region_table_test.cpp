@@ -250,8 +250,8 @@ class GrowingDirectory {
  private:
   void back(std::size_t bytes) {
     constexpr std::size_t kSystemPage = 4096;
-    EXPECT_EQ(mprotect(memory_, (bytes + kSystemPage - 1) / kSystemPage * kSystemPage, PROT_READ | PROT_WRITE),
-              0);
+    EXPECT_EQ(
+        mprotect(memory_, (bytes + kSystemPage - 1) / kSystemPage * kSystemPage, PROT_READ | PROT_WRITE), 0);
     backed_ = bytes;
   }
   std::size_t bytes_;
