@@ -133,7 +133,7 @@ while True:
 
 
 def passed_signals():
-    names = ("USR1", "USR2", "XCPU", "ALRM", "CONT")
+    names = ("USR1", "USR2", "XCPU", "CONT")
     job = start("-n", "3", sys.executable, "-c", LISTENER, *names)
     ready(job, 3)
     for name in names:

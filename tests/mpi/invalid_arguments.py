@@ -19,7 +19,7 @@ LEFT_OUT = re.compile(r"T_\w+|Init|Init_thread|Finalize|Abort|Pcontrol|\w+_toint
                       r"|Status_set_\w+")
 # The arguments of these may be null, whatever their names say: (function, parameter).
 NULL_IS_VALID = {("Comm_get_name", "comm"), ("Type_get_name", "datatype"), ("Win_get_name", "win"),
-                 ("Request_get_status", "request"), ("Session_get_nth_pset", "pset_name"), ("Info_get_string", "value"),
+                 ("Request_get_status", "request"), ("Parrived", "request"), ("Session_get_nth_pset", "pset_name"), ("Info_get_string", "value"),
                  # No entry of these is read.
                  ("Graph_create", "edges"), ("Graph_map", "edges"), ("Dist_graph_create_adjacent", "sources"),
                  ("Dist_graph_create_adjacent", "destinations"), ("Dist_graph_create", "destinations")}

@@ -44,7 +44,7 @@ When rmarun ends, for whatever reason, so do all processes that its ranks starte
 Ctrl-\ (SIGQUIT) prints what each rank waits for, for whom and since when; the job goes on, and
 its processes do not get the signal. --timeout prints the same before it ends the job.
 
-SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU and SIGCONT are passed on to the ranks, and SIGTSTP stops
+SIGUSR1, SIGUSR2, SIGXCPU and SIGCONT are passed on to the ranks, and SIGTSTP stops
 first them and then rmarun. Ctrl-C, SIGTERM, SIGHUP and --timeout end the job: its processes
 get SIGTERM and, half a second later, SIGKILL. A second Ctrl-C, or any second signal, kills
 them at once.

@@ -12,7 +12,7 @@ inline constexpr int kExplainingSignal = SIGQUIT;
 
 /// The signals that are for the ranks, and that rmarun passes on. SIGTSTP and SIGCONT also stop and continue
 /// rmarun itself.
-inline constexpr int kPassedSignals[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGTSTP, SIGCONT};
+inline constexpr int kPassedSignals[] = {SIGUSR1, SIGUSR2, SIGXCPU, SIGTSTP, SIGCONT};
 
 /// Returns all signals that both processes of rmarun block and wait for: these kinds, and SIGCHLD.
 sigset_t awaited_signals();

@@ -277,8 +277,12 @@ TEST(Settings, AreReadFromThisProcessesEnvironment) {
 }
 
 TEST(Settings, VariablesOfTheCompilersAreNone) {
-  EXPECT_TRUE(read({"RMA_CC=gcc", "RMA_CXX=g++", "RMA_FC=gfortran"}).ok());
-  EXPECT_FALSE(read({"RMA_CC1=gcc"}).ok());
+  const auto compilers = read({"RMA_CC=gcc", "RMA_CXX=g++", "RMA_FC=gfortran"});
+  ASSERT_TRUE(compilers.ok());
+  EXPECT_EQ(compilers.value().unknown, "");
+  const auto another = read({"RMA_CC1=gcc"});
+  ASSERT_TRUE(another.ok());
+  EXPECT_THAT(another.value().unknown, HasSubstr("RMA_CC1"));
 }
 
 TEST(Log, TakesItsSixWordsAndNoOther) {
