@@ -121,11 +121,19 @@ struct Located {
   }
 };
 
+/// Whether the processor may access a T with instructions that refuse addresses which are not aligned to 16 bytes. Those
+/// of long double have no such instructions, and store the ten bytes of the number only.
+template <class T>
+constexpr bool kNeedsAlignment = alignof(T) > alignof(std::uint64_t);
+template <>
+constexpr bool kNeedsAlignment<long double> = false;
+template <>
+constexpr bool kNeedsAlignment<Complex<long double>> = false;
+
 template <class T, class Operator>
 void combine_all(const void* in, void* inout, std::size_t count) {
-  if constexpr (alignof(T) > alignof(std::uint64_t)) {
-    // The processor refuses aligned accesses of 16 bytes elsewhere, and programs keep such numbers in packed
-    // memory.
+  if constexpr (kNeedsAlignment<T>) {
+    // Programs keep such numbers in packed memory, too.
     const auto* from = static_cast<const std::byte*>(in);
     auto* to = static_cast<std::byte*>(inout);
     for (std::size_t i = 0; i < count; ++i, from += sizeof(T), to += sizeof(T)) {
