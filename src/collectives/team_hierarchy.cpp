@@ -49,7 +49,9 @@ bool TeamHierarchy::open(TeamTransport* team) {
   const bool right = hosts_.fill([&](int member) { return cards_[static_cast<std::size_t>(member)].leader; });
   if (!right || hosts_.hosts() == hosts_.members()) return false;
   if (leader_ == member_) {
-    leaders_.emplace(own_transport_ != std::nullopt ? *own_transport_ : *team, hosts_);
+    TeamTransport* const transport = own_transport_ != std::nullopt ? &*own_transport_ : team;
+    if (transport == nullptr) return false;  // an attached team has one of its own
+    leaders_.emplace(*transport, hosts_);
     p2p_.emplace(hosts_.host_of(member_), hosts_.hosts(), job_.rank(), *leaders_);
     between_.emplace(*p2p_, scratch_ + HierarchicalExchange::kScratch);
   }

@@ -8,10 +8,10 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <ctime>
 #include <utility>
 
 #include "malloc/sealed_file.hpp"
+#include "util/clock.hpp"
 #include "util/file_memory.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
@@ -39,12 +39,6 @@ Status no_huge_pages(std::size_t asked, int error_number) {
 
 /// Whether a window has the addresses in front of the process heap.
 constinit std::atomic<bool> front_taken = false;
-
-std::int64_t nanoseconds_now() {
-  timespec now = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 /// Checks that a file is as large as its owner says. Its size must be sealed, because pages beyond the end of
 /// a file cannot be touched.
@@ -236,13 +230,13 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
   if (shown_ != nullptr) shown_->fetch_add(bytes, std::memory_order_relaxed);
 
   const bool join = huge_pages_ == HugePages::transparent && bytes >= kHugePage;
-  const std::int64_t before = join ? nanoseconds_now() : 0;
+  const std::int64_t before = join ? monotonic_nanoseconds() : 0;
   if (const int error_number = take_file_memory(fd_, offset - alias_.file_bytes, bytes); error_number != 0) {
     punch(offset, bytes);  // the call may have taken a part of the memory
     forget(bytes);
     return no_memory(bytes, used, error_number);
   }
-  if (join) join_pages(offset, bytes, nanoseconds_now() - before);
+  if (join) join_pages(offset, bytes, monotonic_nanoseconds() - before);
   return {};
 }
 
@@ -259,11 +253,11 @@ void Window::join_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] st
   // already. The rest of a large block stays in ordinary pages.
   constexpr std::size_t kStep = std::size_t{16} << 20U;
   constexpr std::int64_t kUnnoticed = 100'000'000;
-  const std::int64_t until = nanoseconds_now() + kUnnoticed + taking / 2;
+  const std::int64_t until = monotonic_nanoseconds() + kUnnoticed + taking / 2;
   const std::size_t end = (offset + bytes) / kHugePage * kHugePage;
   for (std::size_t at = round_up(offset, kHugePage); at < end; at += kStep) {
     if (::madvise(base() + at, std::min(kStep, end - at), MADV_COLLAPSE) != 0 && errno == EINVAL) return;
-    if (nanoseconds_now() > until) return;
+    if (monotonic_nanoseconds() > until) return;
   }
 #endif
 }

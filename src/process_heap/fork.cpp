@@ -30,7 +30,8 @@ void before_fork() {
 void after_fork_in_parent() {
   if (range.owned()) return;
   const int error_number = errno;
-  auto& [reading, writing] = pipe_ends;
+  int& reading = pipe_ends[0];
+  int& writing = pipe_ends[1];
   close_end(writing);
   if (reading >= 0) {
     char byte = 0;

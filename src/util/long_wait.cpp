@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>  // NOLINT(modernize-deprecated-headers): timespec for the system call
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,12 +17,6 @@
 
 namespace rma {
 namespace {
-
-std::int64_t monotonic_nanoseconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 /// Maps a page of the launcher's file. Returns null if the file does not say that it is there for this rank.
 WaitPage* map_page(const std::string& path, int rank, const std::string& job) {
@@ -148,9 +141,6 @@ bool encode_ranks(std::vector<int> ranks, WaitRecord& record) {
   }
   return true;
 }
-
-LongWait::LongWait(const WaitSubject* subject)
-    : LongWait(subject, subject == nullptr ? 0 : monotonic_nanoseconds()) {}
 
 void LongWait::slept() {
   if (subject_ == nullptr) return;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "util/clock.hpp"
 #include "util/wait_note.hpp"
 
 namespace rma {
@@ -19,7 +20,8 @@ constexpr std::int64_t kSaidAgain = 1'000'000'000;
 class LongWait {
  public:
   /// `subject` is null for a wait that is never published.
-  explicit LongWait(const WaitSubject* subject);
+  explicit LongWait(const WaitSubject* subject)
+      : LongWait(subject, subject == nullptr ? 0 : monotonic_nanoseconds()) {}
   /// A wait that began at that monotonic time, in nanoseconds.
   LongWait(const WaitSubject* subject, std::int64_t since)
       : subject_(subject), since_(since), next_(since + kLongWait) {}

@@ -8,16 +8,11 @@
 
 #include <climits>
 
+#include "util/clock.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {
 namespace {
-
-std::int64_t monotonic_nanoseconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);

@@ -45,6 +45,7 @@ struct ShmCard {
 static_assert(sizeof(ShmCard) == 48);
 
 /// The beginning of a segment.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the words have a cache line of their own
 struct SegmentHead {
   ShmCard card;  ///< the owner's card, by which a process that has mapped the segment recognizes it
   /// The number of times that the owner's threads have begun to sleep. A process that has sent something and
