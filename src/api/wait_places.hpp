@@ -6,8 +6,8 @@ namespace rma {
 
 struct Runtime;
 
-/// Turns the contexts and teams of notes about waits into names and ranks, with the help of the libraries over this one
-/// (rma/waits.h).
+/// Turns the contexts and teams of notes about waits into names and ranks, with the help of the libraries
+/// over this one (rma/waits.h).
 class JobPlaces final : public WaitPlaces {
  public:
   explicit JobPlaces(const Runtime& runtime);

@@ -1,5 +1,5 @@
-// The reductions of a team on one host. All members combine the elements in the same order, and each element of a
-// result is combined once or in the same way everywhere, so all members get the same bits.
+// The reductions of a team on one host. All members combine the elements in the same order, and each element
+// of a result is combined once or in the same way everywhere, so all members get the same bits.
 
 #include <algorithm>
 #include <cstring>
@@ -41,7 +41,8 @@ Exchange::Part Exchange::part_of(int member, std::size_t count, std::size_t elem
 template <typename Source>
 void Exchange::combine(std::byte* result, std::size_t elements, int last, const rma_reducer_t& reducer,
                        const Source& source) {
-  // combine() performs inout = in op inout. So the higher operand is copied first, unless the operation commutes.
+  // combine() performs inout = in op inout. So the higher operand is copied first, unless the operation
+  // commutes.
   const std::size_t bytes = elements * reducer.element_bytes;
   const bool commutes = reducer.commutes != 0;
   const std::byte* const first = source(commutes ? 0 : last);
@@ -259,8 +260,8 @@ Status Exchange::allreduce(const rma_collective_t& collective, bool& done) {
 Status Exchange::allreduce_direct(const rma_collective_t& collective) {
   const rma_reducer_t& reducer = collective.reducer;
   auto* const dst = static_cast<std::byte*>(collective.dst);
-  // Each member reduces its part into its own destination. Others read that part of that buffer only after the
-  // round, so the buffer may be the source as well.
+  // Each member reduces its part into its own destination. Others read that part of that buffer only after
+  // the round, so the buffer may be the source as well.
   const Part part = part_of(member(), collective.count, reducer.element_bytes);
   std::byte* const place = collective.dst != collective.src ? dst : nullptr;
   const rma_status_t used = combine_announced(part, reducer, place, [&](std::size_t begin, auto block) {
@@ -332,8 +333,8 @@ Status Exchange::reduce_scatter_staged(const rma_collective_t& collective, std::
   const auto* const src = static_cast<const std::byte*>(collective.src);
   auto* const dst = static_cast<std::byte*>(collective.dst);
   const std::size_t size = reducer.element_bytes;
-  // A piece has a part of every block. In place, the result of a piece replaces only what has gone to the scratch, if
-  // all blocks have one size.
+  // A piece has a part of every block. In place, the result of a piece replaces only what has gone to the
+  // scratch, if all blocks have one size.
   const std::size_t most = elements_in(block_piece(), reducer) * size;
   const std::size_t stride = aligned_row(most);
   done = stride * static_cast<std::size_t>(members()) <= kHalf;
@@ -392,8 +393,8 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
   done = reducer.element_bytes <= kBlock;
   if (!done) return {};
   if (direct(bytes) || (large_element && bytes != 0)) {
-    // Each member has the results of its part for all members in its scratch. The parts of a whole number of grains per
-    // member are no longer together than the piece.
+    // Each member has the results of its part for all members in its scratch. The parts of a whole number of
+    // grains per member are no longer together than the piece.
     const std::size_t grain =
         std::max(kCacheLine / reducer.element_bytes, std::size_t{1}) * reducer.element_bytes;
     const std::size_t rows = kHalf / (aligned_row(grain) * static_cast<std::size_t>(members()));
@@ -440,8 +441,8 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
 }
 
 Status Exchange::scan_direct(const rma_collective_t& collective, bool exclusive) {
-  // Each member computes its part of every member's result, one member after the other. Only it touches these parts,
-  // so a source may be its member's destination.
+  // Each member computes its part of every member's result, one member after the other. Only it touches these
+  // parts, so a source may be its member's destination.
   const rma_reducer_t& reducer = collective.reducer;
   const Part part = part_of(member(), collective.count, reducer.element_bytes);
   const std::size_t most = elements_in(kBlock, reducer);

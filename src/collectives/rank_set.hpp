@@ -8,8 +8,8 @@
 
 namespace rma {
 
-/// Finds ranks that a list has twice, in a time that grows with the length of the list. Allocates when it is made and
-/// not later, so that a member without memory gets far enough to tell the others. Thread-safe.
+/// Finds ranks that a list has twice, in a time that grows with the length of the list. Allocates when it is
+/// made and not later, so that a member without memory gets far enough to tell the others. Thread-safe.
 class RankSet {
  public:
   explicit RankSet(int ranks) : listed_(static_cast<std::size_t>(ranks)) {}

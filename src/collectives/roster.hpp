@@ -42,8 +42,8 @@ class Roster {
 /// The roster of a team whose members are processes of this host.
 class TeamRoster final : public Roster {
  public:
-  /// `ranks` are the world ranks by team rank, and `id` is the id of the team, which is null before the team has one.
-  /// They outlive this and do not move.
+  /// `ranks` are the world ranks by team rank, and `id` is the id of the team, which is null before the team
+  /// has one. They outlive this and do not move.
   TeamRoster(const Job& job, std::span<const int> ranks, const std::uint64_t* id)
       : job_(job), ranks_(ranks), id_(id) {}
 

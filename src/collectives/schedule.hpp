@@ -12,8 +12,8 @@
 
 namespace rma {
 
-/// A collective operation that a team's members can execute again and again: the plan of this one, the reduction,
-/// and where its messages go. Nothing of it changes, except for the plan's work memory.
+/// A collective operation that a team's members can execute again and again: the plan of this one, the
+/// reduction, and where its messages go. Nothing of it changes, except for the plan's work memory.
 struct PlannedCollective {
   std::shared_ptr<ScheduleChannel> channel;
   Plan plan;
@@ -23,9 +23,9 @@ struct PlannedCollective {
 
 /// One execution of a collective operation. Each call of advance() goes as far as it can without waiting.
 ///
-/// After a failure the schedule cancels its receives and waits for the sends and receives that go on, because they
-/// use the caller's buffers. They end, because the channel has failed for all members. One thread at a time uses a
-/// schedule.
+/// After a failure the schedule cancels its receives and waits for the sends and receives that go on, because
+/// they use the caller's buffers. They end, because the channel has failed for all members. One thread at a
+/// time uses a schedule.
 class Schedule {
  public:
   /// `request` is open. The schedule ends it, as its last act. Throws std::bad_alloc.
@@ -49,7 +49,8 @@ class Schedule {
   /// Executes one step. Returns false if it has to wait.
   [[nodiscard]] bool execute(const PlanStep& step);
   void note(rma_status_t code, int rank);
-  /// Compares the members' records. If they do not agree, no other step is executed, and the channel stays usable.
+  /// Compares the members' records. If they do not agree, no other step is executed, and the channel stays
+  /// usable.
   void compare(const PlanStep& step);
   void give_up();
 

@@ -51,7 +51,8 @@ class ScheduleChannel {
   [[nodiscard]] int draw_tag() {
     return static_cast<int>(drawn_.fetch_add(1, std::memory_order_relaxed) % kTags);
   }
-  /// Makes the paths to all members that a plan sends to or receives from. After that, post() waits for nothing.
+  /// Makes the paths to all members that a plan sends to or receives from. After that, post() waits for
+  /// nothing.
   [[nodiscard]] Status connect(const Plan& plan);
   /// Starts the send or receive of a step.
   [[nodiscard]] Status post(const PlanStep& step, int tag, rma_request_t* request);

@@ -10,8 +10,8 @@
 
 namespace rma {
 
-/// The numbers of the contexts in which teams' schedules send. The first member of a team draws one, which no other
-/// team of the job has at the same time, and gives it back when the team is freed. Thread-safe.
+/// The numbers of the contexts in which teams' schedules send. The first member of a team draws one, which no
+/// other team of the job has at the same time, and gives it back when the team is freed. Thread-safe.
 class ScheduleContexts {
  public:
   /// The context of the world team, and the first of those of attached teams and of the other teams.

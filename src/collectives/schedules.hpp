@@ -14,23 +14,25 @@
 
 namespace rma {
 
-/// The nonblocking collective operations that are under way. Every thread that makes progress advances them, one
-/// thread at a time. Thread-safe.
+/// The nonblocking collective operations that are under way. Every thread that makes progress advances them,
+/// one thread at a time. Thread-safe.
 class Schedules final : public FollowUpWork, public WaitProgress {
  public:
-  /// The arguments outlive all calls. `check`: whether the members compare their calls (RMA_CHECK_COLLECTIVES).
+  /// The arguments outlive all calls. `check`: whether the members compare their calls
+  /// (RMA_CHECK_COLLECTIVES).
   Schedules(Messages& messages, PendingOperations& pending, bool check = false)
       : messages_(messages), pending_(pending), check_(check) {}
 
   [[nodiscard]] bool checks() const { return check_; }
-  /// Compares a blocking call with those of the other members. RMA_ERR_ARGUMENT if they do not agree, on all members;
-  /// the team stays usable. The other errors are those of plan(). A nonblocking operation begins with the comparison.
+  /// Compares a blocking call with those of the other members. RMA_ERR_ARGUMENT if they do not agree, on all
+  /// members; the team stays usable. The other errors are those of plan(). A nonblocking operation begins
+  /// with the comparison.
   [[nodiscard]] Status check(const std::shared_ptr<ScheduleChannel>& channel,
                              const rma_collective_t& collective);
 
-  /// Plans an operation whose arguments were checked. It is one of the team's collective calls. If this member
-  /// cannot take part, the team's operations fail for all. RMA_ERR_NO_MEMORY, RMA_ERR_PEER_LOST, and the errors
-  /// of Messages::connect().
+  /// Plans an operation whose arguments were checked. It is one of the team's collective calls. If this
+  /// member cannot take part, the team's operations fail for all. RMA_ERR_NO_MEMORY, RMA_ERR_PEER_LOST, and
+  /// the errors of Messages::connect().
   [[nodiscard]] Result<std::shared_ptr<const PlannedCollective>> plan(
       const std::shared_ptr<ScheduleChannel>& channel, const rma_collective_t& collective);
   /// Starts an operation. The errors are those of plan().

@@ -38,10 +38,11 @@ class Teams;
 /// threads may use different teams at the same time, also teams that overlap.
 ///
 /// If all members are on this host, they meet in memory that all have mapped, by an Exchange. Otherwise they
-/// send each other point-to-point messages. Nonblocking collectives are schedules. An attached team is made without
-/// communication. Its members meet at their first blocking collective, if all are on this host and have memory for it;
-/// else its blocking collectives are schedules that the caller waits for. At their first blocking collective the
-/// members of a team on several hosts also open a TeamHierarchy, which then executes the collectives that it can.
+/// send each other point-to-point messages. Nonblocking collectives are schedules. An attached team is made
+/// without communication. Its members meet at their first blocking collective, if all are on this host and
+/// have memory for it; else its blocking collectives are schedules that the caller waits for. At their first
+/// blocking collective the members of a team on several hosts also open a TeamHierarchy, which then executes
+/// the collectives that it can.
 class Team {
  public:
   Team(const Team&) = delete;
@@ -61,13 +62,14 @@ class Team {
 
   [[nodiscard]] bool attached() const { return attached_; }
 
-  /// Executes a collective operation in the first of these ways that has a form for it: in the members' memory if they
-  /// meet there; within each host first, and between hosts then; an allgather by RDMA; by point-to-point messages; as a
-  /// schedule.
+  /// Executes a collective operation in the first of these ways that has a form for it: in the members'
+  /// memory if they meet there; within each host first, and between hosts then; an allgather by RDMA; by
+  /// point-to-point messages; as a schedule.
   [[nodiscard]] Status run(const rma_collective_t& collective);
   /// Executes a barrier, as run() does.
   [[nodiscard]] Status barrier();
-  /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by check() first.
+  /// Returns whether the members compare their calls (RMA_CHECK_COLLECTIVES). A blocking call does so by
+  /// check() first.
   [[nodiscard]] bool checks() const {
     return schedules_ != nullptr && schedules_->checks() && channel_ != nullptr;
   }
@@ -140,7 +142,8 @@ class Team {
   }
   /// Performs a blocking collective as a schedule.
   [[nodiscard]] Status run_schedule(const rma_collective_t& collective);
-  /// Returns success if a team on several hosts is usable as far as this member knows. If not, it passes that on.
+  /// Returns success if a team on several hosts is usable as far as this member knows. If not, it passes that
+  /// on.
   [[nodiscard]] Status usable();
   /// Makes a team on several hosts unusable for all members.
   void give_up();
@@ -217,20 +220,21 @@ class Teams {
   /// members of a color; RMA_ERR_PEER_LOST.
   [[nodiscard]] Result<Team*> split(Team& parent, int color, int key);
 
-  /// Makes an attached team of the listed world ranks, which agree on the list and on `context`, a number up to
-  /// RMA_CONTEXT_LAST. Local. RMA_ERR_ARGUMENT and RMA_ERR_RANK as create().
+  /// Makes an attached team of the listed world ranks, which agree on the list and on `context`, a number up
+  /// to RMA_CONTEXT_LAST. Local. RMA_ERR_ARGUMENT and RMA_ERR_RANK as create().
   [[nodiscard]] Result<Team*> attach(std::span<const int> ranks, std::uint32_t context);
 
-  /// Lets the members of a team meet at their first blocking collective: those of an attached team in memory if they
-  /// can, those of a team on several hosts by their hosts. Collective over the team. RMA_ERR_PEER_LOST.
+  /// Lets the members of a team meet at their first blocking collective: those of an attached team in memory
+  /// if they can, those of a team on several hosts by their hosts. Collective over the team.
+  /// RMA_ERR_PEER_LOST.
   [[nodiscard]] Status meet(Team& team);
 
-  /// Frees a team. Collective over the team, unless it is attached. Returns RMA_ERR_ARGUMENT at once for the world team. After
-  /// RMA_ERR_PEER_LOST the team is gone too.
+  /// Frees a team. Collective over the team, unless it is attached. Returns RMA_ERR_ARGUMENT at once for the
+  /// world team. After RMA_ERR_PEER_LOST the team is gone too.
   [[nodiscard]] Status free(Team* team);
 
-  /// Calls `use` with the team that has this id, or else this context for messages of its collectives. Returns whether
-  /// there is one. Waits for no lock: returns false while teams are made or freed.
+  /// Calls `use` with the team that has this id, or else this context for messages of its collectives.
+  /// Returns whether there is one. Waits for no lock: returns false while teams are made or freed.
   bool with_team(std::optional<std::uint64_t> id, std::optional<std::uint32_t> context,
                  const std::function<void(const Team&)>& use) const;
 
@@ -282,15 +286,16 @@ class Teams {
   /// Makes the block of a new team, if this is the first member, or finds it. `shape()` returns its shape.
   template <typename Shape>
   [[nodiscard]] Result<TeamBlock*> find_block(const Meeting& meeting, const Shape& shape);
-  /// Waits until all members have met in `block`. `mine` says whether this member has made its team. Returns a
-  /// failure if a member could not.
+  /// Waits until all members have met in `block`. `mine` says whether this member has made its team. Returns
+  /// a failure if a member could not.
   [[nodiscard]] Status settle(TeamBlock& block, const Meeting& meeting, Status mine);
-  /// Lets members of a team meet in a block. `enter(block)` makes this one's part. Fails alike at all of them with
-  /// RMA_ERR_NO_MEMORY if one cannot.
+  /// Lets members of a team meet in a block. `enter(block)` makes this one's part. Fails alike at all of them
+  /// with RMA_ERR_NO_MEMORY if one cannot.
   template <typename Shape, typename Enter>
   [[nodiscard]] Status meet_in_block(Team& team, const Meeting& meeting, const Shape& shape,
                                      const Enter& enter);
-  /// Lets a team on several hosts, which is not shown to the program yet, meet by hosts later. Throws std::bad_alloc.
+  /// Lets a team on several hosts, which is not shown to the program yet, meet by hosts later. Throws
+  /// std::bad_alloc.
   void prepare_hierarchy(Team& team);
   [[nodiscard]] Status meet_by_hosts(Team& team);
   /// Lets the members of a team on several hosts tell each other their cards.
@@ -309,8 +314,8 @@ class Teams {
   [[nodiscard]] Status leave(Team& team);
   [[nodiscard]] Status leave_memory(Team& team);
   [[nodiscard]] Status leave_block(TeamBlock& block, const Roster& roster, int first);
-  /// Says that this member does not use the block any more in which it met at a blocking collective, and frees those
-  /// that nobody uses.
+  /// Says that this member does not use the block any more in which it met at a blocking collective, and
+  /// frees those that nobody uses.
   void retire(Team& team);
   void free_retired();
   Team* add(std::unique_ptr<Team> team);

@@ -22,14 +22,14 @@
 
 namespace rma {
 
-/// Knows which members of a team are on this host, and which of them have ended. A member that waits for another one
-/// of its host also stops to wait if the team was given up anywhere: the other one may have learned that and not have
-/// come. Such a team counts as one whose members have all ended. (That is only right where a member that stops closes
-/// the round for all: Rounds of teams that are not flat.)
+/// Knows which members of a team are on this host, and which of them have ended. A member that waits for
+/// another one of its host also stops to wait if the team was given up anywhere: the other one may have
+/// learned that and not have come. Such a team counts as one whose members have all ended. (That is only
+/// right where a member that stops closes the round for all: Rounds of teams that are not flat.)
 class HostRoster final : public Roster {
  public:
-  /// `ranks` are the world ranks of the members, and `id` is the team's. `given_up` returns the team's failure if it was
-  /// given up.
+  /// `ranks` are the world ranks of the members, and `id` is the team's. `given_up` returns the team's
+  /// failure if it was given up.
   HostRoster(const Job& job, std::span<const int> ranks, const std::uint64_t& id,
              std::function<Status()> given_up)
       : processes_(job, ranks, &id), given_up_(std::move(given_up)) {}
@@ -52,9 +52,10 @@ class HostRoster final : public Roster {
 
 /// The state of one member of a team on several hosts for hierarchical collectives (HierarchicalExchange).
 ///
-/// The members open it together at their first blocking collective (Teams::meet). First the members of each host meet
-/// in a block of their leader. Then all members tell each other their leaders, in the way that the team has without a
-/// hierarchy. If some member lacks memory, or no host has two members, none uses a hierarchy.
+/// The members open it together at their first blocking collective (Teams::meet). First the members of each
+/// host meet in a block of their leader. Then all members tell each other their leaders, in the way that the
+/// team has without a hierarchy. If some member lacks memory, or no host has two members, none uses a
+/// hierarchy.
 class TeamHierarchy {
  public:
   /// What a member tells the others.
@@ -64,10 +65,10 @@ class TeamHierarchy {
   };
   static constexpr std::int32_t kNoMemory = -1;
 
-  /// Needs all memory that a member must have to tell the others whether it has the rest. Throws std::bad_alloc.
-  /// @param ranks     world ranks by member; they outlive the object, as all arguments do, and do not move
-  /// @param id        the team's, which may change until the members meet
-  /// @param given_up  returns the team's failure if the team was given up
+  /// Needs all memory that a member must have to tell the others whether it has the rest. Throws
+  /// std::bad_alloc. @param ranks     world ranks by member; they outlive the object, as all arguments do,
+  /// and do not move @param id        the team's, which may change until the members meet @param given_up
+  /// returns the team's failure if the team was given up
   TeamHierarchy(Job& job, std::span<const int> ranks, int member, const std::uint64_t& id,
                 std::function<Status()> given_up);
   ~TeamHierarchy();
@@ -84,7 +85,8 @@ class TeamHierarchy {
   [[nodiscard]] Card card(std::uint32_t context) const { return {.leader = leader_, .context = context}; }
 
   /// Takes the memory that this member needs. RMA_ERR_NO_MEMORY, or throws std::bad_alloc.
-  /// @param messages  carries messages between leaders in `context`, which has one number at all members; null if
+  /// @param messages  carries messages between leaders in `context`, which has one number at all members;
+  /// null if
   ///                  open() gets a transport
   [[nodiscard]] Status provide(Messages* messages, std::uint32_t context);
   /// Lets the members of this host meet in `block`. Throws std::bad_alloc.

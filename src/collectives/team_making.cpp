@@ -22,7 +22,8 @@ constexpr std::size_t kBlockAlignment = alignof(TeamBlock);
 
 TeamShape Teams::shape_for(const Job& job, std::size_t members, std::uint64_t id, std::uint32_t schedules) {
   std::uint64_t direct_bytes = job.settings().direct_collective;
-  // Members that share processors run one after the other, so each further round costs as much as many copies.
+  // Members that share processors run one after the other, so each further round costs as much as many
+  // copies.
   const bool crowded = job.wait_policy().spins == 0;
   if (crowded) direct_bytes = std::min<std::uint64_t>(direct_bytes, TeamBlock::kPieceBytes + 1);
   return {.members = static_cast<std::uint32_t>(members),
@@ -35,8 +36,8 @@ TeamShape Teams::shape_for(const Job& job, std::size_t members, std::uint64_t id
 
 TeamShape Teams::shape_within_host(const Job& job, std::size_t members, std::uint64_t id) {
   TeamShape shape = shape_for(job, members, id, 0);
-  // A round must fail for all members if one of them stops to wait (HostRoster). Pieces of kPieceBytes need no memory,
-  // because buffers of this size are not announced (HierarchicalExchange).
+  // A round must fail for all members if one of them stops to wait (HostRoster). Pieces of kPieceBytes need
+  // no memory, because buffers of this size are not announced (HierarchicalExchange).
   shape.flat = false;
   shape.direct_bytes = std::max<std::uint64_t>(shape.direct_bytes, TeamBlock::kPieceBytes + 1);
   return shape;

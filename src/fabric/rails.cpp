@@ -30,8 +30,9 @@ std::unique_ptr<BouncePool> make_pool(Registrar& registrar, std::size_t bytes, s
 }
 
 /// Returns the size of the segment of messages. Each of `locals` processes of the host may map the segments
-/// of all, for which a sixteenth of the addresses of each must do. It maps them when it first sends a message,
-/// and by then the program and the C library's arenas (64 MiB for each thread) may have taken most of the rest.
+/// of all, for which a sixteenth of the addresses of each must do. It maps them when it first sends a
+/// message, and by then the program and the C library's arenas (64 MiB for each thread) may have taken most
+/// of the rest.
 std::size_t segment_bytes(std::size_t locals) {
   constexpr std::uint64_t kPage = 4096;
   const std::uint64_t room = std::min(largest_file() / 2, free_addresses() / 16 / locals);

@@ -23,11 +23,11 @@ inline constexpr std::size_t kSpareBlocks = 3;
 inline constexpr std::size_t kRootHeaderWords = 8 + kChunks * kMaxRails;
 inline constexpr std::size_t kLeafWords = 4;
 
-/// The words of an entry. `kOuter` is 1 + the number of the nearest entry before it in the leaf that ends later; 0: none
-/// does.
+/// The words of an entry. `kOuter` is 1 + the number of the nearest entry before it in the leaf that ends
+/// later; 0: none does.
 enum Word : std::size_t { kBase, kBytes, kGenerationAndFlags, kOuter, kKeys };
-/// The words of a leaf in the root. `kLeafEnd` is the largest end of its entries, and `kLeafWritten` the version that
-/// wrote its block.
+/// The words of a leaf in the root. `kLeafEnd` is the largest end of its entries, and `kLeafWritten` the
+/// version that wrote its block.
 enum LeafWord : std::size_t { kLeafBase, kLeafEnd, kLeafPlace, kLeafWritten };
 
 /// Returns the third word of an entry. Its lowest byte holds the flags.
@@ -101,7 +101,8 @@ struct Geometry {
   static constexpr Geometry in_bytes(std::size_t bytes) {
     const std::size_t fixed = Geometry{.leaves = 0}.bytes();
     if (bytes < fixed) return {};
-    // Two leaves take twice a whole number of cache lines; an odd one takes at most one line more in each root.
+    // Two leaves take twice a whole number of cache lines; an odd one takes at most one line more in each
+    // root.
     const std::size_t pair = Geometry{.leaves = 2}.bytes() - fixed;
     Geometry geometry = {.leaves = std::min(kMostLeaves, (bytes - fixed) / pair * 2 + 1)};
     if (geometry.bytes() > bytes) --geometry.leaves;

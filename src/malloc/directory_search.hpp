@@ -11,9 +11,11 @@ namespace rma::directory {
 /// Searches the words of a directory, in place or copied. A source has
 ///   leaves()       the number of leaves,
 ///   base_of(leaf)  the first word of a leaf in the root,
-///   leaf(leaf)     an object with the other words `outer` and `end`, with `entries`, the number of its entries, and
+///   leaf(leaf)     an object with the other words `outer` and `end`, with `entries`, the number of its
+///   entries, and
 ///                  with word(at, which), a word of its entry `at`.
-/// The words may be hostile, and may change: a search ends with any of them, and asks for no other leaf or entry.
+/// The words may be hostile, and may change: a search ends with any of them, and asks for no other leaf or
+/// entry.
 
 /// Returns how many of `count` ascending numbers are at most `limit`.
 template <typename NumberAt>
@@ -30,12 +32,12 @@ std::size_t count_up_to(std::size_t count, std::uint64_t limit, const NumberAt& 
   return begin;
 }
 
-/// Returns the nearest one before `at` of numbers whose `outer` is 1 + the nearest one before that ends later, so that
-/// none in between ends later. 0 stands for none.
+/// Returns the nearest one before `at` of numbers whose `outer` is 1 + the nearest one before that ends
+/// later, so that none in between ends later. 0 stands for none.
 inline std::size_t before(std::size_t at, std::size_t outer) { return std::min(at, outer); }
 
-/// Calls visit(number, leaf, at) for the entries, by their leaves, that contain [address, address + bytes), the nearest beginning first, until it
-/// returns true. Returns whether it did.
+/// Calls visit(number, leaf, at) for the entries, by their leaves, that contain [address, address + bytes),
+/// the nearest beginning first, until it returns true. Returns whether it did.
 template <typename Source, typename Visit>
 bool visit_covering(const Source& source, std::uintptr_t address, std::size_t bytes, const Visit& visit) {
   if (bytes > UINTPTR_MAX - address) return false;

@@ -77,8 +77,8 @@ Status RegionTable::add(const Region& region) {
                  "RMA_MAX_REGIONS, or unregister some",
                  region.bytes, region.base, size_, capacity_)};
   }
-  // Two for the leaves that this change may write, less the one that it frees, and two for a removal, which must not
-  // fail.
+  // Two for the leaves that this change may write, less the one that it frees, and two for a removal, which
+  // must not fail.
   if (Status status = make_free(directory::kSpareBlocks); !status.ok()) return status;
   Region listed = region;
   listed.count = 1;
@@ -244,7 +244,8 @@ void RegionTable::publish() {
   }
   for (std::size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
-    // The nearest leaf before that ends later. Those in between end earlier than it, so it is among their outer ones.
+    // The nearest leaf before that ends later. Those in between end earlier than it, so it is among their
+    // outer ones.
     std::size_t outer = i;
     while (outer != 0 && leaves_[outer - 1].end <= leaf.end) outer = leaves_[outer - 1].outer;
     leaves_[i].outer = outer;

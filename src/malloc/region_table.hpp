@@ -43,19 +43,20 @@ struct Region {
 //
 //   word 0     version: how many changes were published. The current root is number version & 1.
 //   words 8..  root 0, then root 1. A root is 8 words, of which the first is the number of leaves, then the
-//              remote keys of rails 0 to 3 for each chunk of blocks, then the leaves of 4 words, sorted by base:
-//              the first entry's base, the largest end, the place (block, number of entries), the version that
-//              wrote the block.
+//              remote keys of rails 0 to 3 for each chunk of blocks, then the leaves of 4 words, sorted by
+//              base: the first entry's base, the largest end, the place (block, number of entries), the
+//              version that wrote the block.
 //   then       blocks of 128 entries of 8 words, sorted by base: base, bytes, generation << 8 | flags, the
 //              nearest entry before that ends later, the remote keys of rails 0 to 3.
 //
-// directory_layout.hpp has the details. The blocks are reserved addresses. The owner backs them chunk by chunk when it
-// needs them, and registers each chunk with the network; the key of the directory itself is that of chunk 0 and of all
-// that precedes it.
+// directory_layout.hpp has the details. The blocks are reserved addresses. The owner backs them chunk by
+// chunk when it needs them, and registers each chunk with the network; the key of the directory itself is
+// that of chunk 0 and of all that precedes it.
 //
-// The owner writes a change to blocks and to the root that the current version does not use, and then publishes it by
-// storing the version. So a reader waits for nobody. It retries only if the version has changed meanwhile, which means
-// that a change was completed. An owner that stops in the middle of a change stops no reader.
+// The owner writes a change to blocks and to the root that the current version does not use, and then
+// publishes it by storing the version. So a reader waits for nobody. It retries only if the version has
+// changed meanwhile, which means that a change was completed. An owner that stops in the middle of a change
+// stops no reader.
 
 /// The owner's side of the directory of regions. Thread-safe.
 class RegionTable {
@@ -65,19 +66,19 @@ class RegionTable {
   /// Returns how many of these bytes have to be backed when the table is made.
   static std::size_t first_bytes(std::size_t capacity);
 
-  /// Backs bytes [offset, offset + bytes) of the directory with zeroed memory, and returns the keys by which the
-  /// network reaches them; keys of 0 if it does not. Called in the order of the offsets, each time once.
+  /// Backs bytes [offset, offset + bytes) of the directory with zeroed memory, and returns the keys by which
+  /// the network reaches them; keys of 0 if it does not. Called in the order of the offsets, each time once.
   using Grow = std::function<Result<RailKeys>(std::size_t offset, std::size_t bytes)>;
 
-  /// Makes a table without regions, for at most `capacity` of them or what `directory` holds. `directory` is aligned to
-  /// 64 bytes and outlives the table. It is zeroed memory, all of it or, with `grow`, its first_bytes().
+  /// Makes a table without regions, for at most `capacity` of them or what `directory` holds. `directory` is
+  /// aligned to 64 bytes and outlives the table. It is zeroed memory, all of it or, with `grow`, its
+  /// first_bytes().
   explicit RegionTable(std::span<std::byte> directory, std::size_t capacity = SIZE_MAX, Grow grow = {});
 
   /// Lists [base, base + bytes). Regions may overlap. If the same base, bytes and flags are added again, the
   /// table counts it and keeps the keys as they were. The generation and count of `region` are ignored.
-  /// RMA_ERR_SIZE for 0 bytes or an end beyond the last address; RMA_ERR_NO_MEMORY if the directory is full, or
-  /// cannot grow;
-  /// RMA_ERR_STATE if the same region was added 2^32 - 1 times.
+  /// RMA_ERR_SIZE for 0 bytes or an end beyond the last address; RMA_ERR_NO_MEMORY if the directory is full,
+  /// or cannot grow; RMA_ERR_STATE if the same region was added 2^32 - 1 times.
   Status add(const Region& region);
   Status add(std::uintptr_t base, std::size_t bytes, std::uint32_t flags);
 
@@ -143,8 +144,8 @@ class RegionView {
 
   /// Returns a region that contains all of [address, address + bytes), as it was at one moment of the call.
   [[nodiscard]] std::optional<Region> find(std::uintptr_t address, std::size_t bytes) const;
-  /// Returns whether regions contain all of [address, address + bytes) together: one, or several between which
-  /// nothing is left out.
+  /// Returns whether regions contain all of [address, address + bytes) together: one, or several between
+  /// which nothing is left out.
   [[nodiscard]] bool covers(std::uintptr_t address, std::size_t bytes) const;
 
  private:

@@ -6,8 +6,9 @@
 namespace rma {
 namespace {
 
-// The maximum number of retries of one search. An owner writes a leaf and a root for each change, and a search reads a
-// few of their words, so even one retry is rare. A directory that changes more often is damaged.
+// The maximum number of retries of one search. An owner writes a leaf and a root for each change, and a
+// search reads a few of their words, so even one retry is rare. A directory that changes more often is
+// damaged.
 constexpr int kMaxTries = 10'000;
 
 // Acquire: a reader that has read a word of a newer version also sees that the version has moved. Pairs
@@ -19,8 +20,8 @@ std::uint64_t read_word(const std::uint64_t& word) {
 
 }  // namespace
 
-/// The words of one version, for directory::visit_covering(). They may mix two versions, until the caller has checked the
-/// version again.
+/// The words of one version, for directory::visit_covering(). They may mix two versions, until the caller has
+/// checked the version again.
 struct RegionView::Version {
   struct Leaf {
     const std::uint64_t* block;

@@ -62,7 +62,8 @@ AddressRange::~AddressRange() {
     ::munmap(start_, reserved_);
     return;
   }
-  // The addresses stay the process heap's. If the call fails, they keep their old mappings, which harms nobody.
+  // The addresses stay the process heap's. If the call fails, they keep their old mappings, which harms
+  // nobody.
   static_cast<void>(
       ::mmap(start_, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
   front_taken.store(false, std::memory_order_release);  // pairs with the exchange in in_front_of()

@@ -91,7 +91,8 @@ class Window {
   [[nodiscard]] std::size_t address_bytes() const noexcept { return range_.bytes(); }
   /// Returns the window's own file, which is mapped from the byte alias().file_bytes of the window on.
   [[nodiscard]] int fd() const noexcept { return fd_; }
-  /// Returns the aliased memory, with whose file the window begins. It is empty if the program has aliased none.
+  /// Returns the aliased memory, with whose file the window begins. It is empty if the program has aliased
+  /// none.
   [[nodiscard]] const Alias& alias() const noexcept { return alias_; }
   /// Returns where the aliased bytes [address, address + bytes) lie in the window, or null if they are not
   /// aliased.

@@ -26,8 +26,8 @@ struct DirectReceive {
   int tag = 0;
   const MessageData& data;
   std::size_t most = 0;  ///< a longer message is left to a posted receive
-  /// Whether the caller waits for the message. A nonblocking call takes in no message whose data this process copies from
-  /// the sender's memory, because the call would last as long as the copy.
+  /// Whether the caller waits for the message. A nonblocking call takes in no message whose data this process
+  /// copies from the sender's memory, because the call would last as long as the copy.
   bool waits = true;
   // The message, once it has come:
   int from = -1;
@@ -58,8 +58,8 @@ class Arrivals {
         give_up_(std::move(give_up)),
         kept_(static_cast<std::size_t>(ranks)) {}
 
-  /// Receives the next message of the ring of `source`, a rank, if the receive gets it and it fits the buffer.
-  /// Returns false if not, and has done nothing then. `info` may be null.
+  /// Receives the next message of the ring of `source`, a rank, if the receive gets it and it fits the
+  /// buffer. Returns false if not, and has done nothing then. `info` may be null.
   [[nodiscard]] bool receive_at_once(MessageContext& context, int source, int tag,
                                      std::span<std::byte> buffer, rma_message_info_t* info) {
     Inbox::Ring* const ring = inbox_.of(source);
@@ -85,10 +85,10 @@ class Arrivals {
 
   /// Gives a message that was kept to its receive.
   void deliver(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
-  /// Gives a kept message to the receive of a nonblocking call. If this process has to copy the data from the memory of
-  /// another rank, the next poll_rings() copies them. Returns true in that case, and the caller wakes the threads that
-  /// wait for messages. A copy within the call would delay the sends that the program posts after it, so two ranks that
-  /// exchange long messages would copy one after the other.
+  /// Gives a kept message to the receive of a nonblocking call. If this process has to copy the data from the
+  /// memory of another rank, the next poll_rings() copies them. Returns true in that case, and the caller
+  /// wakes the threads that wait for messages. A copy within the call would delay the sends that the program
+  /// posts after it, so two ranks that exchange long messages would copy one after the other.
   [[nodiscard]] bool deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOperation& receive);
   /// Gives a kept message to a receive that needs no operation, which the message fits().
   void deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive);

@@ -43,7 +43,8 @@ class Matcher {
  public:
   /// Returns whether there is no receive and no message. Any thread may ask. It sees everything that was
   /// added before something that it has acquired: what the program did before this call, and the messages
-  /// of a sender that came before the one that it looks at, because the thread that reads a ring holds its lock.
+  /// of a sender that came before the one that it looks at, because the thread that reads a ring holds its
+  /// lock.
   [[nodiscard]] bool idle() const { return entries_.load(std::memory_order_relaxed) == 0; }
 
   /// Adds a receive for which no message has arrived. Throws std::bad_alloc before anything has changed.

@@ -23,8 +23,8 @@ namespace rma {
 /// Two-sided messages (rma/messages.h): matching, eager messages and rendezvous. Thread-safe.
 ///
 /// A short message goes *eagerly*: with its data, at once. The receiver copies them from the ring into the
-/// buffer of the receive that matches, or keeps them until one does. A longer one is announced (*rendezvous*),
-/// and the receiver fetches the data when a receive matches.
+/// buffer of the receive that matches, or keeps them until one does. A longer one is announced
+/// (*rendezvous*), and the receiver fetches the data when a receive matches.
 ///
 /// Any thread that waits makes progress: it looks at the rings of this host, and at the channel. This class
 /// owns the parts:
@@ -59,11 +59,12 @@ class Messages final : public ProgressSource, public WaitProgress {
     count(Counter::send_eager);
     return true;
   }
-  /// Receives the next message of the ring of `source`, if that is a rank and the message is the one that the receive
-  /// gets, fits the buffer, and is there already. Returns whether it is done; if not, the caller calls receive().
+  /// Receives the next message of the ring of `source`, if that is a rank and the message is the one that the
+  /// receive gets, fits the buffer, and is there already. Returns whether it is done; if not, the caller
+  /// calls receive().
   ///
-  /// The arguments come in registers. As members of a Wanted they would be read back from memory in other pieces than
-  /// they were written, which stops the processor until the writes have left it.
+  /// The arguments come in registers. As members of a Wanted they would be read back from memory in other
+  /// pieces than they were written, which stops the processor until the writes have left it.
   [[nodiscard]] bool receive_at_once(std::span<std::byte> buffer, int source, int tag, std::uint32_t context,
                                      rma_message_info_t* info) {
     if (connection_wanted() || source < 0) return false;
@@ -96,8 +97,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   }
   /// Waits for the end of the send. The caller may reuse the data then.
   [[nodiscard]] Status finish_send(SendOperation& operation);
-  /// Finds or makes the path to `rank`. After that, post_send() to the rank waits for nothing. RMA_ERR_PEER_LOST,
-  /// RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
+  /// Finds or makes the path to `rank`. After that, post_send() to the rank waits for nothing.
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
   [[nodiscard]] Status connect(int rank) {
     connect_wanted();
     return outbox_.ready(rank);

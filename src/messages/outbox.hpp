@@ -70,8 +70,8 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Sends `data` as an eager message by a ring that exists, if it has room now, and wakes the receiver. Returns
-  /// whether that is done. This is the short way of almost every short message within a host.
+  /// Sends `data` as an eager message by a ring that exists, if it has room now, and wakes the receiver.
+  /// Returns whether that is done. This is the short way of almost every short message within a host.
   [[nodiscard]] bool send_at_once(int rank, Envelope envelope, std::span<const std::byte> data) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     {
@@ -89,8 +89,8 @@ class Outbox {
     return true;
   }
   /// Does the same by any path to the rank, which it finds or makes first. The caller wakes the receiver.
-  /// `sent` says if it is done. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if no
-  /// path leads to the rank.
+  /// `sent` says if it is done. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH if
+  /// no path leads to the rank.
   [[nodiscard]] Status try_eager(int rank, Envelope envelope, std::span<const std::byte> data, bool* sent);
 
   /// Finds or makes the path to a rank. The errors are those of try_eager().

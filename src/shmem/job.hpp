@@ -6,8 +6,9 @@
 #include "rma/rma.h"
 #include "shmem/errors.hpp"
 
-// Where symmetric memory is. An address of this PE stands for the same object on every PE. The table below turns it
-// into the owner's address, which librma takes, and into the place where this process has mapped it, if it has.
+// Where symmetric memory is. An address of this PE stands for the same object on every PE. The table below
+// turns it into the owner's address, which librma takes, and into the place where this process has mapped it,
+// if it has.
 
 namespace rma::shmem {
 
@@ -59,8 +60,8 @@ inline std::byte* mapped_at(const Range& range, const View& view, const void* ad
   return reinterpret_cast<std::byte*>(at + static_cast<std::uintptr_t>(view.here));
 }
 
-/// Returns the place where this process has mapped the `bytes` bytes at `address` of `pe`. Returns null if it has not
-/// mapped them, if they are not symmetric, and if there is no such PE.
+/// Returns the place where this process has mapped the `bytes` bytes at `address` of `pe`. Returns null if it
+/// has not mapped them, if they are not symmetric, and if there is no such PE.
 [[gnu::always_inline]] inline std::byte* here(const void* address, std::size_t bytes, int pe) {
   if (static_cast<unsigned>(pe) >= job.n_pes) [[unlikely]]
     return nullptr;
@@ -80,8 +81,8 @@ inline std::byte* mapped_at(const Range& range, const View& view, const void* ad
 /// Ends the job: says which of the arguments is wrong.
 [[noreturn, gnu::cold]] void refuse(Call call, const void* address, std::size_t bytes, int pe);
 
-/// Returns the address by which `pe` knows the `bytes` bytes at `address`. Ends the job if they are not symmetric, or
-/// if there is no such PE.
+/// Returns the address by which `pe` knows the `bytes` bytes at `address`. Ends the job if they are not
+/// symmetric, or if there is no such PE.
 inline std::byte* there(Call call, const void* address, std::size_t bytes, int pe) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (static_cast<unsigned>(pe) < job.n_pes) [[likely]] {
@@ -97,8 +98,9 @@ inline std::byte* there(Call call, const void* address, std::size_t bytes, int p
   refuse(call, address, bytes, pe);
 }
 
-/// Returns the address by which a collective call of librma takes this PE's own memory at `address`. Static data are
-/// named by their place in the heap, because the other members reach the heap directly. Other memory keeps its address.
+/// Returns the address by which a collective call of librma takes this PE's own memory at `address`. Static
+/// data are named by their place in the heap, because the other members reach the heap directly. Other memory
+/// keeps its address.
 template <typename T>
 T* collective_address(T* address) {
   if (!job.data.contains(address, 1)) return address;

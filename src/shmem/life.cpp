@@ -79,8 +79,8 @@ void check_same_options(Call call, const Options& options) {
   }
 }
 
-/// Static data lie at the same places of the executable's image on all PEs, if they run the same executable. The image
-/// itself may lie elsewhere (ASLR).
+/// Static data lie at the same places of the executable's image on all PEs, if they run the same executable.
+/// The image itself may lie elsewhere (ASLR).
 void check_same_program(const std::vector<Memory>& all, const Memory& mine) {
   for (const Memory& other : all) {
     if (other.data_bytes == mine.data_bytes && other.entry == mine.entry && other.program == mine.program)
@@ -93,7 +93,8 @@ void check_same_program(const std::vector<Memory>& all, const Memory& mine) {
   }
 }
 
-/// Returns how this PE reaches the memory of `pe` that has the address `theirs` there and stands for the own `range`.
+/// Returns how this PE reaches the memory of `pe` that has the address `theirs` there and stands for the own
+/// `range`.
 View look_at(int pe, std::uintptr_t theirs, const Range& range) {
   View view = {.mapped = 0, .here = 0, .there = static_cast<std::ptrdiff_t>(theirs - range.base)};
   void* here = nullptr;
@@ -117,8 +118,9 @@ void look_at(int pe, const Memory& theirs) {
   }
 }
 
-/// Lets other PEs reach this PE's static data. Returns where they lie in the heap, or 0 if they do not: the others then
-/// use the registration. It also serves transfers between hosts from and to this PE's own static data.
+/// Lets other PEs reach this PE's static data. Returns where they lie in the heap, or 0 if they do not: the
+/// others then use the registration. It also serves transfers between hosts from and to this PE's own static
+/// data.
 std::uintptr_t open_static_data(Call call) {
   if (job.data.bytes == 0) return 0;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
@@ -138,8 +140,8 @@ void say(const Options& options, const std::string& refusal) {
   std::fflush(stdout);
 }
 
-/// Puts shared memory behind the static data. Returns the reason if that is impossible: PEs of this host then reach
-/// them by system calls.
+/// Puts shared memory behind the static data. Returns the reason if that is impossible: PEs of this host then
+/// reach them by system calls.
 std::string alias_static_data() {
   if (job.data.bytes == 0) return {};
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the executable's segment
@@ -214,9 +216,10 @@ void end(Call call) {
   require(rma_finalize(), call);
 }
 
-/// Finalizes for a program that ends successfully without shmem_finalize: it returns from main() or calls exit(). One
-/// that fails must not wait for the other PEs, which may wait for it: the launcher ends the job with its code. A forked
-/// child is not a member of the job. Neither of them may take the lock, which another thread may hold for ever.
+/// Finalizes for a program that ends successfully without shmem_finalize: it returns from main() or calls
+/// exit(). One that fails must not wait for the other PEs, which may wait for it: the launcher ends the job
+/// with its code. A forked child is not a member of the job. Neither of them may take the lock, which another
+/// thread may hold for ever.
 void end_at_exit(int status, void* /*unused*/) {
   constexpr int kSeenByParent = 0xff;
   if ((status & kSeenByParent) != 0 || rma_initialized() == 0) return;

@@ -1,9 +1,9 @@
 // Distributed locks, as queues: J. Mellor-Crummey and M. Scott, Algorithms for scalable synchronization on
 // shared-memory multiprocessors, ACM TOCS 9(1), 1991, section 2.4.
 //
-// Any symmetric long that is zero on all PEs is a free lock. Its two halves are words of their own. The first word
-// counts on PE 0 only: it names the PE at the queue's end. The second word is a PE's place in the queue: the PE behind
-// it, and whether this PE still waits. A waiting PE looks at its own word only.
+// Any symmetric long that is zero on all PEs is a free lock. Its two halves are words of their own. The first
+// word counts on PE 0 only: it names the PE at the queue's end. The second word is a PE's place in the queue:
+// the PE behind it, and whether this PE still waits. A waiting PE looks at its own word only.
 
 #include "shmem/locks.hpp"
 

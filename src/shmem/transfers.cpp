@@ -26,7 +26,8 @@ Strides in_bytes(Call call, const Layout& layout) {
   return strides;
 }
 
-/// Returns the bytes from the first byte of the lowest block to the last of the highest, and where the lowest begins.
+/// Returns the bytes from the first byte of the lowest block to the last of the highest, and where the lowest
+/// begins.
 struct Extent {
   std::ptrdiff_t begin;
   std::size_t bytes;

@@ -117,7 +117,8 @@ Status each_run(std::span<const rma_iov_t> iov, Joining joining, const Move& mov
   return bytes == 0 ? Status() : move(dst, src, bytes);
 }
 
-/// Decides whether to join pieces: if the joined ones are reachable, too. The owner may unregister memory meanwhile.
+/// Decides whether to join pieces: if the joined ones are reachable, too. The owner may unregister memory
+/// meanwhile.
 Joining joining_for(const Job& job, std::span<const rma_iov_t> iov, const Survey& found, Side side,
                     int rank) {
   if (found.direct) return Joining::on;

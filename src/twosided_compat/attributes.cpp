@@ -120,8 +120,8 @@ int copy_in_fortran(const Key& key, Handle object, int keyval, const AttributeVa
   return ierror;
 }
 
-/// Calls the copy function of an attribute, and says whether it has made a copy. The copy is a value of the function's
-/// language, unless the function returns what it has got.
+/// Calls the copy function of an attribute, and says whether it has made a copy. The copy is a value of the
+/// function's language, unless the function returns what it has got.
 template <class Handle>
 int copy_value(const Key& key, Handle object, int keyval, AttributeValue& value, AttributeValue& copy,
                int& copied) {
@@ -157,8 +157,8 @@ void count_use(int keyval, int difference) {
   table.all[static_cast<std::size_t>(keyval - kFirstKey)].uses += difference;
 }
 
-/// Returns the value of a predefined attribute, or null if `keyval` names no predefined attribute. The values never change during a
-/// job, except that of MPI_LASTUSEDCODE.
+/// Returns the value of a predefined attribute, or null if `keyval` names no predefined attribute. The values
+/// never change during a job, except that of MPI_LASTUSEDCODE.
 int* predefined_attribute(int keyval) {
   static int tag_limit = INT_MAX;
   static int every_process = MPI_ANY_SOURCE;  // each may do input and output

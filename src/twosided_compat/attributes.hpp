@@ -28,8 +28,8 @@ struct AttributeFunctions<MPI_Win> {
   using Delete = MPI_Win_delete_attr_function;
 };
 
-/// The procedures that a Fortran program gives to an attribute key. Int is what they get as values: an integer of
-/// address kind, or an INTEGER if MPI_KEYVAL_CREATE has made the key.
+/// The procedures that a Fortran program gives to an attribute key. Int is what they get as values: an
+/// integer of address kind, or an INTEGER if MPI_KEYVAL_CREATE has made the key.
 template <class Int>
 using FortranCopy = void(MPI_Fint* object, MPI_Fint* keyval, Int* extra, Int* in, Int* out, MPI_Fint* flag,
                          MPI_Fint* ierror);
@@ -42,12 +42,12 @@ using AnyFunction = void (*)();
 /// Who calls the functions of a key: C, or Fortran with one of the two types of values.
 enum class KeyLanguage : std::uint8_t { kC, kFortranInteger, kFortranAddress };
 
-/// The value of an attribute as the program has set it: a pointer in C, an INTEGER by MPI_ATTR_PUT in Fortran, or an
-/// integer of address kind by Fortran's other calls.
+/// The value of an attribute as the program has set it: a pointer in C, an INTEGER by MPI_ATTR_PUT in
+/// Fortran, or an integer of address kind by Fortran's other calls.
 using AttributeValue = std::variant<void*, MPI_Fint, MPI_Aint>;
 
-/// Returns what a C program sees: the pointer that C has set, or the address of the integer that Fortran has set
-/// (MPI 4.1, section 19.3.7). The address is good until the attribute is set again or deleted.
+/// Returns what a C program sees: the pointer that C has set, or the address of the integer that Fortran has
+/// set (MPI 4.1, section 19.3.7). The address is good until the attribute is set again or deleted.
 inline void* in_c(AttributeValue& value) {
   return std::visit(
       [](auto& held) -> void* {

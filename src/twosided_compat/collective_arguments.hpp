@@ -33,8 +33,8 @@ namespace rma::mpi {
   return check_distinct(out.data, in.data, out.bytes);
 }
 
-/// The blocks of the buffer of a call such as MPI_Gatherv: `counts` elements at a displacement, for each member. Blocks of
-/// one size and distance take no memory for each member.
+/// The blocks of the buffer of a call such as MPI_Gatherv: `counts` elements at a displacement, for each
+/// member. Blocks of one size and distance take no memory for each member.
 class Blocks {
  public:
   /// Member r has counts[r] elements at displacement displs[r].

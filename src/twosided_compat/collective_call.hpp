@@ -109,17 +109,19 @@ class CollectiveCall {
   template <typename FindOut, typename FindIn>
   [[nodiscard]] int find_alltoall(const FindOut& find_out, const FindIn& find_in, const void* out_address,
                                   bool uneven);
-  /// Find the communicator and the neighbours of this process, and then the blocks that it exchanges with them.
+  /// Find the communicator and the neighbours of this process, and then the blocks that it exchanges with
+  /// them.
   [[nodiscard]] int find_neighbors(const char* name, MPI_Comm comm, Neighborhood& all);
   template <typename FindOut, typename FindIn>
   [[nodiscard]] int find_exchange(const Neighborhood& all, const FindOut& find_out, const FindIn& find_in);
   void keep_neighbors(const Neighborhood& all, const Blocks& out, const Blocks& in);
-  /// Finds the operator and the buffers of a reduction of `count` elements, and keeps the operator and the type.
-  /// `result_count`: the elements that this member gets, or kNoResult.
+  /// Finds the operator and the buffers of a reduction of `count` elements, and keeps the operator and the
+  /// type. `result_count`: the elements that this member gets, or kNoResult.
   static constexpr MPI_Count kNoResult = -1;
   [[nodiscard]] int find_reduction(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                                    MPI_Count result_count);
-  /// Does the rest for a type whose elements cannot be separated, because the data of one lie between those of
+  /// Does the rest for a type whose elements cannot be separated, because the data of one lie between those
+  /// of
   /// another: all of them together become one element of librma's operation.
   [[nodiscard]] int find_whole_reduction(void* source, void* in, MPI_Count count, MPI_Datatype type,
                                          MPI_Count result_count);

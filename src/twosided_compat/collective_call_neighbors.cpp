@@ -42,7 +42,8 @@ void CollectiveCall::keep_neighbors(const Neighborhood& all, const Blocks& out, 
   collective_.src_blocks = from_.data();
 }
 
-/// Finds the blocks of both directions by `find_out` and `find_in`, which get the number of neighbours, and keeps them.
+/// Finds the blocks of both directions by `find_out` and `find_in`, which get the number of neighbours, and
+/// keeps them.
 template <typename FindOut, typename FindIn>
 int CollectiveCall::find_exchange(const Neighborhood& all, const FindOut& find_out, const FindIn& find_in) {
   Blocks out;

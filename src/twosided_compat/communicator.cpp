@@ -120,8 +120,8 @@ int Communicator::count_partitioned(int peer, int tag, bool sends) const {
 
 int Communicator::find_team(rma_team_t& team) {
   if (team_ == nullptr) {
-    // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF does
-    // not matter: a team of one sends no messages.
+    // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF
+    // does not matter: a team of one sends no messages.
     constexpr std::uint32_t kFirstTeam = RMA_CONTEXT_LAST / 2 + 1;
     constexpr std::uint32_t kTwoGroups = kFirstTeam >> 1U;
     static_assert(kTwoGroups >= std::uint32_t{1} << (kContextBits - kTrafficBits),

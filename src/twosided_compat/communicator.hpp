@@ -74,8 +74,8 @@ class Communicator : public ErrorHandlerOwner {
   /// Returns the rank by which messages name a process of the job, or MPI_UNDEFINED.
   [[nodiscard]] int rank_of(int world_rank) const { return peers_->rank_of(world_rank); }
 
-  /// Returns the number of the session from whose groups this communicator or its oldest ancestor was made, or
-  /// kNoSession.
+  /// Returns the number of the session from whose groups this communicator or its oldest ancestor was made,
+  /// or kNoSession.
   [[nodiscard]] std::uint64_t session() const { return session_; }
 
   [[nodiscard]] std::uint32_t context() const { return context_; }
@@ -109,9 +109,9 @@ class Communicator : public ErrorHandlerOwner {
     return static_cast<int>(duplicates_++ % static_cast<unsigned>(size()));
   }
 
-  /// Finds the members as a team of librma, on which collectives run: those of the group that decides() first,
-  /// if there are two. The first call makes the team, without communication. One thread at a time makes
-  /// collective calls on a communicator. Returns MPI_SUCCESS or an error class.
+  /// Finds the members as a team of librma, on which collectives run: those of the group that decides()
+  /// first, if there are two. The first call makes the team, without communication. One thread at a time
+  /// makes collective calls on a communicator. Returns MPI_SUCCESS or an error class.
   [[nodiscard]] int find_team(rma_team_t& team);
   /// Returns the team that find_team() has made, or null.
   [[nodiscard]] rma_team_t made_team() const { return __atomic_load_n(&team_, __ATOMIC_ACQUIRE); }

@@ -30,7 +30,8 @@ namespace rma::mpi {
 void make_progress();
 
 [[nodiscard]] int query_generalized(const Request& request, MPI_Status* status);
-/// Returns the error of the request's own function, as the call that frees the request does (MPI 4.1, section 13.2).
+/// Returns the error of the request's own function, as the call that frees the request does (MPI 4.1, section
+/// 13.2).
 [[nodiscard]] int free_generalized(const Request& request);
 /// Frees a generalized request for MPI_Request_free: now, or when it is complete.
 [[nodiscard]] int release_generalized(Request& request);

@@ -67,8 +67,8 @@ class ErrorHandlerOwner : public Object {
 };
 
 /// Stands for the owner in a call that has no communicator, window, file or session. Its failures go to the
-/// handler of MPI_COMM_SELF. Before MPI 4 it was that of MPI_COMM_WORLD, and programs set only that one, so it counts as
-/// long as nobody has set a handler of MPI_COMM_SELF.
+/// handler of MPI_COMM_SELF. Before MPI 4 it was that of MPI_COMM_WORLD, and programs set only that one, so
+/// it counts as long as nobody has set a handler of MPI_COMM_SELF.
 struct NoOwner {};
 
 /// Invokes the error handler of an owner after the failure `code` of the call `name`. Returns the code if the
@@ -97,15 +97,16 @@ template <class Handle>
 }
 
 /// Returns `code`, and makes the failure of the present call invoke the handler of `owner` instead of that of
-/// the call's argument. A call that completes requests needs it, because the failed request has a communicator
-/// and the call has none. The failure keeps a reference to `owner` until its handler has returned.
+/// the call's argument. A call that completes requests needs it, because the failed request has a
+/// communicator and the call has none. The failure keeps a reference to `owner` until its handler has
+/// returned.
 [[nodiscard, gnu::cold]] int failure_of(ErrorHandlerOwner& owner, int code);
 
 /// Prints that the library does not have the function `name`.
 [[gnu::cold]] void print_unimplemented(const char* name);
 
-/// Makes the owners that every program has between MPI_Init and MPI_Finalize: MPI_COMM_WORLD, MPI_COMM_SELF and
-/// MPI_FILE_NULL. Before and after that time every error is fatal.
+/// Makes the owners that every program has between MPI_Init and MPI_Finalize: MPI_COMM_WORLD, MPI_COMM_SELF
+/// and MPI_FILE_NULL. Before and after that time every error is fatal.
 void open_predefined_owners();
 void close_predefined_owners();
 

@@ -12,19 +12,21 @@
 //   serving    the ticket of the process at the head of the queue
 //   overtaken  how many processes have passed the queue since its head came there
 //
-// A process counts itself as a holder. If no other one excludes it, and nobody waits, it has the lock: one atomic
-// operation. If nobody excludes it, but others wait, it counts in `overtaken` and has the lock, too, unless there were
-// kOvertakings before it: a lock that must pass to a process which does not run now is slow, so that those who run take
-// turns first. Otherwise it takes the count back and counts as waiting, in one step, and draws a ticket. The head of the
-// queue tries again whenever nobody excludes it, and once it has the lock, it makes the next one the head.
+// A process counts itself as a holder. If no other one excludes it, and nobody waits, it has the lock: one
+// atomic operation. If nobody excludes it, but others wait, it counts in `overtaken` and has the lock, too,
+// unless there were kOvertakings before it: a lock that must pass to a process which does not run now is
+// slow, so that those who run take turns first. Otherwise it takes the count back and counts as waiting, in
+// one step, and draws a ticket. The head of the queue tries again whenever nobody excludes it, and once it
+// has the lock, it makes the next one the head.
 //
-// The bound: once a process has drawn its ticket, which its third atomic operation does, the processes in front of it get
-// the lock in their order, and between two of these turns at most 2 * kOvertakings that asked later. This holds whatever
-// the kinds are: sharers do not keep a writer waiting for longer, nor do writers a sharer.
+// The bound: once a process has drawn its ticket, which its third atomic operation does, the processes in
+// front of it get the lock in their order, and between two of these turns at most 2 * kOvertakings that asked
+// later. This holds whatever the kinds are: sharers do not keep a writer waiting for longer, nor do writers a
+// sharer.
 //
-// One exception keeps processes from waiting in a circle. A process that holds another lock, for which the holders of this
-// one may wait, does not queue: it lets those that wait go first for a bounded number of pauses, and then needs only that
-// nobody excludes it.
+// One exception keeps processes from waiting in a circle. A process that holds another lock, for which the
+// holders of this one may wait, does not queue: it lets those that wait go first for a bounded number of
+// pauses, and then needs only that nobody excludes it.
 //
 // A process that ends while it holds the lock or waits for it blocks those behind it. Their pauses then fail.
 
@@ -136,10 +138,12 @@ int enter_in_order(Words& words, const Kind& kind) {
   return counted != MPI_SUCCESS ? counted : passed;
 }
 
-/// Gets the lock, or returns the error of a pause or of the words. `holds_another`: this process holds another lock.
+/// Gets the lock, or returns the error of a pause or of the words. `holds_another`: this process holds
+/// another lock.
 ///
-/// `words` has add(word, operand, old) and load(word, value), sequentially consistent atomic operations on the members of
-/// a FairLock that return MPI_SUCCESS or an error, a type Wait, made of `words`, with pause(), and a constant kOvertakings.
+/// `words` has add(word, operand, old) and load(word, value), sequentially consistent atomic operations on
+/// the members of a FairLock that return MPI_SUCCESS or an error, a type Wait, made of `words`, with pause(),
+/// and a constant kOvertakings.
 template <typename Words>
 int acquire(Words& words, const Kind& kind, bool holds_another) {
   Word old = 0;

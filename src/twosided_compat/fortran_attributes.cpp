@@ -11,15 +11,16 @@
 namespace rma::mpi {
 namespace {
 
-/// Returns what Fortran sees of a predefined attribute. C gets the address of it, except that MPI_WIN_BASE is an
-/// address itself.
+/// Returns what Fortran sees of a predefined attribute. C gets the address of it, except that MPI_WIN_BASE is
+/// an address itself.
 MPI_Aint predefined_in_fortran(int keyval, void* seen_by_c) {
   if (keyval == MPI_WIN_BASE) return reinterpret_cast<MPI_Aint>(seen_by_c);
   if (keyval == MPI_WIN_SIZE) return *static_cast<const MPI_Aint*>(seen_by_c);
   return *static_cast<const int*>(seen_by_c);
 }
 
-/// Looks an attribute up in an object that `find` finds. `get` is C's function, which knows the predefined ones.
+/// Looks an attribute up in an object that `find` finds. `get` is C's function, which knows the predefined
+/// ones.
 template <class Found, class Find, class Get, class Handle>
 int get_attribute(Find find, Get get, Handle handle, int keyval, MPI_Aint* value, int* flag) {
   Found* found = nullptr;

@@ -3,9 +3,9 @@
 #include "mpi.h"
 #include "twosided_compat/attributes.hpp"
 
-/// The attributes of one kind of object for libmpi_abi_fortran.so. The functions of the ABI cannot serve it: an
-/// attribute that Fortran sets is an integer, and C gets the address of it. Each reports failures as the MPI function
-/// of its name does.
+/// The attributes of one kind of object for libmpi_abi_fortran.so. The functions of the ABI cannot serve it:
+/// an attribute that Fortran sets is an integer, and C gets the address of it. Each reports failures as the
+/// MPI function of its name does.
 #define RMA_MPI_FORTRAN_ATTRIBUTES(kind, Handle)                                                           \
   int rma_mpi_fortran_##kind##_create_keyval(rma::mpi::AnyFunction copy, rma::mpi::AnyFunction remove,     \
                                              int* keyval, MPI_Aint extra, rma::mpi::KeyLanguage language); \

@@ -18,7 +18,8 @@ class StagedData {
     gather();
     is_stored_ = false;
   }
-  /// Copies what has arrived to the sections, once. Called after the operation has ended, before the program is told.
+  /// Copies what has arrived to the sections, once. Called after the operation has ended, before the program
+  /// is told.
   void store() {
     if (is_stored_) return;
     scatter();
@@ -35,7 +36,7 @@ class StagedData {
 }  // namespace rma::mpi
 
 extern "C" {
-/// Gives `data` to a request that libmpi_abi_fortran.so has just got from a call that reads and writes those copies.
-/// If that operation has ended already, the data are stored and freed at once.
+/// Gives `data` to a request that libmpi_abi_fortran.so has just got from a call that reads and writes those
+/// copies. If that operation has ended already, the data are stored and freed at once.
 void rma_mpi_fortran_keep_staged(MPI_Request request, rma::mpi::StagedData* data);
 }

@@ -121,8 +121,8 @@ struct Located {
   }
 };
 
-/// Whether the processor may access a T with instructions that refuse addresses which are not aligned to 16 bytes. Those
-/// of long double have no such instructions, and store the ten bytes of the number only.
+/// Whether the processor may access a T with instructions that refuse addresses which are not aligned to 16
+/// bytes. Those of long double have no such instructions, and store the ten bytes of the number only.
 template <class T>
 constexpr bool kNeedsAlignment = alignof(T) > alignof(std::uint64_t);
 template <>

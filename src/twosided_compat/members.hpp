@@ -10,8 +10,8 @@ namespace rma::mpi {
 
 /// The members of a communicator or group: world ranks, in the order of their ranks there. It never changes.
 ///
-/// Most communicators and groups have the whole job, or every n-th rank from one on. Then the members take no memory:
-/// rank r has the world rank first + r * stride. All others have a table for each direction.
+/// Most communicators and groups have the whole job, or every n-th rank from one on. Then the members take no
+/// memory: rank r has the world rank first + r * stride. All others have a table for each direction.
 class Members {
  public:
   class WorldRanks;

@@ -9,7 +9,8 @@ namespace rma::mpi {
 /// A wait that polls, because nobody wakes the thread. It is shown to the launcher once it has become long.
 class PolledWait {
  public:
-  /// `about` says what is awaited, behind the name of the call, and `rank` is the world rank that ends the wait, or -1.
+  /// `about` says what is awaited, behind the name of the call, and `rank` is the world rank that ends the
+  /// wait, or -1.
   explicit PolledWait(const char* about, int rank = -1) : about_(about), rank_(rank) {}
   ~PolledWait() {
     if (shown_ != nullptr) rma_wait_hide(shown_);

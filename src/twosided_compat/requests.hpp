@@ -64,7 +64,8 @@ class Request : public Object {
     MPI_Grequest_cancel_function* cancel = nullptr;
     void* extra = nullptr;
     std::atomic<bool> complete = false;
-    /// How many of the two have begun: MPI_Grequest_complete and MPI_Request_free. The second one ends the request.
+    /// How many of the two have begun: MPI_Grequest_complete and MPI_Request_free. The second one ends the
+    /// request.
     std::atomic<int> ends = 0;
   };
   /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
@@ -72,8 +73,8 @@ class Request : public Object {
     rma_request_t send = RMA_REQUEST_NULL;  ///< RMA_REQUEST_NULL if the send has ended
     PackMemory copy;                        ///< a packed copy of the data to send; null if none is needed
   };
-  /// What sends and receives of contiguous data do not have, unless they are persistent. They are most requests, so
-  /// making and freeing one of them does not touch any of this.
+  /// What sends and receives of contiguous data do not have, unless they are persistent. They are most
+  /// requests, so making and freeing one of them does not touch any of this.
   struct Extra {
     Extra();
     ~Extra();
@@ -89,7 +90,8 @@ class Request : public Object {
     std::shared_ptr<Partitioned> partitioned;  ///< see partitioned.hpp
     std::unique_ptr<Exchange> exchange;
     std::unique_ptr<CollectiveCall> collective;
-    /// Copies of Fortran's array sections. A request that is not persistent stores what has arrived as it ends.
+    /// Copies of Fortran's array sections. A request that is not persistent stores what has arrived as it
+    /// ends.
     std::unique_ptr<StagedData> staged;
     ErrorHandlerOwner* window = nullptr;  ///< of an operation on a window; holds a reference
     Datatype* kept_type = nullptr;        ///< see keep_datatype(); holds a reference

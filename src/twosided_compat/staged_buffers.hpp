@@ -9,8 +9,8 @@
 
 namespace rma::mpi {
 
-/// Copies of a collective call's buffers, for those that rma/collectives.h cannot use where they lie, because their
-/// data are not contiguous. The copies exist as long as this, and keep the datatypes that they need.
+/// Copies of a collective call's buffers, for those that rma/collectives.h cannot use where they lie, because
+/// their data are not contiguous. The copies exist as long as this, and keep the datatypes that they need.
 class StagedBuffers {
  public:
   StagedBuffers() = default;
@@ -21,11 +21,12 @@ class StagedBuffers {
   /// Makes the data contiguous: `buffer` becomes that of a copy, unless it is contiguous. `result`: whether
   /// store() copies back. Throws std::bad_alloc, as all functions here.
   void stage(Buffer& buffer, bool result);
-  /// Does the same for a block of each of `members` members. If `array`, the blocks follow each other afterwards.
+  /// Does the same for a block of each of `members` members. If `array`, the blocks follow each other
+  /// afterwards.
   void stage(Blocks& blocks, int members, bool array, bool result);
-  /// Makes an array of `count` elements that follow each other without gaps in between, for a reduction. `address`
-  /// becomes the beginning of the array, unless the type is a predefined one without holes. In the array each
-  /// element begins at aligned_begin(). The type separates() its elements.
+  /// Makes an array of `count` elements that follow each other without gaps in between, for a reduction.
+  /// `address` becomes the beginning of the array, unless the type is a predefined one without holes. In the
+  /// array each element begins at aligned_begin(). The type separates() its elements.
   [[nodiscard]] int stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result);
 
   /// Returns the displacement that is aligned as malloc aligns in the copies that an operator of the program
@@ -46,8 +47,8 @@ class StagedBuffers {
   };
   /// Copies `count` elements into such memory.
   [[nodiscard]] int stage_whole(const void* address, MPI_Count count, MPI_Datatype type, Whole& whole);
-  /// Makes such memory for `count` elements. Of these, `result_count` elements from number `first` on are stored
-  /// at `address`.
+  /// Makes such memory for `count` elements. Of these, `result_count` elements from number `first` on are
+  /// stored at `address`.
   [[nodiscard]] int stage_whole_result(void* address, MPI_Count first, MPI_Count result_count,
                                        MPI_Count count, MPI_Datatype type, Whole& whole);
 

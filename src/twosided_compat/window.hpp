@@ -24,15 +24,16 @@
 namespace rma::mpi {
 
 /// What each member keeps in its heap for the others. Two arrays of counters follow it
-/// (Window::post_counter() and complete_counter()). Other processes change all of that, by atomic operations or
-/// notifications only. Behind it is an array of Held, which only the member itself writes.
+/// (Window::post_counter() and complete_counter()). Other processes change all of that, by atomic operations
+/// or notifications only. Behind it is an array of Held, which only the member itself writes.
 struct WindowControl {
   alignas(64) FairLock lock;               ///< of MPI_Win_lock; see window_locks.cpp
   alignas(64) FairLock all_locks;          ///< of member 0: of MPI_Win_lock_all
   alignas(64) std::uint64_t accumulating;  ///< 1 while a process accumulates into the member's memory
 };
 
-/// What a process holds of the lock of a member. A process that waits for a lock for long reads it to say for whom.
+/// What a process holds of the lock of a member. A process that waits for a lock for long reads it to say for
+/// whom.
 enum class Held : std::uint8_t { kNothing, kShared, kExclusive };
 
 /// How this process may access the memory of a member, besides the epochs that concern all members.
@@ -44,8 +45,8 @@ enum class Access : std::uint8_t {
   kStarted,    ///< MPI_Win_start
 };
 
-/// The memory of a process that interfaces share although it is not the heap's by its addresses: static data of
-/// OpenSHMEM (rma_alias_range).
+/// The memory of a process that interfaces share although it is not the heap's by its addresses: static data
+/// of OpenSHMEM (rma_alias_range).
 struct SharedData {
   std::uintptr_t begin = 0;  ///< in the address space of the owner
   std::size_t bytes = 0;
@@ -55,7 +56,8 @@ struct SharedData {
     const std::uintptr_t offset = address - begin;
     return count <= bytes && offset <= bytes - count;
   }
-  /// Returns the address by which all interfaces know the `count` bytes at `address`, whatever memory they are.
+  /// Returns the address by which all interfaces know the `count` bytes at `address`, whatever memory they
+  /// are.
   [[nodiscard]] std::uintptr_t common_address(std::uintptr_t address, std::size_t count) const {
     return in_heap != 0 && holds(address, count) ? in_heap + (address - begin) : address;
   }
@@ -123,15 +125,16 @@ class Window : public ErrorHandlerOwner {
   [[nodiscard]] std::uint64_t* complete_counter(int member, int by) {
     return counter(member, static_cast<std::size_t>(by) + parts_.size());
   }
-  /// The bytes of a WindowControl, its counters, and what the member holds of each lock and of MPI_Win_lock_all.
+  /// The bytes of a WindowControl, its counters, and what the member holds of each lock and of
+  /// MPI_Win_lock_all.
   [[nodiscard]] static std::size_t control_bytes(int members) {
     return held_offset(members) + static_cast<std::size_t>(members) + 1;
   }
   [[nodiscard]] static std::size_t held_offset(int members) {
     return sizeof(WindowControl) + 2 * static_cast<std::size_t>(members) * sizeof(std::uint64_t);
   }
-  /// Says what this process holds of the lock of `member`, or of MPI_Win_lock_all if that is size(). Costs a store to
-  /// its own memory.
+  /// Says what this process holds of the lock of `member`, or of MPI_Win_lock_all if that is size(). Costs a
+  /// store to its own memory.
   void note_held(int member, Held held) {
     auto* const all = reinterpret_cast<Held*>(reinterpret_cast<std::byte*>(control) + held_offset(size()));
     __atomic_store(all + member, &held, __ATOMIC_RELAXED);  // a hint for people

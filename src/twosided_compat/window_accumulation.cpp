@@ -44,8 +44,8 @@ class Packed {
 
 // ---- Words ----------------------------------------------------------------------------------------------
 
-/// Calls `step(word, operand, next)` for each word of the target until it fails. `next` is the place of the word in the
-/// packed data, in bytes.
+/// Calls `step(word, operand, next)` for each word of the target until it fails. `next` is the place of the
+/// word in the packed data, in bytes.
 template <class Word, class Step>
 int for_words(const Accumulation& accumulation, const Step& step) {
   const Target& target = accumulation.target;
@@ -75,9 +75,9 @@ int for_words(const Accumulation& accumulation, const Step& step) {
   return code;
 }
 
-/// Starts the operations on all words of a rank of another host, so that they take one round trip together. The
-/// synchronization of the window completes them; only a call that fetches waits. The owner executes what this process
-/// sends it in that order, as MPI wants it of accumulates.
+/// Starts the operations on all words of a rank of another host, so that they take one round trip together.
+/// The synchronization of the window completes them; only a call that fetches waits. The owner executes what
+/// this process sends it in that order, as MPI wants it of accumulates.
 template <class Word>
 int start_on_words(const Accumulation& accumulation, rma_atomic_op_t operation) {
   const int owner = accumulation.target.part->owner;

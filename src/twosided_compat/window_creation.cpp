@@ -32,8 +32,8 @@ bool is_heap(const void* base, std::size_t bytes) {
   return rma_map(base, bytes, rma_rank(), &here) == RMA_SUCCESS;
 }
 
-/// Finds where other processes reach the bytes without registration: in this process's heap, of which static data
-/// may be a part. Returns 0 if they do not.
+/// Finds where other processes reach the bytes without registration: in this process's heap, of which static
+/// data may be a part. Returns 0 if they do not.
 std::uintptr_t find_in_heap(void* base, std::size_t bytes) {
   void* in_heap = base;
   if (is_heap(base, bytes) || rma_find_alias(base, bytes, &in_heap) == RMA_SUCCESS)
@@ -162,7 +162,8 @@ int allocate_block(Window& win) {
 void map_parts(Window& win) {
   for (int member = 0; member < win.size(); ++member) {
     WindowPart& part = win.part(member);
-    // An empty part of a contiguous shared window lies between its neighbours. Elsewhere empty parts have no address.
+    // An empty part of a contiguous shared window lies between its neighbours. Elsewhere empty parts have no
+    // address.
     const bool is_placed = part.bytes != 0 || (win.flavor() == MPI_WIN_FLAVOR_SHARED && part.base != 0);
     if (!is_placed) continue;
     void* here = nullptr;

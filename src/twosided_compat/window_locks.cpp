@@ -1,9 +1,11 @@
 // Passive target epochs: locks, and the calls that complete operations inside of them.
 //
-// Each member has a FairLock `lock`, which processes share or have exclusively. Member 0 also has one of two groups,
-// `all_locks`: the processes between MPI_Win_lock_all and MPI_Win_unlock_all, and those that hold an exclusive lock of any
-// member or wait for one. So MPI_Win_lock_all costs one atomic operation, not one for each member (Gerstenberger, Besta,
-// Hoefler: Enabling highly-scalable remote memory access programming with MPI-3 one sided, SC13, section 2.3).
+// Each member has a FairLock `lock`, which processes share or have exclusively. Member 0 also has one of two
+// groups, `all_locks`: the processes between MPI_Win_lock_all and MPI_Win_unlock_all, and those that hold an
+// exclusive lock of any member or wait for one. So MPI_Win_lock_all costs one atomic operation, not one for
+// each member (Gerstenberger, Besta,
+// Hoefler: Enabling highly-scalable remote memory access programming with MPI-3 one sided, SC13, section
+// 2.3).
 //
 //  exclusive: enter `all_locks` in the group of the exclusive ones, then take `lock` exclusively.
 //  shared:    share `lock`.
@@ -29,7 +31,8 @@ std::atomic<int> open_locks = 0;
 class LockWords {
  public:
   using Word = fair_lock::Word;
-  /// As many turns of processes that run take about as long as the turn of one that the system must let run first.
+  /// As many turns of processes that run take about as long as the turn of one that the system must let run
+  /// first.
   static constexpr Word kOvertakings = 256;
   class Wait : public WindowWait {
    public:
@@ -73,7 +76,8 @@ int lock_exclusively(Window& win, int member, bool holds_another) {
 }
 
 int lock_part(Window& win, int member, Access access) {
-  // Relaxed: only this process's own calls count, and a call of another thread may as well come before or after.
+  // Relaxed: only this process's own calls count, and a call of another thread may as well come before or
+  // after.
   const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
   LockWords own(win, member, WindowWait::For::kLock);
   const bool exclusive = access == Access::kExclusive;

@@ -37,8 +37,8 @@ class WindowWait {
   [[nodiscard]] int pause();
 
  private:
-  /// Starts receives of messages that never come, from the members on other hosts. librma asks a rank that a receive
-  /// awaits for signs of life, and so learns that the rank has ended.
+  /// Starts receives of messages that never come, from the members on other hosts. librma asks a rank that a
+  /// receive awaits for signs of life, and so learns that the rank has ended.
   void watch_other_hosts();
   /// Shows the wait to the launcher once it has become long, and again when others may have the lock.
   void show();

@@ -20,9 +20,9 @@ struct Generalized {
   MPI_Aint* given;  // the variable that the program gave as extra_state
 };
 
-/// Lets a procedure see the extra state. Its value is that of MPI_GREQUEST_START, so the program's variable may end
-/// before the request does. But a procedure that changes its argument means that variable: other MPIs hand over its
-/// address, and programs wait for the change.
+/// Lets a procedure see the extra state. Its value is that of MPI_GREQUEST_START, so the program's variable
+/// may end before the request does. But a procedure that changes its argument means that variable: other MPIs
+/// hand over its address, and programs wait for the change.
 class ExtraState {
  public:
   explicit ExtraState(Generalized& request) : request_(request), before_(request.extra) {}

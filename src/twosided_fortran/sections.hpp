@@ -14,7 +14,8 @@ namespace rma::mpi_fortran {
 /// Returns whether the elements of an array, or of a section of one, lie one after the other.
 bool is_contiguous(const CFI_cdesc_t& array);
 
-/// Where the elements of an array section lie. It stays good after the call that got the compiler's description.
+/// Where the elements of an array section lie. It stays good after the call that got the compiler's
+/// description.
 class Section {
  public:
   explicit Section(const CFI_cdesc_t& array);
@@ -40,8 +41,8 @@ class Section {
   std::vector<Dimension> dimensions_;
 };
 
-/// The buffers of one nonblocking or persistent operation. Sections that are not contiguous are copied, and the request
-/// of the operation keeps the copies until it has ended.
+/// The buffers of one nonblocking or persistent operation. Sections that are not contiguous are copied, and
+/// the request of the operation keeps the copies until it has ended.
 class StagedSections {
  public:
   StagedSections();
@@ -49,7 +50,8 @@ class StagedSections {
   StagedSections& operator=(const StagedSections&) = delete;
   ~StagedSections();
 
-  /// Returns the C address of a buffer: of the array itself, or of a copy of it. An output is what the operation writes.
+  /// Returns the C address of a buffer: of the array itself, or of a copy of it. An output is what the
+  /// operation writes.
   void* place(const CFI_cdesc_t* array, bool is_output);
   /// Gives the copies to the request that the call has made. Returns `code`, the result of the call.
   int keep(int code, const MPI_Fint* request);
@@ -59,8 +61,8 @@ class StagedSections {
   std::unique_ptr<Copies> copies_;
 };
 
-/// A buffer of an operation on a window. A section that is not contiguous is described by a datatype. Count is the type
-/// of the C function's argument.
+/// A buffer of an operation on a window. A section that is not contiguous is described by a datatype. Count
+/// is the type of the C function's argument.
 template <class Count>
 class TypedSection {
  public:

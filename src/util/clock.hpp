@@ -6,8 +6,8 @@
 
 namespace rma {
 
-/// Returns the time since some point in the past in nanoseconds. It never goes back, and all processes of a host
-/// have the same.
+/// Returns the time since some point in the past in nanoseconds. It never goes back, and all processes of a
+/// host have the same.
 inline std::int64_t monotonic_nanoseconds() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);

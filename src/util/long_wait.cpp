@@ -43,7 +43,8 @@ WaitPage* map_page(const std::string& path, int rank, const std::string& job) {
   return page;
 }
 
-/// This process's way to its page of the launcher's file, which it maps when a wait has become long for the first time.
+/// This process's way to its page of the launcher's file, which it maps when a wait has become long for the
+/// first time.
 class OwnPage {
  public:
   void belong_to(int rank, std::string_view job) {

@@ -9,14 +9,14 @@
 
 namespace rma {
 
-/// A thread that has slept for so many nanoseconds in one wait says what it waits for. Waits that are over before cost
-/// nothing.
+/// A thread that has slept for so many nanoseconds in one wait says what it waits for. Waits that are over
+/// before cost nothing.
 constexpr std::int64_t kLongWait = 100'000'000;
 /// If it wakes then, it says it again after so many: the holder of a lock changes.
 constexpr std::int64_t kSaidAgain = 1'000'000'000;
 
-/// One thread's sleeping wait. It publishes what it waits for once it has become long, and withdraws that in the end.
-/// The thread asks after each of its sleeps.
+/// One thread's sleeping wait. It publishes what it waits for once it has become long, and withdraws that in
+/// the end. The thread asks after each of its sleeps.
 class LongWait {
  public:
   /// `subject` is null for a wait that is never published.
@@ -35,7 +35,8 @@ class LongWait {
   void slept();
   /// Publishes it now.
   void publish();
-  /// Returns whether slept() has to publish the wait yet: then the thread sleeps no longer than kLongWait at once.
+  /// Returns whether slept() has to publish the wait yet: then the thread sleeps no longer than kLongWait at
+  /// once.
   [[nodiscard]] bool pending() const { return subject_ != nullptr && slot_ == nullptr; }
 
  private:
@@ -62,8 +63,9 @@ class DescribedWait<NoWaitSubject> : public LongWait {
   explicit DescribedWait(NoWaitSubject /*describe*/) : LongWait(nullptr) {}
 };
 
-/// Says which rank of which job this process is, so that its long waits are shown if its launcher has made a file for
-/// them (kWaitBoardVariable). Called before the first wait of a job, and again by each job of this process.
+/// Says which rank of which job this process is, so that its long waits are shown if its launcher has made a
+/// file for them (kWaitBoardVariable). Called before the first wait of a job, and again by each job of this
+/// process.
 void show_waits_of(int rank, std::string_view job);
 /// Says that the process is no rank any more.
 void show_no_waits();

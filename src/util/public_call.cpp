@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The linker defines these for the library that this file is a part of. An executable that is linked statically has no
-// dynamic section.
+// The linker defines these for the library that this file is a part of. An executable that is linked
+// statically has no dynamic section.
 extern "C" {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));  // NOLINT: the linker's name
 extern const char rma_own_dynamic[] __asm__("_DYNAMIC") __attribute__((weak, visibility("hidden")));

@@ -57,8 +57,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Variables that the compilers of MPI programs read (tools/compiler.sh.in). They are in the environment of programs, too,
-/// when a user has exported them.
+/// Variables that the compilers of MPI programs read (tools/compiler.sh.in). They are in the environment of
+/// programs, too, when a user has exported them.
 constexpr std::array<std::string_view, 3> kOfCompilers{"RMA_CC", "RMA_CXX", "RMA_FC"};
 
 std::string_view nearest_setting(std::string_view name) {

@@ -40,12 +40,12 @@ struct WaitPolicy {
 };
 
 /// Decides whether a waiting thread yields its processor before it sleeps. A yield costs a microsecond if the
-/// threads that it lets run wait as well. If one of them computes, it keeps the processor for a time slice, which
-/// is some milliseconds, and a rank that wakes the yielding thread meanwhile does not end that. A thread that
-/// sleeps runs as soon as it is woken. So if yields of more than kLong add up to kWhile within twice that time, the
-/// threads of this process do not yield for kPause. A few long yields have no effect, because another rank may only
-/// work through its messages. Times are in nanoseconds. Thread-safe; if threads yield at the same time, the sum may
-/// miss some of their yields.
+/// threads that it lets run wait as well. If one of them computes, it keeps the processor for a time slice,
+/// which is some milliseconds, and a rank that wakes the yielding thread meanwhile does not end that. A
+/// thread that sleeps runs as soon as it is woken. So if yields of more than kLong add up to kWhile within
+/// twice that time, the threads of this process do not yield for kPause. A few long yields have no effect,
+/// because another rank may only work through its messages. Times are in nanoseconds. Thread-safe; if threads
+/// yield at the same time, the sum may miss some of their yields.
 class YieldPatience {
  public:
   static constexpr std::int64_t kLong = 1'000'000;
@@ -76,13 +76,13 @@ class YieldPatience {
   std::atomic<std::int64_t> lost_ = 0;  ///< the sum of long yields since then
 };
 
-/// Yields the processor if that is worth it (YieldPatience). Returns whether it may be worth it again; if not, the
-/// caller sleeps.
+/// Yields the processor if that is worth it (YieldPatience). Returns whether it may be worth it again; if
+/// not, the caller sleeps.
 [[nodiscard]] bool yield_processor();
 
-/// To be called after a test that found nothing. A program may test again and again instead of waiting. If the
-/// host has more ranks than processors (`policy` does not spin), the caller would then keep the rank that it
-/// waits for from running. So every eighth such call of a thread yields the processor.
+/// To be called after a test that found nothing. A program may test again and again instead of waiting. If
+/// the host has more ranks than processors (`policy` does not spin), the caller would then keep the rank that
+/// it waits for from running. So every eighth such call of a thread yields the processor.
 inline void let_others_run(const WaitPolicy& policy) {
   constexpr unsigned kTests = 8;
   if (policy.spins != 0) [[likely]]
@@ -129,7 +129,8 @@ struct alignas(64) Doorbell {
   /// waker that gets true from must_call() sends the owner a message, whose arrival wakes them.
   std::atomic<std::uint32_t> listeners = 0;
   std::atomic<std::uint32_t> called = 0;  ///< a waker has called the listeners since the last listen()
-  /// A thread sleeps here until a plain store makes its condition true, or is about to. The first waker clears it.
+  /// A thread sleeps here until a plain store makes its condition true, or is about to. The first waker
+  /// clears it.
   std::atomic<std::uint32_t> awaits_stores = 0;
 
   /// Wakes all threads that sleep here. The caller has made the condition true before, with any kind of
@@ -152,18 +153,19 @@ struct alignas(64) Doorbell {
            called.exchange(1, std::memory_order_acq_rel) == 0;
   }
 
-  /// Announces that the caller is about to sleep until a store makes its condition true. The caller tests its condition
-  /// after this, and calls it again before it sleeps again if `wakeups` has changed.
+  /// Announces that the caller is about to sleep until a store makes its condition true. The caller tests its
+  /// condition after this, and calls it again before it sleeps again if `wakeups` has changed.
   ///
-  /// Why no wake-up is lost. The sleeper sets `awaits_stores` and then reads its condition. A writer stores and then reads
-  /// `awaits_stores` (rma/direct.h). A fence between the writer's two steps would cost more than the store. So the
-  /// sleeper has the kernel execute a full barrier in every running thread of every rank (membarrier(2)), between its own
-  /// two steps; a thread that does not run passes a barrier before it runs again. If the writer's barrier comes after its
-  /// store, the sleeper sees the store. If it comes before, the writer reads `awaits_stores` after it, and sees it set.
-  /// Where the system refuses the barrier, the sleeper's nap ends its sleep.
+  /// Why no wake-up is lost. The sleeper sets `awaits_stores` and then reads its condition. A writer stores
+  /// and then reads `awaits_stores` (rma/direct.h). A fence between the writer's two steps would cost more
+  /// than the store. So the sleeper has the kernel execute a full barrier in every running thread of every
+  /// rank (membarrier(2)), between its own two steps; a thread that does not run passes a barrier before it
+  /// runs again. If the writer's barrier comes after its store, the sleeper sees the store. If it comes
+  /// before, the writer reads `awaits_stores` after it, and sees it set. Where the system refuses the
+  /// barrier, the sleeper's nap ends its sleep.
   void await_stores();
-  /// Wakes the threads that sleep here, if one of them awaits stores. Wakes them once: stores that follow cost no more
-  /// than a load until a thread announces itself again.
+  /// Wakes the threads that sleep here, if one of them awaits stores. Wakes them once: stores that follow
+  /// cost no more than a load until a thread announces itself again.
   void wake_for_store() {
     if (awaits_stores.exchange(0, std::memory_order_acq_rel) != 0) wake_sleepers();
   }
@@ -180,8 +182,8 @@ struct alignas(64) Doorbell {
     Sleeper(Doorbell& doorbell, Waker waker) : doorbell_(doorbell), waker_(waker) {}
     /// Sleeps until the thread is woken or its nap is over. Returns at once if `wakeups` is no longer `seen`.
     /// `drives`: the thread naps whatever its waker is, because there are operations that it drives between
-    /// its naps. `asks`: it sleeps no longer than kLongWait, to publish its wait. Returns whether it is time to test
-    /// if the process that the thread waits for has ended; only for Waker::mortal.
+    /// its naps. `asks`: it sleeps no longer than kLongWait, to publish its wait. Returns whether it is time
+    /// to test if the process that the thread waits for has ended; only for Waker::mortal.
     bool sleep(std::uint32_t seen, bool drives = false, bool asks = false);
     /// Makes the next nap short again: what the thread drives is moving.
     void nap_shortly() { first_ = 0; }
@@ -208,7 +210,8 @@ inline void pause_processor() {
 #endif
 }
 
-/// Lets other processes have barriers executed in this process's threads (Doorbell::await_stores). Called once.
+/// Lets other processes have barriers executed in this process's threads (Doorbell::await_stores). Called
+/// once.
 void receive_barriers();
 
 /// The first polls, about half a microsecond of them, come without a pause instruction, which would lengthen
@@ -236,8 +239,8 @@ constexpr std::uint64_t kDriveAfterPolls = 64;
 /// has ended without which the condition never comes true, and the condition does not hold. A thread with
 /// Waker::mortal calls `lost()` after each kMortalNap of sleep; other threads never call it.
 ///
-/// `describe(WaitNote&)` says what the thread waits for. It is called once the thread has slept for kLongWait, and
-/// captures by value, so that it costs nothing before.
+/// `describe(WaitNote&)` says what the thread waits for. It is called once the thread has slept for
+/// kLongWait, and captures by value, so that it costs nothing before.
 template <typename Condition, typename Lost, typename Describe = NoWaitSubject>
 [[nodiscard]] bool wait_unless(Doorbell& doorbell, const WaitPolicy& policy, const Condition& condition,
                                const Lost& lost, Waker waker = Waker::mortal,

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <type_traits>
 
-// The file in which the ranks of a job on one host say what they wait for, for the launcher (docs/protocols.md, "A hang
-// explains itself"). The launcher makes it before the ranks start. A page describes the job, and each rank has a page
-// behind it, which only that rank's process writes. The launcher reads the pages without the ranks' help: their threads
-// may all sleep. It trusts nothing that it reads.
+// The file in which the ranks of a job on one host say what they wait for, for the launcher
+// (docs/protocols.md, "A hang explains itself"). The launcher makes it before the ranks start. A page
+// describes the job, and each rank has a page behind it, which only that rank's process writes. The launcher
+// reads the pages without the ranks' help: their threads may all sleep. It trusts nothing that it reads.
 
 namespace rma {
 
@@ -46,8 +46,8 @@ struct WaitRecord {
 };
 static_assert(std::is_trivially_copyable_v<WaitRecord> && sizeof(WaitRecord) % sizeof(std::uint64_t) == 0);
 
-/// The place of one record. Its owner writes it word by word while `version` is odd. A reader that finds the same even
-/// version before and after it has copied the words has a whole record.
+/// The place of one record. Its owner writes it word by word while `version` is odd. A reader that finds the
+/// same even version before and after it has copied the words has a whole record.
 class WaitSlot {
  public:
   /// Takes the slot for the calling thread. Returns false if another thread has it.

@@ -10,8 +10,8 @@
 
 namespace rma {
 
-/// What a wait is for, in the words of the code that waits. It is made only for a thread that has waited for long, so
-/// it may cost something, and it may throw std::bad_alloc.
+/// What a wait is for, in the words of the code that waits. It is made only for a thread that has waited for
+/// long, so it may cost something, and it may throw std::bad_alloc.
 struct WaitNote {
   static constexpr int kNobody = -1;
   static constexpr int kAnybody = -2;
@@ -71,8 +71,8 @@ struct NoWaitSubject {
   void operator()(WaitNote& /*note*/) const {}
 };
 
-/// The ranks as runs, for a record. They are sorted, and each is there once. Returns false if there are more runs than
-/// a record holds.
+/// The ranks as runs, for a record. They are sorted, and each is there once. Returns false if there are more
+/// runs than a record holds.
 bool encode_ranks(std::vector<int> ranks, WaitRecord& record);
 
 }  // namespace rma

@@ -1,4 +1,5 @@
-// Attributes of communicators: the predefined ones, and those of the program with its copy and delete functions.
+// Attributes of communicators: the predefined ones, and those of the program with its copy and delete
+// functions.
 
 #include <climits>
 #include <cstdlib>

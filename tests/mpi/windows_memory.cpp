@@ -163,7 +163,8 @@ class PagesAtTheHeapsEnd {
   std::byte* end_;
 };
 
-/// One of the calls that access memory, at random places of the memory of the next rank, and what it should do there.
+/// One of the calls that access memory, at random places of the memory of the next rank, and what it should
+/// do there.
 class SpanningCalls {
  public:
   SpanningCalls(MPI_Win win, int target, MPI_Aint base, unsigned seed)

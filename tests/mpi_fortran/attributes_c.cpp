@@ -9,7 +9,8 @@ namespace {
 
 enum Kind { kComm = 1, kType = 2, kWin = 3 };
 
-// How a callback reads the value: 0 is the pointer itself, otherwise it points to an integer of so many bytes.
+// How a callback reads the value: 0 is the pointer itself, otherwise it points to an integer of so many
+// bytes.
 int width = 0;
 int calls = 0;
 MPI_Aint seen = 0;

@@ -1,5 +1,5 @@
-// Calls at the edges of what the standard allows: no elements, words that stay true, large alignments, PEs outside an
-// active set, and both complex types of C++.
+// Calls at the edges of what the standard allows: no elements, words that stay true, large alignments, PEs
+// outside an active set, and both complex types of C++.
 
 #include <complex.h>
 

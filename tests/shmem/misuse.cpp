@@ -1,4 +1,5 @@
-// Programs that do one thing wrong, or end in one way, each: the argument says which. cases.py looks at what they say.
+// Programs that do one thing wrong, or end in one way, each: the argument says which. cases.py looks at what
+// they say.
 
 #include <array>
 #include <cstdio>

@@ -104,7 +104,8 @@ class Guard {
     return false;
   }
 
-  /// Sends a signal to the child, unless it has got it already: the terminal signals the whole foreground group.
+  /// Sends a signal to the child, unless it has got it already: the terminal signals the whole foreground
+  /// group.
   void pass_on(const siginfo_t& received) const {
     if (received.si_code != SI_KERNEL) ::kill(child_, received.si_signo);
   }

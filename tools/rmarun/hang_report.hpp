@@ -24,8 +24,9 @@ struct RankState {
   std::vector<RankWait> waits;  ///< of its threads; none if it has not waited for long
 };
 
-/// Returns what the ranks wait for, in lines for the user. Ranks that wait for the same are in one line. A line about a
-/// collective call says who has not come. The last lines name cycles of ranks that wait for each other.
+/// Returns what the ranks wait for, in lines for the user. Ranks that wait for the same are in one line. A
+/// line about a collective call says who has not come. The last lines name cycles of ranks that wait for each
+/// other.
 [[nodiscard]] std::vector<std::string> explain_hang(const std::vector<RankState>& ranks);
 
 /// Returns "rank 3" or "ranks 0-2,4". `ranks` are in ascending order.

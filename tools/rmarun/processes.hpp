@@ -19,7 +19,8 @@ std::string describe_signal(int signal);
 /// waitpid(2) may not report it for a while.
 bool is_ending(pid_t pid);
 
-/// Returns the state of a process as proc(5) names it, such as 'R', or 0 if the process does not exist any more.
+/// Returns the state of a process as proc(5) names it, such as 'R', or 0 if the process does not exist any
+/// more.
 char process_state(pid_t pid);
 
 /// Sends `signal` to every descendant. It may miss one that is just being created: repeat until none is left.

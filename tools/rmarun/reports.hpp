@@ -19,7 +19,8 @@ struct AbortRequest {
   int code = 0;
 };
 
-/// The state of the ranks as the job's PMIx server has seen it. PMIx's thread writes it, and the job's thread reads it.
+/// The state of the ranks as the job's PMIx server has seen it. PMIx's thread writes it, and the job's thread
+/// reads it.
 ///
 /// stage() of a rank that has ended may be out of date: the PMIx client waits 2 s for the answer to its
 /// goodbye and then ends, while this process may be stopped or slow. But this process reads the goodbye

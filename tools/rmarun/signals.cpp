@@ -15,8 +15,8 @@ sigset_t awaited_signals() {
     struct sigaction action {};
     const bool ignored =
         ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;  // NOLINT: a C union
-    // A shell without job control ignores SIGINT for what runs in its background. One that is sent to rmarun is
-    // meant for it all the same.
+    // A shell without job control ignores SIGINT for what runs in its background. One that is sent to rmarun
+    // is meant for it all the same.
     if (signal != SIGHUP || !ignored) ::sigaddset(&signals, signal);
   }
   return signals;

@@ -75,8 +75,8 @@ void FailureFinder::settle(const Reports& reports) {
         after_.push_back(failure);
         return true;
       case Stage::kJoined:
-        // Only a rank that has ended by itself can have said goodbye just before. There is nothing to wait for
-        // once a rank aborts the job, or when no other rank runs.
+        // Only a rank that has ended by itself can have said goodbye just before. There is nothing to wait
+        // for once a rank aborts the job, or when no other rank runs.
         if (!failure.by_signal && others_run && !aborting && !connection_overdue(ranks_[failure.rank]))
           return false;
         break;

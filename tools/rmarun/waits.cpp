@@ -86,8 +86,8 @@ void Waits::make(const std::string& directory, std::size_t ranks, const std::str
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.open()) return;
   const auto bytes = static_cast<off_t>(rma::wait_board_bytes(ranks));
-  // With all its blocks, because a rank that found none for a page that it writes would be killed. A limit of the
-  // size of files is an error then, and no signal.
+  // With all its blocks, because a rank that found none for a page that it writes would be killed. A limit of
+  // the size of files is an error then, and no signal.
   struct sigaction before {};
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
@@ -117,8 +117,8 @@ std::vector<RankState> Waits::look(const std::vector<Rank>& ranks) const {
     const Records after = read_page(file_.get(), rank);
     for (std::size_t slot = 0; slot < after.size(); ++slot) {
       const auto& record = before[rank][slot];
-      // Only what was so at one moment for all ranks: a cycle of waits that were never there together is none. And a
-      // record that its owner wrote while it was read is not the same the second time.
+      // Only what was so at one moment for all ranks: a cycle of waits that were never there together is
+      // none. And a record that its owner wrote while it was read is not the same the second time.
       const bool stays = record && after[slot] && record->thread != 0 &&
                          std::memcmp(&*record, &*after[slot], sizeof *record) == 0;
       if (!stays) continue;

@@ -13,10 +13,11 @@ namespace rmarun {
 /// The file in which the ranks say what they wait for (util/wait_board.hpp).
 class Waits {
  public:
-  /// Makes the file in rmarun's directory, for the ranks of the job with that PMIx name. Without it, the ranks run as
-  /// well, and nothing can be said of their waits.
+  /// Makes the file in rmarun's directory, for the ranks of the job with that PMIx name. Without it, the
+  /// ranks run as well, and nothing can be said of their waits.
   void make(const std::string& directory, std::size_t ranks, const std::string& job);
-  /// Returns the environment variable that tells a rank of the file, as NAME=VALUE, or an empty text if there is none.
+  /// Returns the environment variable that tells a rank of the file, as NAME=VALUE, or an empty text if there
+  /// is none.
   [[nodiscard]] std::string assignment() const;
 
   /// Returns what the ranks do now.

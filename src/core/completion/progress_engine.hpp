@@ -55,11 +55,12 @@ class FollowUpWork {
   FollowUpWork& operator=(const FollowUpWork&) = delete;
   virtual ~FollowUpWork() = default;
 
-  /// Returns whether there is something to do. A thread asks before it sleeps, and does not sleep then. Returns
-  /// true also while another thread does the work, which may have missed an operation that has just ended.
+  /// Returns whether there is something to do. A thread asks before it sleeps, and does not sleep then.
+  /// Returns true also while another thread does the work, which may have missed an operation that has just
+  /// ended.
   [[nodiscard]] virtual bool due() = 0;
-  /// Says what an operation waits for whose request such work ends. Returns false if it is none of these, or if
-  /// another thread does the work at this moment.
+  /// Says what an operation waits for whose request such work ends. Returns false if it is none of these, or
+  /// if another thread does the work at this moment.
   [[nodiscard]] virtual bool describe(rma_request_t request, WaitNote& note) = 0;
   /// Does what there is to do, unless another thread does it. Returns whether it has done anything.
   virtual bool work() = 0;

@@ -168,8 +168,8 @@ bool HeapMemory::given_out(std::uintptr_t address, std::size_t bytes) const {
     return regions.covers(from, to - from) && is_mapped(from, to - from);
   };
   if (end <= heap || address >= heap_end) return listed(address, end);
-  // The range crosses an end of the heap. Without a network only ranks of this host ask, and these have mapped the
-  // heap.
+  // The range crosses an end of the heap. Without a network only ranks of this host ask, and these have
+  // mapped the heap.
   const std::uintptr_t first = std::max(address, heap);
   const bool in_heap = registered_ == nullptr || registered_->covers(first, std::min(end, heap_end) - first);
   return in_heap && (address >= heap || listed(address, heap)) && (end <= heap_end || listed(heap_end, end));

@@ -117,7 +117,8 @@ class Job {
     std::size_t inside = 0;
     std::size_t behind = 0;
   };
-  /// Divides `rank`'s [address, address + bytes), which does not pass the last address. The rank is mapped here.
+  /// Divides `rank`'s [address, address + bytes), which does not pass the last address. The rank is mapped
+  /// here.
   [[nodiscard]] HeapParts heap_parts(const void* address, std::size_t bytes, int rank) const;
 
   /// Returns the path to `rank`'s [address, address + bytes), which may lie in several regions that touch.

@@ -13,8 +13,8 @@
 
 namespace rma {
 
-/// What the processes of the job say about themselves: this one's card, and those of others, which the launcher
-/// delivers. Thread-safe.
+/// What the processes of the job say about themselves: this one's card, and those of others, which the
+/// launcher delivers. Thread-safe.
 class ProcessCards {
  public:
   /// `bootstrap` outlives this.

@@ -34,8 +34,8 @@ bool has_keys(const Region& region) {
 
 }  // namespace
 
-// Regions overlap. The window's own entry, which has no key, contains all extents, and the user's regions may lie
-// anywhere. A region with keys is better than any without.
+// Regions overlap. The window's own entry, which has no key, contains all extents, and the user's regions may
+// lie anywhere. A region with keys is better than any without.
 std::optional<Region> RemoteMemory::known(std::uintptr_t address) const {
   std::optional<Region> found;
   directory::visit_covering(tree_, address, 1, [&](std::size_t /*number*/, const Leaf& leaf, std::size_t at) {

@@ -71,8 +71,8 @@ class Operation {
   /// Moves one part to `remote` of the rank, or from there.
   [[nodiscard]] Status move(transport::Direction direction, std::byte* remote, std::byte* local,
                             std::size_t bytes);
-  /// Moves a part of memory of a rank of this host that is not mapped here. Those of its bytes that lie in the rank's
-  /// heap take the way to the heap.
+  /// Moves a part of memory of a rank of this host that is not mapped here. Those of its bytes that lie in
+  /// the rank's heap take the way to the heap.
   [[nodiscard]] Status move_foreign_parts(transport::Direction direction, std::byte* remote, std::byte* local,
                                           std::size_t bytes);
   [[nodiscard]] Status move_foreign(transport::Direction direction, std::uintptr_t remote, std::byte* local,

@@ -61,7 +61,8 @@ void Wakeup::take_signals() const {
 
 void Wakeup::signal(int wakeups) {
   const std::uint64_t one = 1;
-  // Besides a signal, only a full counter makes the write fail. It is readable then, so its owner wakes anyway.
+  // Besides a signal, only a full counter makes the write fail. It is readable then, so its owner wakes
+  // anyway.
   static_cast<void>(uninterrupted([&] { return write(wakeups, &one, sizeof one); }));
 }
 

@@ -43,8 +43,8 @@ class Wakeup {
   std::vector<int> watched_;  ///< the descriptors that tell of the ends of processes, by tag
 };
 
-/// Returns whether a process has ended, by a descriptor that is readable then (HostPeer::end). Returns false if the
-/// system cannot tell.
+/// Returns whether a process has ended, by a descriptor that is readable then (HostPeer::end). Returns false
+/// if the system cannot tell.
 [[nodiscard]] bool has_ended(int process);
 
 }  // namespace rma::transport

@@ -14,8 +14,8 @@
 
 #include "../seed.hpp"
 
-// Processes that take one step at a time, each step an atomic operation or a pause, in an order that a seed gives. So the
-// numbers of those that get a lock between a request and its grant are exact.
+// Processes that take one step at a time, each step an atomic operation or a pause, in an order that a seed
+// gives. So the numbers of those that get a lock between a request and its grant are exact.
 
 namespace rma::mpi {
 namespace {
