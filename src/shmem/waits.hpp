@@ -61,7 +61,8 @@ inline std::size_t first_to_look_at(std::size_t count) {
   return state % count;
 }
 
-/// Returns the index of a word whose comparison is true, from a random one on, or SIZE_MAX if there is none.
+/// Returns the index of a word whose comparison is true, or SIZE_MAX if every comparison is false. The search
+/// starts at a random word, so that a series of calls reaches every word.
 template <typename T, typename Values>
 std::size_t find_any(const T* words, std::size_t count, const int* status, int compare, Values values) {
   std::size_t at = first_to_look_at(count);

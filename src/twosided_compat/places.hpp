@@ -9,8 +9,8 @@ namespace rma::mpi {
 class Communicator;
 class Window;
 
-/// Guards the lists, and the names and contexts of what is in them. A thread that waits for long tries to
-/// take it. So nobody waits while holding it.
+/// Guards the lists of communicators and windows, and the names and contexts of their members. A thread that
+/// reports a long wait tries to take this lock. So a thread that holds it never waits.
 [[nodiscard]] std::mutex& places_lock();
 
 /// Keeps an object in the list of its kind as long as it lives.

@@ -88,8 +88,8 @@ struct Settings {
   std::uint64_t shared_copy_bytes = 0;
   std::uint64_t host_ring_lines = 0;
   std::uint64_t host_ring_bytes = 0;
-  /// A text about variables that begin with RMA_ and are no settings; empty if there are none. This is no
-  /// setting.
+  /// A text about variables that begin with RMA_ and are not settings; empty if every name is known. The
+  /// settings table does not list this member.
   std::string unknown;
   bool strict = false;
   std::string log;

@@ -35,7 +35,7 @@ struct WaitNote {
   std::optional<std::uint64_t> team = {};  ///< the id of the team that meets
 };
 
-/// Knows the names of what notes are about.
+/// Finds the names of the contexts and teams that notes of waits refer to.
 class WaitPlaces {
  public:
   WaitPlaces() = default;

@@ -59,8 +59,8 @@ class FollowUpWork {
   /// Returns true also while another thread does the work, which may have missed an operation that has just
   /// ended.
   [[nodiscard]] virtual bool due() = 0;
-  /// Says what an operation waits for whose request such work ends. Returns false if it is none of these, or
-  /// if another thread does the work at this moment.
+  /// Describes in `note` the operation that ends `request`. Returns false if this work does not own the
+  /// request, or if another thread does the work at this moment.
   [[nodiscard]] virtual bool describe(rma_request_t request, WaitNote& note) = 0;
   /// Does what there is to do, unless another thread does it. Returns whether it has done anything.
   virtual bool work() = 0;
@@ -139,7 +139,7 @@ class ProgressEngine {
   }
   /// Describes a wait for the operations that were issued to a rank.
   static void describe_operations(int rank, WaitNote& note);
-  /// Describes a wait for a request that follow-up work ends. Returns false if it is none.
+  /// Describes a wait for `request`. Returns false if no follow-up work owns the request.
   [[nodiscard]] bool describe_follow_up(rma_request_t request, WaitNote& note) {
     return follow_up_ != nullptr && follow_up_->describe(request, note);
   }
