@@ -250,7 +250,8 @@ void Window::join_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] st
   // they are.
   //
   // To join pages copies them, and takes several times as long as to take them (3.5 ms and 1.2 ms for 2 MiB).
-  // So this loop ends after kUnnoticed plus half of the time that the allocation has taken already. The rest of a large block stays in ordinary pages.
+  // So this loop ends after kUnnoticed plus half of the time that the allocation has taken already. The rest
+  // of a large block stays in ordinary pages.
   constexpr std::size_t kStep = std::size_t{16} << 20U;
   constexpr std::int64_t kUnnoticed = 100'000'000;
   const std::int64_t until = monotonic_nanoseconds() + kUnnoticed + taking / 2;
