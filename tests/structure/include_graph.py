@@ -12,19 +12,25 @@ import sys
 # Folders of programs that use only the public headers, as a user of the library does.
 USERS = ("apps", "examples")
 
+# A folder of src with more files is divided into rooms.
+MOST_FILES = 40
+
 SOURCE_SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-LAYER = re.compile(r"^([a-z_]+):(.*)$", re.MULTILINE)
+LAYER = re.compile(r"^([a-z_]+(?:/[a-z_]+)?):(.*)$", re.MULTILINE)
 
 
 def read_layers(root):
-    """Returns, from the table, each folder of src with the folders that it may use; and the errors of the table."""
+    """Returns, from the table, each folder of src with the folders that it may use, and each room `folder/room` with the
+    rooms of its folder that it may use; and the errors of the table."""
     knows, wrong = {}, []
     for folder, known in LAYER.findall((root / "src/layers.txt").read_text(encoding="utf-8")):
-        for name in known.split():
+        house = folder.rpartition("/")[0]
+        names = [f"{house}/{name}" if house else name for name in known.split()]
+        for name in names:
             if name not in knows:
                 wrong.append(f"src/layers.txt: {folder} may know {name}, which does not stand above it")
-        knows[folder] = set(known.split())
+        knows[folder] = set(names)
     return knows, wrong
 
 
@@ -45,11 +51,43 @@ def included_files(root, path):
                 break
 
 
+def wrong_rooms(root, knows):
+    """Yields one text for each violation between the rooms of one folder. A folder that has rooms has no files beside
+    them."""
+    houses = {room.partition("/")[0] for room in knows if "/" in room}
+    for house in sorted(houses):
+        used = {room: set() for room in knows if room.startswith(f"{house}/")}
+        for path in source_files(root / "src" / house):
+            room = "/".join(path.relative_to(root / "src").parts[:2])
+            if room not in used:
+                yield f"{path.relative_to(root)}: not in a room of src/layers.txt"
+                continue
+            for target in included_files(root, path):
+                other = "/".join(target.parts[1:3])
+                if target.parts[:2] != ("src", house) or other == room:
+                    continue
+                used[room].add(other)
+                if other not in knows[room]:
+                    yield f"{path.relative_to(root)} includes {target}: {room} may not know {other}"
+        for room in used:
+            for unused in sorted(knows[room] - used[room]):
+                yield f"src/layers.txt: {room} may know {unused}, and no file of it does"
+
+
+def most_files(root):
+    """Yields one text for each folder of src that has more than MOST_FILES files side by side."""
+    for folder in sorted(path for path in (root / "src").rglob("*") if path.is_dir()):
+        count = sum(path.is_file() for path in folder.iterdir())
+        if count > MOST_FILES:
+            yield f"{folder.relative_to(root)} has {count} files side by side: more than {MOST_FILES} need rooms"
+
+
 def violations(root):
     """One text for each include that is not allowed, and for each folder or entry that the table should not have."""
     root = pathlib.Path(root).resolve()
     knows, found = read_layers(root)
 
+    found += [*wrong_rooms(root, knows), *most_files(root)]
     for folder in sorted(path.name for path in (root / "src").iterdir() if path.is_dir()):
         if folder not in knows:
             found.append(f"src/{folder}: not in src/layers.txt")

@@ -1,4 +1,4 @@
-#include "twosided_compat/fair_lock.hpp"
+#include "twosided_compat/windows/fair_lock.hpp"
 
 #include <gtest/gtest.h>
 

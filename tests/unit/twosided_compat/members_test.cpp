@@ -1,4 +1,4 @@
-#include "twosided_compat/members.hpp"
+#include "twosided_compat/communicators/members.hpp"
 
 #include <gtest/gtest.h>
 

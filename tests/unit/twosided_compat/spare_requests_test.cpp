@@ -1,4 +1,4 @@
-#include "twosided_compat/spare_requests.hpp"
+#include "twosided_compat/messages/spare_requests.hpp"
 
 #include <gtest/gtest.h>
 

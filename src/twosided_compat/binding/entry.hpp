@@ -1,0 +1,70 @@
+#pragma once
+
+#include <new>
+
+#include "mpi.h"
+#include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/phase.hpp"
+
+/// Defines MPI_X as a weak alias of PMPI_X, which the including file defines. A profiler may define its own
+/// MPI_X. The compiler checks that the declaration in mpi.h has the same type.
+#define RMA_MPI_WEAK(name) [[gnu::weak, gnu::alias("P" #name)]] decltype(P##name) name
+
+namespace rma::mpi {
+
+/// A call that may be made at any time, also before MPI_Init and after MPI_Finalize.
+struct AnyTime {
+  static constexpr bool kNeedsJob = false;
+};
+/// A call that may be made between MPI_Init and MPI_Finalize only.
+struct WhileRunning {
+  static constexpr bool kNeedsJob = true;
+};
+
+/// Runs `body`, which is the function behind an entry point, and returns the result of the call. A failure
+/// invokes the error handler of `owner`: a handle, a pointer to one, or NoOwner.
+template <class When, class Owner, class Body>
+[[nodiscard]] int invoke(const char* name, Owner owner, Body body) {
+  if constexpr (When::kNeedsJob) {
+    if (!is_running()) [[unlikely]]
+      refuse_without_job(name);
+  }
+  int code = MPI_SUCCESS;
+  try {
+    code = body();
+  } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
+  }
+  if (code == MPI_SUCCESS) [[likely]]
+    return MPI_SUCCESS;
+  return raise(owner, name, code);
+}
+
+/// Makes the handle of the object null that a call has not made, because it failed. Returns the call's
+/// result.
+template <class Handle>
+[[nodiscard]] int null_unless_made(Handle* made, Handle null, int code) {
+  if (code != MPI_SUCCESS && made != nullptr) [[unlikely]]
+    *made = null;
+  return code;
+}
+
+/// Fails as a function that this library does not have.
+template <class When, class Owner>
+[[nodiscard, gnu::cold]] int unimplemented(const char* name, Owner owner) {
+  if (When::kNeedsJob && !is_running()) refuse_without_job(name);
+  print_unimplemented(name);
+  return raise(owner, name, MPI_ERR_UNSUPPORTED_OPERATION);
+}
+
+/// Runs `body`, which is the function behind an entry point of MPI_T. Its failures invoke no error handler.
+template <class Body>
+[[nodiscard]] int invoke_tool(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return MPI_T_ERR_MEMORY;
+  }
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Writes what the tables of this folder say: the header mpi.h, the declarations calls.hpp, and the entry points.
+
+usage: generate.py SOURCE_FOLDER OUTPUT_FOLDER HEADER_FOLDER
+
+SOURCE_FOLDER holds functions.txt, constants.txt and mpi.h.in. HEADER_FOLDER gets mpi.h. OUTPUT_FOLDER gets
+twosided_compat/calls.hpp, twosided_compat/numbers.hpp and, for each chapter of functions.txt, entries/CHAPTER.cpp. A
+file whose text is as it was stays untouched, so that a change of the table recompiles one chapter only.
+"""
+
+import pathlib
+import re
+import sys
+import textwrap
+
+CHAPTER = re.compile(r"\[(\w+)\] (.*)$")
+FUNCTION = re.compile(r"([-+])([.cx])([.e]) (.*?) ?MPI_(\w+)\((.*)\)$")
+# For each mark, the suffixes of the forms, and whether they count in MPI_Count.
+FORMS = {".": [("", False)], "c": [("", False), ("_c", True)], "x": [("", False), ("_c", True), ("_x", True)]}
+# What a word of the table means in the plain form and in the large form.
+WORDS = {"Count": ("int", "MPI_Count"), "InOutCount": ("int", "MPI_Count"), "Disp": ("int", "MPI_Aint"),
+         "Size": ("MPI_Aint", "MPI_Count")}
+VIEWS = {"Count": "Counts", "Disp": "Displacements", "Size": "Displacements"}
+# The handles that have error handlers.
+OWNERS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session")
+# These functions get the handle by a pointer and make it null; other such pointers are outputs.
+FREES_OWNER = ("Comm_free", "Comm_disconnect", "Win_free", "File_close", "Session_finalize")
+# These functions make an object and are told how to report errors.
+GIVEN_ERRHANDLER = ("Session_init", "Comm_create_from_group", "Intercomm_create_from_groups")
+# These functions make a datatype, which remembers whether its arguments were those of the plain or the large form.
+KNOWS_FORM = re.compile(r"Type_(contiguous|vector|indexed|create_(hvector|hindexed|indexed_block|hindexed_block|struct|subarray"
+                        r"|darray|resized))")
+# The null handles of the objects that functions make. A function that fails makes the handle null.
+MADE = {"MPI_Comm": "MPI_COMM_NULL", "MPI_Group": "MPI_GROUP_NULL", "MPI_Datatype": "MPI_DATATYPE_NULL",
+        "MPI_Op": "MPI_OP_NULL", "MPI_Win": "MPI_WIN_NULL", "MPI_Info": "MPI_INFO_NULL",
+        "MPI_Errhandler": "MPI_ERRHANDLER_NULL", "MPI_Session": "MPI_SESSION_NULL", "MPI_Request": "MPI_REQUEST_NULL"}
+# These functions get a handle by a pointer, and make none.
+MAKES_NO_OBJECT = re.compile(r"\w+_(free|disconnect|finalize|commit)")
+# Of the functions that make a request, these make it null: not those that are called most.
+MAKES_REQUEST = re.compile(r"\w+_init|Comm_idup\w*|I(all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)\w*")
+# These functions report errors by the handler that MPI_FILE_NULL has.
+BY_FILE_NULL = ("File_open", "File_delete", "Register_datarep", "Register_datarep_c")
+
+
+class Parameter:
+    """One parameter of a prototype: `const Count counts[]` has the word Count, the dimensions [] and the name counts."""
+
+    def __init__(self, text):
+        self.variadic = text == "..."
+        declarator, bracket, self.dimensions = text.partition("[")
+        self.dimensions = bracket + self.dimensions
+        self.type, _, self.name = declarator.rpartition(" ")
+        self.word = next((word for word in WORDS if re.search(rf"\b{word}\b", self.type)), None)
+
+    @property
+    def is_output(self):
+        """Whether the plain form has an int there that the large form has as a wider integer."""
+        return self.word not in (None, "Size") and "*" in self.type
+
+    def c_type(self, large):
+        return re.sub(rf"\b{self.word}\b", WORDS[self.word][large], self.type) if self.word else self.type
+
+    def declaration(self, large, name=True):
+        if self.variadic:
+            return "..."
+        return self.c_type(large) + (f" {self.name}" if name else " " if self.dimensions else "") + self.dimensions
+
+    def internal(self):
+        """The declaration in namespace rma::mpi."""
+        if self.word and self.dimensions:
+            return f"{VIEWS[self.word]} {self.name}"
+        return self.declaration(True)
+
+    def unnamed(self, large):
+        return self.declaration(large, name=False).rstrip()
+
+
+class Function:
+    def __init__(self, match):
+        implemented, self.forms, any_time, self.result, self.name, parameters = match
+        self.implemented = implemented == "+"
+        self.any_time = any_time == "e"
+        self.parameters = [] if parameters == "void" else [Parameter(text) for text in parameters.split(", ")]
+
+    @property
+    def knows_form(self):
+        return KNOWS_FORM.fullmatch(self.name) is not None
+
+    def made(self):
+        """The parameters that get the handles of new objects."""
+        if MAKES_NO_OBJECT.fullmatch(self.name):
+            return []
+        made = [p for p in self.parameters if p.type.endswith("*") and p.type[:-1] in MADE and not p.dimensions]
+        return [p for p in made if p.type != "MPI_Request*" or MAKES_REQUEST.fullmatch(self.name)]
+
+    @property
+    def is_tool(self):
+        return self.name.startswith("T_")
+
+    def internal_name(self):
+        return self.name.lower()
+
+    def prototype(self, prefix, suffix, large):
+        parameters = ", ".join(parameter.declaration(large) for parameter in self.parameters)
+        return f"{self.result} {prefix}MPI_{self.name}{suffix}({parameters or 'void'})"
+
+    def owner(self):
+        """The parameter whose error handler is invoked, and an expression of it."""
+        if self.name in BY_FILE_NULL:
+            return None, "MPI_FILE_NULL"
+        for parameter in self.parameters:
+            given = parameter.type == "MPI_Errhandler" and self.name in GIVEN_ERRHANDLER
+            freed = parameter.type.rstrip("*") in OWNERS and self.name in FREES_OWNER
+            if given or freed or parameter.type in OWNERS:
+                return parameter, parameter.name
+        return None, "NoOwner{}"
+
+
+def read_functions(path):
+    """The chapters in their order: (name, title, functions)."""
+    chapters = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        if match := CHAPTER.match(line):
+            chapters.append((match[1], match[2], []))
+        elif match := FUNCTION.match(line):
+            chapters[-1][2].append(Function(match.groups()))
+        else:
+            sys.exit(f"{path}:{number}: neither a chapter nor a function: {line}")
+    return chapters
+
+
+def read_constants(path):
+    """The groups in their order: (C type or "", title, [(name, value)])."""
+    groups, values = [], {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"\[(\w*)\] ?(.*)$", line):
+            groups.append((match[1], match[2], []))
+        elif line and not line.startswith("#"):
+            name, value = line.split()
+            value = values[name] = values.get(value, value)
+            groups[-1][2].append((name if name.startswith("MPIX_") else f"MPI_{name}", value))
+    return groups
+
+
+def wrapped(text):
+    """A prototype in lines of at most 110 columns."""
+    return "\n".join(textwrap.wrap(text, 110, subsequent_indent="    ", break_long_words=False))
+
+
+def header(template, chapters, constants):
+    handles, numbers = [], []
+    for c_type, title, entries in constants:
+        group = handles if c_type else numbers
+        if title:
+            group.append(f"/* {title} */")
+        for name, value in entries:
+            text = f"(({c_type}){value})" if c_type else f"({value})" if value[0] == "-" else value
+            group.append(f"#define {name} {text}")
+        group.append("")
+    prototypes = []
+    for prefix in ("", "P"):
+        for _, title, functions in chapters:
+            prototypes.append(f"/* {title}{', by the names for profilers' if prefix else ''} */")
+            prototypes += [wrapped(function.prototype(prefix, suffix, large) + ";")
+                           for function in functions for suffix, large in FORMS[function.forms]]
+            prototypes.append("")
+    conversions = []
+    for _, _, functions in chapters:
+        for function in functions:
+            if function.name.endswith("_toint"):
+                parameter, name = function.parameters[0], function.name.removesuffix("_toint")
+                conversions += [f"static __inline__ MPI_Fint MPI_{name}_c2f({parameter.type} {parameter.name}) "
+                                f"{{ return MPI_{name}_toint({parameter.name}); }}",
+                                f"static __inline__ {parameter.type} MPI_{name}_f2c(MPI_Fint {parameter.name}) "
+                                f"{{ return MPI_{name}_fromint({parameter.name}); }}"]
+    text = template
+    for key, lines in (("handles", handles), ("numbers", numbers), ("prototypes", prototypes),
+                       ("conversions", conversions)):
+        text = text.replace(f"@{key}@", "\n".join(lines))
+    return text
+
+
+def calls(chapters):
+    lines = ["// The functions behind the entry points, by functions.txt. Each returns an error class or code, and 0 for",
+             "// success, unless its result has another type.", "#pragma once", "", '#include "mpi.h"',
+             '#include "twosided_compat/objects/views.hpp"', "", "namespace rma::mpi {", ""]
+    for _, title, functions in chapters:
+        lines.append(f"// {title}")
+        for function in functions:
+            parameters = [p.internal() for p in function.parameters if not p.variadic]
+            parameters = ", ".join(parameters + ["Form form"] * function.knows_form)
+            attribute = "[[nodiscard]] " if function.result == "int" else ""
+            lines.append(wrapped(f"{attribute}{function.result} {function.internal_name()}({parameters});"))
+        lines.append("")
+    return "\n".join(lines) + "}  // namespace rma::mpi\n"
+
+
+def numbers(constants):
+    """The numbers of the predefined datatypes and operators, as constants that tables can be made of."""
+    lines = ["// The numbers of the predefined datatypes and operators, by constants.txt.", "#pragma once", "",
+             "#include <cstdint>", "", "namespace rma::mpi::number {", ""]
+    for c_type, _, entries in constants:
+        if c_type in ("MPI_Datatype", "MPI_Op"):
+            for name, value in entries:
+                words = name.removeprefix("MPI_").replace("2", "TWO_", name.startswith("MPI_2")).split("_")
+                constant = "".join(word.capitalize() for word in words)
+                lines.append(f"inline constexpr std::uintptr_t k{constant} = {value};")
+    return "\n".join(lines) + "\n\n}  // namespace rma::mpi::number\n"
+
+
+def unimplemented_body(function, name):
+    when = "AnyTime" if function.any_time else "WhileRunning"
+    return f'return unimplemented<{when}>("{name}", {function.owner()[1]});'
+
+
+def implemented_body(function, name, large):
+    internal = function.internal_name()
+    converted = [] if large else [p for p in function.parameters if p.is_output]
+    arguments = []
+    for p in function.parameters:
+        if not p.variadic:
+            arguments.append(f"wide_{p.name}.wide()" if p in converted else p.name)
+    if function.knows_form:
+        arguments.append("Form::kLarge" if large else "Form::kPlain")
+    call = f"{internal}({', '.join(arguments)})"
+    if function.result != "int" or function.name.endswith("_toint"):
+        return f"return rma::mpi::{call};"
+    if function.is_tool:
+        return f"return invoke_tool([&] {{ return rma::mpi::{call}; }});"
+    when = "AnyTime" if function.any_time else "WhileRunning"
+    before = "".join(f"null_unless_made({p.name}, {MADE[p.type[:-1]]}, " for p in function.made())
+    lines = [f'return {before}invoke<{when}>("{name}", {function.owner()[1]}, [&] {{']
+    if converted:
+        kinds = {"InOutCount": "NarrowInOut"}
+        lines += [f"  {kinds.get(p.word, 'NarrowOut')} wide_{p.name}({p.name});" for p in converted]
+        lines += [f"  const int code = rma::mpi::{call};"]
+        lines += [f"  if (code == MPI_SUCCESS) wide_{p.name}.store();" for p in converted]
+        lines += ["  return code;"]
+    else:
+        lines += [f"  return rma::mpi::{call};"]
+    return "\n".join("  " + line for line in [*lines, "})" + ")" * len(function.made()) + ";"]).lstrip()
+
+
+def entry(function, suffix, large):
+    """One entry point and its weak name."""
+    name = f"MPI_{function.name}{suffix}"
+    if function.implemented:
+        prototype, body = function.prototype("P", suffix, large), implemented_body(function, name, large)
+    else:
+        used = function.owner()[0]
+        parameters = ", ".join(p.declaration(large) if p is used else p.unnamed(large) for p in function.parameters)
+        prototype, body = f"{function.result} P{name}({parameters})", unimplemented_body(function, name)
+    return f"{prototype} {{\n  {body}\n}}\nRMA_MPI_WEAK({name});\n"
+
+
+def entries(title, functions):
+    lines = [f"// The entry points of the chapter: {title}.", "", '#include "twosided_compat/binding/entry.hpp"',
+             '#include "twosided_compat/calls.hpp"', "", "using namespace rma::mpi;", "", 'extern "C" {', ""]
+    lines += [entry(function, suffix, large) for function in functions for suffix, large in FORMS[function.forms]]
+    return "\n".join(lines) + '\n}  // extern "C"\n'
+
+
+def write(path, text):
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def main():
+    source, output, headers = map(pathlib.Path, sys.argv[1:])
+    chapters = read_functions(source / "functions.txt")
+    constants = read_constants(source / "constants.txt")
+    write(headers / "mpi.h", header((source / "mpi.h.in").read_text(encoding="utf-8"), chapters, constants))
+    write(output / "twosided_compat/calls.hpp", calls(chapters))
+    write(output / "twosided_compat/numbers.hpp", numbers(constants))
+    for name, title, functions in chapters:
+        write(output / f"entries/{name}.cpp", entries(title, functions))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+// What the library knows of the hardware that the process runs on.
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/info.hpp"
+
+namespace rma::mpi {
+
+// The keys are the resources by which MPI_Comm_split_type can split. The value says whether the process is
+// bound to one resource of the kind: it always runs on one host.
+int get_hw_resource_info(MPI_Info* made) {
+  if (made == nullptr) return failure(MPI_ERR_ARG, "hw_info is null");
+  auto* const info = new Info;
+  info->set("mpi_shared_memory", "true");
+  *made = info->handle<MPI_Info>();
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,126 @@
+// Collective calls between neighbours, in librma's terms.
+
+#include "twosided_compat/collectives/collective_call.hpp"
+#include "twosided_compat/topologies/neighborhood.hpp"
+
+namespace rma::mpi {
+
+int CollectiveCall::find_neighbors(const char* name, MPI_Comm comm, Neighborhood& all) {
+  collective_.name = name;
+  collective_.kind = RMA_COLLECTIVE_NEIGHBORS;
+  return find_neighborhood(comm, comm_, all);
+}
+
+void CollectiveCall::keep_neighbors(const Neighborhood& all, const Blocks& out, const Blocks& in) {
+  // The neighbours outside of a grid send and get nothing.
+  std::vector<int> from;
+  for (int i = 0; i < static_cast<int>(all.sources.size()); ++i) {
+    const int place = all.arrival(i);
+    if (all.sources[static_cast<std::size_t>(place)] != MPI_PROC_NULL) from.push_back(place);
+  }
+  std::vector<int> to;
+  for (int place = 0; place < static_cast<int>(all.destinations.size()); ++place) {
+    if (all.destinations[static_cast<std::size_t>(place)] != MPI_PROC_NULL) to.push_back(place);
+  }
+  for (const int place : from) sources_.push_back(all.sources[static_cast<std::size_t>(place)]);
+  for (const int place : to) destinations_.push_back(all.destinations[static_cast<std::size_t>(place)]);
+  const auto keep = [&](const Blocks& blocks, const std::vector<int>& places, bool result,
+                        std::vector<rma_block_t>& kept) {
+    if (places.empty()) return;
+    const int count = static_cast<int>(places.size());
+    Blocks chosen = blocks.chosen(places);
+    staged_.stage(chosen, count, false, result);
+    list(chosen, count, kept);
+  };
+  keep(out, to, false, from_);
+  keep(in, from, true, to_);
+  collective_.sources = sources_.data();
+  collective_.source_count = static_cast<int>(sources_.size());
+  collective_.destinations = destinations_.data();
+  collective_.destination_count = static_cast<int>(destinations_.size());
+  collective_.dst_blocks = to_.data();
+  collective_.src_blocks = from_.data();
+}
+
+/// Finds the blocks of both directions by `find_out` and `find_in`, which get the number of neighbours, and
+/// keeps them.
+template <typename FindOut, typename FindIn>
+int CollectiveCall::find_exchange(const Neighborhood& all, const FindOut& find_out, const FindIn& find_in) {
+  Blocks out;
+  Blocks in;
+  if (!all.destinations.empty()) {
+    if (const int code = find_out(static_cast<int>(all.destinations.size()), out); code != MPI_SUCCESS)
+      return code;
+  }
+  if (!all.sources.empty()) {
+    if (const int code = find_in(static_cast<int>(all.sources.size()), in); code != MPI_SUCCESS) return code;
+  }
+  keep_neighbors(all, out, in);
+  return MPI_SUCCESS;
+}
+
+int CollectiveCall::neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
+  Neighborhood all;
+  if (const int code = find_neighbors("MPI_Neighbor_allgather", comm, all); code != MPI_SUCCESS) return code;
+  return find_exchange(
+      all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
+      [&](int /*blocks*/, Blocks& found) { return Blocks::find(in, in_count, in_type, found); });
+}
+
+int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                                        Counts in_counts, Displacements in_displacements,
+                                        MPI_Datatype in_type, MPI_Comm comm) {
+  Neighborhood all;
+  if (const int code = find_neighbors("MPI_Neighbor_allgatherv", comm, all); code != MPI_SUCCESS) return code;
+  return find_exchange(
+      all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
+      [&](int blocks, Blocks& found) {
+        return Blocks::find(in, in_counts, in_displacements, in_type, blocks, found);
+      });
+}
+
+int CollectiveCall::neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
+                                      MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
+  Neighborhood all;
+  if (const int code = find_neighbors("MPI_Neighbor_alltoall", comm, all); code != MPI_SUCCESS) return code;
+  return find_exchange(
+      all,
+      [&](int /*blocks*/, Blocks& found) {
+        return Blocks::find(const_cast<void*>(out), out_count, out_type, found);
+      },
+      [&](int /*blocks*/, Blocks& found) { return Blocks::find(in, in_count, in_type, found); });
+}
+
+int CollectiveCall::neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
+                                       MPI_Datatype out_type, void* in, Counts in_counts,
+                                       Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
+  Neighborhood all;
+  if (const int code = find_neighbors("MPI_Neighbor_alltoallv", comm, all); code != MPI_SUCCESS) return code;
+  return find_exchange(
+      all,
+      [&](int blocks, Blocks& found) {
+        return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_type, blocks, found);
+      },
+      [&](int blocks, Blocks& found) {
+        return Blocks::find(in, in_counts, in_displacements, in_type, blocks, found);
+      });
+}
+
+int CollectiveCall::neighbor_alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
+                                       const MPI_Datatype out_types[], void* in, Counts in_counts,
+                                       Displacements in_displacements, const MPI_Datatype in_types[],
+                                       MPI_Comm comm) {
+  Neighborhood all;
+  if (const int code = find_neighbors("MPI_Neighbor_alltoallw", comm, all); code != MPI_SUCCESS) return code;
+  return find_exchange(
+      all,
+      [&](int blocks, Blocks& found) {
+        return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_types, blocks, found);
+      },
+      [&](int blocks, Blocks& found) {
+        return Blocks::find(in, in_counts, in_displacements, in_types, blocks, found);
+      });
+}
+
+}  // namespace rma::mpi

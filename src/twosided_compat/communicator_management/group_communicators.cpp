@@ -1,0 +1,123 @@
+// Communicators that groups make without a parent (MPI 4.1, section 7.4.2).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rma/rma.h"
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/communicator_management/invitations.hpp"
+#include "twosided_compat/communicators/communicator.hpp"
+#include "twosided_compat/objects/info.hpp"
+
+namespace rma::mpi {
+namespace {
+
+int check_text(const char* text) {
+  if (text == nullptr) return failure(MPI_ERR_ARG, "stringtag is null");
+  if (strnlen(text, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN) return MPI_SUCCESS;
+  return failure(MPI_ERR_ARG, "stringtag is too long");
+}
+
+int check_handler(MPI_Errhandler handler) {
+  const auto* const own = find<ErrorHandler>(handler);
+  const bool fits = own != nullptr ? own->owner() == Kind::kComm
+                                   : handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT ||
+                                         handler == MPI_ERRORS_RETURN;
+  return fits ? MPI_SUCCESS : failure(MPI_ERR_ERRHANDLER, "the handler is not one for communicators");
+}
+
+/// Makes the communicator of the members, of which this process is one. `session`: that of their group.
+int make_from(std::shared_ptr<const Members> members, std::uint64_t session, const std::string& text,
+              MPI_Errhandler handler, Communicator*& made) {
+  std::uint32_t context = 0;
+  const int rank = members->rank_of(rma_rank());
+  if (rank == MPI_UNDEFINED) return failure(MPI_ERR_GROUP, "the calling process is not in the group");
+  if (const int code = agree_by_invitation(*members, text, context); code != MPI_SUCCESS) return code;
+  made = new Communicator(std::move(members), rank, context, MPI_Comm{}, MPI_ERRORS_ARE_FATAL, session);
+  made->errors.set(handler);
+  return MPI_SUCCESS;
+}
+
+/// Drops a communicator that only the making of another one needed.
+struct Drop {
+  void operator()(Communicator* comm) const { comm->remove_reference(); }
+};
+using Temporary = std::unique_ptr<Communicator, Drop>;
+
+/// Finds the world rank of a leader of a group. MPI_ERR_RANK.
+int find_leader(const Group& group, int leader, int& world) {
+  if (leader < 0 || leader >= group.members->size())
+    return failure(MPI_ERR_RANK, fmt::format("the leader {} is not in its group", leader));
+  world = group.members->world_rank(leader);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int comm_create_from_group(MPI_Group handle, const char* text, MPI_Info info, MPI_Errhandler handler,
+                           MPI_Comm* made) {
+  const Group* group = nullptr;
+  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
+  if (const int code = check_text(text); code != MPI_SUCCESS) return code;
+  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  if (const int code = check_handler(handler); code != MPI_SUCCESS) return code;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
+  *made = MPI_COMM_NULL;
+  if (group->members->size() == 0) return MPI_SUCCESS;
+  Communicator* comm = nullptr;
+  if (const int code = make_from(group->members, group->session, std::string("comm ") + text, handler, comm);
+      code != MPI_SUCCESS)
+    return code;
+  *made = comm->handle<MPI_Comm>();
+  return MPI_SUCCESS;
+}
+
+// The local group and the two leaders make communicators of their own, on which MPI_Intercomm_create does the
+// rest.
+int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle,
+                                 int remote_leader, const char* text, MPI_Info info, MPI_Errhandler handler,
+                                 MPI_Comm* made) {
+  const Group* local_group = nullptr;
+  if (const int code = find_group(local_handle, local_group); code != MPI_SUCCESS) return code;
+  if (const int code = check_text(text); code != MPI_SUCCESS) return code;
+  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  if (const int code = check_handler(handler); code != MPI_SUCCESS) return code;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "newintercomm is null");
+  int own_leader = 0;
+  if (const int code = find_leader(*local_group, local_leader, own_leader); code != MPI_SUCCESS) return code;
+  Communicator* comm = nullptr;
+  if (const int code =
+          make_from(local_group->members, local_group->session, std::string("local ") + text, handler, comm);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  const Temporary local(comm);
+  Temporary leaders;
+  int other = 0;  // the other leader's rank among the two
+  if (rma_rank() == own_leader) {
+    const Group* remote_group = nullptr;
+    int other_leader = 0;
+    if (const int code = find_group(remote_handle, remote_group); code != MPI_SUCCESS) return code;
+    if (const int code = find_leader(*remote_group, remote_leader, other_leader); code != MPI_SUCCESS)
+      return code;
+    if (other_leader == own_leader) return failure(MPI_ERR_GROUP, "a process is in both groups");
+    auto both = std::make_shared<const Members>(
+        std::vector{std::min(own_leader, other_leader), std::max(own_leader, other_leader)}, rma_size());
+    if (const int code =
+            make_from(std::move(both), local_group->session, std::string("leaders ") + text, handler, comm);
+        code != MPI_SUCCESS) {
+      return code;
+    }
+    leaders.reset(comm);
+    other = own_leader < other_leader ? 1 : 0;
+  }
+  return intercomm_create(local->handle<MPI_Comm>(), local_leader,
+                          leaders != nullptr ? leaders->handle<MPI_Comm>() : MPI_COMM_NULL, other, 0, made);
+}
+
+}  // namespace rma::mpi

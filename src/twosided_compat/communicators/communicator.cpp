@@ -1,0 +1,203 @@
+// Communicators: what they are, the predefined ones, and how their members agree on contexts.
+
+#include "twosided_compat/communicators/communicator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+
+#include "rma/collectives.h"
+#include "rma/messages.h"
+#include "rma/rma.h"
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/communicators/collective.hpp"
+#include "twosided_compat/objects/library_failure.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// The contexts of MPI begin here. They end where the sign bit does.
+constexpr std::uint32_t kFirstContext = RMA_CONTEXT_LAST + 1;
+constexpr unsigned kContextBits = 30;
+constexpr unsigned kTrafficBits = std::bit_width(kTraffics - 1);
+/// The contexts of MPI_COMM_SELF. Messages of one process to itself never meet those of others, so all
+/// processes use the same ones.
+constexpr std::uint32_t kSelfContext = UINT32_MAX - 7;
+
+/// Numbers drawn by this process. Of those of rank 0, number 0 belongs to MPI_COMM_WORLD and number 1 to
+/// kInvitationContext.
+std::atomic<std::uint32_t> drawn = 2;
+static_assert(kInvitationContext == kFirstContext + kTraffics);
+
+/// Makes the communicator of the members with these ranks, whose messages to each other are `transfers`.
+int make_communicator_by(CollectiveTransfers transfers, const Communicator& parent,
+                         std::span<const int> ranks, MPI_Comm* made) {
+  const auto here = std::ranges::find(ranks, parent.rank());
+  std::uint32_t context = 0;
+  if (here == ranks.begin()) {
+    context = new_context();
+    for (const int other : ranks.subspan(1)) {
+      if (const int code = transfers.send(&context, sizeof context, other); code != MPI_SUCCESS) return code;
+    }
+  } else if (const int code = transfers.receive(&context, sizeof context, ranks.front());
+             code != MPI_SUCCESS) {
+    return code;
+  }
+  if (context == 0) return no_context();
+  std::vector<int> world(ranks.size());
+  std::ranges::transform(ranks, world.begin(), [&](int rank) { return parent.world_rank(rank); });
+  auto members = std::make_shared<const Members>(std::move(world), parent.members()->world_size());
+  *made = (new Communicator(std::move(members), static_cast<int>(here - ranks.begin()), context, parent))
+              ->handle<MPI_Comm>();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int make_communicator(const Communicator& parent, std::span<const int> ranks, MPI_Comm* made) {
+  return make_communicator_by(CollectiveTransfers(parent, CollectiveTag::kNewContext), parent, ranks, made);
+}
+
+int make_communicator(const Communicator& parent, std::span<const int> ranks, Traffic traffic, int tag,
+                      MPI_Comm* made) {
+  return make_communicator_by(CollectiveTransfers(parent, traffic, tag), parent, ranks, made);
+}
+
+Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
+                           const Communicator& parent, std::shared_ptr<const Members> remote)
+    : ErrorHandlerOwner(Kind::kComm, parent.errors),
+      members_(std::move(members)),
+      remote_(std::move(remote)),
+      peers_(remote_ != nullptr ? remote_.get() : members_.get()),
+      rank_(rank),
+      session_(parent.session()),
+      context_(context) {
+  if (remote_ != nullptr) local_ = (new Communicator(members_, rank_, context_, parent))->sharing();
+}
+
+Communicator::Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
+                           MPI_Comm predefined, MPI_Errhandler handler, std::uint64_t session)
+    : ErrorHandlerOwner(Kind::kComm, bits(predefined), handler),
+      members_(std::move(members)),
+      peers_(members_.get()),
+      rank_(rank),
+      session_(session),
+      context_(context) {}
+
+Communicator::~Communicator() {
+  if (team_ != nullptr) static_cast<void>(rma_team_free(&team_));
+  if (local_ != nullptr) local_->remove_reference();
+  for (Communicator* const carrier : carriers_) {
+    if (carrier != nullptr) carrier->remove_reference();
+  }
+  if (shares_contexts_ || is_predefined() || context_ == 0) return;
+  // The numbers are never drawn again, so what still comes for them is kept apart from all other messages.
+  for (std::uint32_t traffic = 0; traffic < kTraffics; ++traffic)
+    static_cast<void>(rma_context_drop(context_ + traffic));
+}
+
+void Communicator::set_context(std::uint32_t context) {
+  const std::lock_guard guard(places_lock());  // the context is read there
+  context_ = context;
+  if (local_ != nullptr) local_->context_ = context;
+}
+
+MPI_Comm Communicator::carrier(Traffic traffic) const {
+  const std::lock_guard guard(lock_);
+  Communicator*& carrier = carriers_[static_cast<std::size_t>(traffic)];
+  if (carrier == nullptr)
+    carrier = (new Communicator(members_, rank_, context(traffic), *this, remote_))->sharing();
+  return carrier->handle<MPI_Comm>();
+}
+
+int Communicator::count_partitioned(int peer, int tag, bool sends) const {
+  const std::lock_guard guard(lock_);
+  return partitioned_[{peer, tag, sends}]++;
+}
+
+int Communicator::find_team(rma_team_t& team) {
+  if (team_ == nullptr) {
+    // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF
+    // does not matter: a team of one sends no messages.
+    constexpr std::uint32_t kFirstTeam = RMA_CONTEXT_LAST / 2 + 1;
+    constexpr std::uint32_t kTwoGroups = kFirstTeam >> 1U;
+    static_assert(kTwoGroups >= std::uint32_t{1} << (kContextBits - kTrafficBits),
+                  "the numbers use this bit");
+    std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / kTraffics & (kTwoGroups - 1));
+    std::vector<int> ranks = members_->list();
+    if (is_inter()) {
+      // The local group has the same number, and may be a team too.
+      number |= kTwoGroups;
+      const std::vector<int> others = remote_->list();
+      ranks.insert(decides(*this) ? ranks.end() : ranks.begin(), others.begin(), others.end());
+    }
+    rma_team_t made = nullptr;
+    const int code = checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &made));
+    if (code != MPI_SUCCESS) return code;
+    __atomic_store_n(&team_, made, __ATOMIC_RELEASE);  // pairs with made_team()
+  }
+  team = team_;
+  return MPI_SUCCESS;
+}
+
+// The upper bits are the world rank of the process that draws, so that processes need not agree on a number.
+std::uint32_t new_context() {
+  const auto ranks = static_cast<std::uint32_t>(rma_size());
+  const auto rank_bits = static_cast<unsigned>(std::bit_width(ranks - 1));
+  const unsigned own_bits = kContextBits - kTrafficBits - rank_bits;
+  const std::uint32_t number = drawn.fetch_add(1, std::memory_order_relaxed);
+  if (number >> own_bits != 0) return 0;
+  return kFirstContext + kTraffics * ((static_cast<std::uint32_t>(rma_rank()) << own_bits) + number);
+}
+
+int no_context() {
+  return failure(MPI_ERR_OTHER, "the process that numbers the new communicator has numbered too many");
+}
+
+void make_predefined_communicators() {
+  const int size = rma_size();
+  const auto publish = [](Communicator* comm, const char* name) {
+    comm->name = name;
+    publish_predefined(*comm);
+  };
+  const auto handler = [](MPI_Comm comm) {
+    const auto* const before = find<ErrorHandlerOwner>(comm);
+    return before != nullptr ? before->errors.get() : MPI_ERRORS_ARE_FATAL;
+  };
+  publish(new Communicator(std::make_shared<const Members>(0, 1, size, size), rma_rank(), kFirstContext,
+                           MPI_COMM_WORLD, handler(MPI_COMM_WORLD)),
+          "MPI_COMM_WORLD");
+  publish(new Communicator(std::make_shared<const Members>(rma_rank(), 1, 1, size), 0, kSelfContext,
+                           MPI_COMM_SELF, handler(MPI_COMM_SELF)),
+          "MPI_COMM_SELF");
+  publish_predefined(
+      *new Group(std::make_shared<const Members>(0, 1, 0, size), kNoSession, bits(MPI_GROUP_EMPTY)));
+}
+
+void end_predefined_communicators() {
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    if (auto* const object = find<Communicator>(comm); object != nullptr) {
+      withdraw_predefined(*object);
+      delete object;
+    }
+  }
+}
+
+int comm_size(MPI_Comm handle, int* size) {
+  Communicator* comm = nullptr;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
+  *size = comm->size();
+  return MPI_SUCCESS;
+}
+
+int comm_rank(MPI_Comm handle, int* rank) {
+  Communicator* comm = nullptr;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (rank == nullptr) return failure(MPI_ERR_ARG, "rank is null");
+  *rank = comm->rank();
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,211 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "mpi.h"
+#include "rma/messages.h"
+#include "rma/rma.h"
+#include "twosided_compat/communicators/members.hpp"
+#include "twosided_compat/objects/attributes.hpp"
+#include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/object.hpp"
+#include "twosided_compat/objects/places.hpp"
+
+namespace rma::mpi {
+
+struct Topology;
+
+/// Sessions have numbers from 1. This one stands for MPI_Init and what comes from it.
+inline constexpr std::uint64_t kNoSession = 0;
+
+/// The kinds of messages on a communicator. Each has a context (rma/messages.h) of its own, so that messages
+/// of one kind never match receives of another.
+enum class Traffic : std::uint32_t {
+  kProgram,      ///< the program's messages
+  kCollective,   ///< those of collective calls
+  kCreation,     ///< those of MPI_Comm_create_group and MPI_Intercomm_create, which other calls may overtake
+  kPartitioned,  ///< those of partitioned operations
+};
+/// The number of contexts of a communicator.
+inline constexpr std::uint32_t kTraffics = 4;
+/// The context of messages between processes that have no communicator in common (invitations.hpp).
+inline constexpr std::uint32_t kInvitationContext = RMA_CONTEXT_LAST + 1 + kTraffics;
+
+/// A communicator. `context` is the first of its contexts.
+///
+/// An intercommunicator has two groups. Its size, rank and members are those of the local group. The ranks of
+/// messages, world_rank() and rank_of() mean its remote group.
+///
+/// The program's handle and every pending request count as references.
+class Communicator : public ErrorHandlerOwner {
+ public:
+  /// A communicator of the program, made from `parent`. `remote` is null for an intracommunicator.
+  Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context,
+               const Communicator& parent, std::shared_ptr<const Members> remote = nullptr);
+  /// MPI_COMM_WORLD or MPI_COMM_SELF, or one that was made from a group, if `predefined` is a null pointer.
+  /// `session`: see session().
+  Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context, MPI_Comm predefined,
+               MPI_Errhandler handler, std::uint64_t session = kNoSession);
+  /// Frees the team of find_team(), which is local, and drops the contexts. Nothing is under way there,
+  /// because requests are references.
+  ~Communicator() override;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return members_->size(); }
+  [[nodiscard]] const std::shared_ptr<const Members>& members() const { return members_; }
+  [[nodiscard]] bool is_inter() const { return remote_ != nullptr; }
+  /// Returns the remote group, or null if this is an intracommunicator.
+  [[nodiscard]] const std::shared_ptr<const Members>& remote() const { return remote_; }
+
+  /// Returns the number of processes that ranks of messages can name.
+  [[nodiscard]] int peer_count() const { return peers_->size(); }
+  /// Returns the world rank of a process that a rank of messages names.
+  [[nodiscard]] int world_rank(int rank) const { return peers_->world_rank(rank); }
+  /// Returns the rank by which messages name a process of the job, or MPI_UNDEFINED.
+  [[nodiscard]] int rank_of(int world_rank) const { return peers_->rank_of(world_rank); }
+
+  /// Returns the number of the session from whose groups this communicator or its oldest ancestor was made,
+  /// or kNoSession.
+  [[nodiscard]] std::uint64_t session() const { return session_; }
+
+  [[nodiscard]] std::uint32_t context() const { return context_; }
+  [[nodiscard]] std::uint32_t context(Traffic traffic) const {
+    return context_ + static_cast<std::uint32_t>(traffic);
+  }
+  [[nodiscard]] std::uint32_t collective_context() const { return context(Traffic::kCollective); }
+  /// Sets the context of a communicator that was made before its members agreed on one (MPI_Comm_idup).
+  void set_context(std::uint32_t context);
+
+  /// Returns the intracommunicator of the local group, which is this one unless it is an intercommunicator.
+  /// It has the same contexts: two processes are in one group or in two, so messages cannot be taken for each
+  /// other.
+  [[nodiscard]] const Communicator& local() const { return local_ != nullptr ? *local_ : *this; }
+  /// Returns a communicator whose messages of the program are this one's `traffic`. With its handle the
+  /// library calls its own MPI functions, which know about datatypes. Thread-safe.
+  [[nodiscard]] MPI_Comm carrier(Traffic traffic) const;
+  /// Says that the communicator that makes this one for itself drops the contexts.
+  Communicator* sharing() {
+    shares_contexts_ = true;
+    return this;
+  }
+
+  /// Counts the partitioned operations that were made with a peer and tag, in one direction. Returns how many
+  /// there were before. Thread-safe.
+  [[nodiscard]] int count_partitioned(int peer, int tag, bool sends) const;
+
+  /// Returns the rank that draws the context of the next duplicate: each in turn, so that no process uses its
+  /// numbers up before the others. All members call it once for each MPI_Comm_dup. One thread at a time does.
+  [[nodiscard]] int next_drawer() const {
+    return static_cast<int>(duplicates_++ % static_cast<unsigned>(size()));
+  }
+
+  /// Finds the members as a team of librma, on which collectives run: those of the group that decides()
+  /// first, if there are two. The first call makes the team, without communication. One thread at a time
+  /// makes collective calls on a communicator. Returns MPI_SUCCESS or an error class.
+  [[nodiscard]] int find_team(rma_team_t& team);
+  /// Returns the team that find_team() has made, or null.
+  [[nodiscard]] rma_team_t made_team() const { return __atomic_load_n(&team_, __ATOMIC_ACQUIRE); }
+  /// Returns whether only the library's own messages have this communicator (carrier()).
+  [[nodiscard]] bool is_carrier() const { return context_ % kTraffics != 0; }
+  [[nodiscard]] const Members& peers() const { return *peers_; }
+
+  /// The predefined communicators stay until MPI_Finalize, so nobody counts the references to them.
+  void add_reference() override {
+    if (!is_predefined()) references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// Deletes the communicator with its last reference.
+  void remove_reference() override {
+    if (!is_predefined() && references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  std::string name;
+  Attributes attributes;
+  std::shared_ptr<const Topology> topology;  ///< null if it has none; set before the program gets the handle
+
+ private:
+  const std::shared_ptr<const Members> members_;
+  const std::shared_ptr<const Members> remote_;
+  const Members* const peers_;
+  const int rank_;
+  const std::uint64_t session_;
+  std::uint32_t context_;
+  bool shares_contexts_ = false;   // with the communicator that made this one for itself
+  Communicator* local_ = nullptr;  // of an intercommunicator; holds a reference
+  mutable std::mutex lock_;        // guards the carriers and the counts
+  mutable std::array<Communicator*, kTraffics> carriers_ =
+      {};  // made when first needed; each holds a reference
+  mutable std::map<std::tuple<int, int, bool>, int> partitioned_;  // see count_partitioned()
+  mutable unsigned duplicates_ = 0;                                // see next_drawer()
+  rma_team_t team_ = nullptr;                                      // see find_team()
+  std::atomic<int> references_ = 1;
+  const ListedPlace<Communicator> listed_{*this};
+};
+
+/// A group (MPI 4.1, section 7.2): MPI_GROUP_EMPTY, or an object of the program.
+class Group : public Object {
+ public:
+  explicit Group(std::shared_ptr<const Members> group_members, std::uint64_t of_session = kNoSession,
+                 std::uintptr_t predefined = 0)
+      : Object(Kind::kGroup, predefined), members(std::move(group_members)), session(of_session) {}
+  const std::shared_ptr<const Members> members;
+  const std::uint64_t session;  ///< the number of the session that the group comes from, or kNoSession
+};
+
+/// Finds the communicator of a handle. Returns MPI_SUCCESS or MPI_ERR_COMM.
+[[nodiscard]] inline int find_communicator(MPI_Comm handle, Communicator*& comm) {
+  comm = find<Communicator>(handle);
+  if (comm == nullptr) [[unlikely]]
+    return failure(MPI_ERR_COMM, "the communicator is null or was freed");
+  return MPI_SUCCESS;
+}
+
+/// Returns the result of calls on carriers of `comm`. A failure of theirs is one of `comm`.
+[[nodiscard]] inline int carried(Communicator& comm, int code) {
+  return code == MPI_SUCCESS ? code : failure_of(comm, code);
+}
+
+/// Finds the communicator of a handle as above, and checks that it is an intracommunicator.
+[[nodiscard]] inline int find_intracommunicator(MPI_Comm handle, Communicator*& comm) {
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  if (comm->is_inter()) [[unlikely]]
+    return failure(MPI_ERR_COMM, "the communicator is an intercommunicator");
+  return MPI_SUCCESS;
+}
+
+/// Returns whether the local group decides what both groups of an intercommunicator have to agree on. Exactly
+/// one of the two groups does.
+[[nodiscard]] bool decides(const Communicator& inter);
+
+/// Finds the group of a handle. Returns MPI_SUCCESS or MPI_ERR_GROUP.
+[[nodiscard]] int find_group(MPI_Group handle, const Group*& group);
+
+/// Makes the communicator of the members with these ranks in `parent`, in their order. Every one of them
+/// calls it. The first of them draws the context and tells the others.
+[[nodiscard]] int make_communicator(const Communicator& parent, std::span<const int> ranks, MPI_Comm* made);
+/// Does the same by messages of `traffic` with a tag, so that only these members need to call it.
+[[nodiscard]] int make_communicator(const Communicator& parent, std::span<const int> ranks, Traffic traffic,
+                                    int tag, MPI_Comm* made);
+
+/// Makes MPI_COMM_WORLD, MPI_COMM_SELF and MPI_GROUP_EMPTY. Called by MPI_Init after rma_init.
+void make_predefined_communicators();
+/// Undoes it. Called by MPI_Finalize.
+void end_predefined_communicators();
+
+/// Returns the first context of a new communicator. It and those behind it were never given to any other
+/// communicator of the job. Returns 0 if this process has used all its numbers.
+[[nodiscard]] std::uint32_t new_context();
+/// Returns the failure of a call whose new_context() was 0.
+[[nodiscard, gnu::cold]] int no_context();
+
+}  // namespace rma::mpi

@@ -1,0 +1,83 @@
+// The groups of communicators, and how two communicators compare.
+
+#include <algorithm>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/communicators/communicator.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// Compares two groups: MPI_CONGRUENT if the members are the same in the same order.
+int compare(const Members& one, const Members& other) {
+  if (one == other) return MPI_CONGRUENT;
+  return one.has_same(other) ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
+int find_intercommunicator(MPI_Comm handle, Communicator*& comm) {
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (!comm->is_inter()) return failure(MPI_ERR_COMM, "the communicator is no intercommunicator");
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int comm_group(MPI_Comm handle, MPI_Group* made) {
+  Communicator* comm = nullptr;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
+  *made = (new Group(comm->members(), comm->session()))->handle<MPI_Group>();
+  return MPI_SUCCESS;
+}
+
+int comm_remote_group(MPI_Comm handle, MPI_Group* made) {
+  Communicator* comm = nullptr;
+  if (const int code = find_intercommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
+  *made = (new Group(comm->remote(), comm->session()))->handle<MPI_Group>();
+  return MPI_SUCCESS;
+}
+
+int comm_remote_size(MPI_Comm handle, int* size) {
+  Communicator* comm = nullptr;
+  if (const int code = find_intercommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
+  *size = comm->remote()->size();
+  return MPI_SUCCESS;
+}
+
+int comm_test_inter(MPI_Comm handle, int* flag) {
+  Communicator* comm = nullptr;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  *flag = comm->is_inter() ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+// The groups of two intercommunicators compare pairwise, and the weaker result counts.
+int comm_compare(MPI_Comm first, MPI_Comm second, int* result) {
+  Communicator* one = nullptr;
+  Communicator* other = nullptr;
+  if (const int code = find_communicator(first, one); code != MPI_SUCCESS) return code;
+  if (const int code = find_communicator(second, other); code != MPI_SUCCESS) return code;
+  if (result == nullptr) return failure(MPI_ERR_ARG, "result is null");
+  static_assert(MPI_CONGRUENT < MPI_SIMILAR && MPI_SIMILAR < MPI_UNEQUAL);
+  if (one == other) {
+    *result = MPI_IDENT;
+  } else if (one->is_inter() != other->is_inter()) {
+    *result = MPI_UNEQUAL;
+  } else {
+    *result = compare(*one->members(), *other->members());
+    if (one->is_inter()) *result = std::max(*result, compare(*one->remote(), *other->remote()));
+  }
+  return MPI_SUCCESS;
+}
+
+// No process of this library was spawned by others.
+int comm_get_parent(MPI_Comm* parent) {
+  if (parent == nullptr) return failure(MPI_ERR_ARG, "parent is null");
+  *parent = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

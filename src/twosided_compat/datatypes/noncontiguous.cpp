@@ -1,0 +1,136 @@
+#include "twosided_compat/datatypes/noncontiguous.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "rma/rma.h"
+
+namespace rma::mpi {
+namespace {
+
+/// The longest list of contiguous parts that a message is described by. The descriptions take 40 bytes each,
+/// here and in librma. Data in more parts are packed.
+constexpr MPI_Count kMostSegments = MPI_Count{1} << 16U;
+
+/// The arguments of rma_send_strided.
+struct StridedLayout {
+  std::byte* start = nullptr;
+  std::array<std::ptrdiff_t, RMA_MAX_LEVELS> strides = {};
+  std::array<std::size_t, RMA_MAX_LEVELS + 1> counts = {};
+  int levels = 0;
+};
+
+/// Returns the layout of a map at `base`, or no value if it has none that librma can describe by strides.
+std::optional<StridedLayout> strided_layout(const TypeMap& map, std::byte* base) {
+  const std::optional<TypeMap::Grid> grid = map.grid();
+  if (!grid || grid->dimensions.size() > RMA_MAX_LEVELS) return std::nullopt;
+  StridedLayout layout;
+  layout.start = reinterpret_cast<std::byte*>(bits(base) + static_cast<std::uintptr_t>(grid->start));
+  layout.counts[0] = static_cast<std::size_t>(grid->bytes);
+  for (const TypeMap::Dimension& dimension : grid->dimensions) {
+    const auto level = static_cast<std::size_t>(layout.levels++);
+    layout.strides[level] = dimension.stride;
+    layout.counts[level + 1] = static_cast<std::size_t>(dimension.count);
+  }
+  return layout;
+}
+
+/// Returns the contiguous parts of a buffer. Neighbours are one part.
+std::vector<iovec> vector_layout(const Buffer& buffer) {
+  std::vector<iovec> segments;
+  buffer.visit(buffer.bytes, [&](std::byte* at, std::size_t bytes) {
+    if (!segments.empty()) {
+      iovec& last = segments.back();
+      if (static_cast<std::byte*>(last.iov_base) + last.iov_len == at) {
+        last.iov_len += bytes;
+        return;
+      }
+    }
+    segments.push_back({.iov_base = at, .iov_len = bytes});
+  });
+  return segments;
+}
+
+}  // namespace
+
+rma_status_t send_noncontiguous(Mode mode, const Buffer& buffer, const Peer& to, PackMemory& memory,
+                                rma_request_t& pending) {
+  const TypeMap map = buffer.type->map_of(buffer.count);
+  const bool synchronous = mode == Mode::kSynchronous;
+  if (const auto layout = strided_layout(map, buffer.data)) {
+    const auto send = synchronous ? rma_ssend_strided_nb : rma_send_strided_nb;
+    return send(layout->start, layout->strides.data(), layout->counts.data(), layout->levels, to.rank, to.tag,
+                to.context, &pending);
+  }
+  if (map.blocks() <= kMostSegments) {
+    const auto send = synchronous ? rma_ssend_vector_nb : rma_send_vector_nb;
+    const std::vector<iovec> segments = vector_layout(buffer);
+    return send(segments.data(), segments.size(), to.rank, to.tag, to.context, &pending);
+  }
+  memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
+  pack(buffer, memory.get());
+  const auto send = synchronous ? rma_ssend_nb : rma_send_nb;
+  return send(memory.get(), buffer.bytes, to.rank, to.tag, to.context, &pending);
+}
+
+rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from, rma_message_info_t* info,
+                                   PackMemory& memory, rma_request_t& pending) {
+  const TypeMap map = buffer.type->map_of(buffer.count);
+  if (const auto layout = strided_layout(map, buffer.data)) {
+    return rma_recv_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
+                               from.rank, from.tag, from.context, info, &pending);
+  }
+  if (map.blocks() <= kMostSegments) {
+    const std::vector<iovec> segments = vector_layout(buffer);
+    return rma_recv_vector_nb(segments.data(), segments.size(), from.rank, from.tag, from.context, info,
+                              &pending);
+  }
+  memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
+  return rma_recv_nb(memory.get(), buffer.bytes, from.rank, from.tag, from.context, info, &pending);
+}
+
+rma_status_t receive_found(const Buffer& buffer, rma_message_t* message, rma_message_info_t* info,
+                           PackMemory& memory, rma_request_t& pending) {
+  if (buffer.is_contiguous()) return rma_mrecv_nb(buffer.data, buffer.bytes, message, info, &pending);
+  const TypeMap map = buffer.type->map_of(buffer.count);
+  if (const auto layout = strided_layout(map, buffer.data)) {
+    return rma_mrecv_strided_nb(layout->start, layout->strides.data(), layout->counts.data(), layout->levels,
+                                message, info, &pending);
+  }
+  if (map.blocks() <= kMostSegments) {
+    const std::vector<iovec> segments = vector_layout(buffer);
+    return rma_mrecv_vector_nb(segments.data(), segments.size(), message, info, &pending);
+  }
+  memory = std::make_unique_for_overwrite<std::byte[]>(buffer.bytes);
+  return rma_mrecv_nb(memory.get(), buffer.bytes, message, info, &pending);
+}
+
+void unpack_received(const Buffer& buffer, const rma_message_info_t& info, const PackMemory& memory) {
+  if (memory != nullptr) unpack(memory.get(), std::min(info.bytes, buffer.bytes), buffer);
+}
+
+rma_status_t send_noncontiguous_and_wait(Mode mode, const Buffer& buffer, const Peer& to) {
+  PackMemory memory;
+  rma_request_t pending = RMA_REQUEST_NULL;
+  const rma_status_t started = send_noncontiguous(mode, buffer, to, memory, pending);
+  return started == RMA_SUCCESS ? rma_wait(&pending) : started;
+}
+
+rma_status_t receive_noncontiguous_and_wait(const Buffer& buffer, const Peer& from,
+                                            rma_message_info_t* info) {
+  PackMemory memory;
+  rma_request_t pending = RMA_REQUEST_NULL;
+  rma_message_info_t own = {};
+  rma_message_info_t* const filled = info != nullptr ? info : &own;
+  const rma_status_t started = receive_noncontiguous(buffer, from, filled, memory, pending);
+  if (started != RMA_SUCCESS) return started;
+  const rma_status_t received = rma_wait(&pending);
+  if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) unpack_received(buffer, *filled, memory);
+  return received;
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,25 @@
+#include "twosided_compat/fortran/text.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rma::mpi_fortran {
+
+std::string trimmed(const char* text, std::size_t length) {
+  while (length > 0 && text[length - 1] == ' ') --length;
+  return {text, length};
+}
+
+TextOut::TextOut(char* out, std::size_t length, int room)
+    : out_(out), length_(length), text_(static_cast<std::size_t>(room) + 1, '\0') {
+  text_[0] = kUnset;
+}
+
+TextOut::~TextOut() {
+  if (text_[0] == kUnset) return;
+  const std::size_t given = std::min(std::strlen(text_.data()), length_);
+  std::copy_n(text_.data(), given, out_);
+  std::fill(out_ + given, out_ + length_, ' ');
+}
+
+}  // namespace rma::mpi_fortran

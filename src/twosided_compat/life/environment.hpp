@@ -1,0 +1,11 @@
+#pragma once
+
+namespace rma::mpi {
+
+/// Begins the job for one more user: MPI_Init, or a session. Collective over the processes if it is the first
+/// one.
+[[nodiscard]] int enter_job();
+/// Undoes enter_job(). The last user ends the job, with all processes.
+[[nodiscard]] int leave_job();
+
+}  // namespace rma::mpi

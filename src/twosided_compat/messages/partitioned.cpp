@@ -1,0 +1,222 @@
+// Partitioned point-to-point communication.
+
+#include "twosided_compat/messages/partitioned.hpp"
+
+#include <fmt/format.h>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/messages/completion.hpp"
+#include "twosided_compat/messages/transfer.hpp"
+#include "twosided_compat/objects/info.hpp"
+
+namespace rma::mpi {
+namespace {
+
+// The n-th send to a process with a tag matches the n-th receive from it with that tag, in the order in which
+// the two were made, and not in that of their messages. So the tag of the messages contains n. Both sides
+// count alike, and a number may come again after this many.
+constexpr int kOrderBits = 10;
+constexpr int kOrderMask = (1 << kOrderBits) - 1;
+/// Tags from here on leave no room for n. Operations with such a tag match in the order of their messages.
+constexpr int kLongTag = 1 << 20;
+constexpr int kLongTagBit = 1 << 30;
+
+/// Says where the messages of a partitioned operation go: no two tags of the program share one of these.
+struct Channel {
+  Traffic traffic = Traffic::kPartitioned;
+  int tag = 0;
+};
+
+Channel channel_of(int tag, int order) {
+  if (tag < kLongTag) return {.tag = (tag << kOrderBits) | (order & kOrderMask)};
+  if (tag < kLongTagBit) return {.tag = tag | kLongTagBit};
+  return {.traffic = Traffic::kCollective, .tag = tag};  // collective calls have small tags
+}
+
+int find_partitioned(MPI_Request handle, bool sends, Request*& request) {
+  if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
+  if (request->partitioned() == nullptr || request->partitioned()->is_send() != sends)
+    return failure(MPI_ERR_REQUEST,
+                   sends ? "the request is no partitioned send" : "the request is no partitioned receive");
+  return MPI_SUCCESS;
+}
+
+/// Checks the partitions of a call, and returns the number of elements of all of them.
+int count_elements(int partitions, MPI_Count count, MPI_Count& total) {
+  if (partitions <= 0) return failure(MPI_ERR_ARG, fmt::format("the number of partitions is {}", partitions));
+  if (count < 0) return failure(MPI_ERR_COUNT, "count is negative");
+  if (__builtin_mul_overflow(count, static_cast<MPI_Count>(partitions), &total))
+    return failure(MPI_ERR_COUNT, "the partitions have too many elements");
+  return MPI_SUCCESS;
+}
+
+/// Makes the request of a partitioned operation over that of its message.
+MPI_Request make_request(Request::Type type, Communicator& comm, MPI_Datatype datatype,
+                         std::shared_ptr<Partitioned> operation) {
+  auto request = std::make_unique<Request>(type, comm);
+  request->keep_datatype(datatype);
+  request->active = false;
+  request->extra().partitioned = std::move(operation);
+  request->extra().start = [](Request& self) {
+    self.ended = false;
+    self.code = MPI_SUCCESS;
+    return self.partitioned()->start();
+  };
+  request->extra().has_ended = [self = request.get()] { return self->partitioned()->has_ended(*self); };
+  return request.release()->handle<MPI_Request>();
+}
+
+/// Marks the partitions from `low` to `high` as ready.
+int make_ready(Request& request, int low, int high) {
+  Partitioned& operation = *request.partitioned();
+  if (!request.active) return failure(MPI_ERR_REQUEST, "the request was not started");
+  if (low < 0 || high >= operation.partitions())
+    return failure(MPI_ERR_ARG, fmt::format("there are no partitions {} to {} among {}", low, high,
+                                            operation.partitions()));
+  for (int partition = low; partition <= high; ++partition) {
+    if (const int code = operation.make_ready(partition); code != MPI_SUCCESS)
+      return carried(request.comm(), code);
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+Partitioned::Partitioned(MPI_Request transfer, bool sends, int partitions, int tag)
+    : transfer_(find<Request>(transfer)),
+      sends_(sends),
+      partitions_(partitions),
+      tag_(tag),
+      ready_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(partitions))) {}
+
+int Partitioned::start_transfer() {
+  const std::lock_guard guard(lock_);
+  if (cancelled_) return MPI_SUCCESS;
+  under_way_ = true;
+  auto transfer = transfer_->handle<MPI_Request>();
+  return mpi::start(&transfer);
+}
+
+int Partitioned::start() {
+  ended_ = false;
+  cancelled_ = false;
+  if (!sends_) return start_transfer();
+  for (int i = 0; i < partitions_; ++i)
+    ready_[static_cast<std::size_t>(i)].store(false, std::memory_order_relaxed);
+  missing_.store(partitions_, std::memory_order_release);
+  return MPI_SUCCESS;
+}
+
+int Partitioned::make_ready(int partition) {
+  if (ready_[static_cast<std::size_t>(partition)].exchange(true, std::memory_order_relaxed))
+    return failure(MPI_ERR_ARG, fmt::format("partition {} is ready already", partition));
+  // The thread that sends sees the data of all partitions: the decrements are one chain.
+  return missing_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? start_transfer() : MPI_SUCCESS;
+}
+
+int Partitioned::cancel() {
+  const std::lock_guard guard(lock_);
+  if (!under_way_) {
+    cancelled_ = !ended_;
+    return MPI_SUCCESS;
+  }
+  auto transfer = transfer_->handle<MPI_Request>();
+  return mpi::cancel(&transfer);
+}
+
+bool Partitioned::has_ended(Request& request) {
+  const std::lock_guard guard(lock_);
+  if (ended_) return true;
+  if (cancelled_) return request.cancelled = ended_ = true;
+  if (!under_way_) return false;
+  if (!poll(*transfer_)) return false;
+  request.code = transfer_->code;
+  request.cancelled = transfer_->cancelled;
+  request.proc_null = transfer_->proc_null;
+  request.info = transfer_->info;
+  request.info.tag = tag_;
+  transfer_->active = transfer_->ended = false;
+  under_way_ = false;
+  ended_ = true;
+  return true;
+}
+
+int psend_init(const void* address, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag,
+               MPI_Comm handle, MPI_Info info, MPI_Request* made) {
+  Communicator* comm = nullptr;
+  MPI_Count total = 0;
+  MPI_Request transfer = MPI_REQUEST_NULL;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = count_elements(partitions, count, total); code != MPI_SUCCESS) return code;
+  if (const int code = check_destination(*comm, dest, tag); code != MPI_SUCCESS) return code;
+  const Channel channel = channel_of(tag, comm->count_partitioned(dest, tag, true));
+  if (const int code =
+          send_init(address, total, type, dest, channel.tag, comm->carrier(channel.traffic), &transfer);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  *made = make_request(Request::Type::kSend, *comm, type,
+                       std::make_shared<Partitioned>(transfer, true, partitions, tag));
+  return MPI_SUCCESS;
+}
+
+int precv_init(void* address, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag,
+               MPI_Comm handle, MPI_Info info, MPI_Request* made) {
+  Communicator* comm = nullptr;
+  MPI_Count total = 0;
+  MPI_Request transfer = MPI_REQUEST_NULL;
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = count_elements(partitions, count, total); code != MPI_SUCCESS) return code;
+  // A source and tag as a destination has them: wildcards are not allowed.
+  if (const int code = check_destination(*comm, source, tag); code != MPI_SUCCESS) return code;
+  const Channel channel = channel_of(tag, comm->count_partitioned(source, tag, false));
+  if (const int code =
+          recv_init(address, total, type, source, channel.tag, comm->carrier(channel.traffic), &transfer);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  *made = make_request(Request::Type::kReceive, *comm, type,
+                       std::make_shared<Partitioned>(transfer, false, partitions, tag));
+  return MPI_SUCCESS;
+}
+
+int pready(int partition, MPI_Request handle) { return pready_range(partition, partition, handle); }
+
+int pready_range(int low, int high, MPI_Request handle) {
+  Request* request = nullptr;
+  if (const int code = find_partitioned(handle, true, request); code != MPI_SUCCESS) return code;
+  return make_ready(*request, low, high);
+}
+
+int pready_list(int length, const int partitions[], MPI_Request handle) {
+  Request* request = nullptr;
+  if (const int code = find_partitioned(handle, true, request); code != MPI_SUCCESS) return code;
+  if (length < 0 || (length > 0 && partitions == nullptr))
+    return failure(MPI_ERR_ARG, "length is negative, or the list of partitions is null");
+  for (int i = 0; i < length; ++i) {
+    if (const int code = make_ready(*request, partitions[i], partitions[i]); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+int parrived(MPI_Request handle, int partition, int* flag) {
+  Request* request = nullptr;
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  if (handle == MPI_REQUEST_NULL) {
+    *flag = 1;  // as for a request that is not active (MPI 4.1, section 4.2.2)
+    return MPI_SUCCESS;
+  }
+  if (const int code = find_partitioned(handle, false, request); code != MPI_SUCCESS) return code;
+  if (partition < 0 || partition >= request->partitioned()->partitions())
+    return failure(MPI_ERR_ARG, fmt::format("there is no partition {}", partition));
+  // A request that is not active has no partition to wait for.
+  *flag = !request->active || request->partitioned()->has_ended(*request) ? 1 : 0;
+  if (*flag == 0) make_progress();
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,81 @@
+// Persistent sends and receives.
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/messages/completion.hpp"
+#include "twosided_compat/messages/sends.hpp"
+
+namespace rma::mpi {
+namespace {
+
+int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+              MPI_Comm handle, MPI_Request* made) {
+  Send send;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
+    return code;
+  auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
+  request->keep_datatype(type);
+  request->active = false;
+  request->extra().start = [mode, send, dest, tag](Request& self) {
+    return start_send(mode, send, dest, tag, self);
+  };
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int send_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  return make_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
+}
+
+int rsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  return make_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
+}
+
+int ssend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  return make_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm, request);
+}
+
+int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
+              MPI_Request* made) {
+  Communicator* comm = nullptr;
+  Buffer buffer;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
+  auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
+  request->keep_datatype(type);
+  request->active = false;
+  request->extra().start = [buffer, source, tag](Request& self) {
+    return start_receive(buffer, source, tag, self.comm(), self);
+  };
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+int start(MPI_Request* handle) {
+  if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  Request* request = nullptr;
+  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  if (!request->is_persistent()) return failure(MPI_ERR_REQUEST, "the request is not persistent");
+  if (request->active) return failure(MPI_ERR_REQUEST, "the request was started and not waited for");
+  request->cancelled = false;
+  const int code = request->extra().start(*request);
+  request->active = code == MPI_SUCCESS;
+  return code == MPI_SUCCESS ? code : failure_of(request->comm(), code);
+}
+
+int startall(int count, MPI_Request* handles) {
+  if (count < 0) return failure(MPI_ERR_COUNT, "count is negative");
+  for (int i = 0; i < count; ++i) {
+    if (const int code = start(handles + i); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

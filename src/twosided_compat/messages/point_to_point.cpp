@@ -1,0 +1,252 @@
+// Point-to-point communication: blocking and nonblocking sends and receives, and probes.
+
+#include <fmt/format.h>
+
+#include "rma/messages.h"
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/messages/completion.hpp"
+#include "twosided_compat/messages/requests.hpp"
+#include "twosided_compat/messages/sends.hpp"
+#include "twosided_compat/messages/transfer.hpp"
+#include "twosided_compat/objects/library_failure.hpp"
+
+namespace rma::mpi {
+
+int bad_rank(int rank, const Communicator& comm) {
+  return failure(MPI_ERR_RANK,
+                 fmt::format("rank {} is not in a communicator of {} processes", rank, comm.peer_count()));
+}
+
+int bad_tag(int tag) { return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag)); }
+
+namespace {
+
+int blocking_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                  MPI_Comm handle) {
+  Send send;
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
+    return code;
+  if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
+  return checked(send_and_wait(mode, send.buffer, peer_of(*send.comm, dest, tag)));
+}
+
+/// Issues a nonblocking send of contiguous memory to a process.
+int issue(Mode mode, const Send& send, int dest, int tag, rma_request_t& pending) {
+  const auto call = mode == Mode::kSynchronous ? rma_ssend_nb : rma_send_nb;
+  return checked(call(send.buffer.data, send.buffer.bytes, send.comm->world_rank(dest), tag,
+                      send.comm->context(), &pending));
+}
+
+/// What a receive or probe looks for, in librma's terms.
+struct Wanted {
+  Communicator* comm = nullptr;
+  int source = 0;
+  int tag = 0;
+};
+
+int find_wanted(int source, int tag, MPI_Comm handle, Wanted& wanted) {
+  if (const int code = find_communicator(handle, wanted.comm); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  if (const int code = check_source(*wanted.comm, source, tag); code != MPI_SUCCESS) [[unlikely]]
+    return code;
+  wanted.source = source < 0 ? RMA_ANY_SOURCE : wanted.comm->world_rank(source);
+  wanted.tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int start_send(Mode mode, const Send& send, int dest, int tag, Request& request) {
+  request.ended = dest == MPI_PROC_NULL;
+  request.code = MPI_SUCCESS;
+  if (request.ended) return MPI_SUCCESS;
+  if (send.buffer.is_contiguous()) [[likely]]
+    return issue(mode, send, dest, tag, request.pending);
+  return checked(send_noncontiguous(mode, send.buffer, peer_of(*send.comm, dest, tag),
+                                    request.extra().packed.memory, request.pending));
+}
+
+int start_receive(const Buffer& buffer, int source, int tag, Communicator& comm, Request& request) {
+  request.proc_null = source == MPI_PROC_NULL;
+  request.ended = request.proc_null;
+  request.code = MPI_SUCCESS;
+  if (request.ended) return MPI_SUCCESS;
+  const Peer from = {.rank = source == MPI_ANY_SOURCE ? RMA_ANY_SOURCE : comm.world_rank(source),
+                     .tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag,
+                     .context = comm.context()};
+  if (buffer.is_contiguous()) [[likely]] {
+    const int code = checked(rma_recv_nb(buffer.data, buffer.bytes, from.rank, from.tag, from.context,
+                                         &request.info, &request.pending));
+    request.end_if_complete();
+    return code;
+  }
+  Request::Packed& packed = request.extra().packed;
+  packed.buffer = buffer;
+  return checked(receive_noncontiguous(buffer, from, &request.info, packed.memory, request.pending));
+}
+
+namespace {
+
+/// Does begin_send() for a buffer that is not contiguous.
+int begin_noncontiguous_send(Mode mode, const Send& send, int dest, int tag, MPI_Request* made) {
+  auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
+  if (const int code = start_send(mode, send, dest, tag, *request); code != MPI_SUCCESS) return code;
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
+               MPI_Comm handle, MPI_Request* made) {
+  Send send;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
+    return code;
+  if (!send.buffer.is_contiguous()) [[unlikely]]
+    return begin_noncontiguous_send(mode, send, dest, tag, made);
+  rma_request_t pending = RMA_REQUEST_COMPLETE;
+  if (dest != MPI_PROC_NULL) {
+    if (const int code = issue(mode, send, dest, tag, pending); code != MPI_SUCCESS) return code;
+  }
+  if (pending == RMA_REQUEST_COMPLETE) {
+    *made = sent_request->handle<MPI_Request>();
+    return MPI_SUCCESS;
+  }
+  try {
+    auto* const request = new Request(Request::Type::kSend, *send.comm);
+    request->pending = pending;
+    *made = request->handle<MPI_Request>();
+  } catch (const std::bad_alloc&) {
+    // Nobody could wait for the send later, and the program may use the buffer after the failure.
+    static_cast<void>(rma_wait(&pending));
+    throw;
+  }
+  return MPI_SUCCESS;
+}
+
+int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
+                  MPI_Request* made) {
+  Communicator* comm = nullptr;
+  Buffer buffer;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
+  auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
+  if (!buffer.is_contiguous()) [[unlikely]]
+    request->keep_datatype(type);
+  if (const int code = start_receive(buffer, source, tag, *comm, *request); code != MPI_SUCCESS) return code;
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+int send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return blocking_send(Mode::kStandard, buf, count, datatype, dest, tag, comm);
+}
+
+int ssend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return blocking_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm);
+}
+
+// A ready send may do what a standard send does.
+int rsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return blocking_send(Mode::kStandard, buf, count, datatype, dest, tag, comm);
+}
+
+int isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  return begin_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
+}
+
+int issend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+           MPI_Request* request) {
+  return begin_send(Mode::kSynchronous, buf, count, datatype, dest, tag, comm, request);
+}
+
+int irsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+           MPI_Request* request) {
+  return begin_send(Mode::kStandard, buf, count, datatype, dest, tag, comm, request);
+}
+
+int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm handle,
+         MPI_Status* status) {
+  Wanted wanted;
+  Buffer buffer;
+  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  if (source == MPI_PROC_NULL) {
+    describe_proc_null(status);
+    return MPI_SUCCESS;
+  }
+  rma_message_info_t info = {};
+  const rma_status_t received = receive_and_wait(
+      buffer, {.rank = wanted.source, .tag = wanted.tag, .context = wanted.comm->context()}, &info);
+  if (received == RMA_SUCCESS || received == RMA_ERR_TRUNCATED) describe_message(status, *wanted.comm, info);
+  return checked(received);
+}
+
+int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  return begin_receive(buf, count, datatype, source, tag, comm, request);
+}
+
+int probe(int source, int tag, MPI_Comm handle, MPI_Status* status) {
+  Wanted wanted;
+  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  if (source == MPI_PROC_NULL) {
+    describe_proc_null(status);
+    return MPI_SUCCESS;
+  }
+  rma_message_info_t info = {};
+  const int code = checked(rma_probe(wanted.source, wanted.tag, wanted.comm->context(), &info));
+  if (code == MPI_SUCCESS) describe_message(status, *wanted.comm, info);
+  return code;
+}
+
+int iprobe(int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status) {
+  Wanted wanted;
+  if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
+  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  if (source == MPI_PROC_NULL) {
+    *flag = 1;
+    describe_proc_null(status);
+    return MPI_SUCCESS;
+  }
+  rma_message_info_t info = {};
+  const int code = checked(rma_iprobe(wanted.source, wanted.tag, wanted.comm->context(), flag, &info));
+  if (code == MPI_SUCCESS && *flag != 0) describe_message(status, *wanted.comm, info);
+  return code;
+}
+
+int sendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int dest, int send_tag, void* in,
+             MPI_Count in_count, MPI_Datatype in_type, int source, int receive_tag, MPI_Comm handle,
+             MPI_Status* status) {
+  Send send;
+  if (const int code = find_send(out, out_count, out_type, dest, send_tag, handle, send);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (const int code = begin_receive(in, in_count, in_type, source, receive_tag, handle, &request);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  const int sent = blocking_send(Mode::kStandard, out, out_count, out_type, dest, send_tag, handle);
+  if (sent != MPI_SUCCESS) static_cast<void>(cancel(&request));
+  const int received = wait(&request, status);
+  return sent != MPI_SUCCESS ? sent : received;
+}
+
+int sendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int dest, int send_tag, int source,
+                     int receive_tag, MPI_Comm handle, MPI_Status* status) {
+  Send send;
+  if (const int code = find_send(address, count, type, dest, send_tag, handle, send); code != MPI_SUCCESS)
+    return code;
+  const auto copy = std::make_unique_for_overwrite<std::byte[]>(send.buffer.bytes);
+  pack(send.buffer, copy.get());
+  return sendrecv(copy.get(), static_cast<MPI_Count>(send.buffer.bytes), MPI_PACKED, dest, send_tag, address,
+                  count, type, source, receive_tag, handle, status);
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "mpi.h"
+#include "rma/messages.h"
+#include "rma/rma.h"
+#include "twosided_compat/communicators/communicator.hpp"
+#include "twosided_compat/datatypes/datatypes.hpp"
+#include "twosided_compat/datatypes/noncontiguous.hpp"
+#include "twosided_compat/messages/fortran_sections.hpp"
+#include "twosided_compat/messages/spare_requests.hpp"
+#include "twosided_compat/messages/status.hpp"
+#include "twosided_compat/objects/object.hpp"
+
+namespace rma::mpi {
+
+class Partitioned;
+
+/// What a nonblocking or persistent collective operation keeps until its request is freed.
+class CollectiveOperation {
+ public:
+  CollectiveOperation() = default;
+  CollectiveOperation(const CollectiveOperation&) = delete;
+  CollectiveOperation& operator=(const CollectiveOperation&) = delete;
+  virtual ~CollectiveOperation() = default;
+
+  /// Moves the results to their places. Called when the operation has ended well.
+  virtual void store_results() const = 0;
+};
+
+inline constinit SpareRequests spare_requests;
+
+/// A nonblocking or persistent operation, from the call that makes it to the one that frees its handle.
+class Request : public Object {
+ public:
+  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kGeneralized, kFlush, kDuplicate, kWindow };
+
+  Request(Type type, Communicator& comm) : Object(Kind::kRequest), type_(type), comm_(comm) {
+    comm.add_reference();
+  }
+  /// An operation on a window, whose error handler gets its failures.
+  explicit Request(ErrorHandlerOwner& window);
+  ~Request() { comm_.remove_reference(); }
+  /// Memory for requests comes from a list of those that were freed: a program makes and frees millions.
+  [[nodiscard]] static void* operator new(std::size_t bytes) { return spare_requests.take(bytes); }
+  static void operator delete(void* memory) noexcept { spare_requests.give(memory); }
+
+  [[nodiscard]] Type type() const { return type_; }
+  /// Returns the communicator of the operation, or MPI_COMM_SELF if it has none.
+  [[nodiscard]] Communicator& comm() const { return comm_; }
+  /// Returns the object whose error handler gets the operation's failure.
+  [[nodiscard]] ErrorHandlerOwner& owner() const {
+    return extra_ != nullptr && extra_->window != nullptr ? *extra_->window : comm_;
+  }
+
+  /// librma's request. RMA_REQUEST_NULL if the operation has ended, or a persistent one is not active.
+  rma_request_t pending = RMA_REQUEST_NULL;
+  rma_message_info_t info = {};  ///< of a receive, once it has ended
+
+  /// Keeps a datatype of the program, which may be freed while the request needs it.
+  void keep_datatype(MPI_Datatype type);
+
+  /// Data that this library packs, because librma cannot describe where they lie (noncontiguous.hpp).
+  struct Packed {
+    PackMemory memory;  ///< null if librma moves the data from or to their places
+    Buffer buffer;      ///< of a receive: where the data go
+  };
+  /// A generalized request's callbacks; see generalized.cpp.
+  struct Generalized {
+    MPI_Grequest_query_function* query = nullptr;
+    MPI_Grequest_free_function* free = nullptr;
+    MPI_Grequest_cancel_function* cancel = nullptr;
+    void* extra = nullptr;
+    std::atomic<bool> complete = false;
+    /// How many of the two have begun: MPI_Grequest_complete and MPI_Request_free. The second one ends the
+    /// request.
+    std::atomic<int> ends = 0;
+  };
+  /// The send of MPI_Isendrecv, beside the receive that the request is otherwise.
+  struct Exchange {
+    rma_request_t send = RMA_REQUEST_NULL;  ///< RMA_REQUEST_NULL if the send has ended
+    PackMemory copy;                        ///< a packed copy of the data to send; null if none is needed
+  };
+  /// What sends and receives of contiguous data do not have, unless they are persistent. They are most
+  /// requests, so making and freeing one of them does not touch any of this.
+  struct Extra {
+    Extra();
+    ~Extra();
+    Extra(const Extra&) = delete;
+    Extra& operator=(const Extra&) = delete;
+
+    Packed packed;
+    /// Starts a persistent request; empty if the request is not persistent.
+    std::function<int(Request&)> start;
+    std::unique_ptr<Generalized> generalized;
+    /// Tells whether an operation without a librma request of its own has ended, such as MPI_Buffer_iflush.
+    std::function<bool()> has_ended;
+    std::shared_ptr<Partitioned> partitioned;  ///< see partitioned.hpp
+    std::unique_ptr<Exchange> exchange;
+    std::unique_ptr<CollectiveOperation> collective;
+    /// Copies of Fortran's array sections. A request that is not persistent stores what has arrived as it
+    /// ends.
+    std::unique_ptr<StagedData> staged;
+    ErrorHandlerOwner* window = nullptr;  ///< of an operation on a window; holds a reference
+    Datatype* kept_type = nullptr;        ///< see keep_datatype(); holds a reference
+  };
+  /// Returns the request's Extra, which it makes when it is first needed.
+  [[nodiscard]] Extra& extra() {
+    if (extra_ == nullptr) extra_ = std::make_unique<Extra>();
+    return *extra_;
+  }
+  // Return a member of the request's Extra, or null if it has none.
+  [[nodiscard]] Generalized* generalized() const { return extra_ ? extra_->generalized.get() : nullptr; }
+  [[nodiscard]] Partitioned* partitioned() const { return extra_ ? extra_->partitioned.get() : nullptr; }
+  [[nodiscard]] Exchange* exchange() const { return extra_ ? extra_->exchange.get() : nullptr; }
+  [[nodiscard]] StagedData* staged() const { return extra_ ? extra_->staged.get() : nullptr; }
+
+  bool active = true;  ///< false: a persistent request that was not started, or has ended and was waited for
+
+  /// The operation has ended. The result is in `code` and `cancelled`.
+  bool ended = false;
+  int code = MPI_SUCCESS;
+  bool cancelled = false;
+  bool proc_null = false;  ///< a receive from MPI_PROC_NULL
+
+  [[nodiscard]] bool is_persistent() const { return extra_ && extra_->start; }
+  /// Returns whether only polling tells that the operation has ended, because librma has no request of it.
+  [[nodiscard]] bool is_polled() const { return extra_ && (extra_->generalized || extra_->has_ended); }
+  /// Polls such an operation. Returns whether it has ended.
+  [[nodiscard]] bool poll_itself() const;
+  /// Returns librma's request that must end before this one can: the send of an exchange comes first.
+  [[nodiscard]] rma_request_t& awaited() {
+    Exchange* const both = exchange();
+    return both != nullptr && both->send != RMA_REQUEST_NULL ? both->send : pending;
+  }
+  /// Says that librma's request is over if the call that started it has ended it already.
+  void end_if_complete() {
+    if (pending != RMA_REQUEST_COMPLETE) return;
+    pending = RMA_REQUEST_NULL;
+    ended = true;
+  }
+  /// Records that rma_wait or rma_test has returned `status` for `part`, which was awaited(). The operation
+  /// has ended when nothing else is awaited.
+  void end(rma_request_t& part, rma_status_t status);
+  /// Writes the status of an operation that has ended. MPI_ERROR is not touched.
+  void describe(MPI_Status* status) const;
+
+ private:
+  /// Moves what an operation with an Extra has brought to where the program wants it.
+  void store_results(rma_status_t status);
+
+  const Type type_;
+  Communicator& comm_;
+  std::unique_ptr<Extra> extra_;
+};
+
+/// The request of every send that was over when it was issued, while MPI is initialised. Many handles may
+/// name it, so nothing changes it or frees it.
+inline constinit Request* sent_request = nullptr;
+/// Make and end the objects above. Called by MPI_Init and MPI_Finalize.
+void open_requests(Communicator& self);
+void close_requests();
+
+/// Writes the status of a request that is null or not active (MPI 4.1, section 3.7.3).
+inline void describe_nothing(MPI_Status* status) { write_empty_status(status); }
+/// Writes the status of a receive from MPI_PROC_NULL.
+void describe_proc_null(MPI_Status* status);
+/// Writes the status of a message that was received or found. The source is a world rank.
+void describe_message(MPI_Status* status, const Communicator& comm, const rma_message_info_t& info);
+
+/// Waits for all freed requests that have not ended (MPI_Request_free). Called by MPI_Finalize.
+void wait_for_freed_requests();
+
+}  // namespace rma::mpi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <mutex>
+
+// The communicators and windows of this process, so that a wait is reported with their names (rma/waits.h).
+
+namespace rma::mpi {
+
+class Communicator;
+class Window;
+
+/// Guards the lists of communicators and windows, and the names and contexts of their members. A thread that
+/// reports a long wait tries to take this lock. So a thread that holds it never waits.
+[[nodiscard]] std::mutex& places_lock();
+
+/// Keeps an object in the list of its kind as long as it lives.
+template <class T>
+class ListedPlace {
+ public:
+  explicit ListedPlace(const T& place);
+  ~ListedPlace();
+  ListedPlace(const ListedPlace&) = delete;
+  ListedPlace& operator=(const ListedPlace&) = delete;
+
+  /// The caller holds places_lock().
+  template <class Visit>
+  static void for_each(const Visit& visit) {
+    for (const ListedPlace* one = first; one != nullptr; one = one->next_) visit(one->place_);
+  }
+
+ private:
+  static constinit ListedPlace* first;
+
+  const T& place_;
+  ListedPlace* next_ = nullptr;
+  ListedPlace** before_ = nullptr;  ///< the pointer to this one
+};
+extern template class ListedPlace<Communicator>;
+extern template class ListedPlace<Window>;
+
+}  // namespace rma::mpi

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "twosided_compat/datatypes/datatypes.hpp"
+#include "twosided_compat/objects/object.hpp"
+#include "twosided_compat/operators/kernels.hpp"
+
+namespace rma::mpi {
+
+/// An operator of the program. A reduction that is under way holds a reference.
+class Operator : public Counted<Operator> {
+ public:
+  Operator(MPI_User_function* function, bool commutes)
+      : Counted(Kind::kOp), function_(function), commutes_(commutes) {}
+  Operator(MPI_User_function_c* function, bool commutes)
+      : Counted(Kind::kOp), large_(function), commutes_(commutes) {}
+
+  [[nodiscard]] bool commutes() const { return commutes_; }
+  /// Calls the program's function for `count` elements, several times if its int cannot say so many.
+  void call(const void* in, void* inout, MPI_Count count, MPI_Datatype datatype, MPI_Count extent) const;
+
+ private:
+  MPI_User_function* function_ = nullptr;
+  MPI_User_function_c* large_ = nullptr;
+  bool commutes_;
+};
+
+/// Says how the elements of one reduction are combined: a predefined operator is looked up once, for all the
+/// pieces of the reduction. The operator and the datatype must exist as long as this.
+class Reduction {
+ public:
+  /// Returns MPI_SUCCESS and sets `reduction`, or MPI_ERR_TYPE, or MPI_ERR_OP if the operator is not defined
+  /// for the datatype. MPI_REPLACE and MPI_NO_OP are none for a reduction: only accumulates of windows have
+  /// them.
+  [[nodiscard]] static int find(MPI_Op op, MPI_Datatype datatype, Reduction& reduction);
+
+  /// Performs inout[i] = in[i] op inout[i] for `count` elements. The arrays are aligned as the elements, and
+  /// do not overlap.
+  void operator()(const void* in, void* inout, MPI_Count count) const {
+    if (kernel_ != nullptr) {
+      kernel_(in, inout, static_cast<std::size_t>(count));
+    } else if (operator_ != nullptr && count > 0) {
+      operator_->call(in, inout, count, datatype_, extent_);
+    }
+  }
+  /// Returns whether a op b is b op a, so that the processes' contributions may be combined in any order.
+  [[nodiscard]] bool commutes() const { return operator_ == nullptr || operator_->commutes(); }
+
+ private:
+  Kernel kernel_ = nullptr;
+  const Operator* operator_ = nullptr;
+  MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
+  MPI_Count extent_ = 0;
+};
+
+/// Combines the elements of two arrays once. Returns the errors of Reduction::find(), and MPI_ERR_COUNT.
+[[nodiscard]] int reduce(MPI_Op op, MPI_Datatype datatype, const void* in, void* inout, MPI_Count count);
+
+/// Returns the name of a predefined operator, also of MPI_REPLACE and MPI_NO_OP. Returns null for all other
+/// handles.
+[[nodiscard]] const char* operator_name(MPI_Op op);
+[[nodiscard]] inline bool is_predefined_operator(MPI_Op op) { return operator_name(op) != nullptr; }
+
+}  // namespace rma::mpi

@@ -1,0 +1,67 @@
+#include "twosided_compat/windows/window.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "twosided_compat/objects/library_failure.hpp"
+
+namespace rma::mpi {
+namespace {
+
+struct Hint {
+  const char* key;
+  const char* usual;
+};
+/// The hints of the standard with their defaults. The library obeys alloc_shared_noncontig. It may ignore the
+/// others, because it gives the stricter guarantee anyway.
+constexpr std::array kHints = {Hint{"no_locks", "false"},
+                               Hint{"accumulate_ordering", "rar,raw,war,waw"},
+                               Hint{"accumulate_ops", "same_op_no_op"},
+                               Hint{"same_size", "false"},
+                               Hint{"same_disp_unit", "false"},
+                               Hint{"alloc_shared_noncontig", "false"}};
+
+}  // namespace
+
+Window::Window(const Communicator& comm, int flavor, rma_team_t team)
+    : ErrorHandlerOwner(Kind::kWin, 0, MPI_ERRORS_ARE_FATAL),
+      flavor_attribute(flavor),
+      members_(comm.members()),
+      session_(comm.session()),
+      rank_(comm.rank()),
+      flavor_(flavor),
+      team_(team),
+      parts_(static_cast<std::size_t>(comm.size())) {
+  for (auto* const counts : {&posts, &starts, &completes, &waited}) counts->resize(parts_.size());
+  for (const Hint& hint : kHints) hints.set(hint.key, hint.usual);
+}
+
+SharedData own_shared_data() {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  void* in_heap = nullptr;
+  if (rma_alias_range(&address, &bytes, &in_heap) != RMA_SUCCESS) return {};
+  return {.begin = reinterpret_cast<std::uintptr_t>(address),
+          .bytes = bytes,
+          .in_heap = reinterpret_cast<std::uintptr_t>(in_heap)};
+}
+
+void take_hints(Window& win, MPI_Info info) {
+  const Info* const given = find_info(info);
+  if (given == nullptr) return;
+  for (const Hint& hint : kHints) {
+    if (const std::optional<std::string> value = given->get(hint.key)) win.hints.set(hint.key, *value);
+  }
+}
+
+int flush_part(const WindowPart& part) {
+  if (part.here != nullptr) {
+    // Operations on mapped memory end with their calls. The barrier orders their stores before what follows.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return MPI_SUCCESS;
+  }
+  return checked(rma_fence(part.owner));
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "mpi.h"
+#include "rma/rma.h"
+#include "twosided_compat/communicators/communicator.hpp"
+#include "twosided_compat/objects/attributes.hpp"
+#include "twosided_compat/objects/errors.hpp"
+#include "twosided_compat/objects/info.hpp"
+#include "twosided_compat/objects/places.hpp"
+#include "twosided_compat/windows/fair_lock.hpp"
+
+// Windows (MPI 4.1, chapter 12) over rma.h. The two memory models are one here (MPI_WIN_UNIFIED): a put
+// stores into the memory that its owner's program reads.
+
+namespace rma::mpi {
+
+/// What each member keeps in its heap for the others. Two arrays of counters follow it
+/// (Window::post_counter() and complete_counter()). Other processes change all of that, by atomic operations
+/// or notifications only. Behind it is an array of Held, which only the member itself writes.
+struct WindowControl {
+  alignas(64) FairLock lock;               ///< of MPI_Win_lock; see window_locks.cpp
+  alignas(64) FairLock all_locks;          ///< of member 0: of MPI_Win_lock_all
+  alignas(64) std::uint64_t accumulating;  ///< 1 while a process accumulates into the member's memory
+};
+
+/// What a process holds of the lock of a member. A process that waits for a lock for long reads it to say for
+/// whom.
+enum class Held : std::uint8_t { kNothing, kShared, kExclusive };
+
+/// How this process may access the memory of a member, besides the epochs that concern all members.
+enum class Access : std::uint8_t {
+  kNone,
+  kShared,     ///< MPI_Win_lock
+  kExclusive,  ///< MPI_Win_lock
+  kUnchecked,  ///< MPI_Win_lock with MPI_MODE_NOCHECK: no lock is held
+  kStarted,    ///< MPI_Win_start
+};
+
+/// The memory of a process that interfaces share although it is not the heap's by its addresses: static data
+/// of OpenSHMEM (rma_alias_range).
+struct SharedData {
+  std::uintptr_t begin = 0;  ///< in the address space of the owner
+  std::size_t bytes = 0;
+  std::uintptr_t in_heap = 0;  ///< where `begin` lies in the owner's heap; 0: the alias was refused
+
+  [[nodiscard]] bool holds(std::uintptr_t address, std::size_t count) const {
+    const std::uintptr_t offset = address - begin;
+    return count <= bytes && offset <= bytes - count;
+  }
+  /// Returns the address by which all interfaces know the `count` bytes at `address`, whatever memory they
+  /// are.
+  [[nodiscard]] std::uintptr_t common_address(std::uintptr_t address, std::size_t count) const {
+    return in_heap != 0 && holds(address, count) ? in_heap + (address - begin) : address;
+  }
+};
+
+/// The memory of one member, as this process reaches it.
+struct WindowPart {
+  std::uintptr_t base = 0;  ///< in the address space of `owner`; 0 in a dynamic window
+  std::size_t bytes = 0;    ///< in a dynamic window: every address is inside
+  std::size_t unit = 1;     ///< bytes of a displacement
+  int owner = 0;            ///< the world rank whose memory it is: another one in a contiguous shared window
+  int rank = 0;             ///< the world rank of the member
+  std::byte* here = nullptr;   ///< where all of it is mapped in this process, or null
+  std::uintptr_t control = 0;  ///< the member's WindowControl, in its address space
+  bool has_words = false;      ///< whether accumulates update words there; see window_accumulation.hpp
+  bool is_dynamic = false;     ///< whether each address decides that, in a dynamic window
+  SharedData data;             ///< in a dynamic window: the owner's
+  /// Relaxed: a program that opens an epoch in one thread and uses it in another orders the two.
+  std::atomic<Access> access = Access::kNone;
+};
+
+/// The epoch of this process that concerns all members.
+enum class Epoch : std::uint8_t {
+  kNone,
+  kFence,    ///< between two calls of MPI_Win_fence; it does not count until it is used
+  kLockAll,  ///< between MPI_Win_lock_all and MPI_Win_unlock_all
+  kLockAllUnchecked,
+};
+
+/// A window. The program's handle and every pending request count as references.
+class Window : public ErrorHandlerOwner {
+ public:
+  /// `team` has the same members, and is the window's own.
+  Window(const Communicator& comm, int flavor, rma_team_t team);
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return members_->size(); }
+  [[nodiscard]] const std::shared_ptr<const Members>& members() const { return members_; }
+  /// Returns the session() of the communicator over which the window was made.
+  [[nodiscard]] std::uint64_t session() const { return session_; }
+  [[nodiscard]] int flavor() const { return flavor_; }
+  [[nodiscard]] bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
+  [[nodiscard]] rma_team_t& team() { return team_; }
+  [[nodiscard]] rma_team_t team() const { return team_; }
+
+  [[nodiscard]] WindowPart& part(int member) { return parts_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] const WindowPart& part(int member) const { return parts_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] WindowPart& own_part() { return part(rank_); }
+  /// Returns the part of a member that an epoch lets this process access. Returns null if there is no such
+  /// epoch, or no such member.
+  [[nodiscard]] WindowPart* accessible(int member) {
+    if (static_cast<std::size_t>(static_cast<unsigned>(member)) >= parts_.size()) [[unlikely]]
+      return nullptr;
+    WindowPart& found = part(member);
+    const bool open = epoch.load(std::memory_order_relaxed) != Epoch::kNone ||
+                      found.access.load(std::memory_order_relaxed) != Access::kNone;
+    return open ? &found : nullptr;
+  }
+
+  /// The word of `member` in which `by` counts how often it has posted to this member (MPI_Win_post), and how
+  /// often it has completed its access to this member's memory (MPI_Win_complete). Only `by` writes it.
+  [[nodiscard]] std::uint64_t* post_counter(int member, int by) {
+    return counter(member, static_cast<std::size_t>(by));
+  }
+  [[nodiscard]] std::uint64_t* complete_counter(int member, int by) {
+    return counter(member, static_cast<std::size_t>(by) + parts_.size());
+  }
+  /// The bytes of a WindowControl, its counters, and what the member holds of each lock and of
+  /// MPI_Win_lock_all.
+  [[nodiscard]] static std::size_t control_bytes(int members) {
+    return held_offset(members) + static_cast<std::size_t>(members) + 1;
+  }
+  [[nodiscard]] static std::size_t held_offset(int members) {
+    return sizeof(WindowControl) + 2 * static_cast<std::size_t>(members) * sizeof(std::uint64_t);
+  }
+  /// Says what this process holds of the lock of `member`, or of MPI_Win_lock_all if that is size(). Costs a
+  /// store to its own memory.
+  void note_held(int member, Held held) {
+    auto* const all = reinterpret_cast<Held*>(reinterpret_cast<std::byte*>(control) + held_offset(size()));
+    __atomic_store(all + member, &held, __ATOMIC_RELAXED);  // a hint for people
+  }
+
+  void add_reference() override { references_.fetch_add(1, std::memory_order_relaxed); }
+  void remove_reference() override {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  std::atomic<Epoch> epoch = Epoch::kNone;  ///< relaxed, as WindowPart::access
+  std::mutex epochs;                        ///< guards changes of epochs, and the members up to `waited`
+  int locks = 0;                            ///< parts that MPI_Win_lock has opened
+  bool started = false;                     ///< between MPI_Win_start and MPI_Win_complete
+  bool posted = false;                      ///< between MPI_Win_post and MPI_Win_wait
+  unsigned tests = 0;                       ///< calls of MPI_Win_test that found an epoch open
+  std::vector<int> targets;                 ///< the members of MPI_Win_start
+  std::vector<int> origins;                 ///< the members of MPI_Win_post
+  // By member: how often this process has posted to it, started to access it, completed that, and waited for
+  // it.
+  std::vector<std::uint64_t> posts;
+  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t> completes;
+  std::vector<std::uint64_t> waited;
+
+  std::mutex attaching;                     ///< guards `attached`
+  std::map<std::uintptr_t, bool> attached;  ///< memory of a dynamic window; true: this library registered it
+  bool registered = false;                  ///< this library registered the memory of MPI_Win_create
+  void* memory = nullptr;                   ///< this member's memory of rma_malloc, or null
+  bool allocated = false;                   ///< the members called rma_malloc for the window's memory
+  WindowControl* control = nullptr;         ///< this member's
+
+  std::string name;
+  Info hints;
+  AttributesOf<MPI_Win> attributes;
+  // The values of the predefined attributes, which the program gets the addresses of.
+  MPI_Aint size_attribute = 0;
+  int unit_attribute = 1;
+  int flavor_attribute;
+  int model_attribute = MPI_WIN_UNIFIED;
+
+ private:
+  [[nodiscard]] std::uint64_t* counter(int member, std::size_t index) {
+    return reinterpret_cast<std::uint64_t*>(part(member).control + sizeof(WindowControl)) + index;
+  }
+
+  const std::shared_ptr<const Members> members_;
+  const std::uint64_t session_;
+  const int rank_;
+  const int flavor_;
+  rma_team_t team_;
+  std::vector<WindowPart> parts_;
+  std::atomic<int> references_ = 1;
+  const ListedPlace<Window> listed_{*this};
+};
+
+/// Finds the window of a handle. Returns MPI_SUCCESS or MPI_ERR_WIN.
+[[nodiscard]] inline int find_window(MPI_Win handle, Window*& win) {
+  win = find<Window>(handle);
+  if (win != nullptr) [[likely]]
+    return MPI_SUCCESS;
+  static_cast<void>(failure(MPI_ERR_WIN, "the window is null or was freed"));
+  return MPI_ERR_WIN;  // a constant, so that clang's analyzer knows that the window is not used
+}
+
+/// Returns the static data of this process that other interfaces share.
+[[nodiscard]] SharedData own_shared_data();
+
+/// Takes over those of the program's hints that the library knows.
+void take_hints(Window& win, MPI_Info info);
+
+/// Waits until everything that this process has issued to the memory of a part is there.
+[[nodiscard]] int flush_part(const WindowPart& part);
+
+}  // namespace rma::mpi

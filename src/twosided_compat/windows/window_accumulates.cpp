@@ -1,0 +1,133 @@
+// MPI_Accumulate, MPI_Get_accumulate, and their forms with requests.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/messages/requests.hpp"
+#include "twosided_compat/windows/window_accumulation.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// The arguments that describe one of the three buffers.
+struct Argument {
+  const void* address;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+/// Returns the predefined type that all elements of a datatype have, or null if they differ.
+const Datatype* element_of(const Datatype& type) {
+  if (type.predefined() != nullptr) return &type;
+  if (type.contents() == nullptr) return nullptr;
+  const Datatype* element = nullptr;
+  for (const Datatype* const part : type.contents()->types()) {
+    const Datatype* const found = element_of(*part);
+    if (found == nullptr || (element != nullptr && found->predefined() != element->predefined()))
+      return nullptr;
+    element = found;
+  }
+  return element;
+}
+
+/// Finds one buffer of the origin, and checks that its elements are of the type of the target's.
+int find_local(const Argument& argument, const Datatype& element, Buffer& buffer) {
+  if (const int code = find_buffer(argument.address, argument.count, argument.type, buffer);
+      code != MPI_SUCCESS)
+    return code;
+  const auto* const type = find<Datatype>(argument.type);
+  const Datatype* const own = type != nullptr ? element_of(*type) : nullptr;
+  if (own != nullptr && own->predefined() == element.predefined()) return MPI_SUCCESS;
+  return failure(MPI_ERR_TYPE, "the origin's and the target's elements are not of one predefined type");
+}
+
+int check_size(const Buffer& buffer, const Buffer& target) {
+  if (buffer.bytes == target.bytes) return MPI_SUCCESS;
+  return failure(MPI_ERR_COUNT,
+                 fmt::format("{} bytes at the origin, {} at the target", buffer.bytes, target.bytes));
+}
+
+/// Performs an accumulate. `result` is null if it does not fetch.
+int accumulate_with(const Argument& origin, const Argument* result, int rank, MPI_Aint disp, MPI_Count count,
+                    MPI_Datatype type, MPI_Op op, MPI_Win handle) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  Datatype* target_type = nullptr;
+  if (const int code = find_datatype(type, target_type); code != MPI_SUCCESS) return code;
+  if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the target's count is {}", count));
+  // Nothing is combined, so every operation fits. mpi4py sums 0 bytes.
+  if (count == 0 && origin.count == 0 && (result == nullptr || result->count == 0)) return MPI_SUCCESS;
+  Accumulation accumulation;
+  accumulation.op = bits(op);
+  accumulation.fetches = result != nullptr;
+  accumulation.element = element_of(*target_type);
+  if (accumulation.element == nullptr)
+    return failure(MPI_ERR_TYPE, "the target's elements are not of one predefined type");
+  if (op == MPI_NO_OP && result == nullptr) return failure(MPI_ERR_OP, "MPI_NO_OP needs a result");
+  if (const int code = find_accumulate_kernel(op, *accumulation.element->predefined(), accumulation.kernel);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  if (op != MPI_NO_OP) {
+    if (const int code = find_local(origin, *accumulation.element, accumulation.origin); code != MPI_SUCCESS)
+      return code;
+  }
+  if (result != nullptr) {
+    if (const int code = find_local(*result, *accumulation.element, accumulation.result); code != MPI_SUCCESS)
+      return code;
+  }
+  if (const int code = find_target(*win, rank, disp, count, type, accumulation.target); code != MPI_SUCCESS)
+    return code;
+  if (op != MPI_NO_OP) {
+    if (const int code = check_size(accumulation.origin, accumulation.target.buffer); code != MPI_SUCCESS)
+      return code;
+  }
+  if (result != nullptr) {
+    if (const int code = check_size(accumulation.result, accumulation.target.buffer); code != MPI_SUCCESS)
+      return code;
+  }
+  return run(*win, accumulation);
+}
+
+/// Accumulates are complete when their call returns, so that the requests of all are one.
+int give_complete(int code, MPI_Request* request) {
+  if (code == MPI_SUCCESS) *request = sent_request->handle<MPI_Request>();
+  return code;
+}
+
+int no_request() { return failure(MPI_ERR_ARG, "request is null"); }
+
+}  // namespace
+
+int accumulate(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+               MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win) {
+  return accumulate_with({origin, origin_count, origin_type}, nullptr, rank, disp, count, type, op, win);
+}
+
+int get_accumulate(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, void* result,
+                   MPI_Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp, MPI_Count count,
+                   MPI_Datatype type, MPI_Op op, MPI_Win win) {
+  const Argument fetched = {result, result_count, result_type};
+  return accumulate_with({origin, origin_count, origin_type}, &fetched, rank, disp, count, type, op, win);
+}
+
+int raccumulate(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request* request) {
+  if (request == nullptr) return no_request();
+  return give_complete(accumulate(origin, origin_count, origin_type, rank, disp, count, type, op, win),
+                       request);
+}
+
+int rget_accumulate(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, void* result,
+                    MPI_Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
+                    MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request* request) {
+  if (request == nullptr) return no_request();
+  return give_complete(get_accumulate(origin, origin_count, origin_type, result, result_count, result_type,
+                                      rank, disp, count, type, op, win),
+                       request);
+}
+
+}  // namespace rma::mpi

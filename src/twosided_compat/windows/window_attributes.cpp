@@ -1,0 +1,105 @@
+// The attributes, names, hints and groups of windows.
+
+#include <cstring>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/objects/object_names.hpp"
+#include "twosided_compat/windows/window.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// Returns the value of a predefined attribute as C gets it, or null if `keyval` names none. `base` is room
+/// for the one that is a pointer to memory.
+void* predefined_attribute(Window& win, int keyval, bool& found) {
+  found = true;
+  switch (keyval) {
+    case MPI_WIN_BASE:
+      return win.is_dynamic() ? MPI_BOTTOM : win.own_part().here;
+    case MPI_WIN_SIZE:
+      return &win.size_attribute;
+    case MPI_WIN_DISP_UNIT:
+      return &win.unit_attribute;
+    case MPI_WIN_CREATE_FLAVOR:
+      return &win.flavor_attribute;
+    case MPI_WIN_MODEL:
+      return &win.model_attribute;
+    default:
+      found = false;
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+int win_create_keyval(MPI_Win_copy_attr_function* copy, MPI_Win_delete_attr_function* remove, int* keyval,
+                      void* extra) {
+  return create_key<MPI_Win>(copy, remove, keyval, extra);
+}
+
+int win_free_keyval(int* keyval) { return free_key<MPI_Win>(keyval); }
+
+int win_set_attr(MPI_Win handle, int keyval, void* value) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  return win->attributes.set(handle, keyval, value);
+}
+
+int win_get_attr(MPI_Win handle, int keyval, void* value, int* flag) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
+  bool found = false;
+  void* const predefined = predefined_attribute(*win, keyval, found);
+  if (!found) return win->attributes.get(keyval, value, flag);
+  *static_cast<void**>(value) = predefined;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+int win_delete_attr(MPI_Win handle, int keyval) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  return win->attributes.remove(handle, keyval);
+}
+
+int win_set_name(MPI_Win handle, const char* name) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (name == nullptr) return failure(MPI_ERR_ARG, "win_name is null");
+  win->name.assign(name, strnlen(name, MPI_MAX_OBJECT_NAME - 1));
+  return MPI_SUCCESS;
+}
+
+int win_get_name(MPI_Win handle, char* name, int* length) {
+  if (handle == MPI_WIN_NULL) return give_name("MPI_WIN_NULL", name, length);
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  return give_name(win->name, name, length);
+}
+
+int win_set_info(MPI_Win handle, MPI_Info info) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  take_hints(*win, info);
+  return MPI_SUCCESS;
+}
+
+int win_get_info(MPI_Win handle, MPI_Info* used) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (used == nullptr) return failure(MPI_ERR_ARG, "info_used is null");
+  *used = (new Info(win->hints))->handle<MPI_Info>();
+  return MPI_SUCCESS;
+}
+
+int win_get_group(MPI_Win handle, MPI_Group* made) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
+  *made = (new Group(win->members(), win->session()))->handle<MPI_Group>();
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

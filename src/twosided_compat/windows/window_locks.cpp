@@ -1,0 +1,253 @@
+// Passive target epochs: locks, and the calls that complete operations inside of them.
+//
+// Each member has a FairLock `lock`, which processes share or have exclusively. Member 0 also has one of two
+// groups, `all_locks`: the processes between MPI_Win_lock_all and MPI_Win_unlock_all, and those that hold an
+// exclusive lock of any member or wait for one. So MPI_Win_lock_all costs one atomic operation, not one for
+// each member (Gerstenberger, Besta,
+// Hoefler: Enabling highly-scalable remote memory access programming with MPI-3 one sided, SC13, section
+// 2.3).
+//
+//  exclusive: enter `all_locks` in the group of the exclusive ones, then take `lock` exclusively.
+//  shared:    share `lock`.
+//  all:       enter `all_locks` in the other group.
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/objects/library_failure.hpp"
+#include "twosided_compat/windows/window.hpp"
+#include "twosided_compat/windows/window_waiting.hpp"
+#include "twosided_compat/windows/window_words.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// The passive epochs of this process in all windows, whose locks it holds or waits for.
+std::atomic<int> open_locks = 0;
+
+/// The words of a lock of a member, for fair_lock.
+class LockWords {
+ public:
+  using Word = fair_lock::Word;
+  /// As many turns of processes that run take about as long as the turn of one that the system must let run
+  /// first.
+  static constexpr Word kOvertakings = 256;
+  class Wait : public WindowWait {
+   public:
+    explicit Wait(const LockWords& words) : WindowWait(words.win_, words.what_, words.member_) {}
+  };
+
+  /// The lock of `member`, or with another purpose than For::kLock the one that member 0 has for all.
+  LockWords(Window& win, int member, WindowWait::For what)
+      : win_(win),
+        lock_(what == WindowWait::For::kLock ? &control(win, member).lock : &control(win, 0).all_locks),
+        rank_(win.part(what == WindowWait::For::kLock ? member : 0).rank),
+        member_(what == WindowWait::For::kLock ? member : 0),
+        what_(what) {}
+  [[nodiscard]] int add(std::uint64_t FairLock::*word, Word operand, Word& old) {
+    return checked(update_word<Word>(RMA_FETCH_ADD, &(lock_->*word), operand, 0, old, rank_));
+  }
+  [[nodiscard]] int load(std::uint64_t FairLock::*word, Word& value) {
+    return checked(update_word<Word>(RMA_FETCH, &(lock_->*word), 0, 0, value, rank_));
+  }
+
+ private:
+  static WindowControl& control(Window& win, int member) {
+    return *reinterpret_cast<WindowControl*>(win.part(member).control);
+  }
+
+  const Window& win_;
+  FairLock* const lock_;
+  const int rank_;
+  const int member_;
+  const WindowWait::For what_;  ///< for people, if the wait is long
+};
+
+int lock_exclusively(Window& win, int member, bool holds_another) {
+  LockWords all(win, 0, WindowWait::For::kLockAll);
+  if (const int code = fair_lock::acquire(all, fair_lock::kGroupB, holds_another); code != MPI_SUCCESS)
+    return code;
+  LockWords own(win, member, WindowWait::For::kLock);
+  const int code = fair_lock::acquire(own, fair_lock::kExclusive, holds_another);
+  if (code != MPI_SUCCESS) static_cast<void>(fair_lock::release(all, fair_lock::kGroupB));
+  return code;
+}
+
+int lock_part(Window& win, int member, Access access) {
+  // Relaxed: only this process's own calls count, and a call of another thread may as well come before or
+  // after.
+  const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
+  LockWords own(win, member, WindowWait::For::kLock);
+  const bool exclusive = access == Access::kExclusive;
+  const int code = exclusive ? lock_exclusively(win, member, holds_another)
+                             : fair_lock::acquire(own, fair_lock::kShared, holds_another);
+  if (code == MPI_SUCCESS) {
+    win.note_held(member, exclusive ? Held::kExclusive : Held::kShared);
+  } else {
+    open_locks.fetch_sub(1, std::memory_order_relaxed);
+  }
+  return code;
+}
+
+int unlock_part(Window& win, int member, Access access) {
+  if (access != Access::kShared && access != Access::kExclusive) return MPI_SUCCESS;
+  open_locks.fetch_sub(1, std::memory_order_relaxed);
+  win.note_held(member, Held::kNothing);
+  LockWords own(win, member, WindowWait::For::kLock);
+  if (access == Access::kShared) return fair_lock::release(own, fair_lock::kShared);
+  const int code = fair_lock::release(own, fair_lock::kExclusive);
+  LockWords all(win, 0, WindowWait::For::kLockAll);
+  const int left = fair_lock::release(all, fair_lock::kGroupB);
+  return code != MPI_SUCCESS ? code : left;
+}
+
+int check_assertion(int assertion) {
+  if ((assertion & ~MPI_MODE_NOCHECK) == 0) return MPI_SUCCESS;
+  return failure(MPI_ERR_ASSERT, fmt::format("{} is no assertion for a lock", assertion));
+}
+
+int check_member(const Window& win, int rank) {
+  if (rank >= 0 && rank < win.size()) return MPI_SUCCESS;
+  return failure(MPI_ERR_RANK, fmt::format("the rank is {} of {}", rank, win.size()));
+}
+
+bool all_locked(const Window& win) {
+  const Epoch epoch = win.epoch.load(std::memory_order_relaxed);
+  return epoch == Epoch::kLockAll || epoch == Epoch::kLockAllUnchecked;
+}
+
+/// Checks that a call which completes operations to `rank` is inside of a passive epoch.
+int check_passive(Window& win, int rank) {
+  if (const int code = check_member(win, rank); code != MPI_SUCCESS) return code;
+  const Access access = win.part(rank).access.load(std::memory_order_relaxed);
+  if (all_locked(win) || (access != Access::kNone && access != Access::kStarted)) return MPI_SUCCESS;
+  return failure(MPI_ERR_RMA_SYNC, fmt::format("rank {} is not locked", rank));
+}
+
+int flush(MPI_Win handle, int rank) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (const int code = check_passive(*win, rank); code != MPI_SUCCESS) return code;
+  return flush_part(win->part(rank));
+}
+
+int flush_all(MPI_Win handle) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  const std::lock_guard guard(win->epochs);
+  if (!all_locked(*win) && win->locks == 0) return failure(MPI_ERR_RMA_SYNC, "no rank is locked");
+  return checked(rma_fence_all());
+}
+
+}  // namespace
+
+int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
+    return failure(MPI_ERR_LOCKTYPE, fmt::format("{} is no type of lock", lock_type));
+  if (const int code = check_assertion(assertion); code != MPI_SUCCESS) return code;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (const int code = check_member(*win, rank); code != MPI_SUCCESS) return code;
+  WindowPart& part = win->part(rank);
+  {
+    const std::lock_guard guard(win->epochs);
+    if (part.access.load(std::memory_order_relaxed) != Access::kNone || all_locked(*win) || win->started)
+      return failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch that gives access to rank {} is open", rank));
+    ++win->locks;
+    win->epoch.store(Epoch::kNone, std::memory_order_relaxed);  // that of a fence has not been used
+  }
+  Access access = Access::kUnchecked;
+  int code = MPI_SUCCESS;
+  if ((assertion & MPI_MODE_NOCHECK) == 0) {
+    access = lock_type == MPI_LOCK_EXCLUSIVE ? Access::kExclusive : Access::kShared;
+    code = lock_part(*win, rank, access);
+  }
+  if (code == MPI_SUCCESS) {
+    part.access.store(access, std::memory_order_relaxed);
+  } else {
+    const std::lock_guard guard(win->epochs);
+    --win->locks;
+  }
+  return code;
+}
+
+int win_unlock(int rank, MPI_Win handle) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (const int code = check_member(*win, rank); code != MPI_SUCCESS) return code;
+  WindowPart& part = win->part(rank);
+  Access access = Access::kNone;
+  {
+    const std::lock_guard guard(win->epochs);
+    access = part.access.load(std::memory_order_relaxed);
+    if (access == Access::kNone || access == Access::kStarted)
+      return failure(MPI_ERR_RMA_SYNC, fmt::format("rank {} is not locked", rank));
+    part.access.store(Access::kNone, std::memory_order_relaxed);
+    --win->locks;
+  }
+  // The lock is released also if an operation has failed. Else the others would wait for ever.
+  const int flushed = flush_part(part);
+  const int unlocked = unlock_part(*win, rank, access);
+  return flushed != MPI_SUCCESS ? flushed : unlocked;
+}
+
+int win_lock_all(int assertion, MPI_Win handle) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  if (const int code = check_assertion(assertion); code != MPI_SUCCESS) return code;
+  const bool checks = (assertion & MPI_MODE_NOCHECK) == 0;
+  const std::lock_guard guard(win->epochs);
+  if (win->locks != 0 || all_locked(*win) || win->started)
+    return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
+  if (checks) {
+    LockWords all(*win, 0, WindowWait::For::kLocks);
+    const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
+    if (const int code = fair_lock::acquire(all, fair_lock::kGroupA, holds_another); code != MPI_SUCCESS) {
+      open_locks.fetch_sub(1, std::memory_order_relaxed);
+      return code;
+    }
+    win->note_held(win->size(), Held::kShared);
+  }
+  win->epoch.store(checks ? Epoch::kLockAll : Epoch::kLockAllUnchecked, std::memory_order_relaxed);
+  return MPI_SUCCESS;
+}
+
+int win_unlock_all(MPI_Win handle) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  const std::lock_guard guard(win->epochs);
+  if (!all_locked(*win)) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called");
+  const bool counted = win->epoch.load(std::memory_order_relaxed) == Epoch::kLockAll;
+  win->epoch.store(Epoch::kNone, std::memory_order_relaxed);
+  const int flushed = checked(rma_fence_all());
+  int unlocked = MPI_SUCCESS;
+  if (counted) {
+    open_locks.fetch_sub(1, std::memory_order_relaxed);
+    win->note_held(win->size(), Held::kNothing);
+    LockWords all(*win, 0, WindowWait::For::kLocks);
+    unlocked = fair_lock::release(all, fair_lock::kGroupA);
+  }
+  return flushed != MPI_SUCCESS ? flushed : unlocked;
+}
+
+// Local completion costs no less than completion at the target, for those operations that are not complete
+// yet.
+int win_flush(int rank, MPI_Win win) { return flush(win, rank); }
+int win_flush_local(int rank, MPI_Win win) { return flush(win, rank); }
+int win_flush_all(MPI_Win win) { return flush_all(win); }
+int win_flush_local_all(MPI_Win win) { return flush_all(win); }
+
+int win_sync(MPI_Win handle) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  // The window has one copy of its memory. The barrier orders the program's own loads and stores.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return MPI_SUCCESS;
+}
+
+}  // namespace rma::mpi

@@ -1,0 +1,138 @@
+// MPI_Put, MPI_Get, and their forms with requests.
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "twosided_compat/calls.hpp"
+#include "twosided_compat/messages/requests.hpp"
+#include "twosided_compat/objects/library_failure.hpp"
+#include "twosided_compat/windows/window_layouts.hpp"
+
+namespace rma::mpi {
+namespace {
+
+/// The usual case: one contiguous predefined type on both sides, and memory that is mapped here.
+struct UsualCase {
+  const WindowPart* part = nullptr;  ///< null: it is another case, or an error
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+
+  [[nodiscard]] std::byte* here() const { return part->here + offset; }
+  /// Returns the address in the memory of part->owner.
+  [[nodiscard]] std::byte* there() const { return reinterpret_cast<std::byte*>(part->base + offset); }
+};
+
+[[gnu::always_inline]] inline UsualCase usual_case(const void* origin, MPI_Count origin_count,
+                                                   MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                                                   MPI_Count count, MPI_Datatype type, MPI_Win handle) {
+  const std::size_t size = dense_size(type);
+  auto* const win = find<Window>(handle);
+  constexpr MPI_Count kMost = MPI_Count{1} << 40U;  // so that the product does not overflow
+  if (win == nullptr || size == 0 || type != origin_type || count != origin_count || count < 0 ||
+      count > kMost || origin == nullptr || disp < 0) [[unlikely]] {
+    return {};
+  }
+  const WindowPart* const part = win->accessible(rank);
+  if (part == nullptr || part->here == nullptr) [[unlikely]]
+    return {};
+  const std::size_t bytes = static_cast<std::size_t>(count) * size;
+  std::size_t offset = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(disp), part->unit, &offset) || offset > part->bytes ||
+      bytes > part->bytes - offset) [[unlikely]] {
+    return {};
+  }
+  return {.part = part, .offset = offset, .bytes = bytes};
+}
+
+/// Copies what one instruction copies. Returns false if it does not.
+[[gnu::always_inline]] inline bool copy_word(void* to, const void* from, std::size_t bytes) {
+  if (bytes == sizeof(std::uint64_t)) {
+    std::memcpy(to, from, sizeof(std::uint64_t));
+    return true;
+  }
+  if (bytes == sizeof(std::uint32_t)) {
+    std::memcpy(to, from, sizeof(std::uint32_t));
+    return true;
+  }
+  return false;
+}
+
+/// Moves data in all cases. `request` is null if the epoch completes the operation.
+int move(Direction direction, const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+         MPI_Aint disp, MPI_Count count, MPI_Datatype type, MPI_Win handle, rma_request_t* request) {
+  Window* win = nullptr;
+  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  Buffer local;
+  if (const int code = find_buffer(origin, origin_count, origin_type, local); code != MPI_SUCCESS)
+    return code;
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  Target target;
+  if (const int code = find_target(*win, rank, disp, count, type, target); code != MPI_SUCCESS) return code;
+  const bool puts = direction == Direction::kPut;
+  const std::size_t bytes = puts ? local.bytes : target.buffer.bytes;
+  if (bytes > (puts ? target.buffer.bytes : local.bytes)) {
+    return failure(MPI_ERR_TRUNCATE,
+                   fmt::format("{} bytes at the origin, {} at the target", local.bytes, target.buffer.bytes));
+  }
+  const rma_status_t status = transfer(direction, local, target, bytes, request);
+  if (status == RMA_ERR_ADDRESS) return failure(MPI_ERR_RMA_RANGE, rma_last_error());
+  return checked(status);
+}
+
+/// The forms with a request, in all cases.
+int move_with_request(Direction direction, const void* origin, MPI_Count origin_count,
+                      MPI_Datatype origin_type, int rank, MPI_Aint disp, MPI_Count count, MPI_Datatype type,
+                      MPI_Win handle, MPI_Request* made) {
+  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
+  rma_request_t pending = RMA_REQUEST_NULL;
+  const int code =
+      move(direction, origin, origin_count, origin_type, rank, disp, count, type, handle, &pending);
+  if (code != MPI_SUCCESS) return code;
+  if (pending == RMA_REQUEST_NULL || pending == RMA_REQUEST_COMPLETE) {
+    *made = sent_request->handle<MPI_Request>();
+    return MPI_SUCCESS;
+  }
+  auto request = std::make_unique<Request>(*find<Window>(handle));
+  request->pending = pending;
+  *made = request.release()->handle<MPI_Request>();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int put(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+        MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
+  if (usual.part != nullptr) [[likely]] {
+    if (copy_word(usual.here(), origin, usual.bytes)) [[likely]]
+      return MPI_SUCCESS;
+    return checked(rma_put_nbi(usual.there(), origin, usual.bytes, usual.part->owner));
+  }
+  return move(Direction::kPut, origin, origin_count, origin_type, rank, disp, count, type, win, nullptr);
+}
+
+int get(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+        MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  const UsualCase usual = usual_case(origin, origin_count, origin_type, rank, disp, count, type, win);
+  if (usual.part != nullptr) [[likely]] {
+    if (copy_word(origin, usual.here(), usual.bytes)) [[likely]]
+      return MPI_SUCCESS;
+    return checked(rma_get_nbi(origin, usual.there(), usual.bytes, usual.part->owner));
+  }
+  return move(Direction::kGet, origin, origin_count, origin_type, rank, disp, count, type, win, nullptr);
+}
+
+int rput(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+         MPI_Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request) {
+  return move_with_request(Direction::kPut, origin, origin_count, origin_type, rank, disp, count, type, win,
+                           request);
+}
+
+int rget(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+         MPI_Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request) {
+  return move_with_request(Direction::kGet, origin, origin_count, origin_type, rank, disp, count, type, win,
+                           request);
+}
+
+}  // namespace rma::mpi
