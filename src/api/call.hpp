@@ -3,7 +3,7 @@
 #include <exception>
 #include <string_view>
 
-#include "api/runtime.hpp"
+#include "api/runtime/runtime.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "api/runtime.hpp"
+#include "api/runtime/runtime.hpp"
 #include "util/status.hpp"
 
 // The checks of ranks, pointers, sizes, alignment and handles, which no folder below repeats. The folders

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "api/runtime.hpp"
+#include "api/runtime/runtime.hpp"
 #include "rma/collectives.h"
 #include "util/status.hpp"
 

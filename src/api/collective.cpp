@@ -4,7 +4,7 @@
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "atomics/types.hpp"
-#include "collectives/collectives.hpp"
+#include "collectives/team/collectives.hpp"
 #include "util/text.hpp"
 
 namespace rma {

@@ -4,7 +4,7 @@
 #include "api/check.hpp"
 #include "api/check_collective.hpp"
 #include "api/message_call.hpp"
-#include "api/persistent.hpp"
+#include "api/runtime/persistent.hpp"
 #include "rma/collectives.h"
 
 using rma::Runtime;

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "api/runtime.hpp"
+#include "api/runtime/runtime.hpp"
 
 namespace rma {
 

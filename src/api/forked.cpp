@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "api/runtime.hpp"
+#include "api/runtime/runtime.hpp"
 
 namespace rma {
 namespace {

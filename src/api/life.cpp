@@ -17,11 +17,11 @@
 #include "api/variables.hpp"
 #include "messages/finishing_thread.hpp"
 #include "rma/direct.h"
-#include "util/flush_streams.hpp"
 #include "util/statistics.hpp"
+#include "util/system/flush_streams.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 rma_direct_table_t rma_direct = {nullptr, 0, 0};
 

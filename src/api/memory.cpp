@@ -4,7 +4,7 @@
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "api/forked.hpp"
-#include "collectives/team_memory.hpp"
+#include "collectives/team/team_memory.hpp"
 #include "util/text.hpp"
 
 namespace rma {

@@ -1,7 +1,7 @@
 // Persistent sends and receives (rma/messages.h), and the start of persistent collectives (rma/collectives.h).
 
 #include "api/message_call.hpp"
-#include "api/persistent.hpp"
+#include "api/runtime/persistent.hpp"
 
 namespace rma {
 namespace {

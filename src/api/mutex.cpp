@@ -6,8 +6,8 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "api/fence.hpp"
-#include "api/mutex_registry.hpp"
-#include "collectives/collectives.hpp"
+#include "api/runtime/mutex_registry.hpp"
+#include "collectives/team/collectives.hpp"
 #include "util/text.hpp"
 
 namespace rma {

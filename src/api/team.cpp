@@ -1,6 +1,6 @@
 // Makes, queries and frees teams.
 
-#include "collectives/team.hpp"
+#include "collectives/team/team.hpp"
 
 #include "api/call.hpp"
 #include "api/check.hpp"

@@ -11,7 +11,7 @@
 
 #include "core/job/job.hpp"
 #include "util/status.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

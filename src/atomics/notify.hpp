@@ -7,7 +7,7 @@
 #include "core/one_sided/remote_access.hpp"
 #include "rma/rma.h"
 #include "util/status.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "bootstrap/backends.hpp"
-#include "util/network_namespace.hpp"
+#include "util/system/network_namespace.hpp"
 
 namespace rma {
 namespace {

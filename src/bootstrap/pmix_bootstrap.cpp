@@ -13,7 +13,7 @@
 
 #include "bootstrap/backends.hpp"
 #include "bootstrap/pmix_session.hpp"
-#include "util/long_wait.hpp"
+#include "util/waiting/long_wait.hpp"
 
 namespace rma {
 namespace {

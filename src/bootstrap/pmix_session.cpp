@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bootstrap/goodbye.hpp"
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rma {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rma {
 namespace {

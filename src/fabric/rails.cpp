@@ -9,8 +9,8 @@
 #include "transport/provider.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "util/log.hpp"
-#include "util/process_limits.hpp"
 #include "util/statistics.hpp"
+#include "util/system/process_limits.hpp"
 
 namespace rma {
 namespace {

@@ -1,5 +1,5 @@
 #include "fabric/unmap_watch.hpp"
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 #include "util/text.hpp"
 
 #include <fcntl.h>

@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
-#include "util/background_thread.hpp"
 #include "util/status.hpp"
+#include "util/system/background_thread.hpp"
 
 namespace rma {
 

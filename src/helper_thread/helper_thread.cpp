@@ -4,7 +4,7 @@
 #include <new>
 
 #include "util/exhausted.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "malloc/page_contents.hpp"
 #include "malloc/sealed_file.hpp"
-#include "util/interruptions.hpp"
 #include "util/round.hpp"
+#include "util/system/interruptions.hpp"
 #include "util/text.hpp"
 #include "util/undo.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 #include "util/text.hpp"
 
 namespace rma {

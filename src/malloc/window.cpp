@@ -12,8 +12,8 @@
 
 #include "malloc/sealed_file.hpp"
 #include "util/clock.hpp"
-#include "util/file_memory.hpp"
 #include "util/round.hpp"
+#include "util/system/file_memory.hpp"
 #include "util/text.hpp"
 
 namespace rma {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "messages/matcher.hpp"
-#include "util/spin_lock.hpp"
+#include "util/waiting/spin_lock.hpp"
 
 namespace rma {
 

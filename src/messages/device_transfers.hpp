@@ -8,8 +8,8 @@
 #include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
 #include "messages/message_data.hpp"
-#include "util/spin_lock.hpp"
 #include "util/status.hpp"
+#include "util/waiting/spin_lock.hpp"
 
 namespace rma {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "messages/messages.hpp"
-#include "util/background_thread.hpp"
+#include "util/system/background_thread.hpp"
 
 namespace rma {
 

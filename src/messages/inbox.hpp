@@ -11,7 +11,7 @@
 #include "core/job/job.hpp"
 #include "messages/help_record.hpp"
 #include "messages/line_ring.hpp"
-#include "util/spin_lock.hpp"
+#include "util/waiting/spin_lock.hpp"
 
 namespace rma {
 

@@ -10,7 +10,7 @@
 
 #include "messages/envelope.hpp"
 #include "messages/piece_claims.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 // Messages of one process to another through memory that both have mapped.
 //

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "util/spin_lock.hpp"
+#include "util/waiting/spin_lock.hpp"
 
 namespace rma {
 

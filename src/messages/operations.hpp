@@ -11,7 +11,7 @@
 #include "messages/matcher.hpp"
 #include "messages/message_data.hpp"
 #include "rma/messages.h"
-#include "util/wait_note.hpp"
+#include "util/waiting/wait_note.hpp"
 
 namespace rma {
 

@@ -19,8 +19,8 @@
 #include "messages/line_ring.hpp"
 #include "messages/operations.hpp"
 #include "util/settings.hpp"
-#include "util/spin_lock.hpp"
 #include "util/status.hpp"
+#include "util/waiting/spin_lock.hpp"
 
 namespace rma {
 

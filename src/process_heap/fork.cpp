@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "process_heap/range.hpp"
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rma::process_heap {
 namespace {

@@ -29,7 +29,7 @@ struct ProviderOptions {
 };
 
 /// A kind of network, under the name that RMA_NETWORK has for it. To add a kind, add an entry to
-/// providers.cpp and a word to the setting.
+/// registry/providers.cpp and a word to the setting.
 struct Provider {
   std::string_view name;
   /// Opens the usable devices of this host. The devices register handlers with `service`, which answer peers

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rma::transport {
 

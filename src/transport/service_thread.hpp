@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "util/background_thread.hpp"
 #include "util/status.hpp"
+#include "util/system/background_thread.hpp"
 
 namespace rma::transport {
 

@@ -286,7 +286,7 @@ class World {
 
   transport::LoopbackFabric fabric_;
   std::array<std::unique_ptr<Rank>, kRanks> ranks_;
-  /// All objects that handle messages, as in src/api/runtime.cpp.
+  /// All objects that handle messages, as in src/api/runtime/runtime.cpp.
   struct Served {
     std::unique_ptr<RemoteAtomics> atomics;
     std::unique_ptr<RemoteCopy> copy;

@@ -11,8 +11,8 @@
 
 #include "../unit/seed.hpp"
 #include "rmarun/waits.hpp"
-#include "util/wait_board.hpp"
-#include "util/wait_note.hpp"
+#include "util/waiting/wait_board.hpp"
+#include "util/waiting/wait_note.hpp"
 
 namespace rmarun {
 namespace {

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/runtime.hpp"
+#include "api/runtime/runtime.hpp"
 #include "failing_new.hpp"
 #include "rma/rma.h"
 

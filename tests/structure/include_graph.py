@@ -17,7 +17,7 @@ MOST_FILES = 40
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-LAYER = re.compile(r"^([a-z_]+(?:/[a-z_]+)?):(.*)$", re.MULTILINE)
+LAYER = re.compile(r"^([a-z_]+(?:/(?:[a-z_]+|\.))?):(.*)$", re.MULTILINE)
 
 
 def read_layers(root):
@@ -51,20 +51,26 @@ def included_files(root, path):
                 break
 
 
+def room_of(path):
+    """The room of a file, by its path relative to src; "." if it lies beside the rooms."""
+    return f"{path.parts[0]}/{path.parts[1] if len(path.parts) > 2 else '.'}"
+
+
 def wrong_rooms(root, knows):
-    """Yields one text for each violation between the rooms of one folder. A folder that has rooms has no files beside
-    them."""
+    """Yields one text for each violation between the rooms of one folder."""
     houses = {room.partition("/")[0] for room in knows if "/" in room}
     for house in sorted(houses):
         used = {room: set() for room in knows if room.startswith(f"{house}/")}
         for path in source_files(root / "src" / house):
-            room = "/".join(path.relative_to(root / "src").parts[:2])
+            room = room_of(path.relative_to(root / "src"))
             if room not in used:
                 yield f"{path.relative_to(root)}: not in a room of src/layers.txt"
                 continue
             for target in included_files(root, path):
-                other = "/".join(target.parts[1:3])
-                if target.parts[:2] != ("src", house) or other == room:
+                if target.parts[:2] != ("src", house):
+                    continue
+                other = room_of(target.relative_to("src"))
+                if other == room:
                     continue
                 used[room].add(other)
                 if other not in knows[room]:

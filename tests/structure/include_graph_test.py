@@ -64,6 +64,23 @@ class IncludeGraphTest(unittest.TestCase):
         found = self.violations({"src/layers.txt": "core: util\nutil:\n"})
         self.assertEqual(found, ["src/layers.txt: core may know util, which does not stand above it"])
 
+    def test_rooms_of_one_folder(self):
+        rooms = {"src/layers.txt": "util:\nbootstrap:\ntransport:\ncore: util\ncore/.:\ncore/low: .\ncore/high: low\n",
+                 "src/core/low/l.hpp": '#include "core/job.hpp"\n', "src/core/high/h.hpp": '#include "core/low/l.hpp"\n'}
+        self.assertEqual(self.violations(rooms), [])
+        (found,) = self.violations(rooms | {"src/core/low/bad.cpp": '#include "core/high/h.hpp"\n'})
+        self.assertIn("src/core/low/bad.cpp includes src/core/high/h.hpp: core/low may not know core/high", found)
+        (found,) = self.violations(rooms | {"src/core/high/bad.cpp": '#include "core/job.hpp"\n'})
+        self.assertIn("core/high may not know core/.", found)
+        (found,) = self.violations(rooms | {"src/core/odd/o.hpp": ""})
+        self.assertIn("src/core/odd/o.hpp: not in a room", found)
+        (found,) = self.violations(rooms | {"src/core/high/h.hpp": ""})
+        self.assertIn("core/high may know core/low, and no file of it does", found)
+
+    def test_a_folder_of_too_many_files(self):
+        (found,) = self.violations({f"src/util/u{i}.hpp": "" for i in range(include_graph.MOST_FILES)})
+        self.assertIn("src/util has 41 files side by side", found)
+
     def test_an_application_that_includes_the_inside(self):
         found = self.violations({"apps/demo/main.cpp": '#include "rma/rma.h"\n#include "core/job.hpp"\n'})
         self.assertEqual(len(found), 1, found)

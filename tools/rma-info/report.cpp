@@ -8,9 +8,9 @@
 #include "devices.hpp"
 #include "rma/rma.h"
 #include "transport/shm/cma_transport.hpp"
-#include "util/memory_limit.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
+#include "util/system/memory_limit.hpp"
 
 namespace rma::info {
 namespace {

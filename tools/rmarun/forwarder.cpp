@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rmarun {
 namespace {

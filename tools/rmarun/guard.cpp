@@ -20,7 +20,7 @@
 #include "rmarun/exit_codes.hpp"
 #include "rmarun/processes.hpp"
 #include "rmarun/signals.hpp"
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rmarun {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "rmarun/binding.hpp"
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rmarun {
 namespace {

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rmarun {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "rmarun/processes.hpp"
-#include "util/wait_board.hpp"
+#include "util/waiting/wait_board.hpp"
 
 namespace rmarun {
 namespace {

@@ -10,7 +10,7 @@
 
 namespace rmarun {
 
-/// The file in which the ranks say what they wait for (util/wait_board.hpp).
+/// The file in which the ranks say what they wait for (util/waiting/wait_board.hpp).
 class Waits {
  public:
   /// Makes the file in rmarun's directory, for the ranks of the job with that PMIx name. Without it, the

@@ -12,7 +12,7 @@
 #include "core/completion/progress_engine.hpp"
 #include "core/completion/requests.hpp"
 #include "util/status.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

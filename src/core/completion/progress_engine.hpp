@@ -13,7 +13,7 @@
 
 #include "core/completion/progress_thread.hpp"
 #include "util/status.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

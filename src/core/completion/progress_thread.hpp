@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "util/background_thread.hpp"
 #include "util/status.hpp"
-#include "util/wait.hpp"
+#include "util/system/background_thread.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "util/spin_lock.hpp"
 #include "util/status.hpp"
+#include "util/waiting/spin_lock.hpp"
 
 namespace rma {
 

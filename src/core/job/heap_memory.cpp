@@ -9,8 +9,8 @@
 
 #include "malloc/window_backing.hpp"
 #include "util/log.hpp"
-#include "util/memory_limit.hpp"
-#include "util/process_limits.hpp"
+#include "util/system/memory_limit.hpp"
+#include "util/system/process_limits.hpp"
 #include "util/text.hpp"
 
 namespace rma {

@@ -15,7 +15,7 @@
 #include "transport/shm/host_peers.hpp"
 #include "util/settings.hpp"
 #include "util/status.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

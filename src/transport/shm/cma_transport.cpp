@@ -11,7 +11,7 @@
 #include <ctime>
 
 #include "transport/shm/wakeup.hpp"
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rma::transport {
 namespace {

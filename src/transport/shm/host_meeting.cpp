@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "util/log.hpp"
-#include "util/network_namespace.hpp"
+#include "util/system/network_namespace.hpp"
 
 namespace rma::transport {
 namespace {

@@ -17,7 +17,7 @@
 #include "transport/shm/host_meeting.hpp"
 #include "transport/shm/wakeup.hpp"
 #include "util/log.hpp"
-#include "util/network_namespace.hpp"
+#include "util/system/network_namespace.hpp"
 
 namespace rma::transport {
 namespace {

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "util/file_memory.hpp"
+#include "util/system/file_memory.hpp"
 
 namespace rma::transport {
 namespace {

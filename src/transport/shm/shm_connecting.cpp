@@ -21,7 +21,7 @@
 
 #include "transport/shm/shm_message_endpoint.hpp"
 #include "util/log.hpp"
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma::transport {
 namespace {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 namespace rma::transport {
 namespace {

@@ -1,4 +1,4 @@
-#include "collectives/agreement.hpp"
+#include "collectives/team/agreement.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

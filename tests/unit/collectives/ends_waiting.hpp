@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 namespace rma {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/exchange.hpp"
-#include "collectives/reduce.hpp"
+#include "collectives/members/reduce.hpp"
+#include "collectives/shared_memory/exchange.hpp"
 #include "thread_memory.hpp"
 #include "threads.hpp"
 

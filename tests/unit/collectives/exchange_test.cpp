@@ -1,4 +1,4 @@
-#include "collectives/exchange.hpp"
+#include "collectives/shared_memory/exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <tuple>
 
-#include "collectives/reduce.hpp"
+#include "collectives/members/reduce.hpp"
 #include "ends_waiting.hpp"
 #include "exchange_player.hpp"
 #include "thread_memory.hpp"

@@ -1,4 +1,4 @@
-#include "collectives/hierarchical_exchange.hpp"
+#include "collectives/shared_memory/hierarchical_exchange.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/leader_transport.hpp"
-#include "collectives/reduce.hpp"
+#include "collectives/members/reduce.hpp"
+#include "collectives/shared_memory/leader_transport.hpp"
 #include "ends_waiting.hpp"
 #include "thread_team_transport.hpp"
 #include "threads.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/plan.hpp"
+#include "collectives/schedules/plan.hpp"
 #include "rma/collectives.h"
 
 // Executes the plans of all members of a team in one thread, in a random order.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../seed.hpp"
-#include "collectives/plans.hpp"
+#include "collectives/schedules/plans.hpp"
 #include "plan_network.hpp"
 
 // What the tests of plans share: numbers of members, random data, and elements whose combination does not commute.

@@ -3,7 +3,7 @@
 
 #include "plans_fixture.hpp"
 
-#include "collectives/reduce.hpp"
+#include "collectives/members/reduce.hpp"
 
 namespace rma {
 namespace {

@@ -1,4 +1,4 @@
-#include "collectives/point_to_point_exchange.hpp"
+#include "collectives/messages/point_to_point_exchange.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/reduce.hpp"
+#include "collectives/members/reduce.hpp"
 #include "thread_team_transport.hpp"
 #include "threads.hpp"
 

@@ -1,4 +1,4 @@
-#include "collectives/point_to_point.hpp"
+#include "collectives/messages/point_to_point.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

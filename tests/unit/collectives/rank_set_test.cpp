@@ -1,4 +1,4 @@
-#include "collectives/rank_set.hpp"
+#include "collectives/members/rank_set.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collectives/rdma_allgather.hpp"
+#include "collectives/rdma/rdma_allgather.hpp"
 
 #include <gtest/gtest.h>
 

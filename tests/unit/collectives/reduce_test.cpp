@@ -1,4 +1,4 @@
-#include "collectives/reduce.hpp"
+#include "collectives/members/reduce.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "collectives/rounds.hpp"
+#include "collectives/shared_memory/rounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collectives/split.hpp"
+#include "collectives/team/split.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

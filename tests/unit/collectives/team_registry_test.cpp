@@ -1,4 +1,4 @@
-#include "collectives/team_registry.hpp"
+#include "collectives/team/team_registry.hpp"
 
 #include <gtest/gtest.h>
 

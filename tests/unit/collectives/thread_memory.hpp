@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/exchange.hpp"
+#include "collectives/shared_memory/exchange.hpp"
 
 /// The memory of members that are threads of one process.
 namespace rma::testing_threads {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/roster.hpp"
-#include "collectives/team_block.hpp"
+#include "collectives/members/roster.hpp"
+#include "collectives/members/team_block.hpp"
 
 // Threads that take the place of a team's processes.
 

@@ -21,7 +21,7 @@
 
 #include "fabric/private_pages.hpp"
 #include "tag_registrar.hpp"
-#include "util/background_thread.hpp"
+#include "util/system/background_thread.hpp"
 
 namespace rma {
 namespace {

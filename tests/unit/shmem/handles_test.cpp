@@ -1,4 +1,4 @@
-#include "shmem/handles.hpp"
+#include "shmem/job/handles.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "shmem/offsets.hpp"
+#include "shmem/memory/offsets.hpp"
 
 #include <gtest/gtest.h>
 

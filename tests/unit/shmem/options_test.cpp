@@ -1,4 +1,4 @@
-#include "shmem/options.hpp"
+#include "shmem/job/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "util/background_thread.hpp"
+#include "util/system/background_thread.hpp"
 
 #include <gtest/gtest.h>
 

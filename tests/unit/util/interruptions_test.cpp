@@ -1,4 +1,4 @@
-#include "util/interruptions.hpp"
+#include "util/system/interruptions.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "util/file_memory.hpp"
+#include "util/system/file_memory.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "util/memory_limit.hpp"
+#include "util/system/memory_limit.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "util/wait.hpp"
+#include "util/waiting/wait.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

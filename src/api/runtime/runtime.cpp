@@ -1,0 +1,197 @@
+#include "api/runtime/runtime.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <new>
+
+#include "core/network/transfers.hpp"
+#include "transport/shm/cma_transport.hpp"
+#include "util/log.hpp"
+
+namespace rma {
+namespace {
+
+/// Opens the paths to memory that is not mapped here.
+std::unique_ptr<RemoteAccess> open_remote_access(const Settings& settings, Job& job,
+                                                 transport::CmaTransport** transport) {
+  const bool allowed = settings.cma == CmaSetting::automatic && transport::CmaTransport::available();
+  const auto card_of = [&job](int rank) -> Result<std::vector<std::byte>> {
+    return transport::CmaTransport::card_of(job.process(rank));
+  };
+  const std::chrono::seconds patience(settings.peer_timeout);
+  auto cma = std::make_unique<transport::CmaTransport>(job.size(), allowed);
+  *transport = cma.get();
+  auto remote_access =
+      std::make_unique<RemoteAccess>(std::move(cma), job.size(), card_of, job.wait_policy(), patience);
+  if (job.has_network()) {
+    auto network = std::make_unique<Network>(
+        settings, remote_access->pending(), job.rails(), job.size(),
+        [&job](int rank) { return job.cards().network(rank); },
+        [&job](const std::byte* address) { return job.memory().own_registration(address); });
+    remote_access->add_network(std::move(network));
+  }
+  return remote_access;
+}
+
+/// Returns how often the helper's thread polls: it polls only if it keeps no rank from running.
+std::uint64_t helper_spins(const Settings& settings, const Job& job) {
+  const auto processors = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  return 2 * job.local_ranks().size() <= processors ? settings.helper_spins : 0;
+}
+
+/// Creates the objects that serve the requests of other ranks and send requests to them.
+void open_requests(Runtime& runtime) {
+  Job& job = *runtime.job;
+  const Settings& settings = runtime.settings;
+  Channel& channel = *runtime.channel;
+  Network* const network = runtime.remote_access->network();
+  PendingOperations& pending = runtime.remote_access->pending();
+  runtime.rpc_client = std::make_unique<RpcClient>(pending, network, channel, job.rails(),
+                                                   settings.helper_buffer, settings.helper_buffers);
+  runtime.rpc_server =
+      std::make_unique<RpcServer>(channel, job.rails(), settings.helper_buffer, settings.helper_buffers);
+  RpcClient& client = *runtime.rpc_client;
+  RpcServer& server = *runtime.rpc_server;
+  runtime.remote_copy = std::make_unique<RemoteCopy>(job, pending, client, server);
+  runtime.remote_access->set_copy_fallback(runtime.remote_copy.get());
+  runtime.remote_atomics = std::make_unique<RemoteAtomics>(*runtime.accumulator, settings.packed_piece,
+                                                           pending, network, client, server);
+  runtime.accumulator->set_remote(runtime.remote_atomics.get());
+  if (network == nullptr) return;
+  network->transfers().set_copy_fallback(runtime.remote_copy.get());
+  runtime.remote_mutexes = std::make_unique<RemoteMutexes>(
+      job.rank(), job.size(), settings, pending, *network, channel, client, server,
+      [&job](std::uint64_t holder) { return holder_ended(job, holder); });
+  runtime.noncontiguous = std::make_unique<Noncontiguous>(job, pending, *network, channel, client);
+}
+
+/// Returns the access to memory of this host by system calls.
+ProcessMemory process_memory(transport::CmaTransport& cma) {
+  return {.read = [&cma](int rank, std::uintptr_t address,
+                         std::span<std::byte> into) { return cma.read(rank, address, into); },
+          .write = [&cma](int rank, std::uintptr_t address,
+                          std::span<const std::byte> from) { return cma.write(rank, address, from); }};
+}
+
+/// Opens two-sided messages, over the channel if there is one.
+Status open_messages(Runtime& runtime) {
+  auto messages = Messages::create(*runtime.job, *runtime.remote_access, runtime.channel.get(),
+                                   process_memory(*runtime.cma));
+  if (!messages.ok()) return std::move(messages).status();
+  runtime.messages = std::move(messages).value();
+  PendingOperations& pending = runtime.remote_access->pending();
+  runtime.schedules =
+      std::make_unique<Schedules>(*runtime.messages, pending, runtime.settings.check_collectives);
+  pending.engine().follow_with(*runtime.schedules);
+  return {};
+}
+
+/// Opens the channel and everything that talks through it, and starts the helper thread. If there is no
+/// memory for messages, starts only the thread that answers processes that connect.
+Status start_helper(Runtime& runtime) {
+  Job& job = *runtime.job;
+  Rails& rails = job.rails();
+  if (rails.count() == 0 && !rails.has_local()) return open_messages(runtime);
+  const std::uint64_t spins = helper_spins(runtime.settings, job);
+  Channel::Options options = Channel::Options::from(runtime.settings, job.size(), spins != 0);
+  options.locals = job.local_ranks();
+  options.local_card = [&job](int rank) { return job.cards().local(rank); };
+  auto opened = Channel::create(rails, job.size(), options);
+  if (!opened.ok()) {
+    log(LogLevel::warn, fmt::format("messages, teams between hosts and operations that need another rank's "
+                                    "helper will be refused: {}",
+                                    opened.status().text()));
+    if (Status status = open_messages(runtime); !status.ok()) return status;
+    return rails.service()->start();
+  }
+  runtime.channel = std::move(opened).value();
+  open_requests(runtime);
+  if (Status status = open_messages(runtime); !status.ok()) return status;
+  runtime.helper = std::make_unique<HelperThread>(*runtime.channel, runtime.remote_access->pending(),
+                                                  rails.service(), spins);
+  return runtime.helper->start();
+}
+
+}  // namespace
+
+Runtime::~Runtime() {
+  // The helper's thread uses objects that are declared after it, so it has to stop before they are destroyed.
+  if (helper != nullptr) helper->stop();
+}
+
+constinit std::atomic<Runtime*> current_runtime = nullptr;
+
+Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootstrap_t* given) {
+  auto settings = read_settings();
+  if (!settings.ok()) return std::move(settings).status();
+  auto runtime = std::make_unique<Runtime>();
+  runtime->settings = settings.value();
+  runtime->counts_before = total_counts();
+
+  auto job = Job::open(runtime->settings, incarnation, given);
+  if (!job.ok()) return std::move(job).status();
+  runtime->job = std::move(job).value();
+  const int rank = runtime->job->rank();
+  if (Status status = open_log(runtime->settings.log, rank); !status.ok()) return status;
+  if (rank == 0 && !runtime->settings.unknown.empty()) log(LogLevel::warn, runtime->settings.unknown);
+  if (const std::string& remark = runtime->job->bootstrap().remark(); !remark.empty()) {
+    log(LogLevel::warn, remark);
+  }
+
+  runtime->remote_access = open_remote_access(runtime->settings, *runtime->job, &runtime->cma);
+  auto accumulator = Accumulator::create(*runtime->job, *runtime->remote_access);
+  if (!accumulator.ok()) return std::move(accumulator).status();
+  runtime->accumulator = std::move(accumulator).value();
+  auto teams = Teams::create(*runtime->job);
+  if (!teams.ok()) return std::move(teams).status();
+  runtime->teams = std::move(teams).value();
+
+  if (Status status = start_helper(*runtime); !status.ok()) return status;
+  if (Status status = runtime->job->connect(); !status.ok()) return status;
+  for (int other = 0; other < runtime->job->size(); ++other) {
+    if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
+  }
+  if (Status status = runtime->messages->start(helper_spins(runtime->settings, *runtime->job));
+      !status.ok()) {
+    return status;
+  }
+  runtime->job->drive_while_waiting(*runtime->schedules);
+  HostMemory host = {
+      .memory = process_memory(*runtime->cma),
+      .permitted = [&access = *runtime->remote_access](int other) { return access.permitted(other); }};
+  if (Status status = runtime->teams->start(*runtime->messages, *runtime->schedules, *runtime->accumulator,
+                                            std::move(host));
+      !status.ok()) {
+    return status;
+  }
+  runtime->places.emplace(*runtime);
+
+  if (!runtime->settings.trace.empty()) {
+    auto trace = Trace::open(path_for_rank(runtime->settings.trace, rank), rank);
+    if (!trace.ok()) return std::move(trace).status();
+    runtime->trace = std::move(trace).value();
+  }
+  return runtime;
+}
+
+void Runtime::report() const try {
+  if (settings.statistics == StatisticsSetting::off) return;
+  const std::string text = settings.statistics == StatisticsSetting::json
+                               ? counts_json(job->rank(), counts_before)
+                               : counts_table(job->rank(), counts_before);
+  if (settings.statistics_file.empty()) {
+    std::fputs(text.c_str(), stderr);
+    return;
+  }
+  const std::string path = path_for_rank(settings.statistics_file, job->rank());
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), &std::fclose);
+  if (file == nullptr || std::fputs(text.c_str(), file.get()) < 0) {
+    log(LogLevel::error, fmt::format("RMA_STATS_FILE: cannot write {}", path));
+  }
+} catch (const std::bad_alloc&) {
+  log(LogLevel::error, "no memory is left to print statistics");
+}
+
+}  // namespace rma

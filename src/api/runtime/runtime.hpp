@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "api/runtime/context_registry.hpp"
+#include "api/runtime/mutex_registry.hpp"
+#include "api/runtime/persistent.hpp"
+#include "api/runtime/wait_places.hpp"
+#include "atomics/accumulate.hpp"
+#include "atomics/remote_atomics.hpp"
+#include "atomics/remote_mutexes.hpp"
+#include "channel/channel.hpp"
+#include "collectives/schedules/schedules.hpp"
+#include "collectives/team/team.hpp"
+#include "core/job/job.hpp"
+#include "core/one_sided/remote_access.hpp"
+#include "helper_thread/helper_thread.hpp"
+#include "helper_thread/rpc_client.hpp"
+#include "helper_thread/rpc_server.hpp"
+#include "messages/messages.hpp"
+#include "strided/noncontiguous.hpp"
+#include "strided/remote_copy.hpp"
+#include "transport/shm/cma_transport.hpp"
+#include "util/settings.hpp"
+#include "util/statistics.hpp"
+#include "util/trace.hpp"
+
+namespace rma {
+
+/// Owns everything that exists between rma_init and rma_finalize. The members are declared from the lowest to
+/// the highest: each may use those declared before it, and they are destroyed in the opposite order.
+struct Runtime {
+  Settings settings;
+  std::unique_ptr<Job> job;
+  std::unique_ptr<RemoteAccess> remote_access;  ///< the paths to memory that is not mapped here
+  transport::CmaTransport* cma = nullptr;       ///< the transport of `remote_access` within the host
+  std::unique_ptr<Channel> channel;             ///< null in a job of one rank, or without memory for messages
+  std::unique_ptr<RpcClient> rpc_client;        ///< this and the next are null without a channel
+  std::unique_ptr<RpcServer> rpc_server;
+  std::unique_ptr<HelperThread> helper;  ///< null without a channel
+  std::unique_ptr<Accumulator> accumulator;
+  std::unique_ptr<RemoteCopy> remote_copy;  ///< this and the next are null without a channel
+  std::unique_ptr<RemoteAtomics> remote_atomics;
+  std::unique_ptr<RemoteMutexes> remote_mutexes;  ///< this and the next are null without a channel or network
+  std::unique_ptr<Noncontiguous> noncontiguous;
+  /// Collectives under way, by `messages`. Declared before that, because its progress thread uses them.
+  std::unique_ptr<Schedules> schedules;
+  std::unique_ptr<Messages> messages;
+  PersistentOperations persistents;
+  std::unique_ptr<Teams> teams;
+  MutexRegistry mutexes;
+  ContextRegistry contexts;
+  std::unique_ptr<Trace> trace;  ///< null unless the settings ask for a trace
+  std::array<std::uint64_t, kCounters> counts_before = {};
+  std::optional<JobPlaces> places;  ///< names what threads wait for
+
+  /// Joins the job of the launcher, or that of `given` if it is not null. Collective.
+  [[nodiscard]] static Result<std::unique_ptr<Runtime>> open(int incarnation,
+                                                             const rma_bootstrap_t* given = nullptr);
+  ~Runtime();
+  [[nodiscard]] TransferPaths transfer_paths() const { return {*job, *remote_access, noncontiguous.get()}; }
+  /// Prints the statistics, if the settings ask for them. Local; never fails the job.
+  void report() const;
+};
+
+/// The current runtime; null before rma_init and after rma_finalize. It is stored with release order when it
+/// is complete.
+extern constinit std::atomic<Runtime*> current_runtime;
+
+}  // namespace rma

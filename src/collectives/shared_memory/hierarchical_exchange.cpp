@@ -1,0 +1,321 @@
+#include "collectives/shared_memory/hierarchical_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace rma {
+namespace {
+
+constexpr int kLeaderPlace = 0;
+
+/// Returns the distance of vectors of `bytes` bytes that an operator finds aligned, as rma_reducer_t says.
+constexpr std::size_t aligned(std::size_t bytes) {
+  constexpr std::size_t kAlignment = 64;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// Returns the number of elements of all blocks of a reduce-scatter of `members` members.
+std::size_t elements_of(const rma_collective_t& collective, std::size_t members) {
+  if (collective.counts == nullptr) return collective.count * members;
+  std::size_t all = 0;
+  for (const std::size_t count : std::span(collective.counts, members)) all += count;
+  return all;
+}
+
+}  // namespace
+
+bool HierarchicalExchange::has_form(const rma_collective_t& collective) const {
+  const rma_reducer_t& reducer = collective.reducer;
+  const bool combines = reducer.element_bytes <= TeamBlock::kPieceBytes;
+  const bool ordered = combines && (reducer.commutes != 0 || hosts_.consecutive());
+  const std::size_t all = members() * collective.bytes;
+  const std::size_t vector = aligned(collective.count * reducer.element_bytes);
+  switch (collective.kind) {
+    case RMA_COLLECTIVE_BARRIER:
+    case RMA_COLLECTIVE_BROADCAST:
+      return true;
+    case RMA_COLLECTIVE_REDUCE:
+    case RMA_COLLECTIVE_ALLREDUCE:
+      return ordered;
+    case RMA_COLLECTIVE_ALLGATHER:
+      return collective.uneven == 0 && (hosts_.consecutive() || all <= kScratch);
+    case RMA_COLLECTIVE_GATHER:
+    case RMA_COLLECTIVE_SCATTER:
+      return collective.uneven == 0 && all <= kScratch;
+    case RMA_COLLECTIVE_REDUCE_SCATTER:
+      return ordered && elements_of(collective, members()) <= kScratch / reducer.element_bytes;
+    case RMA_COLLECTIVE_SCAN:
+    case RMA_COLLECTIVE_EXSCAN:
+      // The totals of all hosts, and of those before this one, are in the scratch.
+      return combines && hosts_.consecutive() && vector <= TeamBlock::kPieceBytes &&
+             vector * (static_cast<std::size_t>(hosts_.hosts()) + 1) <= kScratch;
+    default:
+      return false;
+  }
+}
+
+Status HierarchicalExchange::run(const rma_collective_t& collective, bool& done) {
+  done = has_form(collective);
+  if (!done) return {};
+  switch (collective.kind) {
+    case RMA_COLLECTIVE_BARRIER:
+      return barrier();
+    case RMA_COLLECTIVE_BROADCAST:
+      return broadcast(collective.dst, collective.bytes, collective.root);
+    case RMA_COLLECTIVE_GATHER:
+      return gather(collective);
+    case RMA_COLLECTIVE_SCATTER:
+      return scatter(collective);
+    case RMA_COLLECTIVE_ALLGATHER:
+      return allgather(collective);
+    case RMA_COLLECTIVE_REDUCE:
+      return reduce(collective);
+    case RMA_COLLECTIVE_ALLREDUCE:
+      return allreduce(static_cast<std::byte*>(collective.dst), static_cast<const std::byte*>(collective.src),
+                       collective.count, collective.reducer);
+    case RMA_COLLECTIVE_REDUCE_SCATTER:
+      return reduce_scatter(collective);
+    case RMA_COLLECTIVE_SCAN:
+      return scan(collective, false);
+    case RMA_COLLECTIVE_EXSCAN:
+      return scan(collective, true);
+    default:
+      done = false;
+      return {};
+  }
+}
+
+Status HierarchicalExchange::broadcast_within(std::byte* buffer, std::size_t bytes, int root) {
+  if (within_ == nullptr) return {};
+  rma_collective_t collective = {};
+  collective.kind = RMA_COLLECTIVE_BROADCAST;
+  collective.root = root;
+  collective.dst = buffer;
+  collective.bytes = bytes;
+  bool done = false;
+  Status status = within_->run(collective, done);
+  for (std::size_t begin = 0; status.ok() && !done && begin < bytes; begin += TeamBlock::kPieceBytes) {
+    bool piece_done = false;
+    collective.dst = buffer + begin;
+    collective.bytes = std::min(TeamBlock::kPieceBytes, bytes - begin);
+    status = within_->run(collective, piece_done);
+  }
+  return status;
+}
+
+Status HierarchicalExchange::reduce_within(std::byte* dst, const std::byte* src, std::size_t count,
+                                           const rma_reducer_t& reducer) {
+  if (within_ == nullptr) {
+    if (dst != src && count != 0) std::memcpy(dst, src, count * reducer.element_bytes);
+    return {};
+  }
+  rma_collective_t collective = {};
+  collective.kind = RMA_COLLECTIVE_REDUCE;
+  collective.root = kLeaderPlace;
+  collective.dst = leads() ? dst : nullptr;
+  collective.src = src;
+  collective.count = count;
+  collective.reducer = reducer;
+  bool done = false;
+  Status status = within_->run(collective, done);
+  const std::size_t most = TeamBlock::kPieceBytes / reducer.element_bytes;
+  for (std::size_t begin = 0; status.ok() && !done && begin < count; begin += most) {
+    bool piece_done = false;
+    collective.dst = leads() ? dst + begin * reducer.element_bytes : nullptr;
+    collective.src = src + begin * reducer.element_bytes;
+    collective.count = std::min(most, count - begin);
+    status = within_->run(collective, piece_done);
+  }
+  return status;
+}
+
+Status HierarchicalExchange::gather_within(std::byte* dst, const std::byte* src, std::size_t bytes) {
+  if (within_ == nullptr) {
+    if (dst != src && bytes != 0) std::memcpy(dst, src, bytes);
+    return {};
+  }
+  rma_collective_t collective = {};
+  collective.kind = RMA_COLLECTIVE_GATHER;
+  collective.root = kLeaderPlace;
+  collective.dst = dst;
+  collective.src = src;
+  collective.bytes = bytes;
+  bool done = false;
+  Status status = within_->run(collective, done);
+  collective.uneven = 1;
+  collective.dst_blocks = places_.data();
+  for (std::size_t begin = 0; status.ok() && !done && begin < bytes; begin += TeamBlock::kPieceBytes) {
+    bool piece_done = false;
+    collective.src = src + begin;
+    collective.bytes = std::min(TeamBlock::kPieceBytes, bytes - begin);
+    for (std::size_t place = 0; place < static_cast<std::size_t>(hosts_.size_of(host_)); ++place) {
+      places_[place] = {.address = dst + place * bytes + begin, .bytes = collective.bytes};
+    }
+    status = within_->run(collective, piece_done);
+  }
+  return status;
+}
+
+Status HierarchicalExchange::barrier() {
+  if (within_ != nullptr) {
+    if (Status met = within_->barrier(); !met.ok()) return met;
+  }
+  if (leads()) {
+    if (Status met = between_->barrier(); !met.ok()) return met;
+  }
+  return within_ != nullptr ? within_->barrier() : Status();
+}
+
+Status HierarchicalExchange::broadcast(void* buffer, std::size_t bytes, int root) {
+  auto* const data = static_cast<std::byte*>(buffer);
+  const int from = hosts_.host_of(root);
+  const int root_place = hosts_.place_of(root);
+  const bool to_leader = host_ == from && root_place != kLeaderPlace;
+  if (to_leader) {
+    if (Status status = broadcast_within(data, bytes, root_place); !status.ok()) return status;
+  }
+  if (leads()) {
+    if (Status status = between_->broadcast(data, bytes, from); !status.ok()) return status;
+  }
+  return to_leader ? Status() : broadcast_within(data, bytes, kLeaderPlace);
+}
+
+Status HierarchicalExchange::reduce(const rma_collective_t& collective) {
+  const rma_reducer_t& reducer = collective.reducer;
+  const bool is_root = member_ == collective.root;
+  const int to = hosts_.host_of(collective.root);
+  const bool from_leader = host_ == to && hosts_.place_of(collective.root) != kLeaderPlace;
+  const std::size_t most = kScratch / reducer.element_bytes;
+  for (std::size_t first = 0; first < collective.count; first += most) {
+    const std::size_t count = std::min(most, collective.count - first);
+    const std::size_t begin = first * reducer.element_bytes;
+    const auto* const src = static_cast<const std::byte*>(collective.src) + begin;
+    std::byte* const sum = is_root ? static_cast<std::byte*>(collective.dst) + begin : scratch_;
+    if (Status status = reduce_within(sum, src, count, reducer); !status.ok()) return status;
+    if (leads()) {
+      if (Status status = between_->reduce(sum, sum, count, reducer, to); !status.ok()) return status;
+    }
+    if (!from_leader) continue;
+    Status status = broadcast_within(sum, count * reducer.element_bytes, kLeaderPlace);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status HierarchicalExchange::allreduce(std::byte* dst, const std::byte* src, std::size_t count,
+                                       const rma_reducer_t& reducer) {
+  if (Status status = reduce_within(dst, src, count, reducer); !status.ok()) return status;
+  if (leads()) {
+    if (Status status = between_->allreduce(dst, dst, count, reducer); !status.ok()) return status;
+  }
+  return broadcast_within(dst, count * reducer.element_bytes, kLeaderPlace);
+}
+
+Status HierarchicalExchange::gather_at_leaders(std::byte* all, const std::byte* src, std::size_t bytes) {
+  const auto place_of = [&](int host) { return static_cast<std::size_t>(hosts_.before(host)) * bytes; };
+  std::byte* const ours = all + place_of(host_);
+  if (Status status = gather_within(ours, src, bytes); !status.ok()) return status;
+  if (!leads()) return {};
+  if (hosts_.even()) {
+    return between_->allgather(all, ours, static_cast<std::size_t>(hosts_.size_of(host_)) * bytes);
+  }
+  for (int host = 0; host <= hosts_.hosts(); ++host) {
+    offsets_[static_cast<std::size_t>(host)] = place_of(host);
+  }
+  return between_->allgather_uneven(all, offsets_);
+}
+
+void HierarchicalExchange::in_team_order(std::byte* dst, const std::byte* all, std::size_t bytes) const {
+  if (bytes == 0) return;
+  for (const int member : hosts_.order()) {
+    std::memcpy(dst + static_cast<std::size_t>(member) * bytes, all, bytes);
+    all += bytes;
+  }
+}
+
+Status HierarchicalExchange::allgather(const rma_collective_t& collective) {
+  auto* const dst = static_cast<std::byte*>(collective.dst);
+  std::byte* const all = hosts_.consecutive() ? dst : scratch_;
+  const std::size_t bytes = collective.bytes;
+  Status status = gather_at_leaders(all, static_cast<const std::byte*>(collective.src), bytes);
+  if (status.ok()) status = broadcast_within(all, members() * bytes, kLeaderPlace);
+  if (status.ok() && all != dst) in_team_order(dst, all, bytes);
+  return status;
+}
+
+Status HierarchicalExchange::gather(const rma_collective_t& collective) {
+  const std::size_t bytes = collective.bytes;
+  const int root = collective.root;
+  Status status = gather_at_leaders(scratch_, static_cast<const std::byte*>(collective.src), bytes);
+  if (status.ok() && host_ == hosts_.host_of(root) && hosts_.place_of(root) != kLeaderPlace) {
+    status = broadcast_within(scratch_, members() * bytes, kLeaderPlace);
+  }
+  if (status.ok() && member_ == root) in_team_order(static_cast<std::byte*>(collective.dst), scratch_, bytes);
+  return status;
+}
+
+Status HierarchicalExchange::scatter(const rma_collective_t& collective) {
+  // All members get all blocks, which are few bytes. The root's source is only read.
+  const std::size_t bytes = collective.bytes;
+  auto* const all = member_ == collective.root
+                        ? const_cast<std::byte*>(static_cast<const std::byte*>(collective.src))
+                        : scratch_;
+  Status status = broadcast(all, members() * bytes, collective.root);
+  const std::byte* const mine = all + static_cast<std::size_t>(member_) * bytes;
+  if (status.ok() && bytes != 0 && collective.dst != mine) std::memcpy(collective.dst, mine, bytes);
+  return status;
+}
+
+Status HierarchicalExchange::reduce_scatter(const rma_collective_t& collective) {
+  const std::size_t size = collective.reducer.element_bytes;
+  const auto me = static_cast<std::size_t>(member_);
+  Status status = allreduce(scratch_, static_cast<const std::byte*>(collective.src),
+                            elements_of(collective, members()), collective.reducer);
+  const std::size_t count = collective.counts != nullptr ? collective.counts[me] : collective.count;
+  if (status.ok() && count != 0) {
+    std::memcpy(collective.dst, scratch_ + elements_of(collective, me) * size, count * size);
+  }
+  return status;
+}
+
+Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclusive) {
+  const rma_reducer_t& reducer = collective.reducer;
+  const std::size_t bytes = collective.count * reducer.element_bytes;
+  const auto* const src = static_cast<const std::byte*>(collective.src);
+  auto* const dst = static_cast<std::byte*>(collective.dst);
+  if (bytes == 0) return {};
+  const std::size_t stride = aligned(bytes);
+  const auto total_of = [&](int host) { return scratch_ + static_cast<std::size_t>(host) * stride; };
+  // The source may be the destination of the scan, so it is reduced first.
+  if (Status status = reduce_within(total_of(host_), src, collective.count, reducer); !status.ok()) {
+    return status;
+  }
+  if (leads()) {
+    Status status = between_->allgather(scratch_, total_of(host_), stride);
+    if (!status.ok()) return status;
+  }
+  if (within_ != nullptr) {
+    bool done = false;
+    if (Status status = within_->run(collective, done); !status.ok()) return status;
+  } else if (!exclusive && dst != src) {
+    std::memcpy(dst, src, bytes);
+  }
+  if (host_ == 0) return {};
+  std::byte* const before = total_of(hosts_.hosts());
+  if (leads()) {
+    std::memcpy(before, total_of(host_ - 1), bytes);
+    for (int host = host_ - 2; host >= 0; --host) {
+      reducer.combine(total_of(host), before, collective.count, reducer.context);
+    }
+  }
+  if (Status status = broadcast_within(before, bytes, kLeaderPlace); !status.ok()) return status;
+  if (exclusive && leads()) {
+    std::memcpy(dst, before, bytes);
+  } else {
+    reducer.combine(before, dst, collective.count, reducer.context);
+  }
+  return {};
+}
+
+}  // namespace rma

@@ -1,0 +1,71 @@
+#include "util/system/memory_limit.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace rma {
+namespace {
+
+constexpr std::uint64_t kNone = UINT64_MAX;
+
+/// Returns the number in a file; kNone if there is no such file, or if it contains the word "max".
+std::uint64_t number_in(const std::filesystem::path& file) {
+  std::uint64_t number = 0;
+  std::ifstream stream(file);
+  return stream >> number ? number : kNone;
+}
+
+/// Returns the lowest limit that `file` contains in the group at `path` below `mount` and in all groups
+/// around it. In a container, `mount` may be the container's own group while `path` is a path of the host
+/// that does not exist here.
+std::uint64_t lowest(const std::filesystem::path& mount, std::filesystem::path path, const char* file) {
+  std::uint64_t limit = number_in(mount / file);
+  for (path = path.relative_path(); !path.empty(); path = path.parent_path()) {
+    limit = std::min(limit, number_in(mount / path / file));
+  }
+  return limit;
+}
+
+/// Returns whether `name` is one of the words of a list that is separated by commas.
+bool contains(std::string_view list, std::string_view name) {
+  while (true) {
+    const std::size_t comma = list.find(',');
+    if (list.substr(0, comma) == name) return true;
+    if (comma == std::string_view::npos) return false;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+std::uint64_t control_group_limit(const std::filesystem::path& root) {
+  const std::filesystem::path mount = root / "sys/fs/cgroup";
+  std::uint64_t limit = kNone;
+  std::ifstream groups(root / "proc/self/cgroup");
+  std::string line;
+  while (std::getline(groups, line)) {  // number:controllers:path, cgroups(7)
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
+    const std::filesystem::path path = line.substr(second + 1);
+    if (controllers.empty()) {
+      limit = std::min(limit, lowest(mount, path, "memory.max"));
+    } else if (contains(controllers, "memory")) {
+      limit = std::min(limit, lowest(mount / "memory", path, "memory.limit_in_bytes"));
+    }
+  }
+  return limit;
+}
+
+std::uint64_t usable_memory() {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(pages * page_bytes, control_group_limit("/"));
+}
+
+}  // namespace rma
