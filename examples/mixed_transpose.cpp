@@ -1,6 +1,7 @@
-// ARMCI, OpenSHMEM and MPI in one program, on one job and the same memory. A matrix is distributed by rows with ARMCI,
-// as Global Arrays does it. The ranks transpose it block by block: an atomic counter of SHMEM, a static variable, gives
-// out the blocks; strided gets and puts of ARMCI move them; a window of MPI and a reduction check the result.
+// ARMCI, OpenSHMEM and MPI in one program, on one job and the same memory. A matrix is distributed by rows
+// with ARMCI, as Global Arrays does it. The ranks transpose it block by block: an atomic counter of SHMEM, a
+// static variable, gives out the blocks; strided gets and puts of ARMCI move them; a window of MPI and a
+// reduction check the result.
 //
 //   rmarun -n 4 example-mixed_transpose
 
@@ -38,7 +39,8 @@ class Matrix {
     return static_cast<double*>(parts_[static_cast<std::size_t>(rank)]);
   }
 
-  // Copy a block of kBlock x kBlock elements, whose first one is (row, column), from and to the rank that has it.
+  // Copy a block of kBlock x kBlock elements, whose first one is (row, column), from and to the rank that has
+  // it.
   void get(int row, int column, double* block) const {
     auto [stride, dense, counts] = shape();
     ARMCI_GetS(at(row, column), &stride, block, &dense, counts.data(), 1, row / kRowsPerRank);
@@ -90,7 +92,8 @@ long transpose(const Matrix& from, const Matrix& to) {
   return taken;
 }
 
-// Reads the next rank's part through a window of MPI over ARMCI's memory. Returns the number of wrong elements.
+// Reads the next rank's part through a window of MPI over ARMCI's memory. Returns the number of wrong
+// elements.
 long count_wrong(const Matrix& result, int me, int ranks) {
   const int owner = (me + 1) % ranks;
   const int elements = kRowsPerRank * result.rows();

@@ -1,7 +1,7 @@
 /**
  * @file calls.hpp
- * One collective call of each kind with its buffers, and the check of its results. All data are doubles, in memory that
- * the program has from malloc, as in most programs.
+ * One collective call of each kind with its buffers, and the check of its results. All data are doubles, in
+ * memory that the program has from malloc, as in most programs.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace rma::bench {
 
-/** A kind of collective call. `bytes` below is the size of one block: all data of a broadcast or a reduction, and what
- * one rank sends to one other rank in the calls that have a block for each rank. */
+/** A kind of collective call. `bytes` below is the size of one block: all data of a broadcast or a reduction,
+ * and what one rank sends to one other rank in the calls that have a block for each rank. */
 enum class Call {
   barrier,
   bcast,
@@ -80,7 +80,8 @@ class CallBuffers {
     }
   }
 
-  /** Makes the call with each of the first and the last rank as the root. Returns whether the results are right. */
+  /** Makes the call with each of the first and the last rank as the root. Returns whether the results are
+   * right. */
   bool is_right() { return right_with_root(0) && right_with_root(size_ - 1); }
 
  private:

@@ -78,8 +78,8 @@ void call_suite(MpiMeasure& measure) {
   }
 }
 
-/** An MPI_Iallreduce of 1 MiB, beside as much computing as the blocking call takes: the rank calls MPI_Test eight times
- * meanwhile. The row is the time of both; its control is the computing alone. */
+/** An MPI_Iallreduce of 1 MiB, beside as much computing as the blocking call takes: the rank calls MPI_Test
+ * eight times meanwhile. The row is the time of both; its control is the computing alone. */
 void overlap_suite(MpiMeasure& measure) {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   constexpr int kCount = static_cast<int>(kBytes / sizeof(double));

@@ -164,7 +164,8 @@ requires(Member<B> || Messenger<B>) class Measure {
   }
 
  private:
-  /** Measures rows, and notes in them the greatest distance of the first two ranks' processors. Collective. */
+  /** Measures rows, and notes in them the greatest distance of the first two ranks' processors.
+   * Collective. */
   template <typename Rows>
   void placed(Rows&& rows) {
     const std::size_t first = report_.rows.size();

@@ -1,12 +1,12 @@
 /**
  * @file placement.h
- * How far the processors of ranks 0 and 1 are from each other while a row is measured. A virtual machine's processors
- * move: a cache line takes 40 ns between them now and 160 ns a second later, and every row with them. compare_table.py
- * holds rows against each other that were measured at the same distance.
+ * How far the processors of ranks 0 and 1 are from each other while a row is measured. A virtual machine's
+ * processors move: a cache line takes 40 ns between them now and 160 ns a second later, and every row with
+ * them. compare_table.py holds rows against each other that were measured at the same distance.
  *
- * The two ranks bounce a flag in a file that both map, because the measured libraries have no memory in common. The file
- * is named by the environment variable BENCH_PLACEMENT and has at least 8 bytes of zeros. Without it nothing is measured.
- * In C, because programs in C measure as well.
+ * The two ranks bounce a flag in a file that both map, because the measured libraries have no memory in
+ * common. The file is named by the environment variable BENCH_PLACEMENT and has at least 8 bytes of zeros.
+ * Without it nothing is measured. In C, because programs in C measure as well.
  */
 #pragma once
 
@@ -40,8 +40,8 @@ static inline struct placement placement_open(int rank) {
   return placement;
 }
 
-/** Ranks 0 and 1 call it at the same time; other ranks may call it too. Returns the time in nanoseconds in which a cache
- * line crosses from one processor to the other, and 0 if it is not measured. */
+/** Ranks 0 and 1 call it at the same time; other ranks may call it too. Returns the time in nanoseconds in
+ * which a cache line crosses from one processor to the other, and 0 if it is not measured. */
 static inline double placement_crossing(struct placement* placement) {
   enum { kRounds = 100 };
   struct timespec start, end;

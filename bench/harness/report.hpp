@@ -36,7 +36,8 @@ struct Report {
   /** Prints a table to standard output. */
   void print() const;
   /** Writes {"backend", "ranks", "rows": [{"suite", "row", "form", "unit", "bytes", "median", "min", "q1",
-   * "q3", "samples", "crossing"}]} to `file`, or to standard output for "-". Returns false if it cannot be written. */
+   * "q3", "samples", "crossing"}]} to `file`, or to standard output for "-". Returns false if it cannot be
+   * written. */
   [[nodiscard]] bool write_json(const std::string& file) const;
 };
 

@@ -1,12 +1,13 @@
-/* Measures calls of OpenSHMEM between PE 0 and PE 1, on the symmetric heap and on static data. It uses OpenSHMEM 1.4
- * only, so that it measures other implementations too: bench/compare.sh --suite shmem.
+/* Measures calls of OpenSHMEM between PE 0 and PE 1, on the symmetric heap and on static data. It uses
+ * OpenSHMEM 1.4 only, so that it measures other implementations too: bench/compare.sh --suite shmem.
  *
  * usage: rmarun -n 2 shmem-bench [--json FILE] [--quick] [--no-cswap] [--suite shmem]
  *   --json FILE    write the rows as JSON too
  *   --quick        a tenth of the calls: shows that it works, measures little
  *   --no-cswap     leave compare-and-swap out, which Debian's OpenSHMEM aborts in
  *   --suite shmem  the only suite; for bench/compare.sh
- * Each line has the call, where its memory is, and the time of one call in nanoseconds: the median of several samples. */
+ * Each line has the call, where its memory is, and the time of one call in nanoseconds: the median of several
+ * samples. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

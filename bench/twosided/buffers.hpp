@@ -13,8 +13,8 @@
 
 namespace rma::bench {
 
-/** The memory of the cold buffers of one direction: several times the last-level cache of common servers. A quick
- * run, which measures nothing, takes less. */
+/** The memory of the cold buffers of one direction: several times the last-level cache of common servers. A
+ * quick run, which measures nothing, takes less. */
 inline std::size_t cold_bytes(bool quick) { return std::size_t{quick ? 16U : 128U} << 20; }
 
 /** Buffers of one size, which messages take in turn. */
@@ -22,8 +22,8 @@ class Rotation {
  public:
   /** A single buffer at `memory`. */
   Rotation(char* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
-  /** As many buffers as fit into `capacity` bytes. Each begins on a page of its own, and in another set of the
-   * caches than the one before. */
+  /** As many buffers as fit into `capacity` bytes. Each begins on a page of its own, and in another set of
+   * the caches than the one before. */
   Rotation(char* memory, std::size_t bytes, std::size_t capacity)
       : memory_(memory),
         bytes_(bytes),

@@ -1,7 +1,7 @@
 /**
  * @file pair.hpp
- * The rows of two ranks: latency, bandwidth in one and in both directions, and message rate, with hot and cold
- * buffers, a wildcard, and many receives that do not match. Ranks beyond the second only wait.
+ * The rows of two ranks: latency, bandwidth in one and in both directions, and message rate, with hot and
+ * cold buffers, a wildcard, and many receives that do not match. Ranks beyond the second only wait.
  */
 #pragma once
 

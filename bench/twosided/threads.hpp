@@ -12,7 +12,8 @@
 
 namespace rma::bench {
 
-/** Two threads that call work(0) and work(1) at the same time, again and again. The first one is the caller's. */
+/** Two threads that call work(0) and work(1) at the same time, again and again. The first one is the
+ * caller's. */
 template <typename Work>
 class TwoThreads {
  public:

@@ -2,10 +2,11 @@
  * @file atomic.hpp
  * Atomic read-modify-write on integers of 4 and 8 bytes in any rank's memory.
  *
- * Functions without a suffix block until the operation is complete. Those that end in _nb return a Request, and those
- * that end in _nbi are complete after the next fence (see rma_atomic64_nb); they store the value before into `*old`,
- * unless `old` is null. All functions are thread-safe. Every function throws ArgumentError if the rank or the address
- * is wrong, or if the address is not a multiple of the integer's size.
+ * Functions without a suffix block until the operation is complete. Those that end in _nb return a Request,
+ * and those that end in _nbi are complete after the next fence (see rma_atomic64_nb); they store the value
+ * before into `*old`, unless `old` is null. All functions are thread-safe. Every function throws
+ * ArgumentError if the rank or the address is wrong, or if the address is not a multiple of the integer's
+ * size.
  */
 #ifndef RMA_ATOMIC_HPP
 #define RMA_ATOMIC_HPP

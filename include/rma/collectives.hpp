@@ -1,11 +1,11 @@
 /**
  * @file collectives.hpp
- * Collective operations on teams that go on while the program computes, and those that Team has not. The rules are
- * those of collectives.h.
+ * Collective operations on teams that go on while the program computes, and those that Team has not. The
+ * rules are those of collectives.h.
  *
- * Every function is collective over the team. A `_nb` form returns a Request; the program leaves the buffers alone
- * until it has waited for that. Roots are team ranks. All forms throw ArgumentError if a root or an operator is
- * wrong, and PeerLostError if a member is lost.
+ * Every function is collective over the team. A `_nb` form returns a Request; the program leaves the buffers
+ * alone until it has waited for that. Roots are team ranks. All forms throw ArgumentError if a root or an
+ * operator is wrong, and PeerLostError if a member is lost.
  */
 #ifndef RMA_COLLECTIVES_HPP
 #define RMA_COLLECTIVES_HPP
@@ -94,8 +94,8 @@ template <class T>
   return detail::begin(rma_allgather_nb, team.handle(), dst.data(), src.data(), src.size_bytes());
 }
 
-/** Copies block i of member j's `src` to block j of member i's `dst`. The spans are equally long, and their length
- *  is a multiple of the number of members. */
+/** Copies block i of member j's `src` to block j of member i's `dst`. The spans are equally long, and their
+ *  length is a multiple of the number of members. */
 template <class T>
 void alltoall(const Team& team, std::span<T> dst, std::span<const std::type_identity_t<T>> src) {
   static_assert(Transferable<T>);

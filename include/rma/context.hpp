@@ -13,15 +13,16 @@
 namespace rma::inline v0 {
 
 /**
- * A completion context: fence() and fence_all() of a thread that uses it wait for the operations that were issued in
- * it, and for no others (see rma_context_create). A thread uses it through a ContextScope. No thread uses the context
- * when it is destroyed.
+ * A completion context: fence() and fence_all() of a thread that uses it wait for the operations that were
+ * issued in it, and for no others (see rma_context_create). A thread uses it through a ContextScope. No
+ * thread uses the context when it is destroyed.
  */
 class Context {
  public:
   /** Throws Error (RMA_ERR_NO_MEMORY). */
   Context() { check(rma_context_create(&handle_)); }
-  /** Completes the operations of the context. Errors are lost: call fence_all() within the context to see them. */
+  /** Completes the operations of the context. Errors are lost: call fence_all() within the context to see
+   * them. */
   ~Context() {
     if (handle_ != RMA_CONTEXT_DEFAULT) static_cast<void>(rma_context_free(&handle_));
   }

@@ -50,9 +50,9 @@ static __inline__ void* rma_direct_address(const void* address, size_t bytes, in
   return (char*)address + peer->delta;
 }
 
-/** Wakes the threads of `rank` that sleep in rma_wait_until, rma_wait_for and their relatives, because this thread has
- *  stored to memory of the rank that it has mapped. Costs a load if nobody sleeps. The functions of this library do it
- *  themselves; a program does it after its own stores (rma_map). */
+/** Wakes the threads of `rank` that sleep in rma_wait_until, rma_wait_for and their relatives, because this
+ *  thread has stored to memory of the rank that it has mapped. Costs a load if nobody sleeps. The functions
+ *  of this library do it themselves; a program does it after its own stores (rma_map). */
 static __inline__ void rma_wake_after_store(int rank) {
   /* For the compiler. The sleeper has the processor ordered (rma_wake in rma.h). */
   __atomic_signal_fence(__ATOMIC_SEQ_CST);

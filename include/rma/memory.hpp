@@ -208,7 +208,8 @@ template <class T>
   return {static_cast<T*>(address), rma_rank()};
 }
 
-/** The memory of this process that is aliased, or would be had the alias not been refused (rma_alias_range). */
+/** The memory of this process that is aliased, or would be had the alias not been refused
+ * (rma_alias_range). */
 struct AliasRange {
   std::span<std::byte> memory;  /**< empty if no alias was asked for */
   std::byte* in_heap = nullptr; /**< where the memory lies in the heap; null if it does not */

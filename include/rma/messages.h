@@ -3,24 +3,25 @@
  * Two-sided messages between the ranks of a job, beside the one-sided operations of rma.h. The two share
  * requests, errors and progress: rma_wait_any may wait for puts and for receives at once.
  *
- * A message goes from one rank to another. It has a *context*, a number that separates messages of one part of
- * a program from those of others, and a *tag* of the sender's choice. A receive names a context, and a source
- * and a tag or wildcards for them. The rules by which receives and messages match are those of MPI (MPI 4.1,
- * section 3.5): within a context, messages from one rank are received in the order of sending by receives that
- * fit them, and a message matches the receive that was posted first among those that fit.
+ * A message goes from one rank to another. It has a *context*, a number that separates messages of one part
+ * of a program from those of others, and a *tag* of the sender's choice. A receive names a context, and a
+ * source and a tag or wildcards for them. The rules by which receives and messages match are those of MPI
+ * (MPI 4.1, section 3.5): within a context, messages from one rank are received in the order of sending by
+ * receives that fit them, and a message matches the receive that was posted first among those that fit.
  *
  * These conventions hold for every function here, besides those of rma.h:
  *  - `bytes` may be 0, with any pointer. Tags are 0 or greater. Contexts up to RMA_CONTEXT_LAST are the
  *    program's; librma and interfaces over it use the others.
  *  - A rank may send to itself.
- *  - A send may return before the message is received, if it is short and the receiver has room. A program must
- *    not depend on that: a send to a rank that never receives may wait for ever.
+ *  - A send may return before the message is received, if it is short and the receiver has room. A program
+ *    must not depend on that: a send to a rank that never receives may wait for ever.
  *  - A call that waits takes in other messages meanwhile. No other thread is needed for progress.
  *  - `info` may be null. The call or, for a nonblocking receive, the end of the operation fills it.
- *  - Receives return, besides the errors of rma.h, RMA_ERR_TRUNCATED if the message is longer than the buffer.
- *    The buffer then holds the beginning of the message, and `info->bytes` is the message's whole size.
- *  - If a rank is lost, sends to it and receives from it fail with RMA_ERR_PEER_LOST. Receives from any source
- *    fail as well, because the message that they wait for may never come.
+ *  - Receives return, besides the errors of rma.h, RMA_ERR_TRUNCATED if the message is longer than the
+ *    buffer. The buffer then holds the beginning of the message, and `info->bytes` is the message's whole
+ *    size.
+ *  - If a rank is lost, sends to it and receives from it fail with RMA_ERR_PEER_LOST. Receives from any
+ *    source fail as well, because the message that they wait for may never come.
  */
 #ifndef RMA_MESSAGES_H
 #define RMA_MESSAGES_H
@@ -49,8 +50,8 @@ typedef struct rma_message_info {
   size_t bytes; /**< the size of the message as it was sent */
 } rma_message_info_t;
 
-/** A message that rma_mprobe has found and taken out of the matching. Only rma_mrecv receives it. The handle is
- *  local: it is valid in this process only. */
+/** A message that rma_mprobe has found and taken out of the matching. Only rma_mrecv receives it. The handle
+ *  is local: it is valid in this process only. */
 typedef struct rma_message* rma_message_t;
 
 /** Sends `bytes` bytes at `src` to `rank`. Returns when the caller may reuse `src`. Returns RMA_ERR_RANK,
@@ -59,7 +60,8 @@ rma_status_t rma_send(const void* src, size_t bytes, int rank, int tag, uint32_t
 /** Starts an rma_send and returns. The caller may reuse `src` after it has waited for `*request`. */
 rma_status_t rma_send_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
                          rma_request_t* request);
-/** Sends as rma_send does, but returns only after a receive has matched the message (MPI: synchronous mode). */
+/** Sends as rma_send does, but returns only after a receive has matched the message (MPI: synchronous
+ * mode). */
 rma_status_t rma_ssend(const void* src, size_t bytes, int rank, int tag, uint32_t context);
 rma_status_t rma_ssend_nb(const void* src, size_t bytes, int rank, int tag, uint32_t context,
                           rma_request_t* request);
@@ -73,15 +75,15 @@ rma_status_t rma_recv_nb(void* dst, size_t bytes, int source, int tag, uint32_t 
                          rma_message_info_t* info, rma_request_t* request);
 
 /** These send and receive noncontiguous memory without a buffer in between where a transport can. The layouts
- *  of the two sides are independent of each other: the message consists of the bytes in the order of the layout.
- *  It may be sent from one layout and received into another, or into contiguous memory.
+ *  of the two sides are independent of each other: the message consists of the bytes in the order of the
+ *  layout. It may be sent from one layout and received into another, or into contiguous memory.
  *
- *  A strided layout is counts[0] contiguous bytes, repeated counts[1] times at a distance of strides[0] bytes;
- *  all of that is repeated counts[2] times at a distance of strides[1], and so on: `levels` strides and
- *  levels + 1 counts. Strides may be negative. If any count is 0, the message is empty. A vector layout is a list
- *  of `count` segments. The caller may change the arrays of a layout when the call returns. Besides the errors of
- *  the contiguous call, these return RMA_ERR_ARGUMENT (`levels` is negative or above RMA_MAX_LEVELS) and
- *  RMA_ERR_SIZE (the layout overflows the range of addresses). */
+ *  A strided layout is counts[0] contiguous bytes, repeated counts[1] times at a distance of strides[0]
+ *  bytes; all of that is repeated counts[2] times at a distance of strides[1], and so on: `levels` strides
+ *  and levels + 1 counts. Strides may be negative. If any count is 0, the message is empty. A vector layout
+ *  is a list of `count` segments. The caller may change the arrays of a layout when the call returns. Besides
+ *  the errors of the contiguous call, these return RMA_ERR_ARGUMENT (`levels` is negative or above
+ *  RMA_MAX_LEVELS) and RMA_ERR_SIZE (the layout overflows the range of addresses). */
 rma_status_t rma_send_strided(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
                               int rank, int tag, uint32_t context);
 rma_status_t rma_send_strided_nb(const void* src, const ptrdiff_t* strides, const size_t* counts, int levels,
@@ -108,8 +110,8 @@ rma_status_t rma_ssend_vector(const struct iovec* segments, size_t count, int ra
 rma_status_t rma_ssend_vector_nb(const struct iovec* segments, size_t count, int rank, int tag,
                                  uint32_t context, rma_request_t* request);
 
-/** A send or receive that the program starts again and again with the same arguments. The handle is local: it is
- *  valid in this process only, until rma_persistent_free or rma_finalize. */
+/** A send or receive that the program starts again and again with the same arguments. The handle is local: it
+ *  is valid in this process only, until rma_persistent_free or rma_finalize. */
 typedef struct rma_persistent* rma_persistent_t;
 
 /** These check the arguments of rma_send_nb, rma_ssend_nb and rma_recv_nb and keep them in `*persistent`. */
@@ -137,8 +139,8 @@ rma_status_t rma_mprobe(int source, int tag, uint32_t context, rma_message_t* me
 /** Makes the test of rma_mprobe once. `*message` is null if `*found` is 0. */
 rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_message_t* message,
                          rma_message_info_t* info);
-/** Receives the message that a matched probe has found, and makes `*message` null. Returns RMA_ERR_ARGUMENT for
- *  an invalid handle. */
+/** Receives the message that a matched probe has found, and makes `*message` null. Returns RMA_ERR_ARGUMENT
+ *  for an invalid handle. */
 rma_status_t rma_mrecv(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info);
 rma_status_t rma_mrecv_nb(void* dst, size_t bytes, rma_message_t* message, rma_message_info_t* info,
                           rma_request_t* request);
@@ -152,17 +154,17 @@ rma_status_t rma_mrecv_vector(const struct iovec* segments, size_t count, rma_me
 rma_status_t rma_mrecv_vector_nb(const struct iovec* segments, size_t count, rma_message_t* message,
                                  rma_message_info_t* info, rma_request_t* request);
 
-/** Cancels a receive that no message has matched yet, or a send that no receive has matched yet. The caller still
- *  waits for the request: it returns RMA_ERR_CANCELED if the operation was cancelled, else its own status. A send
- *  that was cancelled is never received. One whose data have left already is not cancelled, and its request is
- *  complete. The wait for a send returns even if no receive is ever posted. Does nothing to other operations, which
- *  cannot be cancelled. */
+/** Cancels a receive that no message has matched yet, or a send that no receive has matched yet. The caller
+ *  still waits for the request: it returns RMA_ERR_CANCELED if the operation was cancelled, else its own
+ *  status. A send that was cancelled is never received. One whose data have left already is not cancelled,
+ *  and its request is complete. The wait for a send returns even if no receive is ever posted. Does nothing
+ *  to other operations, which cannot be cancelled. */
 rma_status_t rma_cancel(rma_request_t request);
 
-/** Says that this process uses a context no more: none of its receives there is pending, and it posts no other one.
- *  Messages that no receive has taken are lost, and the memory of the context is free for others. Without this call a
- *  context costs some KiB until rma_finalize. Another use of the same number is safe if nobody can still send a message
- *  of the first one. */
+/** Says that this process uses a context no more: none of its receives there is pending, and it posts no
+ *  other one. Messages that no receive has taken are lost, and the memory of the context is free for others.
+ *  Without this call a context costs some KiB until rma_finalize. Another use of the same number is safe if
+ *  nobody can still send a message of the first one. */
 rma_status_t rma_context_drop(uint32_t context);
 
 #ifdef __cplusplus

@@ -2,10 +2,10 @@
  * @file messages.hpp
  * Typed two-sided messages. The rules are those of messages.h.
  *
- * A message has a tag of the sender's choice and goes within a context, a number that separates the messages of
- * one part of a program from those of others. Each operation has a blocking form and a `_nb` form, which returns a
- * Request; the program leaves the buffer alone until it has waited for that. All forms throw ArgumentError if the
- * rank or the tag is wrong, and PeerLostError if the rank is lost.
+ * A message has a tag of the sender's choice and goes within a context, a number that separates the messages
+ * of one part of a program from those of others. Each operation has a blocking form and a `_nb` form, which
+ * returns a Request; the program leaves the buffer alone until it has waited for that. All forms throw
+ * ArgumentError if the rank or the tag is wrong, and PeerLostError if the rank is lost.
  */
 #ifndef RMA_MESSAGES_HPP
 #define RMA_MESSAGES_HPP
@@ -37,7 +37,7 @@ struct Label {
 /** A message as its receiver sees it. */
 using MessageInfo = rma_message_info_t;
 
-// ---- Sends --------------------------------------------------------------------------------------------------
+// ---- Sends ------------------------------------------------------------------------------------------------
 
 /** The elements of a span that can be sent. */
 template <class T>
@@ -74,10 +74,10 @@ template <Sendable T>
   return Request(handle);
 }
 
-// ---- Receives -----------------------------------------------------------------------------------------------
+// ---- Receives ---------------------------------------------------------------------------------------------
 
-/** Receives a message into `data`, and says what it was. Throws Error (RMA_ERR_TRUNCATED) if it is longer than
- *  `data`. */
+/** Receives a message into `data`, and says what it was. Throws Error (RMA_ERR_TRUNCATED) if it is longer
+ *  than `data`. */
 template <Transferable T>
 MessageInfo recv(std::span<T> data, int source = kAnySource, Label label = {.tag = kAnyTag}) {
   MessageInfo info = {};
@@ -107,7 +107,7 @@ template <Transferable T>
   return Request(handle);
 }
 
-// ---- Probes -------------------------------------------------------------------------------------------------
+// ---- Probes -----------------------------------------------------------------------------------------------
 
 /** Waits until a message is there that the receive with the same arguments would match, and describes it. */
 [[nodiscard]] inline MessageInfo probe(int source = kAnySource, Label label = {.tag = kAnyTag}) {
@@ -125,7 +125,7 @@ template <Transferable T>
   return found != 0 ? std::optional(info) : std::nullopt;
 }
 
-// ---- Persistent operations ----------------------------------------------------------------------------------
+// ---- Persistent operations --------------------------------------------------------------------------------
 
 /** A send or receive that the program starts again and again with the same arguments. */
 class Persistent {

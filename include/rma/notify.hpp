@@ -69,8 +69,9 @@ inline std::uint64_t wait_until(const std::uint64_t& flag, Compare compare, std:
   return seen;
 }
 
-/** Waits until `met()` returns true. It loads words of this process that other ranks write, of any size and number, with
- *  acquire order. It must not throw, and calls no function of the library. A thread that waits long sleeps. */
+/** Waits until `met()` returns true. It loads words of this process that other ranks write, of any size and
+ *  number, with acquire order. It must not throw, and calls no function of the library. A thread that waits
+ *  long sleeps. */
 template <std::predicate Condition>
 void wait_for(Condition&& met) {
   using Called = std::remove_reference_t<Condition>;
@@ -85,8 +86,8 @@ void wait_for(Condition&& met) {
   return met != 0;
 }
 
-/** Wakes the threads of `rank` that sleep in a wait, after the program has stored to memory of the rank with its own
- *  instructions. */
+/** Wakes the threads of `rank` that sleep in a wait, after the program has stored to memory of the rank with
+ *  its own instructions. */
 inline void wake(int rank) { check(rma_wake(rank)); }
 
 }  // namespace rma::inline v0

@@ -30,8 +30,8 @@
  *    member of the job. There every call returns RMA_ERR_STATE; rma_initialized returns 0, rma_rank, rma_size
  *    and rma_team_world return the same as outside the job, and rma_abort ends only that process. The forked
  *    process may use the inlined accesses of direct.h to mapped memory, which it shares with its parent, and
- *    it may exec. A process that was forked before rma_init or after rma_finalize may call rma_init, and so may
- *    any program that a rank starts: it does not join the rank's job, but becomes a job of one.
+ *    it may exec. A process that was forked before rma_init or after rma_finalize may call rma_init, and so
+ *    may any program that a rank starts: it does not join the rank's job, but becomes a job of one.
  *  - A call refuses a handle (team, mutexes, request) with RMA_ERR_ARGUMENT once the handle has been freed or
  *    waited for, and after rma_finalize. No later handle is ever equal to it. (RMA_REQUEST_COMPLETE is the
  *    one exception; see there.)
@@ -61,8 +61,9 @@ extern "C" {
 /**
  * Joins the job and makes this process's memory reachable. Collective over all processes of the job. A
  * process that no launcher started becomes a job of one, and so does one whose rank another process is
- * already. RMA_ERR_LAUNCH if a launcher without PMIx has started several processes (RMA_SINGLETON). Calls nest:
- * each rma_init needs its own rma_finalize. The process may call rma_init again after the last rma_finalize.
+ * already. RMA_ERR_LAUNCH if a launcher without PMIx has started several processes (RMA_SINGLETON). Calls
+ * nest: each rma_init needs its own rma_finalize. The process may call rma_init again after the last
+ * rma_finalize.
  * @return RMA_ERR_SETTING, RMA_ERR_LAUNCH, RMA_ERR_NO_MEMORY, RMA_ERR_SYSTEM, RMA_ERR_VERSION;
  *         RMA_ERR_UNSUPPORTED if the job has several hosts and no usable network.
  */
@@ -98,8 +99,8 @@ int rma_program(void);
  *  0 if not, and if there is no such rank. */
 int rma_same_host(int rank);
 
-/** Ends the whole job with `exit_code` after printing `text`, which may be null. Code 0 says that the job has done
- *  its work: then a null `text` prints nothing. First flushes this process's
+/** Ends the whole job with `exit_code` after printing `text`, which may be null. Code 0 says that the job has
+ *  done its work: then a null `text` prints nothing. First flushes this process's
  *  C streams and its units of GNU Fortran. Does not return. */
 void rma_abort(int exit_code, const char* text);
 
@@ -136,15 +137,15 @@ rma_status_t rma_malloc(rma_team_t team, size_t bytes, size_t alignment, void** 
 rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void** addresses, void** mine);
 
 /** Puts memory behind the `bytes` bytes at `address` of this process's own rma_reserve, in whole pages, where
- *  there is none yet. New memory reads as zeros and stays until rma_free. `bytes` may be 0. The call is local.
- *  Another rank may access the memory once it knows of the call's return, for example after a barrier.
+ *  there is none yet. New memory reads as zeros and stays until rma_free. `bytes` may be 0. The call is
+ *  local. Another rank may access the memory once it knows of the call's return, for example after a barrier.
  *  Returns RMA_ERR_ARGUMENT (null), RMA_ERR_SIZE (address + bytes overflows), RMA_ERR_ADDRESS (not inside one
  *  range of rma_reserve); RMA_ERR_NO_MEMORY (a part of the bytes may then have memory). */
 rma_status_t rma_commit(void* address, size_t bytes);
 
-/** Frees the memory that rma_malloc or rma_reserve returned to this member. `mine` is null if the member asked for 0 bytes.
- *  Collective over the same team. The call performs rma_barrier before it frees anything. Returns
- *  RMA_ERR_ADDRESS if `mine` is not such an address; the other members still free theirs. */
+/** Frees the memory that rma_malloc or rma_reserve returned to this member. `mine` is null if the member
+ *  asked for 0 bytes. Collective over the same team. The call performs rma_barrier before it frees anything.
+ *  Returns RMA_ERR_ADDRESS if `mine` is not such an address; the other members still free theirs. */
 rma_status_t rma_free(rma_team_t team, void* mine);
 
 /** Allocates memory of this process's heap that every rank can access. The call is local: no other rank takes
@@ -210,8 +211,8 @@ rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_addre
 /**
  * Tells which memory of this process is aliased, or would be had the alias not been refused. A library that
  * gets addresses from other ranks needs it: it turns addresses of that memory into those of the heap.
- * @param address       out: the first byte: of the alias that the process had at rma_init, or, without one, of
- *                      the memory that rma_alias_at_init has named. Null if there is neither.
+ * @param address       out: the first byte: of the alias that the process had at rma_init, or, without one,
+ *                      of the memory that rma_alias_at_init has named. Null if there is neither.
  * @param bytes         out: the number of bytes, or 0.
  * @param heap_address  out: where the first byte lies in the heap. Null if the memory is not in the heap; who
  *                      wants other ranks to reach it registers it then (rma_register).
@@ -349,8 +350,8 @@ rma_status_t rma_wait_all(rma_request_t* requests, size_t count);
 
 /** Waits until everything that this process issued to `rank` is visible there, as far as it was issued in the
  *  calling thread's completion context. (OpenSHMEM calls this a quiet, MPI a flush.) A program that makes no
- *  contexts has one, the default one. Returns the first failure, since the last fence of `rank` in this context,
- *  that no other call has reported.
+ *  contexts has one, the default one. Returns the first failure, since the last fence of `rank` in this
+ *  context, that no other call has reported.
  *  Such failures come from _nbi operations and, for ranks of other hosts, from small puts and accumulates
  *  whose calls had already returned. */
 rma_status_t rma_fence(int rank);
@@ -362,19 +363,19 @@ rma_status_t rma_fence_all(void);
 rma_status_t rma_barrier(rma_team_t team);
 
 /** Makes a completion context. An operation belongs to the context that its thread uses when it issues the
- *  operation, and rma_fence and rma_fence_all wait for the operations of the calling thread's context alone. So a
- *  part of a program, or a thread, need not wait for what another has under way. (OpenSHMEM calls this a
+ *  operation, and rma_fence and rma_fence_all wait for the operations of the calling thread's context alone.
+ *  So a part of a program, or a thread, need not wait for what another has under way. (OpenSHMEM calls this a
  *  communication context.) Operations of different contexts are not ordered. Several threads may use one
  *  context. Local. Returns RMA_ERR_ARGUMENT (null), RMA_ERR_NO_MEMORY. */
 rma_status_t rma_context_create(rma_context_t* context);
-/** Performs rma_fence_all in the context, frees it and sets `*context` to RMA_CONTEXT_DEFAULT. The calling thread
- *  uses the default context afterwards if it used this one. No other thread uses the context at the time or
- *  later. Local. Returns the failures of rma_fence_all, or RMA_ERR_ARGUMENT if there is no such context or it is
- *  the default one. */
+/** Performs rma_fence_all in the context, frees it and sets `*context` to RMA_CONTEXT_DEFAULT. The calling
+ *  thread uses the default context afterwards if it used this one. No other thread uses the context at the
+ *  time or later. Local. Returns the failures of rma_fence_all, or RMA_ERR_ARGUMENT if there is no such
+ *  context or it is the default one. */
 rma_status_t rma_context_free(rma_context_t* context);
-/** Lets the calling thread use `context` from now on. Stores the context that it has used into `*previous`, which
- *  may be null. Operations of other interfaces of the library, such as those of MPI windows, belong to the
- *  thread's context as well. Local. Returns RMA_ERR_ARGUMENT if there is no such context. */
+/** Lets the calling thread use `context` from now on. Stores the context that it has used into `*previous`,
+ *  which may be null. Operations of other interfaces of the library, such as those of MPI windows, belong to
+ *  the thread's context as well. Local. Returns RMA_ERR_ARGUMENT if there is no such context. */
 rma_status_t rma_context_use(rma_context_t context, rma_context_t* previous);
 
 /* ---- Atomics ------------------------------------------------------------------------------------------- */
@@ -391,14 +392,14 @@ rma_status_t rma_atomic64(rma_atomic_op_t op, uint64_t* target, uint64_t operand
                           uint64_t* old, int rank);
 rma_status_t rma_atomic32(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
                           uint32_t* old, int rank);
-/** Start an atomic operation and return. The operation is complete, and the value before is in `*old`, after the
- *  caller has waited for `*request`. */
+/** Start an atomic operation and return. The operation is complete, and the value before is in `*old`, after
+ *  the caller has waited for `*request`. */
 rma_status_t rma_atomic64_nb(rma_atomic_op_t op, uint64_t* target, uint64_t operand, uint64_t compare,
                              uint64_t* old, int rank, rma_request_t* request);
 rma_status_t rma_atomic32_nb(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
                              uint32_t* old, int rank, rma_request_t* request);
-/** Start an atomic operation without a request. The operation is complete, and the value before is in `*old`, after
- *  the caller's next rma_fence(rank) or rma_fence_all. */
+/** Start an atomic operation without a request. The operation is complete, and the value before is in `*old`,
+ *  after the caller's next rma_fence(rank) or rma_fence_all. */
 rma_status_t rma_atomic64_nbi(rma_atomic_op_t op, uint64_t* target, uint64_t operand, uint64_t compare,
                               uint64_t* old, int rank);
 rma_status_t rma_atomic32_nbi(rma_atomic_op_t op, uint32_t* target, uint32_t operand, uint32_t compare,
@@ -427,12 +428,13 @@ rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_
  *  function of the library, and the calling thread calls it often. The thread sleeps and is woken as in
  *  rma_wait_until. Returns RMA_ERR_ARGUMENT if `met` is null. */
 rma_status_t rma_wait_for(int (*met)(void* context), void* context);
-/** Waits until the comparisons of all words are true. A word counts once its comparison was seen true. Returns at
- *  once if there is no word that is not left out. The thread sleeps and is woken as in rma_wait_until. Returns
- *  RMA_ERR_ARGUMENT (null; another size of a word; no such comparison), RMA_ERR_ADDRESS (not aligned). */
+/** Waits until the comparisons of all words are true. A word counts once its comparison was seen true.
+ *  Returns at once if there is no word that is not left out. The thread sleeps and is woken as in
+ *  rma_wait_until. Returns RMA_ERR_ARGUMENT (null; another size of a word; no such comparison),
+ *  RMA_ERR_ADDRESS (not aligned). */
 rma_status_t rma_wait_until_all(const rma_words_t* words);
-/** Waits until the comparison of one word is true, and stores that word's index into `*index`. Stores SIZE_MAX
- *  at once if there is no word that is not left out. */
+/** Waits until the comparison of one word is true, and stores that word's index into `*index`. Stores
+ *  SIZE_MAX at once if there is no word that is not left out. */
 rma_status_t rma_wait_until_any(const rma_words_t* words, size_t* index);
 /** Waits until the comparison of one word is true. Stores the indices of all words whose comparisons are true
  *  then into `indices`, which has room for `count`, and their number into `*found`. The number is 0 only if
@@ -463,9 +465,9 @@ rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes);
  *  one process exclude each other too. The mutex is fair: threads get it in the order in which they asked. A
  *  thread that waits long sleeps. Returns RMA_ERR_RANK, RMA_ERR_ARGUMENT (no such index), RMA_ERR_STATE if
  *  this thread already holds the mutex. Returns RMA_ERR_PEER_LOST if a rank has ended that held the mutex
- *  or whose turn it was, or that owns the mutex; rma_last_error() names it. If it is on another host, the call
- *  notices it after up to twice RMA_PEER_TIMEOUT. The mutex then stays locked for ever, and the other mutexes
- *  of its set remain usable. */
+ *  or whose turn it was, or that owns the mutex; rma_last_error() names it. If it is on another host, the
+ *  call notices it after up to twice RMA_PEER_TIMEOUT. The mutex then stays locked for ever, and the other
+ *  mutexes of its set remain usable. */
 rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank);
 /** Unlocks the mutex. First performs rma_fence_all, so that the next holder sees everything that this process
  *  issued before. Returns RMA_ERR_STATE if the calling thread does not hold the mutex. */

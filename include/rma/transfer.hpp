@@ -171,8 +171,8 @@ void accumulate_nbi(GlobalPtr<T> dst, std::span<const std::type_identity_t<T>> s
 
 // ---- Completion -------------------------------------------------------------------------------------------
 
-/** Waits until everything that this process issued to `rank` in the calling thread's completion context is visible
- *  there. Throws the first error that no
+/** Waits until everything that this process issued to `rank` in the calling thread's completion context is
+ *  visible there. Throws the first error that no
  *  other call has reported (see rma_fence). */
 inline void fence(int rank) { check(rma_fence(rank)); }
 

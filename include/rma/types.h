@@ -1,6 +1,7 @@
 /**
  * @file types.h
- * The types and constants of rma.h, which includes this file: status codes, element types, operators, handles.
+ * The types and constants of rma.h, which includes this file: status codes, element types, operators,
+ * handles.
  */
 #ifndef RMA_TYPES_H
 #define RMA_TYPES_H
@@ -108,9 +109,9 @@ typedef struct rma_team* rma_team_t;
 /** A set of mutexes that were created together. The handle is local: it is valid in this process only. */
 typedef struct rma_mutexes* rma_mutexes_t;
 
-/** A completion context: a part of this process's operations that is fenced apart from the others. The handle is
- *  local: it is valid in this process only. RMA_CONTEXT_DEFAULT is the context of threads that have chosen no
- *  other. */
+/** A completion context: a part of this process's operations that is fenced apart from the others. The handle
+ *  is local: it is valid in this process only. RMA_CONTEXT_DEFAULT is the context of threads that have chosen
+ *  no other. */
 typedef struct rma_context* rma_context_t;
 #define RMA_CONTEXT_DEFAULT ((rma_context_t)0)
 

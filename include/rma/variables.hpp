@@ -52,7 +52,8 @@ class LibrarySetting {
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
   [[nodiscard]] std::string_view name() const noexcept { return rma_setting_name(number_); }
   [[nodiscard]] std::string_view text() const noexcept { return rma_setting_text(number_); }
-  /** Returns the value as a user writes it. Throws an Error if the environment has a setting that is not valid. */
+  /** Returns the value as a user writes it. Throws an Error if the environment has a setting that is not
+   * valid. */
   [[nodiscard]] std::string value() const {
     std::size_t needed = 0;
     check(rma_setting_value(number_, nullptr, 0, &needed));

@@ -19,8 +19,8 @@
 
 namespace rma::inline v0 {
 
-/** Words of this process that other ranks write, of 2, 4 or 8 bytes, and what a caller of the functions below wants of
- *  them (rma_words_t). Refers to memory of the caller. */
+/** Words of this process that other ranks write, of 2, 4 or 8 bytes, and what a caller of the functions below
+ *  wants of them (rma_words_t). Refers to memory of the caller. */
 template <std::integral T>
 requires(sizeof(T) >= 2) struct Words {
   std::span<const T> words;
@@ -53,7 +53,8 @@ void wait_until_all(const Words<T>& words) {
   const rma_words_t described = words.described();
   check(rma_wait_until_all(&described));
 }
-/** Waits until the comparison of one word is true, and returns its index. Returns no value if all words are left out. */
+/** Waits until the comparison of one word is true, and returns its index. Returns no value if all words are
+ * left out. */
 template <std::integral T>
 std::optional<std::size_t> wait_until_any(const Words<T>& words) {
   const rma_words_t described = words.described();
@@ -61,8 +62,8 @@ std::optional<std::size_t> wait_until_any(const Words<T>& words) {
   check(rma_wait_until_any(&described, &index));
   return index != SIZE_MAX ? std::optional(index) : std::nullopt;
 }
-/** Waits until the comparison of one word is true, and returns the indices of all such words. Returns none if all words
- *  are left out. */
+/** Waits until the comparison of one word is true, and returns the indices of all such words. Returns none if
+ *  all words are left out. */
 template <std::integral T>
 std::vector<std::size_t> wait_until_some(const Words<T>& words) {
   const rma_words_t described = words.described();

@@ -57,7 +57,8 @@ AliasRange alias_range(const Window& window) {
   return {request.address, request.bytes, nullptr};
 }
 
-/// Returns why the memory has no alias, if rma_alias_at_init has asked for one and rma_init could not make it.
+/// Returns why the memory has no alias, if rma_alias_at_init has asked for one and rma_init could not make
+/// it.
 std::optional<Status> refusal_of(const void* address, std::size_t bytes) {
   Requested& request = requested();
   const std::lock_guard guard(request.lock);

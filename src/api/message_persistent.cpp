@@ -1,4 +1,5 @@
-// Persistent sends and receives (rma/messages.h), and the start of persistent collectives (rma/collectives.h).
+// Persistent sends and receives (rma/messages.h), and the start of persistent collectives
+// (rma/collectives.h).
 
 #include "api/message_call.hpp"
 #include "api/runtime/persistent.hpp"

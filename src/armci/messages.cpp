@@ -10,8 +10,8 @@ namespace {
 
 /// The contexts of ARMCI begin here; those of MPI end before.
 constexpr std::uint32_t kFirstContext = 0x80000000;
-/// An incarnation takes four contexts. The number of incarnations wraps around long before they reach contexts
-/// of others.
+/// An incarnation takes four contexts. The number of incarnations wraps around long before they reach
+/// contexts of others.
 constexpr std::uint32_t kIncarnations = 1U << 24U;
 
 /// ARMCI allows any tag, librma only those from 0 on. Negative tags have a context of their own.
@@ -24,8 +24,8 @@ std::uint32_t Messages::context(Label label) const {
          (label.tag < 0 ? 1U : 0U);
 }
 
-// Messages that nobody received are lost. Their copies must not go before librma has forgotten the sends, so they
-// are received now.
+// Messages that nobody received are lost. Their copies must not go before librma has forgotten the sends, so
+// they are received now.
 Messages::~Messages() {
   for (Copy& copy : copies_) {
     int done = 0;

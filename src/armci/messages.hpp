@@ -18,12 +18,12 @@ struct Label {
   std::int32_t tag = 0;
 };
 
-/// ARMCI's two-sided messages, by those of librma (rma/messages.h). A label is a context and a tag there. Sends
-/// and receives block. Thread-safe.
+/// ARMCI's two-sided messages, by those of librma (rma/messages.h). A label is a context and a tag there.
+/// Sends and receives block. Thread-safe.
 class Messages {
  public:
-  /// `incarnation` counts the beginnings of ARMCI in this process. All processes have the same. A message that
-  /// nobody received before ARMCI ended is never received after it began again.
+  /// `incarnation` counts the beginnings of ARMCI in this process. All processes have the same. A message
+  /// that nobody received before ARMCI ended is never received after it began again.
   explicit Messages(std::uint32_t incarnation) : incarnation_(incarnation) {}
   ~Messages();
   Messages(const Messages&) = delete;

@@ -67,8 +67,8 @@ inline Word apply_atomic(rma_atomic_op_t op, Word* here, Word operand, Word comp
 
 /// Executes an operation on a word outside the heap of `rank`, under the accumulate lock of its address. So
 /// it is atomic with respect to other operations of this library, but not to accesses of the owner's program.
-/// Only an operation that the rank's helper executes may be under way when the call returns. Exists for 4 and 8
-/// bytes.
+/// Only an operation that the rank's helper executes may be under way when the call returns. Exists for 4 and
+/// 8 bytes.
 template <typename Word>
 [[nodiscard]] Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target, Word operand,
                                     Word compare, Word* old, int rank, const Ending& ending);
@@ -85,8 +85,8 @@ template <typename Word>
                                       int rank, const Ending& ending);
 
 /// Executes a (valid) operation on an aligned word of `rank`'s memory. Stores the value before into `*old`,
-/// unless `old` is null. Wakes threads that wait for the word. `ending` says how the caller learns of the end, after
-/// which `*old` is valid. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
+/// unless `old` is null. Wakes threads that wait for the word. `ending` says how the caller learns of the
+/// end, after which `*old` is valid. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST.
 template <typename Word>
 [[nodiscard]] inline Status atomic_update(Accumulator& accumulator, rma_atomic_op_t op, Word* target,
                                           Word operand, Word compare, Word* old, int rank,

@@ -48,8 +48,8 @@ Status notify(Job& job, RemoteAccess& remote_access, std::uint64_t* flag, std::u
 }
 
 std::uint64_t read_word(const std::uint64_t* flag) {
-  // Pairs with the release in notify, in copy_bytes and in apply_atomic, as load_word() does. The cast is needed because
-  // std::atomic_ref of C++20 takes no const.
+  // Pairs with the release in notify, in copy_bytes and in apply_atomic, as load_word() does. The cast is
+  // needed because std::atomic_ref of C++20 takes no const.
   return std::atomic_ref<std::uint64_t>(*const_cast<std::uint64_t*>(flag)).load(std::memory_order_acquire);
 }
 

@@ -23,9 +23,9 @@ class RemoteAtomics {
   RemoteAtomics(Accumulator& accumulator, std::size_t piece_bytes, PendingOperations& pending,
                 Network* network, RpcClient& client, RpcServer& server);
 
-  /// Executes a (valid) operation on an aligned word of 4 or 8 bytes. Stores the value before into `*old` at the end
-  /// of the operation, unless `old` is null. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED if the rank has
-  /// no memory for messages.
+  /// Executes a (valid) operation on an aligned word of 4 or 8 bytes. Stores the value before into `*old` at
+  /// the end of the operation, unless `old` is null. RMA_ERR_ADDRESS, RMA_ERR_PEER_LOST, RMA_ERR_UNSUPPORTED
+  /// if the rank has no memory for messages.
   template <typename Word>
   [[nodiscard]] Status atomic(rma_atomic_op_t op, const Word* target, Word operand, Word compare, Word* old,
                               int rank, const Ending& ending);

@@ -29,7 +29,8 @@ class Words {
     return compare_words<Word>(seen, described_.compare, values_[described_.one_value != 0 ? 0 : index]);
   }
 
-  /// Advances `done` over the words that are left out or whose comparison is true. Returns whether it is at the end.
+  /// Advances `done` over the words that are left out or whose comparison is true. Returns whether it is at
+  /// the end.
   [[nodiscard]] bool advance(std::size_t& done) const {
     while (done < count() && (left_out(done) || met(done))) ++done;
     return done == count();

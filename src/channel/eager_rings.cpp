@@ -45,17 +45,20 @@
 //   them, because it has the answer to send to a peer that has one of its rings.
 // - If they came by the queue, they woke the sender.
 //
-// All of this is about a helper that sleeps for *all* messages, because a thread of the program sleeps until the
-// helper wakes it, or because something is unsent. Otherwise the helper sleeps for *solicited* messages only
-// (HelperSleep): the program's own threads take in the unsolicited ones whenever they are inside the library.
-// - The receiver keeps the rings that are for unsolicited messages (RingOffer::unsolicited_only), and may offer
-//   more. No solicited message goes by them. The rule above holds for all other rings.
+// All of this is about a helper that sleeps for *all* messages, because a thread of the program sleeps until
+// the helper wakes it, or because something is unsent. Otherwise the helper sleeps for *solicited* messages
+// only (HelperSleep): the program's own threads take in the unsolicited ones whenever they are inside the
+// library.
+// - The receiver keeps the rings that are for unsolicited messages (RingOffer::unsolicited_only), and may
+//   offer more. No solicited message goes by them. The rule above holds for all other rings.
 // - The four control messages are solicited, so they wake both sides as above.
-// - Messages that only return credits are unsolicited. A process that sleeps so has nothing unsent, so it waits
-//   for no credit. A thread that leaves something unsent stirs the helper, which then sleeps for all messages.
-// - A solicited message is never stuck behind unsolicited ones: the event that it raises makes the helper take
-//   in everything that was sent before it. An unsolicited message that takes the last credit but the reserved
-//   one is sent as solicited, so a program that computes for long does not exhaust its peers' credits.
+// - Messages that only return credits are unsolicited. A process that sleeps so has nothing unsent, so it
+//   waits for no credit. A thread that leaves something unsent stirs the helper, which then sleeps for all
+//   messages.
+// - A solicited message is never stuck behind unsolicited ones: the event that it raises makes the helper
+//   take in everything that was sent before it. An unsolicited message that takes the last credit but the
+//   reserved one is sent as solicited, so a program that computes for long does not exhaust its peers'
+//   credits.
 
 #include "channel/eager_rings.hpp"
 

@@ -85,8 +85,8 @@ class RegistrationCache {
   /// during the call. A hit costs one short system call and one lock. Returns the registrar's errors. Before
   /// it returns RMA_ERR_NO_MEMORY, the cache gives up registrations that are not in use and tries again.
   Result<Use> get(std::byte* address, std::size_t bytes);
-  /// Registers [address, address + bytes) for one use, and deregisters it afterwards. The conditions and errors
-  /// are those of get().
+  /// Registers [address, address + bytes) for one use, and deregisters it afterwards. The conditions and
+  /// errors are those of get().
   Result<Use> get_once(std::byte* address, std::size_t bytes) { return add(pages_of(address, bytes), false); }
 
   /// Deregisters memory that was unmapped and is not in use. get() does this too. A thread that is about to

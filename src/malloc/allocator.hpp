@@ -48,8 +48,8 @@ class Allocator {
   /// Its contents are arbitrary. RMA_ERR_SIZE, RMA_ERR_ALIGNMENT, RMA_ERR_NO_MEMORY.
   Result<std::byte*> allocate(MemoryKind kind, std::size_t bytes, std::size_t alignment);
 
-  /// Returns a range of `bytes` addresses (above 0) without memory, which counts as a block of MemoryKind::collective.
-  /// The arguments and errors are those of allocate().
+  /// Returns a range of `bytes` addresses (above 0) without memory, which counts as a block of
+  /// MemoryKind::collective. The arguments and errors are those of allocate().
   Result<std::byte*> reserve(std::size_t bytes, std::size_t alignment);
   /// Backs the pages of [address, address + bytes) that have no memory yet. New memory reads as zeros.
   /// RMA_ERR_ADDRESS if the bytes are not inside one live range of reserve(). After RMA_ERR_NO_MEMORY some of

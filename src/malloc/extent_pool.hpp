@@ -45,7 +45,8 @@ class ExtentPool {
   /// Gives [offset, offset + bytes) back. All of it was taken before.
   void give(std::size_t offset, std::size_t bytes, Record record) noexcept;
 
-  /// Does the same as take() for whole granules of addresses without memory. `bytes` is a multiple of granule().
+  /// Does the same as take() for whole granules of addresses without memory. `bytes` is a multiple of
+  /// granule().
   Result<std::size_t> take_addresses(std::size_t bytes, std::size_t alignment);
   /// Gives such addresses back, from which all memory was released.
   void give_addresses(std::size_t offset, std::size_t bytes, Record record) noexcept;

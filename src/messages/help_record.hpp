@@ -4,10 +4,11 @@
 
 namespace rma {
 
-/// Decides whether a receiver asks a sender to copy pieces of a long message (SharedCopy). It remembers whether the sender
-/// helped with the last messages. A sender that copies its own received messages at that time comes too late to help. The
-/// receiver has then made one system call for each piece instead of one for the message. So after kUnhelped messages
-/// without help the receiver copies the next kAlone messages without asking. One thread at a time uses it.
+/// Decides whether a receiver asks a sender to copy pieces of a long message (SharedCopy). It remembers
+/// whether the sender helped with the last messages. A sender that copies its own received messages at that
+/// time comes too late to help. The receiver has then made one system call for each piece instead of one for
+/// the message. So after kUnhelped messages without help the receiver copies the next kAlone messages without
+/// asking. One thread at a time uses it.
 class HelpRecord {
  public:
   static constexpr std::uint32_t kUnhelped = 4;

@@ -15,11 +15,12 @@
 
 namespace rma {
 
-/// The block of Service::messages: here the other processes of the host say where they have made rings for this
-/// process. It lies in this process's heap and begins zeroed.
+/// The block of Service::messages: here the other processes of the host say where they have made rings for
+/// this process. It lies in this process's heap and begins zeroed.
 struct InboxBlock {
   alignas(64) std::atomic<std::uint32_t> calls;  ///< how many processes have made a ring
-  /// By the sender's index among the ranks of the host: the ring's address in the sender's address space, or 0.
+  /// By the sender's index among the ranks of the host: the ring's address in the sender's address space, or
+  /// 0.
   alignas(64) std::atomic<std::uint64_t> rings[1];  // NOLINT(cppcoreguidelines-avoid-c-arrays)
 
   [[nodiscard]] static std::size_t bytes(std::size_t locals) {
@@ -27,8 +28,8 @@ struct InboxBlock {
   }
 };
 
-/// The rings in which other processes of this host send messages to this one. A ring lies in its sender's heap,
-/// which makes it at its first message. Any thread may look(); a ring is read by one thread at a time.
+/// The rings in which other processes of this host send messages to this one. A ring lies in its sender's
+/// heap, which makes it at its first message. Any thread may look(); a ring is read by one thread at a time.
 class Inbox {
  public:
   /// One sender's ring.

@@ -30,8 +30,8 @@ struct KeyedQueue {
 };
 
 /// First-in-first-out queues of nodes, one for each key that has any. All operations take a constant time,
-/// however many keys and nodes there are. The nodes belong to the caller and contain the link at index `which`
-/// of their array `links`. Not thread-safe.
+/// however many keys and nodes there are. The nodes belong to the caller and contain the link at index
+/// `which` of their array `links`. Not thread-safe.
 template <typename Node, std::size_t which>
 class KeyedQueues {
  public:

@@ -26,8 +26,8 @@ struct MessageData {
     // The cast is safe: a send only reads its data.
     return {.address = const_cast<std::byte*>(data.data()), .bytes = data.size()};
   }
-  /// Returns data with the layout of rma_send_strided. The arrays are as long as `levels` says. RMA_ERR_SIZE if
-  /// the numbers overflow.
+  /// Returns data with the layout of rma_send_strided. The arrays are as long as `levels` says. RMA_ERR_SIZE
+  /// if the numbers overflow.
   [[nodiscard]] static Result<MessageData> strided(void* start, const std::ptrdiff_t* strides,
                                                    const std::size_t* counts, int levels);
   /// Returns data that consist of segments. RMA_ERR_SIZE if the numbers overflow.

@@ -140,7 +140,7 @@ Status Messages::hand_over() {
   return {};
 }
 
-// ---- Sending and receiving ----------------------------------------------------------------------------------
+// ---- Sending and receiving --------------------------------------------------------------------------------
 
 Status Messages::send(const MessageData& data, int rank, Envelope envelope, bool synchronous,
                       rma_request_t* request) {
@@ -335,7 +335,7 @@ void Messages::drop_context(std::uint32_t number, bool discards) {
   contexts_.drop(number);
 }
 
-// ---- Progress -----------------------------------------------------------------------------------------------
+// ---- Progress ---------------------------------------------------------------------------------------------
 
 bool Messages::progress() {
   // A program that only tests never sleeps, and so never calls arm().
@@ -360,7 +360,7 @@ void Messages::arm() {
   outbox_.ask_for_room();
 }
 
-// ---- Ranks that end -----------------------------------------------------------------------------------------
+// ---- Ranks that end ---------------------------------------------------------------------------------------
 
 bool Messages::awaits_lost(int source) const {
   if (!any_lost_.load(std::memory_order_acquire)) [[likely]]

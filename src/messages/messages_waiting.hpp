@@ -56,7 +56,8 @@ Status Messages::wait(const Operation& operation) {
       wait_until([&] { return end.done.load(std::memory_order_acquire); },
                  [&operation](WaitNote& note) { rma::describe(operation, note); });
     } catch (const std::bad_alloc&) {
-      sched_yield();  // Another message found no memory. The operation has the caller's buffer, so this call stays.
+      // Another message found no memory. The operation has the caller's buffer, so this call stays.
+      sched_yield();
     }
   }
   return OperationEnds::outcome(end.status, end.failed_rank);

@@ -36,10 +36,11 @@ struct WrittenPieces {
 
 /// The rendezvous in which the sender writes to the receiver's buffer (EuroPVM'06, "pipeline protocol"). The
 /// receiver registers a piece of its buffer and says so (MessageType::ready). The sender registers the same
-/// piece of its data, writes it, and says so (MessageType::written). Several pieces are on their way at a time:
-/// one is registered while others fly. If a piece cannot be registered, the rest goes in fragments.
+/// piece of its data, writes it, and says so (MessageType::written). Several pieces are on their way at a
+/// time: one is registered while others fly. If a piece cannot be registered, the rest goes in fragments.
 ///
-/// With one piece as long as the message, this is the paper's protocol that registers whole buffers. Thread-safe.
+/// With one piece as long as the message, this is the paper's protocol that registers whole buffers.
+/// Thread-safe.
 class Pipeline {
  public:
   struct Options {

@@ -46,8 +46,8 @@ class SharedCopy {
         complete_(std::move(complete)) {}
 
   /// Receives contiguous data at `from` of a rank that permits it. Returns false, without having done
-  /// anything, if they are not worth it, or the sender sleeps or has not helped lately (HelpRecord), or another message
-  /// of this sender is being shared.
+  /// anything, if they are not worth it, or the sender sleeps or has not helped lately (HelpRecord), or
+  /// another message of this sender is being shared.
   [[nodiscard]] bool receive(ReceiveOperation& receive, std::uint64_t sender, std::uintptr_t from);
   /// Writes pieces of a message for its receiver, `rank`, which has asked for it.
   void help(int rank, const ShareHead& request);

@@ -42,8 +42,8 @@ void wait_for_byte(const char* byte) {
   }
 }
 
-/// Every survivor tells rank 0, which survives, whether it has seen what it should. Rank 0 says when it has heard
-/// of all, and all end. If one still waits for a victim, the job runs into its time limit.
+/// Every survivor tells rank 0, which survives, whether it has seen what it should. Rank 0 says when it has
+/// heard of all, and all end. If one still waits for a victim, the job runs into its time limit.
 void end_together(const Shared& shared, std::span<const int> victims) {
   const auto survives = [&](int rank) { return std::ranges::find(victims, rank) == victims.end(); };
   const char said = failures == 0 ? 1 : 2;
@@ -109,8 +109,9 @@ void survive(const std::function<void()>& end) {
 void killed() {
   survive([] { std::raise(SIGKILL); });
 }
-/// The victim, rank `argument`, ends between two collectives of a team with several ranks on a host: a leader, which
-/// speaks for its host, or another rank. No survivor waits for ever, and the team stays unusable.
+/// The victim, rank `argument`, ends between two collectives of a team with several ranks on a host: a
+/// leader, which speaks for its host, or another rank. No survivor waits for ever, and the team stays
+/// unusable.
 void collectives_lost() {
   const int victim = static_cast<int>(argument);
   constexpr int kBefore = 25;
@@ -133,8 +134,9 @@ void collectives_lost() {
   }
   end_job(victim);
 }
-/// Two of six ranks on three hosts end while they hold mutexes of rank 2: rank 4 of another host, and rank 3 of
-/// the same host. The others, which wait for the mutexes on the three hosts, learn who it was, and not before.
+/// Two of six ranks on three hosts end while they hold mutexes of rank 2: rank 4 of another host, and rank 3
+/// of the same host. The others, which wait for the mutexes on the three hosts, learn who it was, and not
+/// before.
 void mutexes_lost() {
   constexpr int kHome = 2;
   constexpr std::array kVictims = {4, 3};
@@ -170,8 +172,8 @@ void mutexes_lost() {
   expect_ok(rma_unlock(mutexes, 2, kHome), "and its end");
   end_together(*shared, kVictims);
 }
-/// The victim, rank `argument`, ends in the middle of long allgathers. The others learn its name, and the team
-/// stays unusable.
+/// The victim, rank `argument`, ends in the middle of long allgathers. The others learn its name, and the
+/// team stays unusable.
 void allgather_lost() {
   const int victim = static_cast<int>(argument);
   // Long enough to go from result to result. Longer blocks would keep the emulated wires busy for seconds.

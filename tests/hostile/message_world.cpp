@@ -69,7 +69,7 @@ MessageWorld::MessageWorld(MessagePath path, std::string_view rendezvous)
 
 MessageWorld::~MessageWorld() = default;
 
-// ---- The input ----------------------------------------------------------------------------------------------
+// ---- The input --------------------------------------------------------------------------------------------
 
 void MessageWorld::run(std::span<const std::uint8_t> input) {
   constexpr std::size_t kHead = 3;
@@ -140,7 +140,7 @@ void MessageWorld::act(MessageAct what, std::span<const std::uint8_t> payload) {
   }
 }
 
-// ---- The victim ---------------------------------------------------------------------------------------------
+// ---- The victim -------------------------------------------------------------------------------------------
 
 MessageWorld::Operation& MessageWorld::make(std::size_t bytes, bool noncontiguous, std::byte fill) {
   Operation& operation = operations_.emplace_back();
@@ -261,7 +261,7 @@ void MessageWorld::settle() {
   demand(false, "the processes never come to rest");
 }
 
-// ---- The end ------------------------------------------------------------------------------------------------
+// ---- The end ----------------------------------------------------------------------------------------------
 
 void MessageWorld::check() {
   settle();

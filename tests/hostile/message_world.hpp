@@ -25,13 +25,16 @@ inline constexpr int kHonest = 2;
 /// progress.
 enum class MessageAct : std::uint8_t {
   receive,  ///< the victim posts a receive: source (0 attacker, 1 any, 2 honest), tag, layout, size (2 bytes)
-  send,  ///< the victim sends to the attacker: bit 0 of the first byte: synchronous; tag, layout, size (2 bytes)
+  /// the victim sends to the attacker: bit 0 of the first byte: synchronous; tag, layout, size (2 bytes)
+  send,
   take,     ///< the victim takes a message by a matched probe, and receives it: size (2 bytes)
   cancel,   ///< the victim cancels one of its receives: number
   message,  ///< the attacker sends a message: type, tag (1 byte: 0 to 127), and the body
-  announce,  ///< the attacker announces data of its arena: form, tag, offset (2 bytes), size (8 bytes), what follows
-  ready,  ///< the attacker is ready for a piece in its arena: slot and generation of the send (1 byte each), place
-          ///< in the message, size, place in the arena (2 bytes each)
+  /// the attacker announces data of its arena: form, tag, offset (2 bytes), size (8 bytes), what follows
+  announce,
+  /// the attacker is ready for a piece in its arena: slot and generation of the send (1 byte each), place
+  ready,
+  ///< in the message, size, place in the arena (2 bytes each)
   line,   ///< the attacker writes a line of its ring: number of the line, control, envelope, body (64 bytes)
   slots,  ///< the attacker writes into the slots of its ring: offset (2 bytes), bytes
   feedback,  ///< the attacker writes what it has taken from the victim's ring: four numbers of 8 bytes

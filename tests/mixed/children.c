@@ -1,4 +1,5 @@
-/* A rank starts other programs of librma, in the ways that programs know. Each is a job of one, and the rank's own job goes on.
+/* A rank starts other programs of librma, in the ways that programs know. Each is a job of one, and the
+ * rank's own job goes on.
  *
  * usage: mixed-children child INTERFACE   prints what it is, for the parent
  *        mixed-children INTERFACE         a rank */

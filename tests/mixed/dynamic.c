@@ -1,6 +1,6 @@
-/* A dynamic window of MPI over memory of every kind: static data, the stack, memory of malloc and of shmem_malloc. SHMEM
- * uses the memory that is symmetric at the same time. MPI's puts, gets and accumulates find the same bytes, and the
- * atomics of both interfaces and of rma.h are atomic to each other. */
+/* A dynamic window of MPI over memory of every kind: static data, the stack, memory of malloc and of
+ * shmem_malloc. SHMEM uses the memory that is symmetric at the same time. MPI's puts, gets and accumulates
+ * find the same bytes, and the atomics of both interfaces and of rma.h are atomic to each other. */
 
 #include <mpi.h>
 #include <shmem.h>

@@ -1,4 +1,5 @@
-/* The last rank ends without finalizing, in the given way, while the others wait for it. With `zero` all end. exits.py looks at the job's exit code.
+/* The last rank ends without finalizing, in the given way, while the others wait for it. With `zero` all end.
+ * exits.py looks at the job's exit code.
  *
  * usage: mixed-exits shmem|mpi|armci|rma|all WAY */
 

@@ -1,7 +1,8 @@
-/* One program on four interfaces: SHMEM, MPI, ARMCI and rma.h are initialized and ended in the orders that the
- * arguments give, and move data through the same memory.
+/* One program on four interfaces: SHMEM, MPI, ARMCI and rma.h are initialized and ended in the orders that
+ * the arguments give, and move data through the same memory.
  *
- * usage: mixed-orders INIT END    each a permutation of the letters a (ARMCI), m (MPI), r (rma.h) and s (SHMEM) */
+ * usage: mixed-orders INIT END    each a permutation of the letters a (ARMCI), m (MPI), r (rma.h) and s
+ * (SHMEM) */
 
 #include <armci.h>
 #include <message.h>
@@ -93,8 +94,8 @@ static void meet(char interface) {
   }
 }
 
-/* Writes a slot of the next rank's block by each interface, and adds to the count of rank 0's. `all` has the blocks'
- * addresses; `symmetric` says whether SHMEM knows them. */
+/* Writes a slot of the next rank's block by each interface, and adds to the count of rank 0's. `all` has the
+ * blocks' addresses; `symmetric` says whether SHMEM knows them. */
 static void use(Block* mine, Block* all[], int symmetric, const char* name) {
   static long sent[kBy];
   long tickets[kBy] = {-1, -1, -1, -1};

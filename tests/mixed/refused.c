@@ -1,5 +1,6 @@
-/* Static data whose alias librma refuses: MPI_Init comes first, and either RMA_ALIAS is 0 or a thread runs already.
- * SHMEM's calls give the results that they give on an alias, and MPI, ARMCI and rma.h find the same data.
+/* Static data whose alias librma refuses: MPI_Init comes first, and either RMA_ALIAS is 0 or a thread runs
+ * already. SHMEM's calls give the results that they give on an alias, and MPI, ARMCI and rma.h find the same
+ * data.
  *
  * usage: mixed-refused [thread] */
 
@@ -126,8 +127,8 @@ static void synchronize(void) {
   shmem_barrier_all();
 }
 
-/* The other interfaces on the same words: a window, and the addresses that SHMEM has registered. All count at PE 0, all
- * at a time. */
+/* The other interfaces on the same words: a window, and the addresses that SHMEM has registered. All count at
+ * PE 0, all at a time. */
 static void mix(void) {
   long* all[kMost];
   long* const mine = words;

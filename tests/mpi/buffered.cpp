@@ -58,7 +58,7 @@ void modes(const Ring& ring) {
     std::fill(reused.begin(), reused.end(), 0xee);
     for (int i = 0; i < 3; ++i) receive(ring, length);
     SUCCEEDS(
-        MPI_Buffer_flush());  // the next rank may not have received the three yet, and there is room for three
+        MPI_Buffer_flush());  // the next rank may not have received the three yet; there is room for three
     reused = out;
     SUCCEEDS(MPI_Start(&request));
     SUCCEEDS(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -206,7 +206,8 @@ void of_communicators(const Ring& world) {
   MPI_Comm_set_errhandler(world.comm, MPI_ERRORS_ARE_FATAL);
 }
 
-/// Makes the communicator of a session's groups: all processes, from the difference, union and inclusion of groups.
+/// Makes the communicator of a session's groups: all processes, from the difference, union and inclusion of
+/// groups.
 MPI_Comm comm_of(MPI_Session session) {
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group none = MPI_GROUP_NULL;

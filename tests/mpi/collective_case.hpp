@@ -9,8 +9,8 @@
 
 #include "check.hpp"
 
-// Nonblocking and persistent collective calls of every kind, with buffers of their own and the result that each rank
-// computes for itself.
+// Nonblocking and persistent collective calls of every kind, with buffers of their own and the result that
+// each rank computes for itself.
 
 namespace mpi_test {
 

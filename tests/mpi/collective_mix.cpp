@@ -1,5 +1,5 @@
-// Random sequences of blocking collective calls on communicators that overlap, back to back: MPI_COMM_WORLD, a duplicate,
-// the ranks in reverse order, and the halves. Every rank computes the results for itself.
+// Random sequences of blocking collective calls on communicators that overlap, back to back: MPI_COMM_WORLD,
+// a duplicate, the ranks in reverse order, and the halves. Every rank computes the results for itself.
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// Rank 0 sends columns and a triangle of a matrix to rank 1, by standard and synchronous sends. Rank 1 receives some of
-// them as messages that a probe has found. column_counts.py looks at the statistics: librma
+// Rank 0 sends columns and a triangle of a matrix to rank 1, by standard and synchronous sends. Rank 1
+// receives some of them as messages that a probe has found. column_counts.py looks at the statistics: librma
 // has moved all of them from layout to layout, and the MPI layer has packed none.
 //
 // usage: mpi-datatype-columns COLUMNS TRIANGLES

@@ -52,8 +52,8 @@ inline void finish(MPI_Request& request) {
   if (request != MPI_REQUEST_NULL) SUCCEEDS(MPI_Request_free(&request));
 }
 
-/// Lets rank 0 start a call by `begin(&request)`, and the other ranks only after it has: a start or a test that
-/// waited for the others would wait for ever. Collective over MPI_COMM_WORLD.
+/// Lets rank 0 start a call by `begin(&request)`, and the other ranks only after it has: a start or a test
+/// that waited for the others would wait for ever. Collective over MPI_COMM_WORLD.
 template <class Begin>
 void nothing_waits_inside(const Begin& begin) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -70,8 +70,8 @@ void nothing_waits_inside(const Begin& begin) {
   finish(request);
 }
 
-/// Starts three calls by `begin(i, &request)`. The first wait of a rank is for another call than that of the next
-/// rank, so each wait has to go on with all of them.
+/// Starts three calls by `begin(i, &request)`. The first wait of a rank is for another call than that of the
+/// next rank, so each wait has to go on with all of them.
 template <class Begin>
 void waits_drive_all_calls(const Begin& begin) {
   std::array<MPI_Request, 3> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};

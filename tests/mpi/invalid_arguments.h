@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Valid values ---------------------------------------------------------------------------------------- */
+/* ---- Valid values -------------------------------------------------------------------------------------- */
 
 static struct {
   MPI_Comm any, grid, graph, dist_graph;
@@ -66,7 +66,7 @@ static int* place_of_key(int key) {
   return &place;
 }
 
-/* ---- Handles of objects that are gone -------------------------------------------------------------------- */
+/* ---- Handles of objects that are gone ------------------------------------------------------------------ */
 
 static MPI_Comm freed_MPI_Comm;
 static MPI_Datatype freed_MPI_Datatype;
@@ -96,7 +96,8 @@ static void make_values(void) {
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &valid.comm_key, NULL);
   MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &valid.type_key, NULL);
   MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &valid.win_key, NULL);
-  /* The first partitioned message and the first collective of neighbours make communicators that nobody sees. */
+  /* The first partitioned message and the first collective of neighbours make communicators that nobody
+   * sees. */
   MPI_Neighbor_allgather(valid_memory[0], 1, MPI_INT, valid_memory[1], 1, MPI_INT, valid.grid);
   MPI_Request partitioned = MPI_REQUEST_NULL;
   MPI_Psend_init(valid_memory[0], 1, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &partitioned);
@@ -128,8 +129,8 @@ static void free_values(void) {
     release;                       \
   } while (0)
 
-/* Last of all, and the communicator after the window, which has one: nothing is made afterwards that could have the same
- * place in memory. */
+/* Last of all, and the communicator after the window, which has one: nothing is made afterwards that could
+ * have the same place in memory. */
 static void make_freed_values(void) {
   FREED(MPI_Datatype, MPI_Type_contiguous(2, MPI_INT, &handle), MPI_Type_free(&handle));
   FREED(MPI_Op, MPI_Op_create((MPI_User_function*)valid_function, 1, &handle), MPI_Op_free(&handle));
@@ -149,7 +150,7 @@ static void make_freed_values(void) {
   MPI_Comm_free_keyval(&key);
 }
 
-/* ---- The cases ------------------------------------------------------------------------------------------- */
+/* ---- The cases ----------------------------------------------------------------------------------------- */
 
 static sigjmp_buf before_call;
 static const char* volatile present_case = "";

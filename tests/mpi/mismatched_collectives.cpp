@@ -1,5 +1,5 @@
-// Members that make different collective calls, with RMA_CHECK_COLLECTIVES=1: all of them fail, the text names both
-// calls, and the communicator or team stays usable. Rank 1 is the one that is wrong.
+// Members that make different collective calls, with RMA_CHECK_COLLECTIVES=1: all of them fail, the text
+// names both calls, and the communicator or team stays usable. Rank 1 is the one that is wrong.
 
 #include <array>
 #include <cstring>

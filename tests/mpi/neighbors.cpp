@@ -149,8 +149,8 @@ void exchange(MPI_Comm comm, const Neighbors& all) {
   }
 }
 
-/// Processes in a ring exchange a column of a matrix of their own with each of the two neighbours. The data are not
-/// contiguous.
+/// Processes in a ring exchange a column of a matrix of their own with each of the two neighbours. The data
+/// are not contiguous.
 class RingOfColumns {
  public:
   RingOfColumns() {

@@ -1,5 +1,5 @@
-// Nonblocking and persistent collective calls: against results that every rank can compute for itself, many at a
-// time, in different orders, and with everything else that a program does meanwhile.
+// Nonblocking and persistent collective calls: against results that every rank can compute for itself, many
+// at a time, in different orders, and with everything else that a program does meanwhile.
 
 #include <algorithm>
 #include <cstring>
@@ -15,8 +15,8 @@ using mpi_test::CollectiveCase;
 using mpi_test::rank_in;
 using mpi_test::size_of;
 
-/// Composes two maps x -> a * x + b, whose a and b are the halves of an element. This is associative and does not
-/// commute.
+/// Composes two maps x -> a * x + b, whose a and b are the halves of an element. This is associative and does
+/// not commute.
 void compose(void* in, void* inout, int* length, MPI_Datatype* /*type*/) {
   const auto* const from = static_cast<const std::uint64_t*>(in);
   auto* const to = static_cast<std::uint64_t*>(inout);
@@ -115,8 +115,8 @@ void many_at_once(World& world, int calls) {
   for (int i = 0; i < calls; ++i) CHECK(got[static_cast<std::size_t>(i)] == 100 * i + from);
 }
 
-/// Every rank starts calls on two communicators in one of both orders, and the blocking call on a third one comes
-/// between them.
+/// Every rank starts calls on two communicators in one of both orders, and the blocking call on a third one
+/// comes between them.
 void orders(World& world) {
   for (int kind = 0; kind < CollectiveCase::kKinds; ++kind) {
     const auto one = world.draw(kind, world.copy);
@@ -134,8 +134,8 @@ void orders(World& world) {
   }
 }
 
-/// Rank 0 starts a call, and only then lets the other ranks start it: a start or a test that waited for the others
-/// would wait for ever.
+/// Rank 0 starts a call, and only then lets the other ranks start it: a start or a test that waited for the
+/// others would wait for ever.
 void nothing_waits_inside(World& world) {
   for (int kind = 0; kind < CollectiveCase::kKinds; ++kind) {
     const auto one = world.draw(kind, world.copy);
@@ -153,7 +153,8 @@ void nothing_waits_inside(World& world) {
   }
 }
 
-/// The first wait of each rank is for another call than the neighbour's: each needs the other call's progress.
+/// The first wait of each rank is for another call than the neighbour's: each needs the other call's
+/// progress.
 void waits_drive_all_calls(World& world) {
   for (int kind = 0; kind < CollectiveCase::kKinds; ++kind) {
     std::vector<std::unique_ptr<CollectiveCase>> cases;

@@ -1,4 +1,5 @@
-// Point-to-point communication of MPI at any number of ranks: each rank talks to the one behind it and the one before.
+// Point-to-point communication of MPI at any number of ranks: each rank talks to the one behind it and the
+// one before.
 
 #include <algorithm>
 #include <array>
@@ -229,7 +230,8 @@ void count_failure(MPI_Comm* comm, int* code, ...) {
   handled_rank = mpi_test::rank_in(*comm);
 }
 
-/// A communicator lives as long as requests on it, and so does its error handler, which the last of them calls.
+/// A communicator lives as long as requests on it, and so does its error handler, which the last of them
+/// calls.
 void failures_after_the_communicator_was_freed(const Ring& ring) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

@@ -1,5 +1,5 @@
-// A rank ends that holds the exclusive lock of another rank's window. The others, which wait for the lock, learn it. For
-// tests/cluster/faults.sh, with at least three ranks; the launcher keeps the others alive.
+// A rank ends that holds the exclusive lock of another rank's window. The others, which wait for the lock,
+// learn it. For tests/cluster/faults.sh, with at least three ranks; the launcher keeps the others alive.
 
 #include <unistd.h>
 

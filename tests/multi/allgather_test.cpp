@@ -1,5 +1,5 @@
-// Allgathers of sizes around the thresholds of the RDMA allgather, on several kinds of teams and memory. The settings
-// decide how the members gather; the build's tests look at the counters.
+// Allgathers of sizes around the thresholds of the RDMA allgather, on several kinds of teams and memory. The
+// settings decide how the members gather; the build's tests look at the counters.
 
 #include <algorithm>
 #include <array>

@@ -54,8 +54,8 @@ TEST(Context, WrongHandlesAreRefused) {
   EXPECT_TRUE(refused(rma_context_free(&copy), RMA_ERR_ARGUMENT, {text(copy)}));
 }
 
-/// Threads with contexts of their own, and two that share one, put to every rank and fence in different ways. What a
-/// thread reads after its fence is what it has written.
+/// Threads with contexts of their own, and two that share one, put to every rank and fence in different ways.
+/// What a thread reads after its fence is what it has written.
 TEST(Context, EachThreadsFenceCompletesItsOwnPuts) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kBytes = 6000;

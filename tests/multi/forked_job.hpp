@@ -10,8 +10,8 @@
 
 #include "../unit/forked.hpp"
 
-// How the ranks of a job find each other that a test forks itself: in memory that they share. No launcher ends such a
-// job when a rank ends.
+// How the ranks of a job find each other that a test forks itself: in memory that they share. No launcher
+// ends such a job when a rank ends.
 
 inline constexpr int kMostRanks = 5;
 

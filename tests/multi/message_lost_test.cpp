@@ -1,5 +1,5 @@
-// A rank ends in the middle of a message. Every call of the others that waits for it ends, with RMA_ERR_PEER_LOST
-// and a text that names the rank. What it had sent before is received.
+// A rank ends in the middle of a message. Every call of the others that waits for it ends, with
+// RMA_ERR_PEER_LOST and a text that names the rank. What it had sent before is received.
 
 #include <gtest/gtest.h>
 
@@ -344,7 +344,8 @@ TEST_P(MessageInFragmentsLost, FragmentsUnderWay) {
       meet();
       if (rank == kVictim) end();
       const rma_status_t status = rma_wait(&request);
-      // The sender is done when the last fragment is in the ring. That cannot be, because the ring is shorter.
+      // The sender is done when the last fragment is in the ring. That cannot be, because the ring is
+      // shorter.
       expect_lost(status, sender_ends ? "the receive" : "the send");
     });
   }

@@ -251,8 +251,8 @@ constexpr std::array kWaysToStore = {
                }}};
 
 TEST(Notify, EveryPlainStoreWakesASleeper) {
-  // Rank 0 stores when the last rank has announced its sleep. The store must then have taken the announcement away,
-  // which only a waker does; the sleeper announces itself again only if its word is not right yet.
+  // Rank 0 stores when the last rank has announced its sleep. The store must then have taken the announcement
+  // away, which only a waker does; the sleeper announces itself again only if its word is not right yet.
   const Mailbox box(8);
   const int sleeper = ranks() - 1;
   std::uint64_t value = 0;

@@ -1,5 +1,5 @@
-// A rank ends while collectives are under way. The requests of all others end with RMA_ERR_PEER_LOST and a text that
-// names a rank, also those of ranks that exchange no message with the lost one.
+// A rank ends while collectives are under way. The requests of all others end with RMA_ERR_PEER_LOST and a
+// text that names a rank, also those of ranks that exchange no message with the lost one.
 
 #include <gtest/gtest.h>
 

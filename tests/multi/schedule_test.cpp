@@ -1,5 +1,5 @@
-// Nonblocking collectives and those that rma.h has not (rma/collectives.h): by their names and by the general form,
-// on the world team, on teams that were made in every way, and beside blocking collectives.
+// Nonblocking collectives and those that rma.h has not (rma/collectives.h): by their names and by the general
+// form, on the world team, on teams that were made in every way, and beside blocking collectives.
 
 #include <functional>
 #include <memory>
@@ -15,8 +15,8 @@ using Values = std::vector<std::int64_t>;
 
 constexpr std::array<std::size_t, 6> kElements = {0, 1, 7, 300, 5000, 40'000};
 
-/// The teams of a test, freed at its end: world, its split into halves, a created one in the opposite order, and an
-/// attached one.
+/// The teams of a test, freed at its end: world, its split into halves, a created one in the opposite order,
+/// and an attached one.
 class TestTeams {
  public:
   TestTeams() {

@@ -1,4 +1,5 @@
-// Atomic operations of every type: one PE at a time against what they must do, and all PEs at once against the sum.
+// Atomic operations of every type: one PE at a time against what they must do, and all PEs at once against
+// the sum.
 
 #include <array>
 #include <cstdint>

@@ -18,8 +18,8 @@ inline void check(bool holds, const char* text, const char* file, int line) {
   std::fprintf(stderr, "%s:%d: PE %d: %s\n", file, line, shmem_my_pe(), text);
 }
 
-/// Returns the generator of all draws, the same on every PE: its seed is LIBRMA_TEST_SEED, or a fixed number. PE 0
-/// prints it.
+/// Returns the generator of all draws, the same on every PE: its seed is LIBRMA_TEST_SEED, or a fixed number.
+/// PE 0 prints it.
 [[nodiscard]] inline std::mt19937_64 generator() {
   constexpr unsigned kUsual = 20261124;
   const char* const given = std::getenv("LIBRMA_TEST_SEED");

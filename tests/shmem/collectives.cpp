@@ -1,4 +1,5 @@
-// Collective operations of every type on the world, on every other PE, and on active sets, against what a loop gives.
+// Collective operations of every type on the world, on every other PE, and on active sets, against what a
+// loop gives.
 
 #include <algorithm>
 #include <array>
@@ -132,7 +133,8 @@ void check_collect(const Place& place, const Call& call) {
   }
 }
 
-/// `call(dest, source)` gives PE n the n-th pair of elements. `apart` elements lie between those of the destination.
+/// `call(dest, source)` gives PE n the n-th pair of elements. `apart` elements lie between those of the
+/// destination.
 template <typename T, typename Call>
 void check_alltoall(const Place& place, std::size_t dst, std::size_t sst, const Call& call) {
   constexpr std::size_t kPair = 2;

@@ -1,4 +1,5 @@
-/* The forms of C11 that choose by type: each once, with and without a context where there are both, on this PE itself. */
+/* The forms of C11 that choose by type: each once, with and without a context where there are both, on this
+ * PE itself. */
 #include <shmem.h>
 #include <stdio.h>
 

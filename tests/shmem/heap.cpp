@@ -24,8 +24,8 @@ bool apart(const Block& one, const Block& other) {
   return one.address + one.bytes <= other.address || other.address + other.bytes <= one.address;
 }
 
-/// A new block overlaps none, has its alignment, lies at the same offset from the first block on all PEs, and keeps what
-/// is written to it while others come and go.
+/// A new block overlaps none, has its alignment, lies at the same offset from the first block on all PEs, and
+/// keeps what is written to it while others come and go.
 class Model {
  public:
   explicit Model(std::mt19937_64 source)

@@ -1,5 +1,5 @@
-/* The smallest whole program, in C11 with the forms that choose by type: each PE puts to the next and gets from the one
- * before, to the heap and to static data. It returns from main() without shmem_finalize. */
+/* The smallest whole program, in C11 with the forms that choose by type: each PE puts to the next and gets
+ * from the one before, to the heap and to static data. It returns from main() without shmem_finalize. */
 #include <shmem.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* One of two executables whose static variables have changed places (ORDER). All their segments have equal sizes. */
+/* One of two executables whose static variables have changed places (ORDER). All their segments have equal
+ * sizes. */
 #include <shmem.h>
 
 struct layout {

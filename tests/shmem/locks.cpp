@@ -1,4 +1,5 @@
-// Distributed locks in the heap and in static data: they exclude, nobody starves, and an unlocked lock is zero.
+// Distributed locks in the heap and in static data: they exclude, nobody starves, and an unlocked lock is
+// zero.
 
 #include <array>
 

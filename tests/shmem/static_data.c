@@ -1,9 +1,10 @@
-/* Static data of every kind, on PEs whose executable a linker has laid out in one way or another (CMakeLists.txt): what
- * was there before shmem_init, what other PEs put there, a forked child's copy, and a gigabyte that nobody touches.
+/* Static data of every kind, on PEs whose executable a linker has laid out in one way or another
+ * (CMakeLists.txt): what was there before shmem_init, what other PEs put there, a forked child's copy, and a
+ * gigabyte that nobody touches.
  *
  * usage: shmem-static-data-X shared|registered|mixed
- * `shared`: static data lie in shared memory. `registered`: they do not (RMA_ALIAS=0), with the same results. `mixed`:
- * they do on all PEs but PE 1, which has a thread before shmem_init. */
+ * `shared`: static data lie in shared memory. `registered`: they do not (RMA_ALIAS=0), with the same results.
+ * `mixed`: they do on all PEs but PE 1, which has a thread before shmem_init. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <shmem.h>
@@ -17,8 +18,8 @@
 enum { kPage = 4096, kTable = 12 * kPage };
 
 static long first = 11;
-/* Not touched before shmem_init, so that most of its pages are the executable's. (The kernel maps some next to a page
- * that is touched.) */
+/* Not touched before shmem_init, so that most of its pages are the executable's. (The kernel maps some next
+ * to a page that is touched.) */
 static long table[kTable] = {1, 2, [kTable / 2] = 4, [kTable - 1] = 3};
 static const char* const texts[] = {"read", "only"}; /* relocated: RELRO */
 static const char* volatile chosen = "chosen";
@@ -73,8 +74,8 @@ static void transfer(int me, int next, int previous) {
   shmem_barrier_all();
 }
 
-/* The child of a fork has what the parent had, and changes nothing of the parent's. PE 0 has not touched the page of
- * `large` that another PE has written to. */
+/* The child of a fork has what the parent had, and changes nothing of the parent's. PE 0 has not touched the
+ * page of `large` that another PE has written to. */
 static void fork_child(int me, int previous) {
   int down[2], up[2];
   if (pipe(down) != 0 || pipe(up) != 0) abort();

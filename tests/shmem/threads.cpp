@@ -1,5 +1,5 @@
-// Threads at the level MULTIPLE: each has a context of its own. They put, count, wait for each other's partners on other
-// PEs, and use a team each.
+// Threads at the level MULTIPLE: each has a context of its own. They put, count, wait for each other's
+// partners on other PEs, and use a team each.
 
 #include <array>
 #include <thread>

@@ -1,5 +1,5 @@
-// Puts and gets of every type and size, blocking and not, contiguous, strided and in blocks, with and without a context:
-// from each PE to the next, to the heap and to static data, against what a copy gives.
+// Puts and gets of every type and size, blocking and not, contiguous, strided and in blocks, with and without
+// a context: from each PE to the next, to the heap and to static data, against what a copy gives.
 
 #include <algorithm>
 #include <array>
@@ -101,7 +101,8 @@ Shape draw_shape(std::size_t most_block) {
   return shape;
 }
 
-/// Checks a put: `put(to, from)` puts from `from` to the next PE. What that PE then has must be a copy by `shape`.
+/// Checks a put: `put(to, from)` puts from `from` to the next PE. What that PE then has must be a copy by
+/// `shape`.
 template <typename Put>
 void check_put(const Place& place, std::size_t element, const Shape& shape, const Put& put) {
   const Filled filled = fill(place);

@@ -18,8 +18,8 @@ using Ulonglong = unsigned long long;
 
 }  // namespace shmem_tests
 
-// The element types that the standard lists for each family (OpenSHMEM 1.5, tables 5 to 10). EACH(name, type) is a macro
-// that makes one check, because the names of types are parts of names of functions.
+// The element types that the standard lists for each family (OpenSHMEM 1.5, tables 5 to 10). EACH(name, type)
+// is a macro that makes one check, because the names of types are parts of names of functions.
 
 #define SHMEM_TEST_INTEGERS(EACH)         \
   EACH(int, int)                          \

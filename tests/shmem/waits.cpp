@@ -78,7 +78,8 @@ T* zeroed(const Place& place) {
 template <typename T, typename Put>
 void put_slowly(const Place& place, T* words, const Put& put) {
   for (std::size_t i = 0; i + 1 < kWords; ++i) put(&words[i], T(i + 1), place.next);
-  // All PEs do this at the same time. Those with odd numbers take twice as long, so the PEs behind them do wait.
+  // All PEs do this at the same time. Those with odd numbers take twice as long, so the PEs behind them do
+  // wait.
   for (int i = 0; i < kDelay * (1 + place.me % 2); ++i) shmem_signal_fetch(&unused_signal);
   put(&words[kWords - 1], T(kWords), place.next);
 }
@@ -188,8 +189,8 @@ void check_signals(const Place& place) {
 
 alignas(16) std::array<long, kWords> static_words;
 
-/// A token goes round many times. With more PEs than processors, those that wait have to leave the processors to those
-/// that work.
+/// A token goes round many times. With more PEs than processors, those that wait have to leave the processors
+/// to those that work.
 void check_ring(const Place& place, int size) {
   long* const words = zeroed<long>(place);
   constexpr long kRounds = 30;

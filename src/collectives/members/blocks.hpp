@@ -6,8 +6,8 @@
 
 namespace rma {
 
-/// The data of all members in one buffer argument of a collective operation: blocks of one size that follow each
-/// other, or a list.
+/// The data of all members in one buffer argument of a collective operation: blocks of one size that follow
+/// each other, or a list.
 class BlockList {
  public:
   /// The blocks to which data come, and those from which they go.

@@ -28,13 +28,15 @@ class Buffers {
   /// Returns where `address`, which is shared() at team rank `member`, is mapped here.
   [[nodiscard]] virtual std::byte* at(const void* address, std::size_t bytes, int member) const = 0;
 
-  /// Returns whether this process can read() and write() the memory of every member. The first call finds out.
+  /// Returns whether this process can read() and write() the memory of every member. The first call finds
+  /// out.
   [[nodiscard]] virtual bool reaches_all() const = 0;
   /// Copy any memory of `member`, which this process reaches. Each costs a system call.
   [[nodiscard]] virtual rma_status_t read(int member, const void* from, std::span<std::byte> into) const = 0;
   [[nodiscard]] virtual rma_status_t write(int member, void* to, std::span<const std::byte> from) const = 0;
 
-  /// Returns kScratchBytes bytes that are shared(), aligned to 64, for the work of one call; null if there is no memory.
+  /// Returns kScratchBytes bytes that are shared(), aligned to 64, for the work of one call; null if there is
+  /// no memory.
   [[nodiscard]] virtual std::byte* take_scratch() const = 0;
   /// Takes them back, when no member uses them any more.
   virtual void give_scratch(std::byte* scratch) const = 0;
@@ -47,7 +49,8 @@ struct HostMemory {
   std::function<bool(int rank)> permitted;  ///< whether it may; connects with the rank
 };
 
-/// The scratch of this process's collective calls, in its heap. It keeps what it has got, for later calls. Thread-safe.
+/// The scratch of this process's collective calls, in its heap. It keeps what it has got, for later calls.
+/// Thread-safe.
 class ScratchPool {
  public:
   explicit ScratchPool(Job& job) : job_(job) {}

@@ -115,7 +115,8 @@ bool CollectiveRecord::agrees_with(const CollectiveRecord& other) const {
 }
 
 Status compare(std::span<const CollectiveRecord> by_member) {
-  // In the root's group of an operation between two groups only the root knows what the others have to agree on.
+  // In the root's group of an operation between two groups only the root knows what the others have to agree
+  // on.
   const auto informed =
       std::ranges::find_if(by_member, [](const CollectiveRecord& record) { return record.root >= 0; });
   const std::size_t second =

@@ -11,8 +11,9 @@
 
 namespace rma {
 
-/// The operation, the root, the sizes and the reduction of a member's collective call. With RMA_CHECK_COLLECTIVES the members exchange records before the
-/// operation, and compare them. A record travels as it is, so all members have the same build.
+/// The operation, the root, the sizes and the reduction of a member's collective call. With
+/// RMA_CHECK_COLLECTIVES the members exchange records before the operation, and compare them. A record
+/// travels as it is, so all members have the same build.
 struct CollectiveRecord {
   enum class Form : std::uint8_t { blocking, nonblocking, persistent };
 
@@ -40,8 +41,8 @@ struct CollectiveRecord {
   std::uint64_t sizes = kAny;  ///< a hash of the sizes of all blocks, if all members know these
 };
 
-/// Returns RMA_ERR_ARGUMENT if the calls of two members do not agree. The text names both. All members that compare the
-/// same records get the same text.
+/// Returns RMA_ERR_ARGUMENT if the calls of two members do not agree. The text names both. All members that
+/// compare the same records get the same text.
 [[nodiscard]] Status compare(std::span<const CollectiveRecord> by_member);
 
 }  // namespace rma

@@ -6,14 +6,15 @@
 
 namespace rma {
 
-/// Says which members of a team are on which host. Hosts are numbered in the order of their *leaders*, the first
-/// member of each. The members of a host have places there, from 0, in the order of the team.
+/// Says which members of a team are on which host. Hosts are numbered in the order of their *leaders*, the
+/// first member of each. The members of a host have places there, from 0, in the order of the team.
 class HostMap {
  public:
   /// All members of a team of `members`. Throws std::bad_alloc; no other call needs memory.
   explicit HostMap(int members);
 
-  /// Sets the hosts: `leader(member)` returns the leader of the member's host. Returns false if these are no leaders.
+  /// Sets the hosts: `leader(member)` returns the leader of the member's host. Returns false if these are no
+  /// leaders.
   template <typename Leader>
   [[nodiscard]] bool fill(const Leader& leader) {
     for (std::size_t member = 0; member < leaders_.size(); ++member) {

@@ -18,7 +18,8 @@ PointToPoint::Bytes piece_of(PointToPoint::Bytes data, std::size_t number, std::
 /// Consecutive blocks of an allgather's result, which may wrap around its end: one range of bytes or two.
 class Blocks {
  public:
-  /// `count` of `all` blocks, from number `first` on. `to` are all blocks, and `offset(i)` says where block i begins.
+  /// `count` of `all` blocks, from number `first` on. `to` are all blocks, and `offset(i)` says where block i
+  /// begins.
   template <typename Offset>
   Blocks(PointToPoint::Bytes to, std::size_t first, std::size_t count, std::size_t all,
          const Offset& offset) {

@@ -10,9 +10,9 @@
 namespace rma {
 
 /// The part of one member in the collectives of a team whose members are on several hosts, by PointToPoint.
-/// It has barrier, broadcast, reduce, allreduce, and allgather of blocks of one size. Long data of broadcasts and
-/// reductions travel in pieces, and several pieces are on their way through the team at once. A piece that is too long
-/// for an eager message goes from the buffer of one member straight into that of the next.
+/// It has barrier, broadcast, reduce, allreduce, and allgather of blocks of one size. Long data of broadcasts
+/// and reductions travel in pieces, and several pieces are on their way through the team at once. A piece
+/// that is too long for an eager message goes from the buffer of one member straight into that of the next.
 ///
 /// Broadcast and reduction use one binomial tree over the members' places relative to its top. The parent of
 /// place p > 0 is p without its lowest set bit, at a distance of a power of two. So the subtree of p consists
@@ -35,8 +35,8 @@ class PointToPointExchange {
   /// `scratch` has kScratch bytes, and outlives the object.
   PointToPointExchange(PointToPoint& p2p, std::byte* scratch) : p2p_(p2p), scratch_(scratch) {}
 
-  /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the members did
-  /// nothing, all alike: the operation has no form here. Needs no memory.
+  /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the
+  /// members did nothing, all alike: the operation has no form here. Needs no memory.
   [[nodiscard]] Status run(const rma_collective_t& collective, bool& done);
 
   [[nodiscard]] Status barrier() { return p2p_.meet(); }
@@ -47,15 +47,15 @@ class PointToPointExchange {
                               int root);
   [[nodiscard]] Status allreduce(void* dst, const void* src, std::size_t count, const rma_reducer_t& reducer);
   [[nodiscard]] Status allgather(void* dst, const void* src, std::size_t bytes);
-  /// Gathers blocks of different sizes: block i lies from offsets[i] to offsets[i + 1] of `dst`, on all members. This
-  /// member's own block is there already.
+  /// Gathers blocks of different sizes: block i lies from offsets[i] to offsets[i + 1] of `dst`, on all
+  /// members. This member's own block is there already.
   [[nodiscard]] Status allgather_uneven(std::byte* dst, std::span<const std::size_t> offsets);
 
  private:
   using Bytes = PointToPoint::Bytes;
 
-  /// Gathers blocks that follow each other in `to`. Block i begins at `offset(i)`, and the last one ends where
-  /// offset(members()) says. This member's own block is there.
+  /// Gathers blocks that follow each other in `to`. Block i begins at `offset(i)`, and the last one ends
+  /// where offset(members()) says. This member's own block is there.
   template <typename Offset>
   [[nodiscard]] Status gather_blocks(Bytes to, const Offset& offset);
 

@@ -49,8 +49,8 @@ class TeamTransport {
 class JobTeamTransport final : public TeamTransport {
  public:
   /// The contexts of all processes for agreements on new teams, for the world team, and for that team's
-  /// schedules. Every process draws the contexts for other teams from kFirstDrawn on. The library's own contexts
-  /// below these, and those above, are for the schedules of other teams (ScheduleContexts).
+  /// schedules. Every process draws the contexts for other teams from kFirstDrawn on. The library's own
+  /// contexts below these, and those above, are for the schedules of other teams (ScheduleContexts).
   static constexpr std::uint32_t kAgreementContext = 0xc0000000;
   static constexpr std::uint32_t kWorldContext = kAgreementContext + 1;
   static constexpr std::uint32_t kWorldSchedules = kAgreementContext + 2;

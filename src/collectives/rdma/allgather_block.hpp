@@ -16,14 +16,14 @@ struct ResultCard {
   std::uint64_t usable = 0;  ///< 0: the result could not be registered, and messages carry the data
 };
 
-/// The memory of one member of a team into which the others write during an allgather by RDMA. It lies in the member's
-/// heap and is registered. Everything begins as zero.
+/// The memory of one member of a team into which the others write during an allgather by RDMA. It lies in the
+/// member's heap and is registered. Everything begins as zero.
 ///
-/// Words that others write only grow, so nobody clears them. Everything else exists three times; call n uses part
-/// n modulo 3. rdma_allgather.hpp proves that nobody overwrites what another one still uses.
+/// Words that others write only grow, so nobody clears them. Everything else exists three times; call n uses
+/// part n modulo 3. rdma_allgather.hpp proves that nobody overwrites what another one still uses.
 struct alignas(64) AllgatherBlock {
-  /// The threshold between a copy and a write from result to result, in bytes of a step. The paper's M_T, which it
-  /// finds by experiment, is 4 KiB.
+  /// The threshold between a copy and a write from result to result, in bytes of a step. The paper's M_T,
+  /// which it finds by experiment, is 4 KiB.
   static constexpr std::size_t kCopyBytes = std::size_t{16} << 10U;
   /// Steps of doubling and of Bruck's algorithm; larger teams do not use this way.
   static constexpr std::size_t kSteps = 20;
@@ -32,8 +32,8 @@ struct alignas(64) AllgatherBlock {
   static constexpr std::size_t kSlots = kSteps + 1;
   static constexpr std::size_t kParts = 3;
 
-  /// Whether a member is writing into the result of the receiver of a step. 32 bits: the processors of both execute
-  /// atomics on it (rma_atomic32), and no device does.
+  /// Whether a member is writing into the result of the receiver of a step. 32 bits: the processors of both
+  /// execute atomics on it (rma_atomic32), and no device does.
   enum Gate : std::uint32_t { kIdle = 0, kWriting = 1, kWithdrawn = 2 };
 
   struct alignas(64) Announcement {

@@ -6,8 +6,8 @@
 
 namespace rma {
 
-/// One step of an allgather, as one member executes it: it sends `count` consecutive blocks to `to`, and receives
-/// as many from `from`. Block numbers go on at 0 after the last one.
+/// One step of an allgather, as one member executes it: it sends `count` consecutive blocks to `to`, and
+/// receives as many from `from`. Block numbers go on at 0 after the last one.
 struct AllgatherStep {
   int to = 0;
   int from = 0;
@@ -16,16 +16,18 @@ struct AllgatherStep {
   std::size_t count = 0;
 };
 
-/// The steps of one member of an allgather. All members execute the same number of steps. If a step of member a
-/// has member b as `to`, the same step of b has a as `from`.
+/// The steps of one member of an allgather. All members execute the same number of steps. If a step of member
+/// a has member b as `to`, the same step of b has a as `from`.
 ///
 /// | way | steps | step k |
 /// |---|---|---|
-/// | doubling | log2(members), a whole number | partners at distance 2^k exchange the 2^k blocks that each has |
+/// | doubling | log2(members), a whole number | partners at distance 2^k exchange the 2^k blocks that each
+/// has |
 /// | bruck | log2(members), rounded up | the member 2^k above sends the blocks that follow one's own |
 /// | ring | members - 1 | each block goes to the next member |
 ///
-/// (Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005, section 4.1.)
+/// (Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005, section
+/// 4.1.)
 class AllgatherSteps {
  public:
   enum class Way { doubling, bruck, ring };
@@ -66,8 +68,8 @@ class AllgatherSteps {
             .count = std::min(distance, all_ - distance)};
   }
 
-  /// Returns the first of the steps that move more than `most` bytes in blocks of `bytes` bytes; number() if there is
-  /// none. No step of a ring moves so little that it is copied.
+  /// Returns the first of the steps that move more than `most` bytes in blocks of `bytes` bytes; number() if
+  /// there is none. No step of a ring moves so little that it is copied.
   [[nodiscard]] std::size_t first_longer(std::size_t most, std::size_t bytes) const {
     if (way_ == Way::ring) return 0;
     std::size_t k = 0;
@@ -75,11 +77,11 @@ class AllgatherSteps {
     return k;
   }
 
-  /// Returns the place, counted in blocks, of `block` in a collective buffer that has the blocks of the first `steps`
-  /// steps. The blocks that a member sends in such a step follow each other there, and so do those that it receives.
-  /// There are at most kLongestSteps times as many places as the longest of these steps moves blocks: before the last
-  /// step a member has twice as many as the step before it moved, and the last step of Bruck's algorithm, which may
-  /// be shorter, adds its own.
+  /// Returns the place, counted in blocks, of `block` in a collective buffer that has the blocks of the first
+  /// `steps` steps. The blocks that a member sends in such a step follow each other there, and so do those
+  /// that it receives. There are at most kLongestSteps times as many places as the longest of these steps
+  /// moves blocks: before the last step a member has twice as many as the step before it moved, and the last
+  /// step of Bruck's algorithm, which may be shorter, adds its own.
   [[nodiscard]] std::size_t place(std::size_t block, std::size_t steps) const {
     return way_ == Way::doubling ? block & ((std::size_t{1} << steps) - 1) : (block + all_ - me_) % all_;
   }

@@ -15,10 +15,11 @@
 
 namespace rma {
 
-/// The port of a process of a job. It writes by RDMA to members of other hosts, and copies to members whose memory is
-/// mapped here. Failures and messages go by the channel of the team's schedules: a member that fails revokes that
-/// channel's context, and a member that waits long has a receive there that never matches. So it learns all that
-/// receives learn: that another member has failed, or that the rank it waits for has ended.
+/// The port of a process of a job. It writes by RDMA to members of other hosts, and copies to members whose
+/// memory is mapped here. Failures and messages go by the channel of the team's schedules: a member that
+/// fails revokes that channel's context, and a member that waits long has a receive there that never matches.
+/// So it learns all that receives learn: that another member has failed, or that the rank it waits for has
+/// ended.
 class JobAllgatherPort final : public AllgatherPort {
  public:
   /// Where the block of a member lies.
@@ -31,8 +32,9 @@ class JobAllgatherPort final : public AllgatherPort {
   JobAllgatherPort(Accumulator& accumulator, Messages& messages, std::shared_ptr<ScheduleChannel> channel);
   ~JobAllgatherPort() override;
 
-  /// Takes memory for the block and the cards, and connects with the `partners`, which are members. Returns this
-  /// member's card. RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_PEER_LOST and the other errors of connecting.
+  /// Takes memory for the block and the cards, and connects with the `partners`, which are members. Returns
+  /// this member's card. RMA_ERR_NO_MEMORY, RMA_ERR_UNSUPPORTED, RMA_ERR_PEER_LOST and the other errors of
+  /// connecting.
   [[nodiscard]] Result<BlockCard> open(std::span<const int> partners);
   /// Returns the place for the cards of all members, by member.
   [[nodiscard]] std::span<BlockCard> cards() { return cards_; }
@@ -61,8 +63,8 @@ class JobAllgatherPort final : public AllgatherPort {
   [[nodiscard]] AllgatherBlock::Gate withdraw(int member, std::size_t gate) override;
 
  private:
-  /// Writes to memory of `member` that begins at `address` there, and then the word to its block. `local` are the keys
-  /// of the memory that is read.
+  /// Writes to memory of `member` that begins at `address` there, and then the word to its block. `local` are
+  /// the keys of the memory that is read.
   [[nodiscard]] Status write(int member, std::uint64_t address, const RailKeys& keys,
                              std::span<const Piece> pieces, const DeviceMemory* local, const Word& word,
                              rma_request_t* request);

@@ -89,7 +89,8 @@ Status RdmaAllgather::gather(std::byte* dst, std::size_t bytes, const AllgatherS
   // The result is the caller's again when this call returns, so nothing may still be read from it.
   if (Status status = finish_all(writes()); !status.ok()) return status;
   for (std::uint32_t& gate : port_.block().gates) {
-    // Release: the writes are complete. Pairs with withdraw() of the receiver. After kWithdrawn the team has failed.
+    // Release: the writes are complete. Pairs with withdraw() of the receiver. After kWithdrawn the team has
+    // failed.
     std::uint32_t writing = AllgatherBlock::kWriting;
     std::atomic_ref(gate).compare_exchange_strong(writing, AllgatherBlock::kIdle, std::memory_order_acq_rel);
   }
@@ -199,8 +200,8 @@ Status RdmaAllgather::send_step(const AllgatherSteps& steps, std::size_t k, cons
     }
     return {};
   }
-  // In a ring the gate stays at kWriting from the first step to the end of the call. Acquire and release pair with
-  // withdraw() of the receiver, which makes the same change from kIdle or finds kWriting.
+  // In a ring the gate stays at kWriting from the first step to the end of the call. Acquire and release pair
+  // with withdraw() of the receiver, which makes the same change from kIdle or finds kWriting.
   std::uint32_t before = AllgatherBlock::kIdle;
   std::atomic_ref gate(block.gates[to]);
   if (!gate.compare_exchange_strong(before, AllgatherBlock::kWriting, std::memory_order_acq_rel) &&
@@ -225,7 +226,8 @@ Status RdmaAllgather::send_step(const AllgatherSteps& steps, std::size_t k, cons
 
 void RdmaAllgather::give_up() {
   failed_ = true;
-  // The others are told first, so that they do not wait for this member while it waits for its writes to them.
+  // The others are told first, so that they do not wait for this member while it waits for its writes to
+  // them.
   port_.fail();
   for (rma_request_t& message : messages_) {
     if (message == RMA_REQUEST_NULL) continue;

@@ -11,43 +11,47 @@
 
 namespace rma {
 
-/// The part of one member in the allgathers of a team whose members write into each other's memory. (Sur, Bondhugula,
-/// Mamidala, Jin, Panda: High Performance RDMA Based All-to-all Broadcast for InfiniBand Clusters, OSU-CISRC-5/05-TR32,
-/// section 4.)
+/// The part of one member in the allgathers of a team whose members write into each other's memory. (Sur,
+/// Bondhugula, Mamidala, Jin, Panda: High Performance RDMA Based All-to-all Broadcast for InfiniBand
+/// Clusters, OSU-CISRC-5/05-TR32, section 4.)
 ///
-/// Steps of up to Limits::copy_bytes are *copied*: a member collects its own block and what it receives in the
-/// collective buffer of its AllgatherBlock, writes from there into the same buffer of the next member, and copies what
-/// has arrived there into its result. From the first longer step on, members write from result to result (*zero-copy*).
-/// A member registers its result once per call, and announces it at the beginning of the call to those that will
-/// write into it. Long results of many members go around a ring, all zero-copy.
+/// Steps of up to Limits::copy_bytes are *copied*: a member collects its own block and what it receives in
+/// the collective buffer of its AllgatherBlock, writes from there into the same buffer of the next member,
+/// and copies what has arrived there into its result. From the first longer step on, members write from
+/// result to result (*zero-copy*). A member registers its result once per call, and announces it at the
+/// beginning of the call to those that will write into it. Long results of many members go around a ring, all
+/// zero-copy.
 ///
-/// Behind its data each write carries a word that only grows: the number of the call, and of the step. So no word and
-/// no buffer is cleared. A copied step ends for its sender when the write is posted. A call with zero-copy steps ends
-/// for a member when its own writes from its result are complete.
+/// Behind its data each write carries a word that only grows: the number of the call, and of the step. So no
+/// word and no buffer is cleared. A copied step ends for its sender when the write is posted. A call with
+/// zero-copy steps ends for a member when its own writes from its result are complete.
 ///
-/// Why three parts suffice. Part n modulo 3 of a block is used in call n: by its owner, which fills it, writes from
-/// it and copies out of it, and by the members that write to it. A member that begins call n writes to parts of
-/// others that were last used in call n - 3. Claim: nobody uses those any more.
-/// 1. The member has ended call n - 1. It has a block of every member in that call, so every member has begun call
-///    n - 1, and has therefore ended calls n - 2 and n - 3. So no owner copies out of part n - 3, or fills it.
-/// 2. A member ends a call only after all writes to it in that call have arrived: it has waited for the word behind
-///    each. All members have ended call n - 3, so no write of that call is still to arrive, and the port never
-///    repeats a write that may have arrived.
-/// 3. A member that begins call m first waits for the completion of its own writes of call m - 2. All have begun call
-///    n - 1, so their writes of call n - 3 are complete, and no device reads part n - 3.
-/// With two parts step 3 would make each call wait for the writes of the call just before it, whose completions are
-/// still on their way. The same holds for announcements: they are of call n, are in part n modulo 3, and each is read
-/// before its reader ends call n.
+/// Why three parts suffice. Part n modulo 3 of a block is used in call n: by its owner, which fills it,
+/// writes from it and copies out of it, and by the members that write to it. A member that begins call n
+/// writes to parts of others that were last used in call n - 3. Claim: nobody uses those any more.
+/// 1. The member has ended call n - 1. It has a block of every member in that call, so every member has begun
+///    call n - 1, and has therefore ended calls n - 2 and n - 3. So no owner copies out of part n - 3, or
+///    fills it.
+/// 2. A member ends a call only after all writes to it in that call have arrived: it has waited for the word
+///    behind each. All members have ended call n - 3, so no write of that call is still to arrive, and the
+///    port never repeats a write that may have arrived.
+/// 3. A member that begins call m first waits for the completion of its own writes of call m - 2. All have
+///    begun call n - 1, so their writes of call n - 3 are complete, and no device reads part n - 3.
+/// With two parts step 3 would make each call wait for the writes of the call just before it, whose
+/// completions are still on their way. The same holds for announcements: they are of call n, are in part n
+/// modulo 3, and each is read before its reader ends call n.
 ///
-/// Why no member writes into a result that is not the team's any more. A member that ends a call without failure has
-/// seen the words behind all writes to its result. A member R that fails may have announced its result to a member W
-/// that has not written yet. Before W writes, it changes its gate towards R from kIdle to kWriting, and it changes it
-/// back only when its writes are complete. R withdraws its announcement before it returns: it changes the same gate
-/// from kIdle to kWithdrawn, with an atomic operation that W's helper executes. So W fails at the gate, or R waits
-/// until W's writes are complete. R does not wait long: W's device ends its writes, and a member that fails ends its
-/// own writes and opens its gates before it withdraws anything from others.
+/// Why no member writes into a result that is not the team's any more. A member that ends a call without
+/// failure has seen the words behind all writes to its result. A member R that fails may have announced its
+/// result to a member W that has not written yet. Before W writes, it changes its gate towards R from kIdle
+/// to kWriting, and it changes it back only when its writes are complete. R withdraws its announcement before
+/// it returns: it changes the same gate from kIdle to kWithdrawn, with an atomic operation that W's helper
+/// executes. So W fails at the gate, or R waits until W's writes are complete. R does not wait long: W's
+/// device ends its writes, and a member that fails ends its own writes and opens its gates before it
+/// withdraws anything from others.
 ///
-/// A failure makes the team's allgathers unusable, as AllgatherPort::fail() says. One thread at a time uses it.
+/// A failure makes the team's allgathers unusable, as AllgatherPort::fail() says. One thread at a time uses
+/// it.
 class RdmaAllgather {
  public:
   struct Limits {
@@ -60,8 +64,8 @@ class RdmaAllgather {
   /// `port` outlives the object.
   RdmaAllgather(AllgatherPort& port, const Limits& limits) : port_(port), limits_(limits) {}
 
-  /// Executes an allgather. `src` is disjoint from `dst`, or is this member's own place in it. RMA_ERR_PEER_LOST,
-  /// RMA_ERR_NO_MEMORY, and the errors of messages; the team's allgathers are over then.
+  /// Executes an allgather. `src` is disjoint from `dst`, or is this member's own place in it.
+  /// RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY, and the errors of messages; the team's allgathers are over then.
   [[nodiscard]] Status run(std::byte* dst, const std::byte* src, std::size_t bytes);
 
   /// Waits until no write of this member is under way. Called before its block is given back.
@@ -107,8 +111,8 @@ class RdmaAllgather {
   std::array<Writes, AllgatherBlock::kParts> writes_ = {};  ///< of data
   std::array<Writes, AllgatherBlock::kParts> announcements_ = {};
   std::array<rma_request_t, 2 * kRanges> messages_ = {};  ///< of the present step; receives first
-  /// The member to which this one has announced its result in the present call and that has not written all of it, by
-  /// slot; kNobody else.
+  /// The member to which this one has announced its result in the present call and that has not written all
+  /// of it, by slot; kNobody else.
   std::array<int, AllgatherBlock::kSlots> awaited_ = {};
   static constexpr int kNobody = -1;
   bool opened_ = false;  ///< the result is open

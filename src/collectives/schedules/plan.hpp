@@ -26,24 +26,24 @@ struct PlanStep {
   std::size_t bytes = 0;
 };
 
-/// A collective operation as a list of steps that one member executes in their order. The messages from one member
-/// to another match the receives in the order of both lists. Whoever makes a plan (plans.hpp) sees to it that
-/// the lists of all members fit together.
+/// A collective operation as a list of steps that one member executes in their order. The messages from one
+/// member to another match the receives in the order of both lists. Whoever makes a plan (plans.hpp) sees to
+/// it that the lists of all members fit together.
 class Plan {
  public:
   Plan(int member, int members) : member_(member), members_(members) {}
 
   [[nodiscard]] int member() const { return member_; }
   [[nodiscard]] int members() const { return members_; }
-  /// Returns the member at this distance above this one, or below it if the distance is negative. The distance
-  /// is less than the number of members.
+  /// Returns the member at this distance above this one, or below it if the distance is negative. The
+  /// distance is less than the number of members.
   [[nodiscard]] int at(int distance) const { return (member_ + distance + members_) % members_; }
   [[nodiscard]] std::span<const PlanStep> steps() const { return steps_; }
   /// Returns the largest number of sends and receives between two waits.
   [[nodiscard]] std::size_t most_at_once() const;
 
-  // These add a step. No message is sent, and nothing is copied or combined, if there are no data: both sides know
-  // that.
+  // These add a step. No message is sent, and nothing is copied or combined, if there are no data: both sides
+  // know that.
   void send(int to, const std::byte* data, std::size_t bytes) {
     if (bytes != 0) signal(to, data, bytes);
   }
@@ -74,8 +74,8 @@ class Plan {
     steps_.push_back({.kind = PlanStep::Kind::receive, .member = from, .to = data, .bytes = bytes});
   }
 
-  /// Adds the steps of another plan, which some members make among themselves: its member i is members[i] of this plan.
-  /// The other plan's memory becomes this one's. Throws std::bad_alloc.
+  /// Adds the steps of another plan, which some members make among themselves: its member i is members[i] of
+  /// this plan. The other plan's memory becomes this one's. Throws std::bad_alloc.
   void append(Plan part, std::span<const int> members);
 
   /// Returns memory for `bytes` bytes, aligned to 64, that lives as long as the plan. Throws std::bad_alloc.

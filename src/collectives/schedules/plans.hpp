@@ -4,8 +4,8 @@
 #include "collectives/schedules/plan.hpp"
 #include "rma/collectives.h"
 
-// How the members of a team execute each collective operation. The functions add the steps of one member to its
-// plan. They know no job and send nothing, so a test can execute the plans of all members by itself.
+// How the members of a team execute each collective operation. The functions add the steps of one member to
+// its plan. They know no job and send nothing, so a test can execute the plans of all members by itself.
 //
 // A member only needs to know what the operation's text gives it: the sizes of the blocks that it sends and
 // receives. What decides between two algorithms is the same on all members.

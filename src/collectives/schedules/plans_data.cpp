@@ -1,6 +1,6 @@
 // Barrier, and the collective operations that move data. The algorithms are those of Thakur, Rabenseifner and
-// Gropp, "Optimization of Collective Communication Operations in MPICH" (2005), and of Bruck et al., "Efficient
-// Algorithms for All-to-All Communications in Multiport Message-Passing Systems" (1997).
+// Gropp, "Optimization of Collective Communication Operations in MPICH" (2005), and of Bruck et al.,
+// "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems" (1997).
 
 #include <algorithm>
 #include <bit>
@@ -18,12 +18,12 @@ namespace {
 constexpr std::size_t kLongBroadcast = std::size_t{256} << 10U;
 constexpr std::size_t kBroadcastPiece = std::size_t{128} << 10U;
 
-/// Blocks up to this size are gathered and scattered along a tree, which copies them several times; longer ones go
-/// straight between the root and each member.
+/// Blocks up to this size are gathered and scattered along a tree, which copies them several times; longer
+/// ones go straight between the root and each member.
 constexpr std::size_t kTreeBlock = 2048;
 
-/// An allgather whose result has up to this size takes a logarithmic number of steps; the ring of a longer one
-/// moves every byte only to a neighbour.
+/// An allgather whose result has up to this size takes a logarithmic number of steps; the ring of a longer
+/// one moves every byte only to a neighbour.
 constexpr std::size_t kShortAllgather = std::size_t{64} << 10U;
 
 /// Blocks of an all-to-all up to this size travel together, from this number of members on.
@@ -33,8 +33,8 @@ constexpr int kManyMembers = 8;
 /// An all-to-all has the messages to and from this many members under way at once.
 constexpr int kAlltoallWindow = 32;
 
-/// A member's place in a binomial tree whose root is place 0. The parent of place p is p without its lowest set
-/// bit, and the subtree of p has the places from p up to p plus that bit, exclusive.
+/// A member's place in a binomial tree whose root is place 0. The parent of place p is p without its lowest
+/// set bit, and the subtree of p has the places from p up to p plus that bit, exclusive.
 struct TreePlace {
   TreePlace(const Plan& plan, int root_member)
       : members(plan.members()), root(root_member), place((plan.member() - root_member + members) % members) {
@@ -42,7 +42,8 @@ struct TreePlace {
   }
   [[nodiscard]] int member_at(int other) const { return (other + root) % members; }
   [[nodiscard]] int parent() const { return member_at(place - width); }
-  /// Returns the number of places in the subtree of `top`, a child at distance `bit` from this one or this one.
+  /// Returns the number of places in the subtree of `top`, a child at distance `bit` from this one or this
+  /// one.
   [[nodiscard]] int subtree(int top, int bit) const { return std::min(bit, members - top); }
 
   int members;
@@ -126,7 +127,8 @@ void scatter_by_tree(Plan& plan, const rma_collective_t& collective) {
   plan.wait();
 }
 
-/// Doubles the number of blocks that each member has in each step. For a number of members that is a power of two.
+/// Doubles the number of blocks that each member has in each step. For a number of members that is a power of
+/// two.
 void allgather_by_doubling(Plan& plan, std::byte* all, std::size_t bytes) {
   const auto place = [&](int member) { return all + static_cast<std::size_t>(member) * bytes; };
   for (int distance = 1; distance < plan.members(); distance <<= 1) {
@@ -138,7 +140,8 @@ void allgather_by_doubling(Plan& plan, std::byte* all, std::size_t bytes) {
   }
 }
 
-/// Bruck's allgather: in `packed` the blocks begin with the member's own, and their number doubles in each step.
+/// Bruck's allgather: in `packed` the blocks begin with the member's own, and their number doubles in each
+/// step.
 void allgather_by_bruck(Plan& plan, std::byte* all, std::size_t bytes) {
   const int members = plan.members();
   const auto size_of = [&](int blocks) { return static_cast<std::size_t>(blocks) * bytes; };
@@ -155,8 +158,9 @@ void allgather_by_bruck(Plan& plan, std::byte* all, std::size_t bytes) {
   plan.copy(all, packed + size_of(to_end), size_of(plan.member()));
 }
 
-/// Bruck's all-to-all. Block i of `turned` is for the member i above this one. In step k all blocks whose number
-/// has bit k move on by 2^k members, so each block has come as far as its number when all steps are done.
+/// Bruck's all-to-all. Block i of `turned` is for the member i above this one. In step k all blocks whose
+/// number has bit k move on by 2^k members, so each block has come as far as its number when all steps are
+/// done.
 void alltoall_by_bruck(Plan& plan, std::byte* dst, const std::byte* src, std::size_t bytes) {
   const int members = plan.members();
   const auto size_of = [&](int blocks) { return static_cast<std::size_t>(blocks) * bytes; };

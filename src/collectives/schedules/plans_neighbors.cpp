@@ -10,7 +10,8 @@ namespace rma {
 void plan_neighbors(Plan& plan, const rma_collective_t& collective) {
   const auto sources = static_cast<std::size_t>(collective.source_count);
   const auto destinations = static_cast<std::size_t>(collective.destination_count);
-  // A member's blocks to itself are copied: the first one of one list to the place of the first one of the other.
+  // A member's blocks to itself are copied: the first one of one list to the place of the first one of the
+  // other.
   std::vector<rma_block_t> to_itself;
   for (std::size_t i = 0; i < sources; ++i) {
     const rma_block_t& block = collective.dst_blocks[i];

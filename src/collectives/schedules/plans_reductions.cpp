@@ -1,8 +1,8 @@
 // The collective operations that combine data. The algorithms are those of Thakur, Rabenseifner and Gropp,
 // "Optimization of Collective Communication Operations in MPICH" (2005).
 //
-// Unless a comment says that the operation has to commute, the members' elements are combined in the order of team
-// ranks, with the parentheses set otherwise.
+// Unless a comment says that the operation has to commute, the members' elements are combined in the order of
+// team ranks, with the parentheses set otherwise.
 
 #include <algorithm>
 #include <bit>
@@ -20,8 +20,8 @@ constexpr std::size_t kLongReduction = std::size_t{32} << 10U;
 /// A reduce-scatter whose data have up to this size has a logarithmic number of steps, with all data in each.
 constexpr std::size_t kShortReduceScatter = 4096;
 
-/// The buffers of a reduction. `combined` holds what the member has combined so far. What comes next from another
-/// member is received into `other`.
+/// The buffers of a reduction. `combined` holds what the member has combined so far. What comes next from
+/// another member is received into `other`.
 struct Operands {
   Operands(Plan& plan, const rma_collective_t& collective, std::size_t all_elements, std::byte* first)
       : elements(all_elements),
@@ -82,8 +82,8 @@ class Parts {
   std::vector<std::size_t> begins_;  ///< in elements, and the end
 };
 
-/// Combines everything at `top`, along a binomial tree whose root it is. Returns where the result is there. With
-/// top 0 the order is that of ranks; with another one the operation commutes.
+/// Combines everything at `top`, along a binomial tree whose root it is. Returns where the result is there.
+/// With top 0 the order is that of ranks; with another one the operation commutes.
 std::byte* reduce_by_tree(Plan& plan, Operands& operands, int top) {
   const int members = plan.members();
   const int place = plan.at(-top);
@@ -102,11 +102,12 @@ std::byte* reduce_by_tree(Plan& plan, Operands& operands, int top) {
   return operands.combined;
 }
 
-/// Combines everything at all members, who all get the same bits: in each step both partners combine the same two
-/// operands in the same order. Returns where the result is.
+/// Combines everything at all members, who all get the same bits: in each step both partners combine the same
+/// two operands in the same order. Returns where the result is.
 ///
-/// The number of members that take part in the doubling is a power of two. Before it, each of the first members
-/// with an even rank hands its elements to its neighbour above, and gets the result from there at the end.
+/// The number of members that take part in the doubling is a power of two. Before it, each of the first
+/// members with an even rank hands its elements to its neighbour above, and gets the result from there at the
+/// end.
 std::byte* allreduce_by_doubling(Plan& plan, Operands& operands) {
   const int members = plan.members();
   const auto takers = static_cast<int>(std::bit_floor(static_cast<unsigned>(members)));
@@ -144,9 +145,9 @@ std::byte* allreduce_by_doubling(Plan& plan, Operands& operands) {
   return operands.combined;
 }
 
-/// Combines each part of `data` at its member, around a ring: each part starts at the member above its own and
-/// takes up the elements of every member that it passes. `data` ends as work memory, except for the member's own
-/// part. The operation commutes.
+/// Combines each part of `data` at its member, around a ring: each part starts at the member above its own
+/// and takes up the elements of every member that it passes. `data` ends as work memory, except for the
+/// member's own part. The operation commutes.
 void reduce_scatter_by_ring(Plan& plan, std::byte* data, const Parts& parts) {
   const int members = plan.members();
   std::byte* const in = plan.scratch(parts.longest());
@@ -243,8 +244,8 @@ void plan_reduce_scatter(Plan& plan, const rma_collective_t& collective) {
 }
 
 void plan_scan(Plan& plan, const rma_collective_t& collective, bool exclusive) {
-  // After the step with distance d, `combined` has the elements of the 2d members up to this one, as far as they
-  // exist, and `before` those of the same members without this one.
+  // After the step with distance d, `combined` has the elements of the 2d members up to this one, as far as
+  // they exist, and `before` those of the same members without this one.
   auto* const result = static_cast<std::byte*>(collective.dst);
   const std::size_t bytes = collective.count * collective.reducer.element_bytes;
   const Operands operands(plan, collective, collective.count, exclusive ? plan.scratch(bytes) : result);

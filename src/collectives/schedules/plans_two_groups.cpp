@@ -1,5 +1,5 @@
-// Collective operations between two groups: each is made of operations inside a group and of messages between the
-// groups.
+// Collective operations between two groups: each is made of operations inside a group and of messages between
+// the groups.
 
 #include <cstddef>
 #include <numeric>
@@ -122,7 +122,8 @@ std::byte* reduce_inside(Plan& plan, const Groups& groups, const rma_collective_
   return result;
 }
 
-/// Reduces this group's data at its first member, and gives that member the result of the other group in `theirs`.
+/// Reduces this group's data at its first member, and gives that member the result of the other group in
+/// `theirs`.
 void reduce_and_swap(Plan& plan, const Groups& groups, const rma_collective_t& collective,
                      std::size_t elements, std::byte* theirs) {
   const std::size_t bytes = elements * collective.reducer.element_bytes;

@@ -14,7 +14,8 @@ namespace rma {
 
 /// The buffers of one collective call, which the members have told each other, and the ways to copy them.
 ///
-/// A member uses the others' buffers only from announce() to finish(), which all members call. Both are rounds.
+/// A member uses the others' buffers only from announce() to finish(), which all members call. Both are
+/// rounds.
 class AnnouncedBuffers {
  public:
   /// One member's buffers. A null pointer is a buffer that the call does not have.
@@ -33,12 +34,13 @@ class AnnouncedBuffers {
 
   /// Tells the other members, and learns theirs. A member may have written its outbox of kPieceBytes before.
   [[nodiscard]] Status announce(const Mine& mine);
-  /// Does the same for a list of blocks, which this member has written to its outbox. `shared`: all of them are in its
-  /// heap. `in_place`: results come to the same blocks.
+  /// Does the same for a list of blocks, which this member has written to its outbox. `shared`: all of them
+  /// are in its heap. `in_place`: results come to the same blocks.
   [[nodiscard]] Status announce_list(bool shared, bool in_place = false);
   /// Returns whether every member has these blocks of this process mapped.
   [[nodiscard]] bool all_shared(std::span<const rma_block_t> blocks) const;
-  /// Returns when all members have used the buffers. `used` is what this one found. If a member failed, so do all.
+  /// Returns when all members have used the buffers. `used` is what this one found. If a member failed, so do
+  /// all.
   [[nodiscard]] Status finish(rma_status_t used);
 
   /// Return whether every member can get at these buffers; the same on all members.

@@ -20,7 +20,8 @@ void note(rma_status_t& first, rma_status_t status) {
 /// The members that have a processor each fill and empty pieces of this size at the same time.
 constexpr std::size_t kStagedPiece = std::size_t{64} << 10U;
 
-/// Blocks of an all-to-all up to this size go by the scratch: that is two copies, and saves the price of a system call.
+/// Blocks of an all-to-all up to this size go by the scratch: that is two copies, and saves the price of a
+/// system call.
 constexpr std::size_t kStagedBlock = std::size_t{16} << 10U;
 
 /// The blocks of an announced list (rma_block_t), as many as fit an outbox.
@@ -336,7 +337,8 @@ Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
       return announced_.finish(used);
     }
   }
-  // A piece has a part of every block. If it is in place, what comes replaces only what has gone to the scratch.
+  // A piece has a part of every block. If it is in place, what comes replaces only what has gone to the
+  // scratch.
   const std::size_t most = block_piece();
   return staged(
       mine, true, bytes, most,

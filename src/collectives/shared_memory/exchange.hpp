@@ -14,20 +14,23 @@
 
 namespace rma {
 
-/// The part of one member in the collectives of a team on one host. Broadcasts, gathers, scatters, reductions to a root
-/// and scans of little data take a one-way round (Rounds): a member that gives data goes on at once, so a root of
-/// several broadcasts runs ahead of the others. Other data of up to one piece takes one round in which all meet. Longer
-/// data takes one round per piece, in which a member fills its next outbox while others still read the last one. For
-/// large data the members announce their buffers to each other (AnnouncedBuffers). They copy or combine what is mapped
-/// where it lies. Other data go by the members' scratch memory in pieces, which one member fills while others empty the
-/// one before, or by system calls, which copy once. A last round gives each member its buffers back.
+/// The part of one member in the collectives of a team on one host. Broadcasts, gathers, scatters, reductions
+/// to a root and scans of little data take a one-way round (Rounds): a member that gives data goes on at
+/// once, so a root of several broadcasts runs ahead of the others. Other data of up to one piece takes one
+/// round in which all meet. Longer data takes one round per piece, in which a member fills its next outbox
+/// while others still read the last one. For large data the members announce their buffers to each other
+/// (AnnouncedBuffers). They copy or combine what is mapped where it lies. Other data go by the members'
+/// scratch memory in pieces, which one member fills while others empty the one before, or by system calls,
+/// which copy once. A last round gives each member its buffers back.
 ///
 /// All members take the same path. It depends on the arguments that agree, and on the announcements.
 ///
-/// One thread at a time uses it. A round that fails ends its call, and all later calls, with RMA_ERR_PEER_LOST.
+/// One thread at a time uses it. A round that fails ends its call, and all later calls, with
+/// RMA_ERR_PEER_LOST.
 class Exchange {
  public:
-  /// `block`, `buffers` and `roster` outlive this and do not move. Throws std::bad_alloc; no call needs memory.
+  /// `block`, `buffers` and `roster` outlive this and do not move. Throws std::bad_alloc; no call needs
+  /// memory.
   Exchange(TeamBlock& block, int member, const WaitPolicy& policy, const Buffers& buffers,
            const Roster& roster);
 
@@ -35,11 +38,12 @@ class Exchange {
   [[nodiscard]] int members() const { return rounds_.members(); }
 
   [[nodiscard]] Status barrier() { return rounds_.meet(); }
-  /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the members did
-  /// nothing, all alike: they cannot get at each other's buffers, or the operation has no form here.
+  /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the
+  /// members did nothing, all alike: they cannot get at each other's buffers, or the operation has no form
+  /// here.
   ///
-  /// Elements are combined in the order of team ranks: (((e0 op e1) op e2) ...) if the operation commutes, else
-  /// (e0 op (e1 op (e2 ...))).
+  /// Elements are combined in the order of team ranks: (((e0 op e1) op e2) ...) if the operation commutes,
+  /// else (e0 op (e1 op (e2 ...))).
   [[nodiscard]] Status run(const rma_collective_t& collective, bool& done);
 
  private:
@@ -61,11 +65,11 @@ class Exchange {
   [[nodiscard]] Status alltoall_uneven(const rma_collective_t& collective, bool& done);
 
   // Long blocks of two members (exchange_pairs.cpp).
-  /// Returns whether both members of the team copy the blocks of this operation at the same time: there are two members,
-  /// each has a processor, and the blocks are long.
+  /// Returns whether both members of the team copy the blocks of this operation at the same time: there are
+  /// two members, each has a processor, and the blocks are long.
   [[nodiscard]] bool copies_together(const rma_collective_t& collective) const;
-  /// Executes an operation for which copies_together() is true. If `done` is false afterwards, a member cannot get at
-  /// the other's buffers.
+  /// Executes an operation for which copies_together() is true. If `done` is false afterwards, a member
+  /// cannot get at the other's buffers.
   [[nodiscard]] Status run_together(const rma_collective_t& collective, bool& done);
   /// A block that one of the two gives to the other one.
   struct PairBlock {
@@ -106,7 +110,8 @@ class Exchange {
   template <typename Step>
   static Status for_pieces(std::size_t bytes, std::size_t most, const Step& step);
 
-  /// The scratch of one call. It goes back to where it came from only after release(): no member uses it then.
+  /// The scratch of one call. It goes back to where it came from only after release(): no member uses it
+  /// then.
   class Scratch {
    public:
     Scratch(const Buffers& buffers, bool wanted)
@@ -127,24 +132,26 @@ class Exchange {
     bool released_ = false;
   };
 
-  /// Moves `bytes` bytes in pieces of at most `most` through the scratch of the members for which `fills` is true.
-  /// `fill(begin, piece, area)` writes a piece, and `drain(begin, piece, half)` reads it from that half of the others'
-  /// scratch. If `whole()` is true after the announcement, there is one piece, which is in the announced buffers.
-  /// `done` becomes false if a member has no memory.
+  /// Moves `bytes` bytes in pieces of at most `most` through the scratch of the members for which `fills` is
+  /// true. `fill(begin, piece, area)` writes a piece, and `drain(begin, piece, half)` reads it from that half
+  /// of the others' scratch. If `whole()` is true after the announcement, there is one piece, which is in the
+  /// announced buffers. `done` becomes false if a member has no memory.
   template <typename Fill, typename Drain, typename Whole>
   [[nodiscard]] Status staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t bytes, std::size_t most,
                               const Fill& fill, const Drain& drain, const Whole& whole, bool& done);
-  /// Does a reduction in pieces of at most `most` bytes in two rounds each: the members publish their elements,
-  /// `work(begin, piece)` leaves results in the second half of this member's scratch, and `drain(begin, piece)` reads
-  /// those of all.
+  /// Does a reduction in pieces of at most `most` bytes in two rounds each: the members publish their
+  /// elements, `work(begin, piece)` leaves results in the second half of this member's scratch, and
+  /// `drain(begin, piece)` reads those of all.
   template <typename Work, typename Drain>
   [[nodiscard]] Status staged_reduction(const std::byte* src, std::size_t bytes, std::size_t most,
                                         Scratch& scratch, const Work& work, const Drain& drain);
-  /// Announces the buffers of a reduction. `reduced` says whether all is mapped (direct), or all have scratch.
+  /// Announces the buffers of a reduction. `reduced` says whether all is mapped (direct), or all have
+  /// scratch.
   enum class Way { direct, staged, pieces };
   [[nodiscard]] Status announce_reduction(AnnouncedBuffers::Mine mine, std::size_t first_piece,
                                           Scratch& scratch, Way& way);
-  /// Returns where a piece of a member's source is: in its buffer if that is mapped here, else in its scratch.
+  /// Returns where a piece of a member's source is: in its buffer if that is mapped here, else in its
+  /// scratch.
   [[nodiscard]] const std::byte* piece_of(int from, std::size_t begin, std::size_t bytes, int half) const {
     const std::byte* const here = announced_.source_here(from, begin, bytes);
     return here != nullptr ? here : area(from, half);
@@ -160,14 +167,14 @@ class Exchange {
 
   /// Returns the part of `count` elements that `member` reduces for all members.
   [[nodiscard]] Part part_of(int member, std::size_t count, std::size_t element_bytes) const;
-  /// Combines `elements` elements of the members 0 to last into `result`, which is no source. `source(member)`
-  /// returns where those of a member are, which may be other().
+  /// Combines `elements` elements of the members 0 to last into `result`, which is no source.
+  /// `source(member)` returns where those of a member are, which may be other().
   template <typename Source>
   static void combine(std::byte* result, std::size_t elements, int last, const rma_reducer_t& reducer,
                       const Source& source);
-  /// Combines a part of the announced sources, which are all mapped, block by block. `store(begin, block)` gets each
-  /// block of the result and its place in the vector, in bytes. If `place` is not null, the blocks are made at their
-  /// places there.
+  /// Combines a part of the announced sources, which are all mapped, block by block. `store(begin, block)`
+  /// gets each block of the result and its place in the vector, in bytes. If `place` is not null, the blocks
+  /// are made at their places there.
   template <typename Store>
   [[nodiscard]] rma_status_t combine_announced(Part part, const rma_reducer_t& reducer, std::byte* place,
                                                const Store& store);
@@ -219,7 +226,8 @@ Status Exchange::staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t byt
     done = false;
     return {};
   }
-  // A half is filled again two pieces later. Before that all members have met twice, as with outboxes (Rounds).
+  // A half is filled again two pieces later. Before that all members have met twice, as with outboxes
+  // (Rounds).
   int half = 0;
   const std::size_t step = at_once ? std::max<std::size_t>(bytes, 1) : most;
   for (std::size_t begin = 0; begin < bytes; begin += step) {

@@ -1,5 +1,5 @@
-// The long blocks of a team of two members that have a processor each. Each member copies one half of a block, straight
-// from buffer to buffer: by memcpy where the buffer is mapped, else by a system call.
+// The long blocks of a team of two members that have a processor each. Each member copies one half of a
+// block, straight from buffer to buffer: by memcpy where the buffer is mapped, else by a system call.
 
 #include <cstring>
 

@@ -11,29 +11,31 @@
 
 namespace rma {
 
-/// The part of one member in the collectives of a team on several hosts, of which some have several members. The
-/// members of a host exchange data in memory (Exchange), and only one of them, its leader, exchanges messages with the
-/// leaders of other hosts (PointToPointExchange). So data pass the network once for each host, and not for each member.
+/// The part of one member in the collectives of a team on several hosts, of which some have several members.
+/// The members of a host exchange data in memory (Exchange), and only one of them, its leader, exchanges
+/// messages with the leaders of other hosts (PointToPointExchange). So data pass the network once for each
+/// host, and not for each member.
 ///
-/// Operations whose data grow with the team (gather, scatter, reduce-scatter, scan) go this way only while they fit
-/// into kScratch: longer ones would pass the leader's memory twice on their way. An all-to-all has other data for each
-/// pair of members, so the leaders could only bundle them. Blocks of different sizes are known to the members that
-/// send and get them, and not to those between. All these have no form here.
+/// Operations whose data grow with the team (gather, scatter, reduce-scatter, scan) go this way only while
+/// they fit into kScratch: longer ones would pass the leader's memory twice on their way. An all-to-all has
+/// other data for each pair of members, so the leaders could only bundle them. Blocks of different sizes are
+/// known to the members that send and get them, and not to those between. All these have no form here.
 ///
-/// Elements are combined within each host in the order of its members' places, and then between the hosts. That is the
-/// order of the team if the members of each host follow each other in it. If they do not, an operation that does not
-/// commute, or a scan, has no form here. In an allreduce, each element is combined at one member of a host, the
-/// leaders combine it in one tree, and all others get a copy: all members have the same bits. A reduce to any root
-/// combines in the same order.
+/// Elements are combined within each host in the order of its members' places, and then between the hosts.
+/// That is the order of the team if the members of each host follow each other in it. If they do not, an
+/// operation that does not commute, or a scan, has no form here. In an allreduce, each element is combined at
+/// one member of a host, the leaders combine it in one tree, and all others get a copy: all members have the
+/// same bits. A reduce to any root combines in the same order.
 ///
 /// All members take the same path: it depends on the team and on the arguments that agree.
 ///
-/// Why no member waits for ever: all members go through the same *steps*, one within a host or one between the
-/// leaders, in one order. In a step within a host a member waits for members of its host, which are in that step or
-/// in an earlier one; a leader in a step between the leaders waits for leaders that are in that step or in an earlier
-/// one. So the members in the earliest step can go on, as Exchange and PointToPointExchange say of it. If a member is
-/// lost, a step fails for some member. The caller then lets all members know (Team::give_up), and each wait within a
-/// host and between the leaders ends when its member knows.
+/// Why no member waits for ever: all members go through the same *steps*, one within a host or one between
+/// the leaders, in one order. In a step within a host a member waits for members of its host, which are in
+/// that step or in an earlier one; a leader in a step between the leaders waits for leaders that are in that
+/// step or in an earlier one. So the members in the earliest step can go on, as Exchange and
+/// PointToPointExchange say of it. If a member is lost, a step fails for some member. The caller then lets
+/// all members know (Team::give_up), and each wait within a host and between the leaders ends when its member
+/// knows.
 ///
 /// The class knows no job: a member may also be a thread. One thread at a time uses it.
 class HierarchicalExchange {
@@ -41,8 +43,8 @@ class HierarchicalExchange {
   /// The memory that a member needs, aligned to 64 bytes.
   static constexpr std::size_t kScratch = std::size_t{32} << 10U;
 
-  /// `hosts`, which is filled before the first call, and the next arguments outlive the object. Throws std::bad_alloc;
-  /// no call needs memory.
+  /// `hosts`, which is filled before the first call, and the next arguments outlive the object. Throws
+  /// std::bad_alloc; no call needs memory.
   /// @param scratch  kScratch bytes
   HierarchicalExchange(const HostMap& hosts, int member, std::byte* scratch)
       : hosts_(hosts),
@@ -60,8 +62,8 @@ class HierarchicalExchange {
     host_ = hosts_.host_of(member_);
   }
 
-  /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the members did
-  /// nothing, all alike: the operation has no form here.
+  /// Executes a collective operation, whose arguments were checked. If `done` is false afterwards, the
+  /// members did nothing, all alike: the operation has no form here.
   [[nodiscard]] Status run(const rma_collective_t& collective, bool& done);
 
  private:
@@ -77,8 +79,8 @@ class HierarchicalExchange {
   [[nodiscard]] Status reduce_scatter(const rma_collective_t& collective);
   [[nodiscard]] Status scan(const rma_collective_t& collective, bool exclusive);
 
-  // The steps within this host. Nothing happens if this member is alone there. An Exchange that has no memory for long
-  // data gets them in short pieces, which need none.
+  // The steps within this host. Nothing happens if this member is alone there. An Exchange that has no memory
+  // for long data gets them in short pieces, which need none.
   [[nodiscard]] Status broadcast_within(std::byte* buffer, std::size_t bytes, int root);
   /// The leader gets the result.
   [[nodiscard]] Status reduce_within(std::byte* dst, const std::byte* src, std::size_t count,

@@ -5,8 +5,8 @@
 
 namespace rma {
 
-/// Carries the messages between the leaders of a team's hosts (HostMap), which are numbered by host, in the contexts
-/// of the team. Their tags differ from those of the team's other messages.
+/// Carries the messages between the leaders of a team's hosts (HostMap), which are numbered by host, in the
+/// contexts of the team. Their tags differ from those of the team's other messages.
 class LeaderTransport final : public TeamTransport {
  public:
   /// The arguments outlive the object.

@@ -14,8 +14,9 @@ namespace rma {
 
 class Team;
 
-/// The allgathers by RDMA of one team, as this process sees it. The members set up what RdmaAllgather needs during
-/// one of their allgathers: all of them, or none if one has no memory for it. One thread at a time uses it.
+/// The allgathers by RDMA of one team, as this process sees it. The members set up what RdmaAllgather needs
+/// during one of their allgathers: all of them, or none if one has no memory for it. One thread at a time
+/// uses it.
 class TeamAllgather {
  public:
   TeamAllgather() = default;
@@ -29,10 +30,11 @@ class TeamAllgather {
     messages_ = &messages;
   }
 
-  /// Returns whether the setting asks for RDMA, also where the hosts' ranks could gather among each other first.
+  /// Returns whether the setting asks for RDMA, also where the hosts' ranks could gather among each other
+  /// first.
   [[nodiscard]] bool demanded() const;
-  /// Executes an allgather of `team`, and sets `done`; or leaves both to the caller, who then uses messages. All
-  /// members do the same. Returns RMA_ERR_PEER_LOST if a member is lost.
+  /// Executes an allgather of `team`, and sets `done`; or leaves both to the caller, who then uses messages.
+  /// All members do the same. Returns RMA_ERR_PEER_LOST if a member is lost.
   [[nodiscard]] Status run(Team& team, void* dst, const void* src, std::size_t bytes, bool& done);
 
  private:

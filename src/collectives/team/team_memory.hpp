@@ -26,8 +26,9 @@ namespace rma {
 [[nodiscard]] Status reserve(Job& job, Team& team, std::size_t bytes, std::size_t alignment,
                              std::span<void*> addresses, void** mine);
 
-/// Frees what allocate() or reserve() gave this member (null for 0 bytes), after all members have called. Collective over
-/// `team`. RMA_ERR_ADDRESS if `mine` is not such an address; the other members still free theirs.
+/// Frees what allocate() or reserve() gave this member (null for 0 bytes), after all members have called.
+/// Collective over `team`. RMA_ERR_ADDRESS if `mine` is not such an address; the other members still free
+/// theirs.
 [[nodiscard]] Status release(Job& job, Team& team, void* mine);
 
 }  // namespace rma

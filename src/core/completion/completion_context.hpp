@@ -10,8 +10,8 @@
 
 namespace rma {
 
-/// Counts the transfers that were issued within one completion context, for each rank, and executes the fences that
-/// wait for them. Thread-safe.
+/// Counts the transfers that were issued within one completion context, for each rank, and executes the
+/// fences that wait for them. Thread-safe.
 ///
 /// How a fence knows that it is done. There are two kinds of transfers:
 /// - Transfers whose completion is reported (signaled). Each is counted for its rank from begin() to end().

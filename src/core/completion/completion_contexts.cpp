@@ -3,8 +3,8 @@
 namespace rma {
 namespace {
 
-/// The current context of a thread, and the number of the object that it is of. After rma_finalize the pointer
-/// dangles, and the number says so.
+/// The current context of a thread, and the number of the object that it is of. After rma_finalize the
+/// pointer dangles, and the number says so.
 struct Current {
   std::uint64_t number;
   CompletionContext* context;

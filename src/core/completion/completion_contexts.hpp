@@ -11,11 +11,12 @@
 
 namespace rma {
 
-/// The completion contexts of this process: the default one, and those that the program makes. Each thread has a
-/// current one, to which the operations belong that it issues. Thread-safe.
+/// The completion contexts of this process: the default one, and those that the program makes. Each thread
+/// has a current one, to which the operations belong that it issues. Thread-safe.
 ///
-/// A context is never destroyed before this object is. So a thread whose current context another thread gives back
-/// does no harm: its operations count in a context that nobody uses, or in the next one that take() returns.
+/// A context is never destroyed before this object is. So a thread whose current context another thread gives
+/// back does no harm: its operations count in a context that nobody uses, or in the next one that take()
+/// returns.
 class CompletionContexts {
  public:
   CompletionContexts(int ranks, ProgressEngine& engine);
@@ -49,8 +50,8 @@ class CompletionContexts {
   ProgressEngine& engine_;
   const std::uint64_t number_;  ///< no other object of this class has had it
   CompletionContext default_;
-  /// Whether take() has ever been called. Relaxed, because a thread that has set its current context reads its own
-  /// thread's earlier write, or that of the thread which gave it the context.
+  /// Whether take() has ever been called. Relaxed, because a thread that has set its current context reads
+  /// its own thread's earlier write, or that of the thread which gave it the context.
   std::atomic<bool> any_taken_ = false;
   std::mutex lock_;
   std::vector<std::unique_ptr<CompletionContext>> made_;

@@ -16,8 +16,8 @@
 
 namespace rma {
 
-/// The operations of this process that are under way, to all ranks and over all paths: their requests, and the
-/// contexts in which their transfers are counted (CompletionContext). Thread-safe.
+/// The operations of this process that are under way, to all ranks and over all paths: their requests, and
+/// the contexts in which their transfers are counted (CompletionContext). Thread-safe.
 class PendingOperations {
  public:
   /// @param patience  a rank is given up if a thread waits for it and nothing was heard of it for this long.
@@ -34,8 +34,9 @@ class PendingOperations {
   /// Returns the completion contexts of the process.
   [[nodiscard]] CompletionContexts& contexts() { return contexts_; }
 
-  /// Opens a new operation to `rank` in the calling thread's current context. One part of it is pending, which
-  /// stands for its issuer (see RequestTable). Returns RMA_REQUEST_NULL if too many operations are open.
+  /// Opens a new operation to `rank` in the calling thread's current context. One part of it is pending,
+  /// which stands for its issuer (see RequestTable). Returns RMA_REQUEST_NULL if too many operations are
+  /// open.
   [[nodiscard]] rma_request_t open(int rank) { return requests_.open(rank, contexts_.current()); }
   /// Ends an operation that has no part but its issuer's, with `status`. `rank` is the rank that a failure is
   /// about.
@@ -59,11 +60,11 @@ class PendingOperations {
   /// `context` reports the failure.
   void begin(int rank, CompletionContext& context) { context.begin(rank); }
   void end(int rank, CompletionContext& context, rma_status_t status);
-  /// Says that an unsignaled transfer was posted by the calling thread, so the next fence in its current context
-  /// has to flush.
+  /// Says that an unsignaled transfer was posted by the calling thread, so the next fence in its current
+  /// context has to flush.
   void issued(int rank) { contexts_.current().issued(rank); }
-  /// Records that an unsignaled transfer to `rank` has failed. Nobody knows in which context it was issued, so
-  /// the next fence of the rank in every context reports the failure.
+  /// Records that an unsignaled transfer to `rank` has failed. Nobody knows in which context it was issued,
+  /// so the next fence of the rank in every context reports the failure.
   void unsignaled_failed(int rank, rma_status_t status);
   /// Records that `rank` has shown a sign of life.
   void heard_of(int rank) { target_of(rank).signs.fetch_add(1, std::memory_order_relaxed); }
@@ -86,8 +87,8 @@ class PendingOperations {
   [[nodiscard]] bool test(rma_request_t request);
   /// Waits for a detached operation and closes it.
   [[nodiscard]] Status wait(rma_request_t request);
-  /// Waits for everything that was issued to `rank` in the calling thread's current context. Returns the first
-  /// failure, since the last such fence, of an operation that was left to the fence.
+  /// Waits for everything that was issued to `rank` in the calling thread's current context. Returns the
+  /// first failure, since the last such fence, of an operation that was left to the fence.
   [[nodiscard]] Status fence(int rank) { return failure(contexts_.current().fence(rank)); }
   /// Performs fence() for every rank that something was issued to since the last fence_all(). Costs nothing
   /// if there is none.

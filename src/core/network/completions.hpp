@@ -27,8 +27,8 @@ class Completions {
   [[nodiscard]] Fragment& begin(Peer& peer, const Span& span, CompletionContext& context);
   /// Ends a fragment. A failure is reported by its operation, or by the next fence if it has none.
   void end(Fragment& fragment, rma_status_t status);
-  /// Lets progress() post a fragment as soon as a rail has room, for a caller that must not wait. The fragment
-  /// is movable.
+  /// Lets progress() post a fragment as soon as a rail has room, for a caller that must not wait. The
+  /// fragment is movable.
   void post_later(Fragment& fragment);
   /// Deals with a fragment that its rail did not take: posts it on another rail, or ends it.
   void end_unposted(Fragment& fragment, rma_status_t status);

@@ -48,8 +48,8 @@ Status OrderedWrites::write(int rank, std::span<const KeyedWrite> pieces, rma_re
 }
 
 Status OrderedWrites::write_divided(Peer& peer, const Span& span) {
-  // ZeroCopy lets other rails take over what a rail has lost. That is safe: the piece that tells the rank about
-  // the data is posted when all of the data are there.
+  // ZeroCopy lets other rails take over what a rail has lost. That is safe: the piece that tells the rank
+  // about the data is posted when all of the data are there.
   Batch batch(peer.rank);
   if (Status status = posting_.open(batch); !status.ok()) return status;
   Span left = span;

@@ -48,9 +48,9 @@ class OrderedWrites {
   [[nodiscard]] Status connect(int rank);
 
   /// Writes the pieces, in their order, as parts of `operation`, which goes to `rank`. The last piece is
-  /// registered. A registered piece of RMA_STRIPE bytes and more is divided among the rails; then the call waits
-  /// for it before it posts the next. The local memory stays as it is until the operation is complete; then all
-  /// pieces are at the rank. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY; the operation
+  /// registered. A registered piece of RMA_STRIPE bytes and more is divided among the rails; then the call
+  /// waits for it before it posts the next. The local memory stays as it is until the operation is complete;
+  /// then all pieces are at the rank. RMA_ERR_PEER_LOST, RMA_ERR_NO_MEMORY; the operation
   /// reports later failures.
   [[nodiscard]] Status write(int rank, std::span<const KeyedWrite> pieces, rma_request_t operation);
 

@@ -29,8 +29,8 @@ class WordOperations {
   /// the value before.
   [[nodiscard]] Result<std::uint64_t> atomic(rma_atomic_op_t op, std::uint64_t* target, std::uint64_t operand,
                                              std::uint64_t compare, int rank);
-  /// Starts such an operation. Stores the value before into `*old` at its end, unless `old` is null. Returns the
-  /// operation, whose issuer's part is pending.
+  /// Starts such an operation. Stores the value before into `*old` at its end, unless `old` is null. Returns
+  /// the operation, whose issuer's part is pending.
   [[nodiscard]] Result<rma_request_t> start_atomic(rma_atomic_op_t op, std::uint64_t* target,
                                                    std::uint64_t operand, std::uint64_t compare,
                                                    std::uint64_t* old, int rank);

@@ -22,5 +22,6 @@
 #include "shmem/transfers/transfers.hpp"
 #include "shmem/transfers/waits.hpp"
 
-/// Defines shmem_x as a weak alias of pshmem_x. The compiler checks that the header declares it with the same type.
+/// Defines shmem_x as a weak alias of pshmem_x. The compiler checks that the header declares it with the same
+/// type.
 #define RMA_SHMEM_WEAK(name) [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name

@@ -11,7 +11,8 @@ namespace rma::shmem {
 /// The name of the call that the program made, for texts about failures.
 using Call = const char*;
 
-/// Ends the job with exit code 1. Prints this PE, the call and `text`. OpenSHMEM has no error codes for most calls.
+/// Ends the job with exit code 1. Prints this PE, the call and `text`. OpenSHMEM has no error codes for most
+/// calls.
 [[noreturn, gnu::cold]] void die(Call call, std::string_view text);
 
 /// Ends the job if a call of librma failed.

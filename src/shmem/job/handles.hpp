@@ -10,9 +10,9 @@
 
 namespace rma::shmem {
 
-/// Objects that programs know by handles. A handle is a number: the object's slot, and above that the number of times
-/// that the slot was used before. So the handle of an object that was destroyed is noticed. Thread-safe. find() takes
-/// no lock; the program must not destroy an object while another thread uses it.
+/// Objects that programs know by handles. A handle is a number: the object's slot, and above that the number
+/// of times that the slot was used before. So the handle of an object that was destroyed is noticed.
+/// Thread-safe. find() takes no lock; the program must not destroy an object while another thread uses it.
 template <typename Object, typename Handle>
 class Handles {
  public:

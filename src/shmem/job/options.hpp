@@ -17,11 +17,12 @@ struct Options {
 /// Reads the environment. Ends the job if SHMEM_SYMMETRIC_SIZE is not a size.
 Options read_options();
 
-/// Returns the number of bytes that a size such as 64m or 1.5g says. Units are k, m, g and t, powers of 1024. Returns
-/// nothing if `said` is no such size, or is not above 0.
+/// Returns the number of bytes that a size such as 64m or 1.5g says. Units are k, m, g and t, powers of 1024.
+/// Returns nothing if `said` is no such size, or is not above 0.
 std::optional<std::size_t> parse_size(const std::string& said);
 
-/// Returns the text that SHMEM_INFO asks for. `refusal` says why static data lie in no shared memory; empty if they do.
+/// Returns the text that SHMEM_INFO asks for. `refusal` says why static data lie in no shared memory; empty
+/// if they do.
 std::string describe(const Options& options, std::size_t heap_bytes, const std::string& refusal);
 
 }  // namespace rma::shmem

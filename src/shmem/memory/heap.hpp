@@ -7,7 +7,8 @@
 
 namespace rma::shmem {
 
-/// Makes the symmetric heap: reserves equal ranges on all PEs. Collective. Returns this PE's base and the size.
+/// Makes the symmetric heap: reserves equal ranges on all PEs. Collective. Returns this PE's base and the
+/// size.
 struct HeapRange {
   void* base;
   std::size_t bytes;

@@ -11,8 +11,9 @@ std::optional<std::size_t> Offsets::take(std::size_t bytes, std::size_t alignmen
   const std::size_t whole = (bytes + kUnit - 1) / kUnit * kUnit;
   if (whole < bytes) return std::nullopt;
   if (const auto kept = take_kept(whole, alignment)) return kept;
-  // Best fit with the lowest address. The memory beyond all blocks is the largest range for long, so it stays untouched
-  // while smaller ranges serve. Only an alignment above a unit makes the loop look at several ranges.
+  // Best fit with the lowest address. The memory beyond all blocks is the largest range for long, so it stays
+  // untouched while smaller ranges serve. Only an alignment above a unit makes the loop look at several
+  // ranges.
   for (auto found = by_size_.lower_bound({whole, 0}); found != by_size_.end(); ++found) {
     const auto [size, begin] = *found;
     const std::size_t at = (begin + alignment - 1) / alignment * alignment;

@@ -10,10 +10,10 @@
 
 namespace rma::shmem {
 
-/// Decides where the blocks of the symmetric heap lie, by offsets from its base. It looks at nothing but the calls that
-/// were made before, so PEs that make the same calls get the same offsets without communication. It keeps the last small
-/// blocks that were freed for the next ones of their sizes, which is several times as fast as to join them with the free
-/// room around them. Not thread-safe.
+/// Decides where the blocks of the symmetric heap lie, by offsets from its base. It looks at nothing but the
+/// calls that were made before, so PEs that make the same calls get the same offsets without communication.
+/// It keeps the last small blocks that were freed for the next ones of their sizes, which is several times as
+/// fast as to join them with the free room around them. Not thread-safe.
 class Offsets {
  public:
   /// All blocks begin at multiples of this number of bytes, a cache line, and no two share one.
@@ -22,8 +22,8 @@ class Offsets {
   explicit Offsets(std::size_t bytes);
   Offsets(Offsets&&) = default;  // a copy would have iterators of the original
 
-  /// Returns the offset of a block of `bytes` bytes, above 0, that is a multiple of `alignment`, a power of two. Returns
-  /// nothing if there is no room.
+  /// Returns the offset of a block of `bytes` bytes, above 0, that is a multiple of `alignment`, a power of
+  /// two. Returns nothing if there is no room.
   std::optional<std::size_t> take(std::size_t bytes, std::size_t alignment);
   /// Frees the block that begins at `offset`. Returns false if there is none.
   bool give(std::size_t offset);

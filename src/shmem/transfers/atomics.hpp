@@ -7,8 +7,8 @@
 #include "rma/rma.h"
 #include "shmem/job/job.hpp"
 
-// Atomic operations. All element types have 4 or 8 bytes, so librma's two integers serve them by their bits. librma's
-// calls also wake a PE that sleeps until the word changes.
+// Atomic operations. All element types have 4 or 8 bytes, so librma's two integers serve them by their bits.
+// librma's calls also wake a PE that sleeps until the word changes.
 
 namespace rma::shmem {
 

@@ -8,15 +8,16 @@
 
 namespace rma::shmem {
 
-/// A context says which team its PE numbers are of, and which completion context of librma its operations belong to.
+/// A context says which team its PE numbers are of, and which completion context of librma its operations
+/// belong to.
 struct Context {
   shmem_team_t team = SHMEM_TEAM_WORLD;
   std::vector<int> ranks;  ///< world PEs; empty for the world
   rma_context_t completion = RMA_CONTEXT_DEFAULT;
 };
 
-/// Lets the operations of the calling thread belong to a context until the end of the scope. Where all symmetric memory
-/// is mapped, all operations are complete when they return, so the scope does nothing.
+/// Lets the operations of the calling thread belong to a context until the end of the scope. Where all
+/// symmetric memory is mapped, all operations are complete when they return, so the scope does nothing.
 class ContextScope {
  public:
   /// Ends the job if there is no such context.
@@ -39,16 +40,16 @@ class ContextScope {
   rma_context_t before_ = RMA_CONTEXT_DEFAULT;
 };
 
-/// Returns the world PE that `pe` of another context than SHMEM_CTX_DEFAULT is. Ends the job if there is no such context
-/// or PE.
+/// Returns the world PE that `pe` of another context than SHMEM_CTX_DEFAULT is. Ends the job if there is no
+/// such context or PE.
 int context_pe(Call call, shmem_ctx_t ctx, int pe);
 
 inline int world_pe(Call call, shmem_ctx_t ctx, int pe) {
   return ctx == SHMEM_CTX_DEFAULT ? pe : context_pe(call, ctx, pe);
 }
 
-/// Returns false for SHMEM_CTX_INVALID, which calls that order or complete operations ignore. Ends the job if there is no
-/// such context.
+/// Returns false for SHMEM_CTX_INVALID, which calls that order or complete operations ignore. Ends the job if
+/// there is no such context.
 bool has_operations(Call call, shmem_ctx_t ctx);
 
 // The calls.

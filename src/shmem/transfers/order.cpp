@@ -9,8 +9,8 @@
 
 namespace rma::shmem {
 
-// A put to static data may be on its way by a helper thread, and to other hosts by a device, when a store to mapped memory
-// comes after it. So a fence completes them, as a quiet does.
+// A put to static data may be on its way by a helper thread, and to other hosts by a device, when a store to
+// mapped memory comes after it. So a fence completes them, as a quiet does.
 void fence(Call call) { quiet(call); }
 
 void quiet(Call call) {

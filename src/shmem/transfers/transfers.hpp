@@ -26,8 +26,8 @@ constexpr std::size_t bytes_of(std::size_t count) {
   return __builtin_mul_overflow(count, sizeof(T), &bytes) ? SIZE_MAX : bytes;
 }
 
-// Aligned words are copied by one store, because other PEs poll them. Its release order, and the load's acquire order,
-// keep what a PE puts before a flag in front of the flag on processors that reorder stores.
+// Aligned words are copied by one store, because other PEs poll them. Its release order, and the load's
+// acquire order, keep what a PE puts before a flag in front of the flag on processors that reorder stores.
 template <typename Word>
 void store_word(void* to, Word value) {
   __atomic_store_n(static_cast<Word*>(to), value, __ATOMIC_RELEASE);

@@ -59,8 +59,8 @@ int abi_get_fortran_info(MPI_Info* info) {
   made->set("mpi_double_precision_size", std::to_string(kFortranDouble));
   for (const int size : {1, 2, 4, 8, 16}) set_supported(*made, "logical", size);
   for (const int size : {1, 2, 4, 8, 16}) set_supported(*made, "integer", size);
-  // gfortran has no REAL of 2 bytes, but the library sends and combines MPI_REAL2 for compilers that do. A program may
-  // ask MPI_Type_size instead, so both have to give the same answer.
+  // gfortran has no REAL of 2 bytes, but the library sends and combines MPI_REAL2 for compilers that do. A
+  // program may ask MPI_Type_size instead, so both have to give the same answer.
   for (const int size : {2, 4, 8, 16}) set_supported(*made, "real", size);
   for (const int size : {4, 8, 16, 32}) set_supported(*made, "complex", size);
   made->set("mpi_double_complex_supported", "true");

@@ -21,8 +21,8 @@ class Datatype : public Counted<Datatype> {
  public:
   /// Makes a predefined type.
   explicit Datatype(const PredefinedType& type);
-  /// Makes a predefined type that has no name and is the same as `base`, which has one: those of Fortran that are
-  /// chosen by precision and range. `contents` are the arguments that chose it.
+  /// Makes a predefined type that has no name and is the same as `base`, which has one: those of Fortran that
+  /// are chosen by precision and range. `contents` are the arguments that chose it.
   Datatype(const Datatype& base, TypeContents contents);
   /// Makes a derived type. Its numbers do not overflow.
   Datatype(TypeLayout layout, TypeContents contents);
@@ -42,7 +42,8 @@ class Datatype : public Counted<Datatype> {
   [[nodiscard]] const PredefinedType* predefined() const { return predefined_; }
   /// Returns the number of basic elements in one element: those that MPI_Get_elements counts.
   [[nodiscard]] MPI_Count elements() const { return layout_.elements().elements(); }
-  /// Returns the arguments that made a derived type, or chose one of Fortran; null for the other predefined ones.
+  /// Returns the arguments that made a derived type, or chose one of Fortran; null for the other predefined
+  /// ones.
   [[nodiscard]] const TypeContents* contents() const { return contents_ ? &*contents_ : nullptr; }
 
   /// Gives the program one more handle: it frees each.

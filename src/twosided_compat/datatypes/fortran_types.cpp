@@ -16,8 +16,8 @@
 namespace rma::mpi {
 namespace {
 
-/// Gives the program the type that these arguments choose, which is the same as `base`. The same arguments choose the
-/// same handle, and nobody frees it (MPI 4.1, section 19.1.9).
+/// Gives the program the type that these arguments choose, which is the same as `base`. The same arguments
+/// choose the same handle, and nobody frees it (MPI 4.1, section 19.1.9).
 int choose(int combiner, const std::vector<int>& arguments, MPI_Datatype base, MPI_Datatype* newtype) {
   Datatype* type = nullptr;
   if (const int code = find_datatype(base, type); code != MPI_SUCCESS) return code;

@@ -34,7 +34,8 @@ using PackMemory = std::unique_ptr<std::byte[]>;
 [[nodiscard]] rma_status_t receive_noncontiguous(const Buffer& buffer, const Peer& from,
                                                  rma_message_info_t* info, PackMemory& memory,
                                                  rma_request_t& pending);
-/// Does the same for a message that a matched probe has found, into a buffer of any kind. `*message` becomes null.
+/// Does the same for a message that a matched probe has found, into a buffer of any kind. `*message` becomes
+/// null.
 [[nodiscard]] rma_status_t receive_found(const Buffer& buffer, rma_message_t* message,
                                          rma_message_info_t* info, PackMemory& memory,
                                          rma_request_t& pending);

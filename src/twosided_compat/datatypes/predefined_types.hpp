@@ -157,8 +157,8 @@ inline constexpr std::array kPredefinedTypes = {
     opaque(number::kWchar, "MPI_WCHAR", sizeof(wchar_t)),
     integer<1>(number::kInt8T, "MPI_INT8_T", TypeClass::kCInteger),
     integer<1>(number::kUint8T, "MPI_UINT8_T", TypeClass::kCInteger, false),
-    // The standard reserves MPI_CHAR for text. MPICH and Open MPI combine it as an integer, and programs rely on
-    // that, for example OSU's accumulates.
+    // The standard reserves MPI_CHAR for text. MPICH and Open MPI combine it as an integer, and programs rely
+    // on that, for example OSU's accumulates.
     integer<1>(number::kChar, "MPI_CHAR", TypeClass::kCInteger, std::is_signed_v<char>),
     integer<1>(number::kSignedChar, "MPI_SIGNED_CHAR", TypeClass::kCInteger),
     integer<1>(number::kUnsignedChar, "MPI_UNSIGNED_CHAR", TypeClass::kCInteger, false),

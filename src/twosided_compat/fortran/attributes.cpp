@@ -4,7 +4,7 @@
 #include "twosided_compat/fortran/fortran_attributes.hpp"
 
 extern "C" {
-// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): these are the names that gfortran gives them
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): gfortran gives them these names
 
 // The procedures that stand for a constant of C. They do what they stand for when a program calls them
 // itself.
@@ -80,7 +80,7 @@ int get_attribute(Get get, const MPI_Fint* object, const MPI_Fint* keyval, Int* 
 using namespace rma::mpi_fortran;
 
 extern "C" {
-// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): these are the names that gfortran gives them
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): gfortran gives them these names
 
 #define RMA_MPI_ATTRIBUTES(kind, Handle)                                                                  \
   void pmpi_##kind##_create_keyval_(FortranCopy<MPI_Aint>* copy, FortranDelete<MPI_Aint>* remove,         \

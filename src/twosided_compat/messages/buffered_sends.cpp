@@ -52,8 +52,8 @@ std::shared_ptr<SendBuffer> buffer_of(const Owner& owner) {
   return found != all.buffers.end() ? found->second : nullptr;
 }
 
-/// Returns the buffer that a send on this communicator uses, or null: its own one, that of its session, or that
-/// of the process, in this order (MPI 4.1, section 3.6).
+/// Returns the buffer that a send on this communicator uses, or null: its own one, that of its session, or
+/// that of the process, in this order (MPI 4.1, section 3.6).
 std::shared_ptr<SendBuffer> buffer_for(const Communicator& comm) {
   if (std::shared_ptr<SendBuffer> own = buffer_of(owner_of(comm)); own != nullptr) return own;
   if (comm.session() != kNoSession) {
@@ -98,8 +98,8 @@ int flush(const Owner& owner) {
   return buffer != nullptr ? buffer->flush() : MPI_SUCCESS;
 }
 
-/// Makes a request that ends when the messages which lie in the owner's buffer are sent. Its errors are those of
-/// `comm`.
+/// Makes a request that ends when the messages which lie in the owner's buffer are sent. Its errors are those
+/// of `comm`.
 int begin_flush(const Owner& owner, Communicator& comm, MPI_Request* made) {
   auto request = std::make_unique<Request>(Request::Type::kFlush, comm);
   const std::shared_ptr<SendBuffer> buffer = buffer_of(owner);

@@ -13,8 +13,8 @@ namespace rma::mpi {
 ///
 /// One thread, the owner, has a list for itself, because locked instructions would be much of the work on a
 /// request. The other threads share a list with a lock. The owner takes from the shared list when
-/// its own is empty, and gives to it when its own is long, so that requests which one thread makes and another one
-/// frees do not add up.
+/// its own is empty, and gives to it when its own is long, so that requests which one thread makes and
+/// another one frees do not add up.
 class SpareRequests {
  public:
   /// The owner's list never has more than this.

@@ -7,7 +7,8 @@
 
 namespace rma::mpi {
 
-/// Copies the name of an object, or of a null handle, to the array and the length of the program. MPI_ERR_ARG.
+/// Copies the name of an object, or of a null handle, to the array and the length of the program.
+/// MPI_ERR_ARG.
 [[nodiscard]] inline int give_name(std::string_view name, char* array, int* length) {
   if (array == nullptr || length == nullptr) return failure(MPI_ERR_ARG, "the name or resultlen is null");
   std::memcpy(array, name.data(), name.size());

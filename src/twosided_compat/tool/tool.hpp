@@ -8,14 +8,14 @@
 
 #include "mpi.h"
 
-// The tool information interface (MPI 4.1, chapter 15). Its performance variables are the counters of librma, and its
-// control variables librma's settings, both by their numbers in rma/variables.h. There are no enumerations, events,
-// sources or categories.
+// The tool information interface (MPI 4.1, chapter 15). Its performance variables are the counters of librma,
+// and its control variables librma's settings, both by their numbers in rma/variables.h. There are no
+// enumerations, events, sources or categories.
 
 namespace rma::mpi {
 
-/// What a handle of a control variable gives: the value that the setting had when the handle was made. So the value
-/// fits into the buffer whose size the program was told then.
+/// What a handle of a control variable gives: the value that the setting had when the handle was made. So the
+/// value fits into the buffer whose size the program was told then.
 struct ControlValue {
   bool is_number = false;
   std::uint64_t number = 0;
@@ -63,12 +63,13 @@ void give(Value* to, Value value) {
   if (to != nullptr) *to = value;
 }
 
-/// Stores a text by the convention of MPI 4.1, section 15.3.3. `*length` is the size of the buffer; it becomes that of
-/// the whole text with the null. If the buffer is null or has 0 bytes, only that is stored; if `length` is null,
-/// nothing is.
+/// Stores a text by the convention of MPI 4.1, section 15.3.3. `*length` is the size of the buffer; it
+/// becomes that of the whole text with the null. If the buffer is null or has 0 bytes, only that is stored;
+/// if `length` is null, nothing is.
 void give_text(const char* text, char* buffer, int* length);
 
-/// Finds the number below `count` whose name(number) is `wanted`. MPI_T_ERR_INVALID (null), MPI_T_ERR_INVALID_NAME.
+/// Finds the number below `count` whose name(number) is `wanted`. MPI_T_ERR_INVALID (null),
+/// MPI_T_ERR_INVALID_NAME.
 [[nodiscard]] int find_name(const char* wanted, std::size_t count, const char* (*name)(std::size_t),
                             int* index);
 

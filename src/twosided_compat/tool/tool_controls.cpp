@@ -1,5 +1,5 @@
-// The control variables of MPI_T: the settings of librma, which no tool changes. Numbers are unsigned long long, and all
-// others strings.
+// The control variables of MPI_T: the settings of librma, which no tool changes. Numbers are unsigned long
+// long, and all others strings.
 
 #include <cstring>
 #include <utility>
@@ -11,7 +11,8 @@
 namespace rma::mpi {
 namespace {
 
-/// Reads a setting. MPI_T_ERR_NOT_ACCESSIBLE if the environment has one that is not valid, before the job begins.
+/// Reads a setting. MPI_T_ERR_NOT_ACCESSIBLE if the environment has one that is not valid, before the job
+/// begins.
 int read_setting(std::size_t setting, ControlValue& value) {
   value.is_number = rma_setting_is_number(setting) != 0;
   if (value.is_number)

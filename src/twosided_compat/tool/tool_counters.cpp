@@ -1,5 +1,5 @@
-// The performance variables of MPI_T: the counters of librma. A counter always counts, for the whole process, and no
-// tool changes it. So all sessions read the same values, and a tool takes differences.
+// The performance variables of MPI_T: the counters of librma. A counter always counts, for the whole process,
+// and no tool changes it. So all sessions read the same values, and a tool takes differences.
 
 #include <cstring>
 
@@ -12,7 +12,8 @@ namespace {
 
 bool is_counter(int index) { return index >= 0 && static_cast<std::size_t>(index) < rma_counter_count(); }
 
-/// Returns body(tool(), found) for a handle of a session. MPI_T_ERR_INVALID_SESSION, MPI_T_ERR_INVALID_HANDLE.
+/// Returns body(tool(), found) for a handle of a session. MPI_T_ERR_INVALID_SESSION,
+/// MPI_T_ERR_INVALID_HANDLE.
 template <class Body>
 int with_counter(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const Body& body) {
   return with_tool([&](Tool& all) {
@@ -24,8 +25,8 @@ int with_counter(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const Bod
   });
 }
 
-/// A call that changes a variable, which fails with `code`. For all handles of a session it does nothing, because it
-/// passes over those that it cannot change.
+/// A call that changes a variable, which fails with `code`. For all handles of a session it does nothing,
+/// because it passes over those that it cannot change.
 int refuse_change(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int code) {
   if (handle != MPI_T_PVAR_ALL_HANDLES)
     return with_counter(session, handle, [code](Tool&, auto) { return code; });

@@ -9,8 +9,8 @@
 
 namespace rma::mpi {
 
-/// The neighbours of this process in the topology of a communicator. A rank may be there several times, and in a grid
-/// MPI_PROC_NULL.
+/// The neighbours of this process in the topology of a communicator. A rank may be there several times, and
+/// in a grid MPI_PROC_NULL.
 struct Neighborhood {
   std::vector<int> sources;
   std::vector<int> destinations;
@@ -23,8 +23,8 @@ struct Neighborhood {
   [[nodiscard]] int send_tag(int place) const { return kFirstTag + (is_grid ? place : 0); }
   [[nodiscard]] int receive_tag(int place) const { return kFirstTag + (is_grid ? place ^ 1 : 0); }
 
-  /// Returns the place in `sources` of the message that comes as number `i`, if each process sends its messages in the
-  /// order of its destinations.
+  /// Returns the place in `sources` of the message that comes as number `i`, if each process sends its
+  /// messages in the order of its destinations.
   [[nodiscard]] int arrival(int i) const { return is_grid ? i ^ 1 : i; }
 
  private:

@@ -191,8 +191,8 @@ rma_status_t transfer_contiguous(Direction direction, std::byte* local, std::byt
                             : rma_get_nbi(local, remote, bytes, rank);
 }
 
-/// Moves a target inside of its owner's static data to the place where these lie in the heap, if they do. All of its
-/// bytes are in the `bytes` bytes at `first`.
+/// Moves a target inside of its owner's static data to the place where these lie in the heap, if they do. All
+/// of its bytes are in the `bytes` bytes at `first`.
 void move_to_heap(Target& target, std::uintptr_t first, std::size_t bytes) {
   const std::uintptr_t there = target.part->data.common_address(first, bytes);
   target.buffer.data = moved(target.buffer.data, static_cast<MPI_Count>(there - first));

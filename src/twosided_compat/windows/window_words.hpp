@@ -21,8 +21,8 @@ namespace rma::mpi {
   return rma_atomic32(op, target, operand, compare, old, rank);
 }
 
-/// Starts an operation. It is complete, and the value before is in `*old`, after the next fence of the rank. `old` may be
-/// null.
+/// Starts an operation. It is complete, and the value before is in `*old`, after the next fence of the rank.
+/// `old` may be null.
 [[nodiscard]] inline rma_status_t start_library_atomic(rma_atomic_op_t op, std::uint64_t* target,
                                                        std::uint64_t operand, std::uint64_t* old, int rank) {
   return rma_atomic64_nbi(op, target, operand, 0, old, rank);

@@ -54,7 +54,8 @@ class LongWait {
 template <typename Describe>
 class DescribedWait : public LongWait {
  public:
-  // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject): clang-tidy 14 skips the base's constructor
+  // clang-tidy 14 does not see that the base has a constructor.
+  // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
   explicit DescribedWait(const Describe& describe) : LongWait(&subject_), subject_(describe) {}
 
  private:

@@ -94,7 +94,7 @@ inline void let_others_run(const WaitPolicy& policy) {
 /// The writers that may make a sleeper's condition true. They decide how the sleeper has to sleep.
 enum class Waker : std::uint8_t {
   always,     ///< every writer wakes the sleeper: it sleeps until it is woken
-  sometimes,  ///< others write too and wake nobody: the sleeper tests its condition again after each nap_after()
+  sometimes,  ///< others write too and wake nobody: the sleeper looks again after each nap_after()
   stores,     ///< the same, but the library's inlined stores wake the sleeper: see Doorbell::await_stores()
   mortal      ///< every writer wakes the sleeper, but its process may end before it does: see wait_unless()
 };

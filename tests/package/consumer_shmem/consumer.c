@@ -1,4 +1,5 @@
-/* An OpenSHMEM program as a user would write it: built against the installed library only, by each way to find it. */
+/* An OpenSHMEM program as a user would write it: built against the installed library only, by each way to
+ * find it. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,8 @@
 /// Random collectives of threads, whose results are compared with a sequential model.
 namespace rma::testing_threads {
 
-/// A function x -> factor * x + summand modulo 2^32. Chaining such functions is associative and does not commute.
+/// A function x -> factor * x + summand modulo 2^32. Chaining such functions is associative and does not
+/// commute.
 struct Affine {
   std::uint32_t factor = 1;
   std::uint32_t summand = 0;

@@ -52,8 +52,8 @@ TEST_P(ExchangeTest, RandomSequencesGiveTheResultsTheyShould) {
 
 class ExchangeLostTest : public testing::TestWithParam<std::tuple<int, int>> {};
 
-/// The buffers of one member. They outlive all members, because one that has failed may return while others still read
-/// its memory.
+/// The buffers of one member. They outlive all members, because one that has failed may return while others
+/// still read its memory.
 struct LostBuffers {
   std::vector<double> src;
   std::vector<double> dst;

@@ -163,7 +163,8 @@ class Member {
   HierarchicalExchange exchange_;
 };
 
-/// A function x -> factor * x + summand modulo 2^32. Chaining such functions is associative and does not commute.
+/// A function x -> factor * x + summand modulo 2^32. Chaining such functions is associative and does not
+/// commute.
 struct Affine {
   std::uint32_t factor = 1;
   std::uint32_t summand = 0;
@@ -195,8 +196,8 @@ Affine chain_of(std::uint64_t step, int end, std::size_t i) {
   return result;
 }
 
-/// A random sequence of collectives as one member sees it. What all must agree on is drawn from `shared_`. The elements
-/// are functions; in operations that move data they are only data.
+/// A random sequence of collectives as one member sees it. What all must agree on is drawn from `shared_`.
+/// The elements are functions; in operations that move data they are only data.
 class Player {
  public:
   Player(World& world, int me, std::uint64_t seed)

@@ -18,8 +18,9 @@
 
 namespace rma::testing_plans {
 
-/// A send and its receive have ended when both were started and the network has carried the message, at any time
-/// after that: so a member that uses a buffer too early, or waits for a send that nobody receives, is found out.
+/// A send and its receive have ended when both were started and the network has carried the message, at any
+/// time after that: so a member that uses a buffer too early, or waits for a send that nobody receives, is
+/// found out.
 class PlanNetwork {
  public:
   PlanNetwork(std::vector<Plan>& plans, const rma_reducer_t& reducer, std::uint64_t seed)

@@ -12,7 +12,8 @@
 #include "collectives/schedules/plans.hpp"
 #include "plan_network.hpp"
 
-// What the tests of plans share: numbers of members, random data, and elements whose combination does not commute.
+// What the tests of plans share: numbers of members, random data, and elements whose combination does not
+// commute.
 
 namespace rma {
 namespace {

@@ -1,5 +1,5 @@
-// Every plan against the operation's definition, at many numbers of members and sizes around those at which the
-// algorithms change.
+// Every plan against the operation's definition, at many numbers of members and sizes around those at which
+// the algorithms change.
 
 #include "plans_fixture.hpp"
 
@@ -216,7 +216,8 @@ TEST_P(Plans, UnevenAllToAll) {
 }
 
 TEST_P(Plans, NeighborsInTheOrderOfTheLists) {
-  // Random edges, some of them parallel and some from a member to itself. Both ends list parallel edges in one order.
+  // Random edges, some of them parallel and some from a member to itself. Both ends list parallel edges in
+  // one order.
   struct Edges {
     std::vector<int> members;
     std::vector<std::vector<std::byte>> data;

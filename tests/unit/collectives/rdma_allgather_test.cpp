@@ -17,8 +17,8 @@
 
 #include "threads.hpp"
 
-// Threads take the place of a team's processes. Their writes are carried out late and by other threads, as a device
-// does it, in the order of each sender and receiver.
+// Threads take the place of a team's processes. Their writes are carried out late and by other threads, as a
+// device does it, in the order of each sender and receiver.
 
 namespace rma {
 namespace {

@@ -17,8 +17,8 @@ namespace rma::testing_threads {
 
 inline constexpr std::size_t kMostBytes = 24000;
 
-/// One member's memory: a heap that all members can use, and memory that they reach otherwise, or not. Each has room
-/// for two buffers with a block of each member. The heap ends with the scratch.
+/// One member's memory: a heap that all members can use, and memory that they reach otherwise, or not. Each
+/// has room for two buffers with a block of each member. The heap ends with the scratch.
 struct Memory {
   explicit Memory(int members)
       : heap(2 * static_cast<std::size_t>(members) * kMostBytes + Buffers::kScratchBytes),
@@ -27,7 +27,8 @@ struct Memory {
   std::vector<std::byte> other;
 };
 
-/// How the members get at memory outside of the heaps: by system calls and scratch, or by scratch, or not all of them.
+/// How the members get at memory outside of the heaps: by system calls and scratch, or by scratch, or not all
+/// of them.
 enum class Reach { all, some, none };
 
 class ThreadBuffers final : public Buffers {

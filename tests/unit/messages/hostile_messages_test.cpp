@@ -279,7 +279,7 @@ TEST_P(HostileMessages, ALineThatMakesNoSenseEndsAllOperations) {
   tried.check();
 }
 
-// ---- Random inputs ------------------------------------------------------------------------------------------
+// ---- Random inputs ----------------------------------------------------------------------------------------
 
 class RandomInput {
  public:

@@ -23,8 +23,8 @@ struct QueueNode {
 };
 using Queues = KeyedQueues<QueueNode, 1>;
 
-/// A bucket of a good hash table with at least as many buckets as keys has a few keys. 100,000 random keys have
-/// 8 or 9 in the fullest one.
+/// A bucket of a good hash table with at least as many buckets as keys has a few keys. 100,000 random keys
+/// have 8 or 9 in the fullest one.
 constexpr std::size_t kFewKeys = 16;
 
 TEST(KeyedQueues, RandomOperationsAgreeWithAList) {
@@ -55,7 +55,8 @@ TEST(KeyedQueues, RandomOperationsAgreeWithAList) {
   }
 }
 
-/// Adds a node for each key, looks at the lengths of the buckets, and takes the nodes out, the last one first.
+/// Adds a node for each key, looks at the lengths of the buckets, and takes the nodes out, the last one
+/// first.
 void expect_short_buckets(const std::vector<std::uint64_t>& keys, const char* what) {
   SCOPED_TRACE(what);
   Queues queues;

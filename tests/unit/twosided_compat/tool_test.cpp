@@ -1,5 +1,5 @@
-// MPI_T: its errors, in a process that is in no job, and that there are no events or categories. tests/mpi/tool.cpp has
-// the variables of a job.
+// MPI_T: its errors, in a process that is in no job, and that there are no events or categories.
+// tests/mpi/tool.cpp has the variables of a job.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,8 @@ TEST_F(MpiToolOpen, CountsWhatThereIs) {
   }
 }
 
-/// A buffer that is too short gets the beginning, and the length becomes that of the whole text with the null.
+/// A buffer that is too short gets the beginning, and the length becomes that of the whole text with the
+/// null.
 TEST_F(MpiToolOpen, CutsTextsShort) {
   int index = -1;
   ASSERT_EQ(MPI_T_pvar_get_index("put_bytes", MPI_T_PVAR_CLASS_COUNTER, &index), MPI_SUCCESS);

@@ -36,8 +36,8 @@ TEST_F(Wait, PollsAsOftenAsThePolicySaysBeforeItSleeps) {
   Doorbell doorbell;
   const std::uint64_t before = sleeps();
   std::uint64_t looks = 0;
-  // The 8th look is the last one before a sleep: 7 polls, and one more. A thread yields at most so many times as the
-  // policy says. How often it does depends on the other threads of the machine.
+  // The 8th look is the last one before a sleep: 7 polls, and one more. A thread yields at most so many times
+  // as the policy says. How often it does depends on the other threads of the machine.
   wait_until(doorbell, {.spins = 7, .yields = 0}, [&looks] { return ++looks == 8; });
   EXPECT_EQ(sleeps(), before);
   // The 9th look comes after the thread has announced its sleep. It then sleeps, and looks again by itself.
