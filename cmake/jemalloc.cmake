@@ -23,7 +23,10 @@ endif()
 set(jemalloc_dir ${PROJECT_BINARY_DIR}/jemalloc)
 file(SHA256 ${RMA_JEMALLOC_SOURCE}/configure/configure jemalloc_configure_hash)
 file(SHA256 ${CMAKE_CURRENT_LIST_FILE} jemalloc_recipe_hash)
-set(jemalloc_configured_by "${RMA_JEMALLOC_SOURCE} ${jemalloc_configure_hash} ${jemalloc_recipe_hash} ${CMAKE_C_COMPILER}")
+set(jemalloc_patch ${CMAKE_CURRENT_LIST_DIR}/jemalloc-extent-lock.patch)
+file(SHA256 ${jemalloc_patch} jemalloc_patch_hash)
+string(JOIN " " jemalloc_configured_by ${RMA_JEMALLOC_SOURCE} ${jemalloc_configure_hash} ${jemalloc_recipe_hash}
+       ${jemalloc_patch_hash} ${CMAKE_C_COMPILER})
 set(jemalloc_stamp ${jemalloc_dir}/configured_by.txt)
 set(jemalloc_stamped "")
 if(EXISTS ${jemalloc_stamp})
@@ -34,17 +37,16 @@ if(NOT jemalloc_stamped STREQUAL jemalloc_configured_by)
   file(REMOVE_RECURSE ${jemalloc_dir})
   file(COPY ${RMA_JEMALLOC_SOURCE}/jemalloc/ DESTINATION ${jemalloc_dir})
   file(COPY ${RMA_JEMALLOC_SOURCE}/configure/ DESTINATION ${jemalloc_dir})
-  # jemalloc 5.1 keeps an extent's lock where it finds no memory to note the extent (extent_register_impl), and a later
-  # allocation waits for that lock for ever. Later ones unlock.
-  set(jemalloc_fault "\t    &elm_a, &elm_b)) {\n\t\treturn true;\n\t}\n\n\tszind_t szind = extent_szind_get_maybe")
-  string(REPLACE "return true;" "extent_unlock(tsdn, extent);\n\t\treturn true;" jemalloc_mended "${jemalloc_fault}")
-  file(READ ${jemalloc_dir}/src/extent.c jemalloc_before)
-  string(REPLACE "${jemalloc_fault}" "${jemalloc_mended}" jemalloc_after "${jemalloc_before}")
   file(READ ${jemalloc_dir}/VERSION jemalloc_version)
-  if(jemalloc_version MATCHES "^5\\.[01]\\." AND jemalloc_after STREQUAL jemalloc_before)
-    message(FATAL_ERROR "src/extent.c of jemalloc ${jemalloc_version} is not as this recipe knows it")
+  if(jemalloc_version MATCHES "^5\\.[01]\\.")
+    find_program(RMA_PATCH patch REQUIRED)
+    execute_process(COMMAND ${RMA_PATCH} --strip=1 --fuzz=0 --no-backup-if-mismatch --input=${jemalloc_patch}
+                    WORKING_DIRECTORY ${jemalloc_dir} RESULT_VARIABLE jemalloc_status OUTPUT_VARIABLE jemalloc_said
+                    ERROR_VARIABLE jemalloc_said)
+    if(NOT jemalloc_status EQUAL 0)
+      message(FATAL_ERROR "${jemalloc_patch} does not fit jemalloc ${jemalloc_version}:\n${jemalloc_said}")
+    endif()
   endif()
-  file(WRITE ${jemalloc_dir}/src/extent.c "${jemalloc_after}")
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env --unset=CFLAGS --unset=CPPFLAGS --unset=LDFLAGS CC=${CMAKE_C_COMPILER}
             sh ./configure --disable-cxx --disable-initial-exec-tls --disable-stats --disable-fill
