@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Checks that each path that the documents write in backticks exists.
+"""Checks that each path that the documents write in backticks exists, and that constants have the values in their tables.
 
-usage: documents.py PROJECT_ROOT     prints each path that is not there; exits 1 when there are any
+usage: documents.py PROJECT_ROOT     prints each path that is not there and each wrong value; exits 1 when there are any
 
 A path is a word in backticks with a slash or with one of the endings of the project's files. It is relative to the
 project, to src, to include, or to the folder of the document. A name without a folder is that of any file. `*` and
 `{a,b}` mean what they mean in a shell; a word in capital letters stands for a name, and paths below build/ and absolute
 ones are not checked.
+
+A row of a table of constants is `| number | meaning | `name` |`. The name is a constant or enumerator of src, behind the
+class or enumeration that has it if several have one of this name.
 """
 
 import fnmatch
@@ -15,6 +18,7 @@ import re
 import subprocess
 import sys
 
+CONSTANT = re.compile(r"^\| *(0x[0-9a-f]+|\d+) *\|[^|\n]*\| *`([A-Za-z_:]+)` *\|$", re.MULTILINE)
 SPAN = re.compile(r"`([^`\n]+)`")
 # Files that the build or a benchmark makes.
 GENERATED = {"mpi.h", "mpif.h", "shmem.h", "machine.txt"}
@@ -62,15 +66,35 @@ def missing(root, documents):
                     yield f"{document}: `{word}`: there is no {path}"
 
 
+def values_of(sources, name):
+    """The numbers that `name` or `scope::name` has in the sources."""
+    scope, _, constant = name.rpartition("::")
+    if scope:
+        declared = re.compile(rf"\b(?:struct|class)\s+{scope}\b[^;{{]*\{{.*?\n\}};", re.DOTALL)
+        sources = [match for text in sources for match in declared.findall(text)]
+    assigned = re.compile(rf"\b{constant}\s*=\s*(0x[0-9a-fA-F]+|\d+)\b(?!')")
+    return {int(value, 0) for text in sources for value in assigned.findall(text)}
+
+
+def wrong_values(root, documents):
+    """One text for each constant that has another value than a table in the documents says."""
+    sources = [path.read_text(encoding="utf-8") for path in sorted((pathlib.Path(root) / "src").rglob("*.hpp"))]
+    for document in documents:
+        for number, name in CONSTANT.findall((root / document).read_text(encoding="utf-8")):
+            values = values_of(sources, name)
+            if values != {int(number, 0)}:
+                yield f"{document}: `{name}` is {number}: src has {sorted(values) or 'no such constant'}"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     root = pathlib.Path(sys.argv[1]).resolve()
     documents = [*(str(p.relative_to(root)) for p in sorted(root.glob("docs/*.md"))), "README.md", "CONTRIBUTING.md"]
-    found = list(missing(root, documents))
+    found = [*missing(root, documents), *wrong_values(root, documents)]
     for text in found:
         print(text)
-    print(f"{len(found)} paths of {len(documents)} documents are not there")
+    print(f"{len(found)} paths and values of {len(documents)} documents are wrong")
     sys.exit(1 if found else 0)
 
 

@@ -30,6 +30,22 @@ class DocumentsTest(unittest.TestCase):
             (found,) = self.missing(f"The file `{path}` is here.")
             self.assertIn("docs/page.md", found)
 
+    def test_values_of_constants(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            (root / "src").mkdir()
+            (root / "src/a.hpp").write_text("struct Card {\n  int kVersion = 14;\n};\nint kFirst = 0xff00;\n", encoding="utf-8")
+            (root / "src/b.hpp").write_text("class Note {\n  int kVersion = 2;\n};\n", encoding="utf-8")
+            def wrong(row):
+                (root / "page.md").write_text(row + "\n", encoding="utf-8")
+                return len(list(documents.wrong_values(root, ["page.md"])))
+            for row in ("| 14 | the format | `Card::kVersion` |", "| 2 | the format | `Note::kVersion` |",
+                        "| 0xff00 | the first | `kFirst` |", "| 7 | bytes | of no constant |"):
+                self.assertEqual(wrong(row), 0, row)
+            for row in ("| 13 | the format | `Card::kVersion` |", "| 14 | the format | `kVersion` |",
+                        "| 1 | the last | `kLast` |"):
+                self.assertEqual(wrong(row), 1, row)
+
 
 if __name__ == "__main__":
     unittest.main()
