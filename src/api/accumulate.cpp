@@ -4,13 +4,14 @@
 #include "api/check.hpp"
 #include "atomics/types.hpp"
 #include "core/one_sided/operation.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
 
 Status accumulate(Runtime& runtime, void* dst, const void* src, std::size_t elements, rma_type_t type,
                   const void* scale, int rank) {
-  if (Status status = check_accumulate(runtime, dst, src, elements, type, rank); !status.ok()) return status;
+  RMA_TRY(check_accumulate(runtime, dst, src, elements, type, rank));
   if (elements == 0) return {};
   return runtime.accumulator->accumulate(dst, src, elements * type_size(type), type, scale, rank);
 }
@@ -37,7 +38,7 @@ rma_status_t rma_acc(void* dst, const void* src, size_t count, rma_type_t type, 
 rma_status_t rma_acc_nb(void* dst, const void* src, size_t count, rma_type_t type, const void* scale,
                         int rank, rma_request_t* request) {
   return rma::call(__func__, rank, rma::bytes_of(count, type), [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::complete({rma::Ending::Kind::request, request},
                          rma::accumulate(runtime, dst, src, count, type, scale, rank));
   });

@@ -13,6 +13,7 @@
 #include "core/job/heap_memory.hpp"
 #include "util/settings.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -38,7 +39,7 @@ Requested& requested() {
 }
 
 Status check_memory(void* address, std::size_t bytes) {
-  if (Status status = check_range(address, bytes, "address"); !status.ok()) return status;
+  RMA_TRY(check_range(address, bytes, "address"));
   return bytes == 0 ? Status(RMA_ERR_SIZE, "an alias of 0 bytes") : Status();
 }
 
@@ -73,7 +74,7 @@ Status copy_of(const Status& status) { return {status.code(), std::string(status
 
 /// The body of rma_alias, which needs no runtime.
 Status make_alias_of(void* address, std::size_t bytes) {
-  if (Status status = check_memory(address, bytes); !status.ok()) return status;
+  RMA_TRY(check_memory(address, bytes));
   const auto settings = read_settings();
   if (!settings.ok()) return copy_of(settings.status());
   if (!settings.value().alias) return {RMA_ERR_UNSUPPORTED, "RMA_ALIAS is 0; set it to 1 to have aliases"};
@@ -84,7 +85,7 @@ Status make_alias_of(void* address, std::size_t bytes) {
 }
 
 Status request_alias(void* address, std::size_t bytes) {
-  if (Status status = check_memory(address, bytes); !status.ok()) return status;
+  RMA_TRY(check_memory(address, bytes));
   Requested& request = requested();
   const std::lock_guard guard(request.lock);
   if (request.bytes != 0 && (request.address != address || request.bytes != bytes)) {
@@ -142,8 +143,8 @@ rma_status_t rma_alias_at_init(void* address, size_t bytes) try {
 
 rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_address) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(heap_address, "heap_address"); !status.ok()) return status;
+    RMA_TRY(rma::check_range(address, bytes, "address"));
+    RMA_TRY(rma::check_not_null(heap_address, "heap_address"));
     *heap_address = runtime.job->memory().window().aliased(address, bytes);
     if (*heap_address != nullptr) return {};
     if (auto refusal = rma::refusal_of(address, bytes)) return std::move(*refusal);
@@ -153,9 +154,9 @@ rma_status_t rma_find_alias(const void* address, size_t bytes, void** heap_addre
 
 rma_status_t rma_alias_range(void** address, size_t* bytes, void** heap_address) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(address, "address"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(bytes, "bytes"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(heap_address, "heap_address"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(address, "address"));
+    RMA_TRY(rma::check_not_null(bytes, "bytes"));
+    RMA_TRY(rma::check_not_null(heap_address, "heap_address"));
     const rma::AliasRange range = rma::alias_range(runtime.job->memory().window());
     *address = range.address;
     *bytes = range.bytes;

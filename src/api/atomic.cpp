@@ -4,6 +4,7 @@
 #include "api/check.hpp"
 #include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -11,22 +12,19 @@ namespace {
 template <typename Word>
 [[gnu::always_inline]] inline Status update(Runtime& runtime, rma_atomic_op_t op, Word* target, Word operand,
                                             Word compare, Word* old, int rank, const Ending& ending) {
-  if (Status status = check_rank(runtime, rank); !status.ok()) [[unlikely]]
-    return status;
+  RMA_TRY(check_rank(runtime, rank));
   if (!valid_atomic(op)) [[unlikely]] {
     return {RMA_ERR_ARGUMENT, text("there is no atomic operation {}", static_cast<int>(op))};
   }
-  if (Status status = check_range(target, sizeof(Word), "target"); !status.ok()) [[unlikely]]
-    return status;
-  if (Status status = check_aligned(target, sizeof(Word)); !status.ok()) [[unlikely]]
-    return status;
+  RMA_TRY(check_range(target, sizeof(Word), "target"));
+  RMA_TRY(check_aligned(target, sizeof(Word)));
   return atomic_update(*runtime.accumulator, op, target, operand, compare, old, rank, ending);
 }
 
 template <typename Word>
 Status start(Runtime& runtime, rma_atomic_op_t op, Word* target, Word operand, Word compare, Word* old,
              int rank, rma_request_t* request) {
-  if (Status status = check_not_null(request, "request"); !status.ok()) return status;
+  RMA_TRY(check_not_null(request, "request"));
   *request = RMA_REQUEST_NULL;
   return update(runtime, op, target, operand, compare, old, rank,
                 {.kind = Ending::Kind::request, .request = request});

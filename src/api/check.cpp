@@ -2,6 +2,7 @@
 
 #include "atomics/types.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -35,7 +36,7 @@ Status no_member(int team_rank, int size) {
 
 Status check_accumulate(const Runtime& runtime, const void* dst, const void* src, std::size_t count,
                         rma_type_t type, int rank) {
-  if (Status status = check_type(type); !status.ok()) return status;
+  RMA_TRY(check_type(type));
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, type_size(type), &bytes)) {
     return {RMA_ERR_SIZE, text("{} elements of {} bytes overflow a size", count, type_size(type))};
@@ -47,26 +48,26 @@ Status check_accumulate(const Runtime& runtime, const void* dst, const void* src
 
 Status check_strided(const Runtime& runtime, const void* dst, const ptrdiff_t* dst_strides, const void* src,
                      const ptrdiff_t* src_strides, const std::size_t* counts, int levels, int rank) {
-  if (Status status = check_rank(runtime, rank); !status.ok()) return status;
+  RMA_TRY(check_rank(runtime, rank));
   if (levels < 0 || levels > RMA_MAX_LEVELS) {
     return {RMA_ERR_ARGUMENT, text("levels is {}: expected 0 .. {}", levels, RMA_MAX_LEVELS)};
   }
-  if (Status status = check_not_null(counts, "counts"); !status.ok()) return status;
+  RMA_TRY(check_not_null(counts, "counts"));
   for (int i = 0; i <= levels; ++i) {
     if (counts[i] == 0) return {};
   }
   if (levels > 0) {
-    if (Status status = check_not_null(dst_strides, "dst_strides"); !status.ok()) return status;
-    if (Status status = check_not_null(src_strides, "src_strides"); !status.ok()) return status;
+    RMA_TRY(check_not_null(dst_strides, "dst_strides"));
+    RMA_TRY(check_not_null(src_strides, "src_strides"));
   }
-  if (Status status = check_not_null(dst, "dst"); !status.ok()) return status;
+  RMA_TRY(check_not_null(dst, "dst"));
   return check_not_null(src, "src");
 }
 
 Status check_vector(const Runtime& runtime, const rma_iov_t* iov, std::size_t count, int rank) {
-  if (Status status = check_rank(runtime, rank); !status.ok()) return status;
+  RMA_TRY(check_rank(runtime, rank));
   if (count == 0) return {};
-  if (Status status = check_not_null(iov, "iov"); !status.ok()) return status;
+  RMA_TRY(check_not_null(iov, "iov"));
   for (std::size_t i = 0; i < count; ++i) {
     if (iov[i].segments == 0 || iov[i].bytes == 0) continue;
     if (iov[i].dst == nullptr || iov[i].src == nullptr) {

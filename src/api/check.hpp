@@ -6,6 +6,7 @@
 
 #include "api/runtime/runtime.hpp"
 #include "util/status.hpp"
+#include "util/try.hpp"
 
 // The checks of ranks, pointers, sizes, alignment and handles, which no folder below repeats. The folders
 // below check three kinds of arguments themselves: shapes and I/O vectors in strided, lists of members in
@@ -53,11 +54,9 @@ namespace rma {
 /// Checks the rank and both ranges of a contiguous transfer. For 0 bytes, checks only the rank.
 [[nodiscard]] inline Status check_transfer(const Runtime& runtime, const void* dst, const void* src,
                                            std::size_t bytes, int rank) {
-  if (Status status = check_rank(runtime, rank); !status.ok()) [[unlikely]]
-    return status;
+  RMA_TRY(check_rank(runtime, rank));
   if (bytes == 0) return {};
-  if (Status status = check_range(dst, bytes, "dst"); !status.ok()) [[unlikely]]
-    return status;
+  RMA_TRY(check_range(dst, bytes, "dst"));
   return check_range(src, bytes, "src");
 }
 
@@ -90,8 +89,7 @@ namespace rma {
 /// Finds the team of a handle, and checks that `team_rank` is one of its members.
 [[nodiscard]] inline Status check_member(const Runtime& runtime, rma_team_t handle, int team_rank,
                                          Team*& team) {
-  if (Status status = check_team(runtime, handle, team); !status.ok()) [[unlikely]]
-    return status;
+  RMA_TRY(check_team(runtime, handle, team));
   const int size = team->size();
   if (static_cast<unsigned>(team_rank) >= static_cast<unsigned>(size)) [[unlikely]]
     return no_member(team_rank, size);

@@ -4,6 +4,7 @@
 
 #include "api/check.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -23,10 +24,10 @@ Status check_array(const void* array, std::size_t bytes, std::size_t blocks, con
 }
 
 Status check_list(const rma_block_t* list, int members, const char* argument) {
-  if (Status status = check_not_null(list, argument); !status.ok()) return status;
+  RMA_TRY(check_not_null(list, argument));
   for (int member = 0; member < members; ++member) {
     const rma_block_t& block = list[member];
-    if (Status status = check_array(block.address, block.bytes, 1, argument); !status.ok()) return status;
+    RMA_TRY(check_array(block.address, block.bytes, 1, argument));
   }
   return {};
 }
@@ -46,8 +47,7 @@ Status check_elements(const rma_collective_t& collective, std::size_t in, std::s
   const rma_reducer_t& reducer = collective.reducer;
   if (reducer.combine == nullptr) return null_argument("reducer.combine");
   if (reducer.element_bytes == 0) return {RMA_ERR_ARGUMENT, "the elements of a reduction have 0 bytes"};
-  if (Status status = check_array(collective.src, reducer.element_bytes, in, "src"); !status.ok())
-    return status;
+  RMA_TRY(check_array(collective.src, reducer.element_bytes, in, "src"));
   return check_array(collective.dst, reducer.element_bytes, out, "dst");
 }
 
@@ -68,7 +68,7 @@ Status check_neighbor_list(const int* members, int count, const rma_block_t* blo
                            const char* argument) {
   if (count < 0) return {RMA_ERR_ARGUMENT, text("{} neighbors", count)};
   if (count == 0) return {};
-  if (Status status = check_not_null(members, argument); !status.ok()) return status;
+  RMA_TRY(check_not_null(members, argument));
   for (int i = 0; i < count; ++i) {
     if (members[i] < 0 || members[i] >= team_size) return no_member(members[i], team_size);
   }
@@ -100,21 +100,16 @@ Status check_data(const rma_collective_t& collective, const Part& part) {
     case RMA_COLLECTIVE_BROADCAST:
       return check_array(collective.dst, collective.bytes, 1, "dst");
     case RMA_COLLECTIVE_GATHER:
-      if (Status status = check_array(collective.src, part.has_own ? collective.bytes : 0, 1, "src");
-          !status.ok())
-        return status;
+      RMA_TRY(check_array(collective.src, part.has_own ? collective.bytes : 0, 1, "src"));
       return part.at_root ? check_destination(collective, part.others) : Status();
     case RMA_COLLECTIVE_SCATTER:
-      if (Status status = check_array(collective.dst, part.has_own ? collective.bytes : 0, 1, "dst");
-          !status.ok())
-        return status;
+      RMA_TRY(check_array(collective.dst, part.has_own ? collective.bytes : 0, 1, "dst"));
       return part.at_root ? check_source(collective, part.others) : Status();
     case RMA_COLLECTIVE_ALLGATHER:
-      if (Status status = check_array(collective.src, collective.bytes, 1, "src"); !status.ok())
-        return status;
+      RMA_TRY(check_array(collective.src, collective.bytes, 1, "src"));
       return check_destination(collective, part.others);
     case RMA_COLLECTIVE_ALLTOALL:
-      if (Status status = check_source(collective, part.others); !status.ok()) return status;
+      RMA_TRY(check_source(collective, part.others));
       return check_destination(collective, part.others);
     case RMA_COLLECTIVE_REDUCE:
       return check_elements(collective, part.has_own ? collective.count : 0,

@@ -6,6 +6,7 @@
 #include "atomics/types.hpp"
 #include "collectives/team/collectives.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -13,17 +14,17 @@ namespace {
 /// Checks that the operator is defined for the type, and the buffers for `elements` elements.
 Status check_reduce(rma_type_t type, rma_reduction_t op, const void* dst, const void* src,
                     std::size_t elements, bool receives) {
-  if (Status status = check_reduction(type, op); !status.ok()) return status;
+  RMA_TRY(check_reduction(type, op));
   if (elements == 0) return {};
   if (elements > std::numeric_limits<std::size_t>::max() / type_size(type)) {
     return {RMA_ERR_SIZE, text("{} elements of {} bytes overflow a size", elements, type_size(type))};
   }
   const std::size_t bytes = elements * type_size(type);
   if (receives) {
-    if (Status status = check_range(dst, bytes, "dst"); !status.ok()) return status;
-    if (Status status = check_aligned(dst, type_alignment(type)); !status.ok()) return status;
+    RMA_TRY(check_range(dst, bytes, "dst"));
+    RMA_TRY(check_aligned(dst, type_alignment(type)));
   }
-  if (Status status = check_range(src, bytes, "src"); !status.ok()) return status;
+  RMA_TRY(check_range(src, bytes, "src"));
   return check_aligned(src, type_alignment(type));
 }
 
@@ -61,10 +62,9 @@ extern "C" {
 rma_status_t rma_barrier(rma_team_t team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
     if (members->checks()) [[unlikely]] {
-      if (Status status = rma::compare_calls(*members, "rma_barrier", RMA_COLLECTIVE_BARRIER); !status.ok())
-        return status;
+      RMA_TRY(rma::compare_calls(*members, "rma_barrier", RMA_COLLECTIVE_BARRIER));
     }
     Status fenced = rma::fence_all_contexts(runtime);
     // The others wait for this member, so it makes the barrier even if its fence failed.
@@ -76,7 +76,7 @@ rma_status_t rma_barrier(rma_team_t team) {
 rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root) {
   return rma::call(__func__, root, bytes, [&](Runtime& runtime) {
     Team* members = nullptr;
-    if (Status status = rma::check_member(runtime, team, root, members); !status.ok()) return status;
+    RMA_TRY(rma::check_member(runtime, team, root, members));
     if (members->checks()) [[unlikely]] {
       if (Status status =
               rma::compare_calls(*members, "rma_broadcast", RMA_COLLECTIVE_BROADCAST, bytes, root);
@@ -84,7 +84,7 @@ rma_status_t rma_broadcast(rma_team_t team, void* buffer, size_t bytes, int root
         return status;
     }
     if (bytes == 0) return Status();
-    if (Status status = rma::check_range(buffer, bytes, "buffer"); !status.ok()) return status;
+    RMA_TRY(rma::check_range(buffer, bytes, "buffer"));
     return rma::broadcast(*members, buffer, bytes, root);
   });
 }
@@ -93,9 +93,9 @@ rma_status_t rma_reduce(rma_team_t team, void* dst, const void* src, size_t coun
                         rma_reduction_t op, int root) {
   return rma::call(__func__, root, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    if (Status status = rma::check_member(runtime, team, root, members); !status.ok()) return status;
+    RMA_TRY(rma::check_member(runtime, team, root, members));
     const bool receives = members->rank() == root;
-    if (Status status = rma::check_reduce(type, op, dst, src, count, receives); !status.ok()) return status;
+    RMA_TRY(rma::check_reduce(type, op, dst, src, count, receives));
     if (members->checks()) [[unlikely]] {
       if (Status status =
               rma::compare_reductions(*members, "rma_reduce", RMA_COLLECTIVE_REDUCE, count, type, op, root);
@@ -111,8 +111,8 @@ rma_status_t rma_allreduce(rma_team_t team, void* dst, const void* src, size_t c
                            rma_reduction_t op) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
-    if (Status status = rma::check_reduce(type, op, dst, src, count, true); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
+    RMA_TRY(rma::check_reduce(type, op, dst, src, count, true));
     if (members->checks()) [[unlikely]] {
       if (Status status =
               rma::compare_reductions(*members, "rma_allreduce", RMA_COLLECTIVE_ALLREDUCE, count, type, op);
@@ -127,19 +127,17 @@ rma_status_t rma_allreduce(rma_team_t team, void* dst, const void* src, size_t c
 rma_status_t rma_allgather(rma_team_t team, void* dst, const void* src, size_t bytes) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
     if (members->checks()) [[unlikely]] {
-      if (Status status = rma::compare_calls(*members, "rma_allgather", RMA_COLLECTIVE_ALLGATHER, bytes);
-          !status.ok())
-        return status;
+      RMA_TRY(rma::compare_calls(*members, "rma_allgather", RMA_COLLECTIVE_ALLGATHER, bytes));
     }
     if (bytes == 0) return {};
     const auto size = static_cast<std::size_t>(members->size());
     if (bytes > std::numeric_limits<std::size_t>::max() / size) {
       return {RMA_ERR_SIZE, rma::text("{} bytes from each of {} members overflow a size", bytes, size)};
     }
-    if (Status status = rma::check_range(dst, bytes * size, "dst"); !status.ok()) return status;
-    if (Status status = rma::check_range(src, bytes, "src"); !status.ok()) return status;
+    RMA_TRY(rma::check_range(dst, bytes * size, "dst"));
+    RMA_TRY(rma::check_range(src, bytes, "src"));
     return rma::allgather(*members, dst, src, bytes);
   });
 }

@@ -6,6 +6,7 @@
 #include "api/message_call.hpp"
 #include "api/runtime/persistent.hpp"
 #include "rma/collectives.h"
+#include "util/try.hpp"
 
 using rma::Runtime;
 using rma::Status;
@@ -16,11 +17,11 @@ extern "C" {
 rma_status_t rma_collective_run(rma_team_t team, const rma_collective_t* collective) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
-    if (Status status = rma::check_not_null(collective, "collective"); !status.ok()) return status;
-    if (Status status = rma::check_collective(*members, *collective); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
+    RMA_TRY(rma::check_not_null(collective, "collective"));
+    RMA_TRY(rma::check_collective(*members, *collective));
     if (members->checks()) [[unlikely]] {
-      if (Status status = members->check(*collective); !status.ok()) return status;
+      RMA_TRY(members->check(*collective));
     }
     return members->run(*collective);
   });
@@ -29,10 +30,10 @@ rma_status_t rma_collective_run(rma_team_t team, const rma_collective_t* collect
 rma_status_t rma_collective_nb(rma_team_t team, const rma_collective_t* collective, rma_request_t* request) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;
-    if (Status status = rma::check_request(request); !status.ok()) return status;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
-    if (Status status = rma::check_not_null(collective, "collective"); !status.ok()) return status;
-    if (Status status = rma::check_collective(*members, *collective); !status.ok()) return status;
+    RMA_TRY(rma::check_request(request));
+    RMA_TRY(rma::check_team(runtime, team, members));
+    RMA_TRY(rma::check_not_null(collective, "collective"));
+    RMA_TRY(rma::check_collective(*members, *collective));
     return members->start(*collective, request);
   });
 }
@@ -41,11 +42,11 @@ rma_status_t rma_collective_init(rma_team_t team, const rma_collective_t* collec
                                  rma_persistent_t* persistent) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;
-    if (Status status = rma::check_not_null(persistent, "persistent"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(persistent, "persistent"));
     *persistent = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
-    if (Status status = rma::check_not_null(collective, "collective"); !status.ok()) return status;
-    if (Status status = rma::check_collective(*members, *collective); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
+    RMA_TRY(rma::check_not_null(collective, "collective"));
+    RMA_TRY(rma::check_collective(*members, *collective));
     auto planned = members->plan(*collective);
     if (!planned.ok()) return std::move(planned).status();
     *persistent = rma::persistent_handle(runtime.persistents
@@ -60,8 +61,8 @@ rma_status_t rma_collective_init(rma_team_t team, const rma_collective_t* collec
 
 rma_status_t rma_team_attach(const int* ranks, int count, uint32_t context, rma_team_t* team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(ranks, "ranks"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(team, "team"));
+    RMA_TRY(rma::check_not_null(ranks, "ranks"));
     if (count <= 0)
       return {RMA_ERR_ARGUMENT, rma::text("the list has {} ranks: a team needs at least one", count)};
     if (context > RMA_CONTEXT_LAST)

@@ -6,6 +6,7 @@
 #include "api/message_call.hpp"
 #include "atomics/types.hpp"
 #include "rma/collectives.h"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -16,13 +17,13 @@ rma_status_t perform(const char* name, rma_team_t team, const rma_collective_t& 
   return call(name, collective.root, collective.bytes, [&](Runtime& runtime) -> Status {
     Team* members = nullptr;
     if (blocking == Blocking::no) {
-      if (Status status = check_request(request); !status.ok()) return status;
+      RMA_TRY(check_request(request));
     }
-    if (Status status = check_team(runtime, team, members); !status.ok()) return status;
-    if (Status status = check_collective(*members, collective); !status.ok()) return status;
+    RMA_TRY(check_team(runtime, team, members));
+    RMA_TRY(check_collective(*members, collective));
     if (blocking == Blocking::no) return members->start(collective, request);
     if (members->checks()) [[unlikely]] {
-      if (Status status = members->check(collective); !status.ok()) return status;
+      RMA_TRY(members->check(collective));
     }
     return members->run(collective);
   });
@@ -52,9 +53,9 @@ rma_status_t combine(const char* name, rma_team_t team, rma_collective_kind_t ki
   collective.src = src;
   collective.count = count;
   const auto check = [&]() -> Status {
-    if (Status status = check_reduction(type, op); !status.ok()) return status;
+    RMA_TRY(check_reduction(type, op));
     if (count == 0) return {};
-    if (Status status = check_aligned(src, type_alignment(type)); !status.ok()) return status;
+    RMA_TRY(check_aligned(src, type_alignment(type)));
     // A null `dst` is aligned, and members that get no result may pass it.
     return check_aligned(dst, type_alignment(type));
   };

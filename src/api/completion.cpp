@@ -6,6 +6,7 @@
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -21,7 +22,7 @@ Status check_known(const Runtime& runtime, rma_request_t request) {
 /// Waits for a request and makes it null. Checks it again: if a list contains a handle twice, it was already
 /// waited for when the second one's turn comes.
 Status wait(Runtime& runtime, rma_request_t& request) {
-  if (Status status = check_known(runtime, request); !status.ok()) return status;
+  RMA_TRY(check_known(runtime, request));
   const rma_request_t mine = std::exchange(request, RMA_REQUEST_NULL);
   if (over(mine)) return {};
   runtime.messages->wait_for(mine);
@@ -30,9 +31,9 @@ Status wait(Runtime& runtime, rma_request_t& request) {
 
 Status check_requests(const Runtime& runtime, const rma_request_t* requests, std::size_t count) {
   if (count == 0) return {};
-  if (Status status = check_not_null(requests, "requests"); !status.ok()) return status;
+  RMA_TRY(check_not_null(requests, "requests"));
   for (std::size_t i = 0; i < count; ++i) {
-    if (Status status = check_known(runtime, requests[i]); !status.ok()) return status;
+    RMA_TRY(check_known(runtime, requests[i]));
   }
   return {};
 }
@@ -97,16 +98,16 @@ extern "C" {
 
 rma_status_t rma_wait(rma_request_t* request) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::wait(runtime, *request);
   });
 }
 
 rma_status_t rma_test(rma_request_t* request, int* done) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(done, "done"); !status.ok()) return status;
-    if (Status status = rma::check_known(runtime, *request); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
+    RMA_TRY(rma::check_not_null(done, "done"));
+    RMA_TRY(rma::check_known(runtime, *request));
     *done = (rma::over(*request) || runtime.remote_access->pending().test(*request)) ? 1 : 0;
     if (*done != 0) return rma::wait(runtime, *request);
     rma::let_others_run(runtime.job->wait_policy());
@@ -116,15 +117,15 @@ rma_status_t rma_test(rma_request_t* request, int* done) {
 
 rma_status_t rma_wait_any(rma_request_t* requests, size_t count, size_t* index) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(index, "index"); !status.ok()) return status;
-    if (Status status = rma::check_requests(runtime, requests, count); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(index, "index"));
+    RMA_TRY(rma::check_requests(runtime, requests, count));
     return rma::wait_any(runtime, requests, count, *index);
   });
 }
 
 rma_status_t rma_wait_all(rma_request_t* requests, size_t count) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_requests(runtime, requests, count); !status.ok()) return status;
+    RMA_TRY(rma::check_requests(runtime, requests, count));
     Status first;
     const rma::ProgressEngine::Attendance attendance(runtime.remote_access->pending().engine());
     for (std::size_t i = 0; i < count; ++i) {
@@ -137,7 +138,7 @@ rma_status_t rma_wait_all(rma_request_t* requests, size_t count) {
 
 rma_status_t rma_fence(int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
+    RMA_TRY(rma::check_rank(runtime, rank));
     return rma::fence(runtime, rank);
   });
 }

@@ -4,6 +4,7 @@
 #include "api/check.hpp"
 #include "api/fence.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace rma {
@@ -64,14 +65,14 @@ extern "C" {
 
 rma_status_t rma_context_create(rma_context_t* context) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(context, "context"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(context, "context"));
     return rma::create(runtime, *context);
   });
 }
 
 rma_status_t rma_context_free(rma_context_t* context) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(context, "context"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(context, "context"));
     return rma::release(runtime, *context);
   });
 }

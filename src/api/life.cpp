@@ -20,6 +20,7 @@
 #include "util/statistics.hpp"
 #include "util/system/flush_streams.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 #include "util/waiting/wait.hpp"
 
@@ -33,7 +34,7 @@ int nesting = 0;
 int incarnation = 0;
 
 Status start(const rma_bootstrap_t* given) {
-  if (Status status = notice_forks(); !status.ok()) return status;
+  RMA_TRY(notice_forks());
   Undo forget(forget_forks);
   const bool aliased = make_requested_alias();
   receive_barriers();
@@ -50,7 +51,7 @@ Status start(const rma_bootstrap_t* given) {
 }
 
 Status check_bootstrap(const rma_bootstrap_t* bootstrap) {
-  if (Status status = check_not_null(bootstrap, "bootstrap"); !status.ok()) return status;
+  RMA_TRY(check_not_null(bootstrap, "bootstrap"));
   if (bootstrap->allgather == nullptr || bootstrap->barrier == nullptr) {
     return {RMA_ERR_ARGUMENT, "allgather or barrier of the bootstrap is null"};
   }

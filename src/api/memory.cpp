@@ -6,6 +6,7 @@
 #include "api/forked.hpp"
 #include "collectives/team/team_memory.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -22,8 +23,8 @@ Status check_alignment(std::size_t& alignment) {
 Status make_blocks(decltype(allocate) make, Runtime& runtime, rma_team_t team, std::size_t bytes,
                    std::size_t alignment, void** addresses, void** mine) {
   Team* members = nullptr;
-  if (Status status = check_team(runtime, team, members); !status.ok()) return status;
-  if (Status status = check_alignment(alignment); !status.ok()) return status;
+  RMA_TRY(check_team(runtime, team, members));
+  RMA_TRY(check_alignment(alignment));
   const std::span<void*> all(addresses, addresses != nullptr ? static_cast<std::size_t>(members->size()) : 0);
   return make(*runtime.job, *members, bytes, alignment, all, mine);
 }
@@ -52,7 +53,7 @@ rma_status_t rma_reserve(rma_team_t team, size_t bytes, size_t alignment, void**
 
 rma_status_t rma_commit(void* address, size_t bytes) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
+    RMA_TRY(rma::check_range(address, bytes, "address"));
     return bytes == 0 ? Status() : runtime.job->memory().allocator().commit(address, bytes);
   });
 }
@@ -60,7 +61,7 @@ rma_status_t rma_commit(void* address, size_t bytes) {
 rma_status_t rma_free(rma_team_t team, void* mine) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
     Status fenced = rma::fence_all_contexts(runtime);
     Status freed = rma::release(*runtime.job, *members, mine);
     return freed.ok() ? std::move(fenced) : std::move(freed);
@@ -69,8 +70,8 @@ rma_status_t rma_free(rma_team_t team, void* mine) {
 
 rma_status_t rma_malloc_local(size_t bytes, size_t alignment, void** address) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(address, "address"); !status.ok()) return status;
-    if (Status status = rma::check_alignment(alignment); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(address, "address"));
+    RMA_TRY(rma::check_alignment(alignment));
     rma::count(rma::Counter::allocate);
     *address = nullptr;
     if (bytes == 0) return {};
@@ -89,7 +90,7 @@ rma_status_t rma_free_local(void* address) {
 
 rma_status_t rma_register(void* address, size_t bytes) {
   return rma::call(__func__, -1, bytes, [&](Runtime& runtime) {
-    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
+    RMA_TRY(rma::check_range(address, bytes, "address"));
     return runtime.job->memory().user_regions().add(static_cast<std::byte*>(address), bytes);
   });
 }
@@ -102,9 +103,9 @@ rma_status_t rma_unregister(void* address) {
 
 rma_status_t rma_map(const void* address, size_t bytes, int rank, void** here) {
   return rma::call(__func__, rank, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
-    if (Status status = rma::check_range(address, bytes, "address"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(here, "here"); !status.ok()) return status;
+    RMA_TRY(rma::check_rank(runtime, rank));
+    RMA_TRY(rma::check_range(address, bytes, "address"));
+    RMA_TRY(rma::check_not_null(here, "here"));
     *here = runtime.job->direct(address, bytes, rank);
     if (*here != nullptr) return {};
     return {RMA_ERR_ADDRESS,

@@ -4,13 +4,14 @@
 
 #include "api/message_call.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
 
 Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool wait, int* found,
              rma_message_t* message, rma_message_info_t* info) {
-  if (Status status = check_wanted(runtime, source, tag); !status.ok()) return status;
+  RMA_TRY(check_wanted(runtime, source, tag));
   bool there = false;
   std::uint64_t taken = 0;
   Status status = runtime.messages->probe({.source = source, .tag = tag, .context = context}, wait, &there,
@@ -24,8 +25,8 @@ Status probe(Runtime& runtime, int source, int tag, std::uint32_t context, bool 
 rma_status_t receive_found(const char* name, void* dst, std::size_t bytes, rma_message_t* message,
                            rma_message_info_t* info, Blocking blocking, rma_request_t* request) {
   return call(name, -1, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = check_message(message, blocking, request); !status.ok()) return status;
-    if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+    RMA_TRY(check_message(message, blocking, request));
+    RMA_TRY(check_buffer(dst, bytes, "dst"));
     return receive_taken(runtime, MessageData::of({static_cast<std::byte*>(dst), bytes}), message, info,
                          request);
   });
@@ -76,7 +77,7 @@ rma_status_t rma_probe(int source, int tag, uint32_t context, rma_message_info_t
 
 rma_status_t rma_iprobe(int source, int tag, uint32_t context, int* found, rma_message_info_t* info) {
   return rma::call(__func__, source, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(found, "found"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(found, "found"));
     return rma::probe(runtime, source, tag, context, false, found, nullptr, info);
   });
 }
@@ -84,7 +85,7 @@ rma_status_t rma_iprobe(int source, int tag, uint32_t context, int* found, rma_m
 rma_status_t rma_mprobe(int source, int tag, uint32_t context, rma_message_t* message,
                         rma_message_info_t* info) {
   return rma::call(__func__, source, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(message, "message"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(message, "message"));
     return rma::probe(runtime, source, tag, context, true, nullptr, message, info);
   });
 }
@@ -92,8 +93,8 @@ rma_status_t rma_mprobe(int source, int tag, uint32_t context, rma_message_t* me
 rma_status_t rma_improbe(int source, int tag, uint32_t context, int* found, rma_message_t* message,
                          rma_message_info_t* info) {
   return rma::call(__func__, source, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(found, "found"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(message, "message"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(found, "found"));
+    RMA_TRY(rma::check_not_null(message, "message"));
     return rma::probe(runtime, source, tag, context, false, found, message, info);
   });
 }

@@ -8,6 +8,7 @@
 #include "api/check.hpp"
 #include "rma/messages.h"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 // The checks and bodies that the calls of rma/messages.h share.
 
@@ -25,14 +26,14 @@ inline Status check_buffer(const void* buffer, std::size_t bytes, const char* ar
 
 inline Status check_wanted(const Runtime& runtime, int source, int tag) {
   if (source != RMA_ANY_SOURCE) {
-    if (Status status = check_rank(runtime, source); !status.ok()) return status;
+    RMA_TRY(check_rank(runtime, source));
   }
   return tag == RMA_ANY_TAG ? Status() : check_tag(tag);
 }
 
 /// Stores RMA_REQUEST_NULL into the request of a nonblocking call, so that it is valid after a failure.
 inline Status check_request(rma_request_t* request) {
-  if (Status status = check_not_null(request, "request"); !status.ok()) return status;
+  RMA_TRY(check_not_null(request, "request"));
   *request = RMA_REQUEST_NULL;
   return {};
 }
@@ -43,15 +44,15 @@ enum class Blocking : bool { no, yes };
 inline Status check_send(const Runtime& runtime, int rank, int tag, Blocking blocking,
                          rma_request_t* request) {
   if (blocking == Blocking::no) {
-    if (Status status = check_request(request); !status.ok()) return status;
+    RMA_TRY(check_request(request));
   }
-  if (Status status = check_rank(runtime, rank); !status.ok()) return status;
+  RMA_TRY(check_rank(runtime, rank));
   return check_tag(tag);
 }
 inline Status check_receive(const Runtime& runtime, int source, int tag, Blocking blocking,
                             rma_request_t* request) {
   if (blocking == Blocking::no) {
-    if (Status status = check_request(request); !status.ok()) return status;
+    RMA_TRY(check_request(request));
   }
   return check_wanted(runtime, source, tag);
 }
@@ -64,9 +65,9 @@ inline rma_message_t handle_of(std::uint64_t name) {
 /// Checks what all receives of a message that was found have in common.
 inline Status check_message(const rma_message_t* message, Blocking blocking, rma_request_t* request) {
   if (blocking == Blocking::no) {
-    if (Status status = check_request(request); !status.ok()) return status;
+    RMA_TRY(check_request(request));
   }
-  if (Status status = check_not_null(message, "message"); !status.ok()) return status;
+  RMA_TRY(check_not_null(message, "message"));
   return check_not_null(*message, "*message");
 }
 /// Receives such a message, whose handle becomes null.
@@ -83,8 +84,8 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
                                                 Blocking blocking, rma_request_t* request) {
   return call(
       name, rank, bytes, [&](Runtime & runtime) __attribute__((always_inline))->Status {
-        if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
-        if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
+        RMA_TRY(check_send(runtime, rank, tag, blocking, request));
+        RMA_TRY(check_buffer(src, bytes, "src"));
         const std::span<const std::byte> data(static_cast<const std::byte*>(src), bytes);
         const Envelope envelope = {.context = context, .tag = tag};
         if (!synchronous && runtime.messages->send_at_once(data, rank, envelope)) [[likely]] {
@@ -100,9 +101,8 @@ inline Status receive_taken(Runtime& runtime, const MessageData& data, rma_messa
                                                    Blocking blocking, rma_request_t* request) {
   return call(
       name, source, bytes, [&](Runtime & runtime) __attribute__((always_inline))->Status {
-        if (Status status = check_receive(runtime, source, tag, blocking, request); !status.ok())
-          return status;
-        if (Status status = check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+        RMA_TRY(check_receive(runtime, source, tag, blocking, request));
+        RMA_TRY(check_buffer(dst, bytes, "dst"));
         const std::span<std::byte> buffer(static_cast<std::byte*>(dst), bytes);
         if (runtime.messages->receive_at_once(buffer, source, tag, context, info)) {
           if (blocking == Blocking::no) *request = kCompleteRequest;

@@ -2,6 +2,7 @@
 
 #include "api/message_call.hpp"
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -25,25 +26,25 @@ Result<MessageData> data_of(const Strided& given) {
     return Status(RMA_ERR_ARGUMENT,
                   text("{} stride levels; there may be 0 to {}", given.levels, RMA_MAX_LEVELS));
   }
-  if (Status status = check_not_null(given.counts, "counts"); !status.ok()) return status;
+  RMA_TRY(check_not_null(given.counts, "counts"));
   if (given.levels > 0) {
-    if (Status status = check_not_null(given.strides, "strides"); !status.ok()) return status;
+    RMA_TRY(check_not_null(given.strides, "strides"));
   }
   auto data = MessageData::strided(const_cast<void*>(given.start), given.strides, given.counts, given.levels);
   if (data.ok() && data.value().bytes != 0) {
-    if (Status status = check_not_null(given.start, "the start of the layout"); !status.ok()) return status;
+    RMA_TRY(check_not_null(given.start, "the start of the layout"));
   }
   return data;
 }
 
 Result<MessageData> data_of(const Vector& given) {
   if (given.count != 0) {
-    if (Status status = check_not_null(given.segments, "segments"); !status.ok()) return status;
+    RMA_TRY(check_not_null(given.segments, "segments"));
   }
   const std::span<const iovec> segments(given.segments, given.count);
   for (const iovec& one : segments) {
     if (one.iov_len == 0) continue;
-    if (Status status = check_not_null(one.iov_base, "iov_base"); !status.ok()) return status;
+    RMA_TRY(check_not_null(one.iov_base, "iov_base"));
   }
   return MessageData::vector(segments);
 }
@@ -52,7 +53,7 @@ template <typename Layout>
 rma_status_t send_from(const char* name, const Layout& layout, int rank, int tag, std::uint32_t context,
                        Blocking blocking, rma_request_t* request, bool synchronous = false) {
   return call(name, rank, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = check_send(runtime, rank, tag, blocking, request); !status.ok()) return status;
+    RMA_TRY(check_send(runtime, rank, tag, blocking, request));
     auto data = data_of(layout);
     if (!data.ok()) return std::move(data).status();
     if (!data.value().contiguous()) count(Layout::kCounter);
@@ -64,7 +65,7 @@ template <typename Layout>
 rma_status_t receive_into(const char* name, const Layout& layout, int source, int tag, std::uint32_t context,
                           rma_message_info_t* info, Blocking blocking, rma_request_t* request) {
   return call(name, source, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = check_receive(runtime, source, tag, blocking, request); !status.ok()) return status;
+    RMA_TRY(check_receive(runtime, source, tag, blocking, request));
     auto data = data_of(layout);
     if (!data.ok()) return std::move(data).status();
     if (!data.value().contiguous()) count(Layout::kCounter);
@@ -77,7 +78,7 @@ template <typename Layout>
 rma_status_t receive_taken_into(const char* name, const Layout& layout, rma_message_t* message,
                                 rma_message_info_t* info, Blocking blocking, rma_request_t* request) {
   return call(name, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = check_message(message, blocking, request); !status.ok()) return status;
+    RMA_TRY(check_message(message, blocking, request));
     auto data = data_of(layout);
     if (!data.ok()) return std::move(data).status();
     if (!data.value().contiguous()) count(Layout::kCounter);

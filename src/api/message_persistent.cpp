@@ -3,6 +3,7 @@
 
 #include "api/message_call.hpp"
 #include "api/runtime/persistent.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -33,17 +34,17 @@ void keep(Runtime& runtime, Kind kind, void* data, std::size_t bytes, int rank, 
 rma_status_t send_init(const char* name, Kind kind, const void* src, std::size_t bytes, int rank, int tag,
                        std::uint32_t context, rma_persistent_t* persistent) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = check_not_null(persistent, "persistent"); !status.ok()) return status;
+    RMA_TRY(check_not_null(persistent, "persistent"));
     *persistent = nullptr;
-    if (Status status = check_send(runtime, rank, tag, Blocking::yes, nullptr); !status.ok()) return status;
-    if (Status status = check_buffer(src, bytes, "src"); !status.ok()) return status;
+    RMA_TRY(check_send(runtime, rank, tag, Blocking::yes, nullptr));
+    RMA_TRY(check_buffer(src, bytes, "src"));
     keep(runtime, kind, const_cast<void*>(src), bytes, rank, tag, context, nullptr, persistent);
     return {};
   });
 }
 
 Status start(Runtime& runtime, rma_persistent_t persistent, rma_request_t* request) {
-  if (Status status = check_request(request); !status.ok()) return status;
+  RMA_TRY(check_request(request));
   PersistentOperation one(0);
   const bool known =
       runtime.persistents.with(persistent_name(persistent), [&](const PersistentOperation& it) {
@@ -89,10 +90,10 @@ rma_status_t rma_ssend_init(const void* src, size_t bytes, int rank, int tag, ui
 rma_status_t rma_recv_init(void* dst, size_t bytes, int source, int tag, uint32_t context,
                            rma_message_info_t* info, rma_persistent_t* persistent) {
   return rma::call(__func__, source, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(persistent, "persistent"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(persistent, "persistent"));
     *persistent = nullptr;
-    if (Status status = rma::check_wanted(runtime, source, tag); !status.ok()) return status;
-    if (Status status = rma::check_buffer(dst, bytes, "dst"); !status.ok()) return status;
+    RMA_TRY(rma::check_wanted(runtime, source, tag));
+    RMA_TRY(rma::check_buffer(dst, bytes, "dst"));
     rma::keep(runtime, rma::Kind::receive, dst, bytes, source, tag, context, info, persistent);
     return {};
   });
@@ -105,7 +106,7 @@ rma_status_t rma_start(rma_persistent_t persistent, rma_request_t* request) {
 
 rma_status_t rma_persistent_free(rma_persistent_t* persistent) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(persistent, "persistent"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(persistent, "persistent"));
     if (!runtime.persistents.end(rma::persistent_name(*persistent))) {
       return rma::invalid_persistent(*persistent);
     }

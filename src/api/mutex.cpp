@@ -9,6 +9,7 @@
 #include "api/runtime/mutex_registry.hpp"
 #include "collectives/team/collectives.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -59,11 +60,11 @@ Status destroy(Runtime& runtime, MutexHolder& holder, rma_mutexes_t& mutexes) {
   Team* const found = runtime.teams->find(holder.team);
   if (found == nullptr) return {RMA_ERR_STATE, "the team of these mutexes was freed before the mutexes"};
   Team& team = *found;
-  if (Status status = barrier(team); !status.ok()) return status;  // no member locks or unlocks any more
+  RMA_TRY(barrier(team));  // no member locks or unlocks any more
   Status idle = holder.set->check_idle();
   const int mine = idle.ok() ? -1 : runtime.job->rank();
   int busy = -1;
-  if (Status status = allreduce(team, &busy, &mine, 1, RMA_INT, RMA_MAX); !status.ok()) return status;
+  RMA_TRY(allreduce(team, &busy, &mine, 1, RMA_INT, RMA_MAX));
   if (!idle.ok()) return idle;
   if (busy >= 0) return {RMA_ERR_STATE, text("a mutex of rank {} is held or waited for", busy)};
   MutexSet::release(*runtime.job, runtime.remote_mutexes.get(), holder.memory);
@@ -82,16 +83,16 @@ extern "C" {
 
 rma_status_t rma_mutexes_create(rma_team_t team, size_t count, rma_mutexes_t* mutexes) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(mutexes, "mutexes"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(mutexes, "mutexes"));
     rma::Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
     return rma::create(runtime, *members, count, *mutexes);
   });
 }
 
 rma_status_t rma_mutexes_destroy(rma_mutexes_t* mutexes) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(mutexes, "mutexes"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(mutexes, "mutexes"));
     auto holder = rma::find(runtime, *mutexes);
     if (!holder.ok()) return std::move(holder).status();
     return rma::destroy(runtime, *holder.value(), *mutexes);
@@ -102,7 +103,7 @@ rma_status_t rma_lock(rma_mutexes_t mutexes, size_t index, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     auto holder = rma::find(runtime, mutexes);
     if (!holder.ok()) return std::move(holder).status();
-    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
+    RMA_TRY(rma::check_rank(runtime, rank));
     return holder.value()->set->lock(index, rank);
   });
 }
@@ -111,7 +112,7 @@ rma_status_t rma_unlock(rma_mutexes_t mutexes, size_t index, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
     auto holder = rma::find(runtime, mutexes);
     if (!holder.ok()) return std::move(holder).status();
-    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
+    RMA_TRY(rma::check_rank(runtime, rank));
     // Makes this process's effects, also those at other ranks, visible to the next holder.
     Status fenced = rma::fence_all_contexts(runtime);
     Status unlocked = holder.value()->set->unlock(index, rank);

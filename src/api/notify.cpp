@@ -6,14 +6,15 @@
 #include "api/check.hpp"
 #include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
 
 Status check_flag(Runtime& runtime, std::uint64_t* flag, int rank) {
-  if (Status status = check_rank(runtime, rank); !status.ok()) return status;
-  if (Status status = check_range(flag, sizeof *flag, "flag"); !status.ok()) return status;
-  if (Status status = check_aligned(flag, sizeof *flag); !status.ok()) return status;
+  RMA_TRY(check_rank(runtime, rank));
+  RMA_TRY(check_range(flag, sizeof *flag, "flag"));
+  RMA_TRY(check_aligned(flag, sizeof *flag));
   if (!runtime.job->mapped(rank) || runtime.job->direct(flag, sizeof *flag, rank) != nullptr) return {};
   return {RMA_ERR_ADDRESS,
           text("the flag at {} is not in the heap of rank {}", static_cast<void*>(flag), rank)};
@@ -23,14 +24,14 @@ Status check_wait(const std::uint64_t* flag, rma_compare_t compare) {
   if (!valid_compare(compare)) {
     return {RMA_ERR_ARGUMENT, text("there is no comparison {}", static_cast<int>(compare))};
   }
-  if (Status status = check_not_null(flag, "flag"); !status.ok()) return status;
+  RMA_TRY(check_not_null(flag, "flag"));
   return check_aligned(flag, sizeof *flag);
 }
 
 Status put_and_notify(Runtime& runtime, void* dst, const void* src, std::size_t bytes, std::uint64_t* flag,
                       std::uint64_t value, int rank) {
-  if (Status status = check_flag(runtime, flag, rank); !status.ok()) return status;
-  if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) return status;
+  RMA_TRY(check_flag(runtime, flag, rank));
+  RMA_TRY(check_transfer(runtime, dst, src, bytes, rank));
   count(Counter::put_bytes, bytes);
   return put_notify(*runtime.job, *runtime.remote_access, dst, src, bytes, flag, value, rank);
 }
@@ -54,7 +55,7 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
                                     const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                     uint64_t* flag, uint64_t value, int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_flag(runtime, flag, rank); !status.ok()) return status;
+    RMA_TRY(rma::check_flag(runtime, flag, rank));
     if (Status status = rma::check_reachable(*runtime.job, *runtime.remote_access, flag, sizeof *flag, rank);
         !status.ok()) {
       return status;
@@ -69,7 +70,7 @@ rma_status_t rma_put_strided_notify(void* dst, const ptrdiff_t* dst_strides, con
 
 rma_status_t rma_wait_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, uint64_t* seen) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_wait(flag, compare); !status.ok()) return status;
+    RMA_TRY(rma::check_wait(flag, compare));
     const std::uint64_t found = rma::wait_until_word(*runtime.job, flag, compare, value);
     if (seen != nullptr) *seen = found;
     return Status();
@@ -86,7 +87,7 @@ rma_status_t rma_wait_for(int (*met)(void* context), void* context) {
 
 rma_status_t rma_wake(int rank) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_rank(runtime, rank); !status.ok()) return status;
+    RMA_TRY(rma::check_rank(runtime, rank));
     if (runtime.job->mapped(rank)) runtime.job->doorbell(rank).wake_for_store();
     return {};
   });
@@ -94,8 +95,8 @@ rma_status_t rma_wake(int rank) {
 
 rma_status_t rma_test_until(const uint64_t* flag, rma_compare_t compare, uint64_t value, int* met) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_wait(flag, compare); !status.ok()) return status;
-    if (Status status = rma::check_not_null(met, "met"); !status.ok()) return status;
+    RMA_TRY(rma::check_wait(flag, compare));
+    RMA_TRY(rma::check_not_null(met, "met"));
     *met = rma::compare_words(rma::read_word(flag), compare, value) ? 1 : 0;
     if (*met == 0) rma::let_others_run(runtime.job->wait_policy());
     return Status();

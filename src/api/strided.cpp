@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -42,7 +43,7 @@ Status get(Runtime& runtime, const StridedArguments& given, const Ending& ending
 }
 
 Status accumulate(Runtime& runtime, const StridedArguments& given, rma_type_t type, const void* scale) {
-  if (Status status = check_type(type); !status.ok()) return status;
+  RMA_TRY(check_type(type));
   auto shape = shape_of(runtime, given);
   if (!shape.ok()) return std::move(shape).status();
   return acc_strided(*runtime.accumulator, given.dst, given.src, shape.value(), type, scale, given.rank);
@@ -68,7 +69,7 @@ rma_status_t rma_put_strided_nb(void* dst, const ptrdiff_t* dst_strides, const v
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
                                 rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::put(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
                     {.kind = Ending::Kind::request, .request = request});
   });
@@ -93,7 +94,7 @@ rma_status_t rma_get_strided_nb(void* dst, const ptrdiff_t* dst_strides, const v
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels, int rank,
                                 rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::get(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank},
                     {.kind = Ending::Kind::request, .request = request});
   });
@@ -119,7 +120,7 @@ rma_status_t rma_acc_strided_nb(void* dst, const ptrdiff_t* dst_strides, const v
                                 const ptrdiff_t* src_strides, const size_t* counts, int levels,
                                 rma_type_t type, const void* scale, int rank, rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::complete(
         {rma::Ending::Kind::request, request},
         rma::accumulate(runtime, {dst, dst_strides, src, src_strides, counts, levels, rank}, type, scale));

@@ -5,6 +5,7 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 using rma::Runtime;
 using rma::Status;
@@ -19,8 +20,8 @@ rma_team_t rma_team_world(void) {
 
 rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
-    if (Status status = rma::check_not_null(ranks, "ranks"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(team, "team"));
+    RMA_TRY(rma::check_not_null(ranks, "ranks"));
     if (count <= 0)
       return {RMA_ERR_ARGUMENT, rma::text("the list has {} ranks: a team needs at least one", count)};
     auto made = runtime.teams->create({ranks, static_cast<std::size_t>(count)});
@@ -32,9 +33,9 @@ rma_status_t rma_team_create(const int* ranks, int count, rma_team_t* team) {
 
 rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(team, "team"));
     Team* from = nullptr;
-    if (Status status = rma::check_team(runtime, parent, from); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, parent, from));
     auto made = runtime.teams->split(*from, color, key);
     if (!made.ok()) return std::move(made).status();
     *team = made.value() != nullptr ? made.value()->handle() : nullptr;
@@ -44,9 +45,9 @@ rma_status_t rma_team_split(rma_team_t parent, int color, int key, rma_team_t* t
 
 rma_status_t rma_team_free(rma_team_t* team) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(team, "team"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(team, "team"));
     Team* freed = nullptr;
-    if (Status status = rma::check_team(runtime, *team, freed); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, *team, freed));
     Status status = runtime.teams->free(freed);
     if (status.ok() || status.code() == RMA_ERR_PEER_LOST) *team = nullptr;  // the team is gone
     return status;
@@ -56,7 +57,7 @@ rma_status_t rma_team_free(rma_team_t* team) {
 rma_status_t rma_team_info(rma_team_t team, int* rank, int* size) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    if (Status status = rma::check_team(runtime, team, members); !status.ok()) return status;
+    RMA_TRY(rma::check_team(runtime, team, members));
     if (rank != nullptr) *rank = members->rank();
     if (size != nullptr) *size = members->size();
     return Status();
@@ -66,8 +67,8 @@ rma_status_t rma_team_info(rma_team_t team, int* rank, int* size) {
 rma_status_t rma_team_world_rank(rma_team_t team, int team_rank, int* world_rank) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) {
     Team* members = nullptr;
-    if (Status status = rma::check_member(runtime, team, team_rank, members); !status.ok()) return status;
-    if (Status status = rma::check_not_null(world_rank, "world_rank"); !status.ok()) return status;
+    RMA_TRY(rma::check_member(runtime, team, team_rank, members));
+    RMA_TRY(rma::check_not_null(world_rank, "world_rank"));
     *world_rank = members->world_rank(team_rank);
     return Status();
   });

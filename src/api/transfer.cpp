@@ -8,6 +8,7 @@
 #include "core/one_sided/copy.hpp"
 #include "core/one_sided/operation.hpp"
 #include "rma/direct.h"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -20,14 +21,14 @@ Status check_ending(const Ending& ending) {
 Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
                      const Ending& ending) {
   Operation operation(*runtime.job, *runtime.remote_access, rank);
-  if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
+  RMA_TRY(operation.put(dst, src, bytes));
   return operation.end(ending);
 }
 
 Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
                      const Ending& ending) {
   Operation operation(*runtime.job, *runtime.remote_access, rank);
-  if (Status status = operation.get(dst, src, bytes); !status.ok()) return status;
+  RMA_TRY(operation.get(dst, src, bytes));
   return operation.end(ending);
 }
 
@@ -61,8 +62,8 @@ Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
 [[gnu::noinline]] rma_status_t put(const char* name, void* dst, const void* src, std::size_t bytes, int rank,
                                    const Ending& ending) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = check_ending(ending); !status.ok()) return status;
-    if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) return status;
+    RMA_TRY(check_ending(ending));
+    RMA_TRY(check_transfer(runtime, dst, src, bytes, rank));
     if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
     if (bytes == 0) return complete(ending);
     if (std::byte* const here = runtime.job->direct(dst, bytes, rank); here != nullptr) {
@@ -77,8 +78,8 @@ Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
 [[gnu::noinline]] rma_status_t get(const char* name, void* dst, const void* src, std::size_t bytes, int rank,
                                    const Ending& ending) {
   return call(name, rank, bytes, [&](Runtime& runtime) -> Status {
-    if (Status status = check_ending(ending); !status.ok()) return status;
-    if (Status status = check_transfer(runtime, dst, src, bytes, rank); !status.ok()) return status;
+    RMA_TRY(check_ending(ending));
+    RMA_TRY(check_transfer(runtime, dst, src, bytes, rank));
     if (ending.kind == Ending::Kind::request) *ending.request = RMA_REQUEST_NULL;
     if (bytes == 0) return complete(ending);
     if (const std::byte* const here = runtime.job->direct(src, bytes, rank); here != nullptr) {

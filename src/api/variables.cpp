@@ -15,6 +15,7 @@
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -49,7 +50,7 @@ Status no_setting(std::size_t setting) {
 }
 
 Status store_number(std::size_t setting, std::uint64_t* value) {
-  if (Status status = check_not_null(value, "value"); !status.ok()) return status;
+  RMA_TRY(check_not_null(value, "value"));
   const SettingInfo* const info = find_setting(setting);
   if (info == nullptr) return no_setting(setting);
   const auto* const number = std::get_if<std::uint64_t Settings::*>(&info->value);
@@ -62,7 +63,7 @@ Status store_number(std::size_t setting, std::uint64_t* value) {
 
 Status store_text(std::size_t setting, char* value, std::size_t bytes, std::size_t* needed) {
   if (bytes != 0) {
-    if (Status status = check_not_null(value, "value"); !status.ok()) return status;
+    RMA_TRY(check_not_null(value, "value"));
   }
   const SettingInfo* const info = find_setting(setting);
   if (info == nullptr) return no_setting(setting);

@@ -4,24 +4,25 @@
 
 #include "api/call.hpp"
 #include "api/check.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
 
 Status put(Runtime& runtime, const rma_iov_t* iov, std::size_t descriptors, int rank, const Ending& ending) {
-  if (Status status = check_vector(runtime, iov, descriptors, rank); !status.ok()) return status;
+  RMA_TRY(check_vector(runtime, iov, descriptors, rank));
   return put_vector(runtime.transfer_paths(), {iov, descriptors}, rank, ending);
 }
 
 Status get(Runtime& runtime, const rma_iov_t* iov, std::size_t descriptors, int rank, const Ending& ending) {
-  if (Status status = check_vector(runtime, iov, descriptors, rank); !status.ok()) return status;
+  RMA_TRY(check_vector(runtime, iov, descriptors, rank));
   return get_vector(runtime.transfer_paths(), {iov, descriptors}, rank, ending);
 }
 
 Status accumulate(Runtime& runtime, const rma_iov_t* iov, std::size_t descriptors, rma_type_t type,
                   const void* scale, int rank) {
-  if (Status status = check_type(type); !status.ok()) return status;
-  if (Status status = check_vector(runtime, iov, descriptors, rank); !status.ok()) return status;
+  RMA_TRY(check_type(type));
+  RMA_TRY(check_vector(runtime, iov, descriptors, rank));
   return acc_vector(*runtime.accumulator, {iov, descriptors}, type, scale, rank);
 }
 
@@ -41,7 +42,7 @@ rma_status_t rma_put_vector(const rma_iov_t* iov, size_t count, int rank) {
 
 rma_status_t rma_put_vector_nb(const rma_iov_t* iov, size_t count, int rank, rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::put(runtime, iov, count, rank, {.kind = Ending::Kind::request, .request = request});
   });
 }
@@ -59,7 +60,7 @@ rma_status_t rma_get_vector(const rma_iov_t* iov, size_t count, int rank) {
 
 rma_status_t rma_get_vector_nb(const rma_iov_t* iov, size_t count, int rank, rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::get(runtime, iov, count, rank, {.kind = Ending::Kind::request, .request = request});
   });
 }
@@ -79,7 +80,7 @@ rma_status_t rma_acc_vector(const rma_iov_t* iov, size_t count, rma_type_t type,
 rma_status_t rma_acc_vector_nb(const rma_iov_t* iov, size_t count, rma_type_t type, const void* scale,
                                int rank, rma_request_t* request) {
   return rma::call(__func__, rank, 0, [&](Runtime& runtime) {
-    if (Status status = rma::check_not_null(request, "request"); !status.ok()) return status;
+    RMA_TRY(rma::check_not_null(request, "request"));
     return rma::complete({rma::Ending::Kind::request, request},
                          rma::accumulate(runtime, iov, count, type, scale, rank));
   });

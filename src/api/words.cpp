@@ -5,12 +5,13 @@
 #include "api/call.hpp"
 #include "api/check.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
 
 Status check_words(const rma_words_t* words) {
-  if (Status status = check_not_null(words, "words"); !status.ok()) return status;
+  RMA_TRY(check_not_null(words, "words"));
   if (!valid_compare(words->compare)) {
     return {RMA_ERR_ARGUMENT, text("there is no comparison {}", static_cast<int>(words->compare))};
   }
@@ -18,9 +19,9 @@ Status check_words(const rma_words_t* words) {
     return {RMA_ERR_ARGUMENT, text("a word has 2, 4 or 8 bytes, not {}", words->bytes)};
   }
   if (words->count == 0) return {};
-  if (Status status = check_not_null(words->words, "words->words"); !status.ok()) return status;
-  if (Status status = check_not_null(words->values, "words->values"); !status.ok()) return status;
-  if (Status status = check_aligned(words->values, words->bytes); !status.ok()) return status;
+  RMA_TRY(check_not_null(words->words, "words->words"));
+  RMA_TRY(check_not_null(words->values, "words->values"));
+  RMA_TRY(check_aligned(words->values, words->bytes));
   return check_aligned(words->words, words->bytes);
 }
 
@@ -29,8 +30,8 @@ template <typename Result, typename Use>
 rma_status_t use_words(const char* name, const rma_words_t* words, Result* result, const char* argument,
                        const Use& use) {
   return call(name, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = check_words(words); !status.ok()) return status;
-    if (Status status = check_not_null(result, argument); !status.ok()) return status;
+    RMA_TRY(check_words(words));
+    RMA_TRY(check_not_null(result, argument));
     *result = with_words(*words, [&](const auto& typed) { return use(*runtime.job, typed); });
     return {};
   });
@@ -51,7 +52,7 @@ extern "C" {
 
 rma_status_t rma_wait_until_all(const rma_words_t* words) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_words(words); !status.ok()) return status;
+    RMA_TRY(rma::check_words(words));
     rma::with_words(*words, [&](const auto& typed) {
       std::size_t done = 0;
       rma::wait_for_words(*runtime.job, [&] { return typed.advance(done); });
@@ -71,9 +72,9 @@ rma_status_t rma_wait_until_any(const rma_words_t* words, size_t* index) {
 
 rma_status_t rma_wait_until_some(const rma_words_t* words, size_t* indices, size_t* found) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_words(words); !status.ok()) return status;
-    if (Status status = rma::check_indices(words, indices); !status.ok()) return status;
-    if (Status status = rma::check_not_null(found, "found"); !status.ok()) return status;
+    RMA_TRY(rma::check_words(words));
+    RMA_TRY(rma::check_indices(words, indices));
+    RMA_TRY(rma::check_not_null(found, "found"));
     *found = 0;
     rma::with_words(*words, [&](const auto& typed) {
       if (typed.empty()) return;
@@ -102,9 +103,9 @@ rma_status_t rma_test_until_any(const rma_words_t* words, size_t* index) {
 
 rma_status_t rma_test_until_some(const rma_words_t* words, size_t* indices, size_t* found) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
-    if (Status status = rma::check_words(words); !status.ok()) return status;
-    if (Status status = rma::check_indices(words, indices); !status.ok()) return status;
-    if (Status status = rma::check_not_null(found, "found"); !status.ok()) return status;
+    RMA_TRY(rma::check_words(words));
+    RMA_TRY(rma::check_indices(words, indices));
+    RMA_TRY(rma::check_not_null(found, "found"));
     *found = rma::with_words(*words, [&](const auto& typed) { return typed.find_all(indices); });
     if (*found == 0) rma::let_others_run(runtime.job->wait_policy());
     return {};

@@ -7,6 +7,7 @@
 #include "core/one_sided/operation.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -109,13 +110,11 @@ Status Accumulation::add(void* dst, const void* src, std::size_t bytes) {
                       auto* const there =
                           reinterpret_cast<std::byte*>(piece);  // NOLINT(performance-no-int-to-ptr)
                       Operation read(accumulator_.job(), accumulator_.remote_access(), rank_);
-                      if (Status status = read.get(copy.data(), there, piece_bytes); !status.ok())
-                        return status;
+                      RMA_TRY(read.get(copy.data(), there, piece_bytes));
                       if (Status status = read.end({}); !status.ok()) return status;
                       work(copy.data());
                       Operation write(accumulator_.job(), accumulator_.remote_access(), rank_);
-                      if (Status status = write.put(there, copy.data(), piece_bytes); !status.ok())
-                        return status;
+                      RMA_TRY(write.put(there, copy.data(), piece_bytes));
                       return write.end({});
                     });
 }

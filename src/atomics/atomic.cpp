@@ -4,6 +4,7 @@
 #include "core/network/word_operations.hpp"
 #include "core/one_sided/operation.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -33,12 +34,12 @@ Status atomic_foreign(Accumulator& accumulator, rma_atomic_op_t op, Word* target
       before = apply_atomic(op, reinterpret_cast<Word*>(path.here), operand, compare);
     } else {
       Operation read(job, accumulator.remote_access(), rank);
-      if (Status status = read.get(&before, target, sizeof(Word)); !status.ok()) return status;
+      RMA_TRY(read.get(&before, target, sizeof(Word)));
       if (Status status = read.end({}); !status.ok()) return status;
       const Word after = atomic_result(op, before, operand, compare);
       if (after != before) {
         Operation write(job, accumulator.remote_access(), rank);
-        if (Status status = write.put(target, &after, sizeof(Word)); !status.ok()) return status;
+        RMA_TRY(write.put(target, &after, sizeof(Word)));
         if (Status status = write.end({}); !status.ok()) return status;
       }
     }

@@ -7,6 +7,7 @@
 #include "core/one_sided/operation.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -23,10 +24,9 @@ Status put_notify(Job& job, RemoteAccess& remote_access, void* dst, const void* 
   if (std::byte* const here = job.direct(dst, bytes, rank); here != nullptr || bytes == 0) {
     copy_bytes(here, src, bytes);
   } else {
-    if (Status status = check_reachable(job, remote_access, flag, sizeof *flag, rank); !status.ok())
-      return status;
+    RMA_TRY(check_reachable(job, remote_access, flag, sizeof *flag, rank));
     Operation operation(job, remote_access, rank);
-    if (Status status = operation.put(dst, src, bytes); !status.ok()) return status;
+    RMA_TRY(operation.put(dst, src, bytes));
     // Transfers that are still under way when end() returns are on the queue pair that the flag
     // uses after them.
     if (Status status = operation.end({}); !status.ok()) return status;

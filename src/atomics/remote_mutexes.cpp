@@ -7,6 +7,7 @@
 
 #include "util/bytes_of.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -180,8 +181,8 @@ Status RemoteMutexes::wait(Wait& mine) {
           note.about = text("of a mutex of rank {}, on another host", rank);
         });
     if (over()) break;
-    if (Status status = look_after(mine.rank); !status.ok()) return status;
-    if (Status status = look_at_holder(mine); !status.ok()) return status;
+    RMA_TRY(look_after(mine.rank));
+    RMA_TRY(look_at_holder(mine));
   }
   const rma_status_t status = mine.status.load(std::memory_order_relaxed);
   return status == RMA_SUCCESS ? Status() : Status(status, network_.explain(status, mine.rank));

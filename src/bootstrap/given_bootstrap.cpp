@@ -13,6 +13,7 @@
 
 #include "bootstrap/backends.hpp"
 #include "util/system/network_namespace.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -61,11 +62,11 @@ class GivenBootstrap final : public Bootstrap {
     const std::uint64_t mine = card_.size();
     const auto ranks = static_cast<std::size_t>(size());
     std::vector<std::uint64_t> sizes(ranks);
-    if (Status status = gather(&mine, sizes.data(), sizeof mine); !status.ok()) return status;
+    RMA_TRY(gather(&mine, sizes.data(), sizeof mine));
     const std::size_t room = *std::max_element(sizes.begin(), sizes.end());
     card_.resize(room);
     std::vector<std::byte> all(room * ranks);
-    if (Status status = gather(card_.data(), all.data(), room); !status.ok()) return status;
+    RMA_TRY(gather(card_.data(), all.data(), room));
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const auto card = std::span(all).subspan(rank * room, sizes[rank]);
       cards_.emplace_back(card.begin(), card.end());
@@ -109,7 +110,7 @@ Result<std::unique_ptr<Bootstrap>> open_given_bootstrap(const rma_bootstrap_t& g
   if (!mine.ok()) return std::move(mine).status();
   std::vector<HostMark> marks(static_cast<std::size_t>(given.size));
   const int outcome = given.allgather(given.context, &mine.value(), marks.data(), sizeof(HostMark));
-  if (Status status = GivenBootstrap::check(outcome, "allgather"); !status.ok()) return status;
+  RMA_TRY(GivenBootstrap::check(outcome, "allgather"));
   std::vector<int> local_ranks;
   for (int rank = 0; rank < given.size; ++rank) {
     if (mine->same_host(marks[static_cast<std::size_t>(rank)])) local_ranks.push_back(rank);

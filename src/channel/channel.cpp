@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "util/round.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -48,9 +49,9 @@ Status Channel::open() {
     if (status != RMA_SUCCESS) fail(peer);
     if (image != nullptr) rings_.give_image(std::move(image));
   };
-  if (Status status = sender_.open(options_.message_bytes, ended); !status.ok()) return status;
+  RMA_TRY(sender_.open(options_.message_bytes, ended));
   for (const std::size_t rail : open_rails_) {
-    if (Status status = open_buffers(rail); !status.ok()) return status;
+    RMA_TRY(open_buffers(rail));
   }
   if (sleep_.open()) event_fds_.push_back(sleep_.fd());
   return {};
@@ -61,7 +62,7 @@ Status Channel::open_buffers(std::size_t rail) {
                                     std::uint32_t bytes) { arrived(rail, slot, peer, status, bytes); };
   buffers_[rail] = std::make_unique<MessageBuffers>(rails_, endpoint(rail), rail, options_.message_bytes,
                                                     options_.own, arrival);
-  if (Status status = buffers_[rail]->open(options_.lent); !status.ok()) return status;
+  RMA_TRY(buffers_[rail]->open(options_.lent));
   endpoint(rail).set_buffer_source([this, rail](int peer) {
     const std::uint32_t own = buffers_[rail]->admit();
     Link& link = links_.to(peer);

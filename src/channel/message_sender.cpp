@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -38,7 +39,7 @@ rma_status_t MessageSender::open_link(Link& link, int peer, std::size_t rail) {
 
 rma_status_t MessageSender::post(Link& link, int peer, std::uint16_t kind, std::span<const std::byte> head,
                                  std::span<const std::byte> tail) {
-  if (const rma_status_t status = post_unwritten(link, peer); status != RMA_SUCCESS) return status;
+  RMA_TRY(post_unwritten(link, peer));
   const std::optional<MessagePath> path = link.path(kind, event_of(kind), head.size() + tail.size());
   if (!path) return RMA_ERR_STATE;
   const bool solicited = event_of(kind) == MessageEvent::solicited || link.runs_out();

@@ -11,6 +11,7 @@
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/system/process_limits.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -52,7 +53,7 @@ Result<std::unique_ptr<Rails>> Rails::open(const Settings& settings, const Wante
   rails->service_ = std::make_unique<transport::ServiceThread>();
   if (wanted.locals.size() > 1) rails->open_local(settings, wanted);
   if (wanted.network) {
-    if (Status status = rails->open_network(settings, wanted); !status.ok()) return status;
+    RMA_TRY(rails->open_network(settings, wanted));
   }
   return rails;
 }

@@ -1,6 +1,7 @@
 #include "fabric/unmap_watch.hpp"
 #include "util/system/interruptions.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -65,8 +66,8 @@ AddressSpan span_at(const void* address, std::size_t bytes) {
 
 Result<std::unique_ptr<UnmapWatch>> UnmapWatch::start() {
   std::unique_ptr<UnmapWatch> watch(new UnmapWatch);
-  if (Status opened = watch->open(); !opened.ok()) return opened;
-  if (Status tested = watch->self_test(); !tested.ok()) return tested;
+  RMA_TRY(watch->open());
+  RMA_TRY(watch->self_test());
   return watch;
 }
 

@@ -8,6 +8,7 @@
 #include "fortran/array.hpp"
 #include "fortran/numbers.hpp"
 #include "fortran/outcome.hpp"
+#include "util/try.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -28,7 +29,7 @@ Result<std::int64_t> operand_of(const CFI_cdesc_t* given, const char* argument, 
 /// the caller does not need it.
 Status update(rma_atomic_op_t op, const RemoteArray& target, const CFI_cdesc_t* operand,
               const CFI_cdesc_t* compare, const CFI_cdesc_t* old) {
-  if (Status status = target.check("target"); !status.ok()) return status;
+  RMA_TRY(target.check("target"));
   const bool wide = target.type == CFI_type_int64_t;
   if ((!wide && target.type != CFI_type_int32_t) ||
       target.bytes() != static_cast<std::size_t>(target.element_bytes)) {
@@ -46,7 +47,7 @@ Status update(rma_atomic_op_t op, const RemoteArray& target, const CFI_cdesc_t* 
     // This check comes before any change: the variable must be able to hold every value.
     const std::int64_t widest =
         wide ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int32_t>::min();
-    if (Status status = store(widest, *old, "old"); !status.ok()) return status;
+    RMA_TRY(store(widest, *old, "old"));
   }
 
   if (wide) {

@@ -8,6 +8,7 @@
 #include "fortran/numbers.hpp"
 #include "fortran/outcome.hpp"
 #include "fortran/team.hpp"
+#include "util/try.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -61,7 +62,7 @@ Status allgather(const CFI_cdesc_t& dst, const CFI_cdesc_t& src, rma_team_t team
   Status same = check_same_type(dst.type, dst.elem_len, "dst", src.type, src.elem_len, "src");
   if (!same.ok()) return same;
   int size = 0;
-  if (Status status = outcome(rma_team_info(team, nullptr, &size)); !status.ok()) return status;
+  RMA_TRY(outcome(rma_team_info(team, nullptr, &size)));
   if (room.value() != given.value() * static_cast<std::size_t>(size)) {
     return {RMA_ERR_SIZE,
             fmt::format("dst has {} elements: expected {}, those of src once for each of {} members",

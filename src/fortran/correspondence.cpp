@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fortran/numbers.hpp"
+#include "util/try.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -109,7 +110,7 @@ Result<Side> local_side(const CFI_cdesc_t& array, const char* name) {
 }
 
 Result<Side> remote_side(const RemoteArray& array, const char* name) {
-  if (Status status = array.check(name); !status.ok()) return status;
+  RMA_TRY(array.check(name));
   return Side{.name = name,
               .base = reinterpret_cast<std::byte*>(array.address),
               .element_bytes = static_cast<std::size_t>(array.element_bytes),

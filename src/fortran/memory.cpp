@@ -11,6 +11,7 @@
 #include "fortran/numbers.hpp"
 #include "fortran/outcome.hpp"
 #include "fortran/team.hpp"
+#include "util/try.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -59,11 +60,11 @@ RemoteArray wanted(const CFI_cdesc_t& pointer, const CFI_cdesc_t* upper, const C
 /// arguments are refused takes part too, because the others would wait for it.
 Status allocate(rma_team_t team, RemoteArray& mine, std::vector<RemoteArray>& parts) {
   int size = 0;
-  if (Status status = outcome(rma_team_info(team, nullptr, &size)); !status.ok()) return status;
+  RMA_TRY(outcome(rma_team_info(team, nullptr, &size)));
   parts.resize(static_cast<std::size_t>(size));
   const std::size_t bytes = mine.mark == RemoteArray::kArray ? mine.bytes() : 0;
   void* address = nullptr;
-  if (Status status = outcome(rma_malloc(team, bytes, 0, nullptr, &address)); !status.ok()) return status;
+  RMA_TRY(outcome(rma_malloc(team, bytes, 0, nullptr, &address)));
   mine.address = reinterpret_cast<std::intptr_t>(address);
   Status status = outcome(rma_allgather(team, parts.data(), &mine, sizeof mine));
   for (std::size_t member = 0; status.ok() && member < parts.size(); ++member) {
@@ -71,7 +72,7 @@ Status allocate(rma_team_t team, RemoteArray& mine, std::vector<RemoteArray>& pa
   }
   if (status.ok()) return status;
   // All members find the same result, so all of them come here.
-  if (Status freed = outcome(rma_free(team, address)); !freed.ok()) return freed;
+  RMA_TRY(outcome(rma_free(team, address)));
   return status;
 }
 
@@ -79,7 +80,7 @@ Status malloc(CFI_cdesc_t& pointer, CFI_cdesc_t& parts, const CFI_cdesc_t* upper
               rma_team_t team) {
   RemoteArray mine = wanted(pointer, upper, lower);
   std::vector<RemoteArray> all;
-  if (Status status = allocate(team, mine, all); !status.ok()) return status;
+  RMA_TRY(allocate(team, mine, all));
   const CFI_index_t first = 0;
   const auto last = static_cast<CFI_index_t>(all.size()) - 1;
   if (CFI_allocate(&parts, &first, &last, sizeof(RemoteArray)) != CFI_SUCCESS) {
@@ -92,7 +93,7 @@ Status malloc(CFI_cdesc_t& pointer, CFI_cdesc_t& parts, const CFI_cdesc_t* upper
 Status free(CFI_cdesc_t& parts, rma_team_t team) {
   int size = 0;
   int rank = 0;
-  if (Status status = outcome(rma_team_info(team, &rank, &size)); !status.ok()) return status;
+  RMA_TRY(outcome(rma_team_info(team, &rank, &size)));
   if (parts.base_addr == nullptr || parts.dim[0].extent != size) {
     return {RMA_ERR_ARGUMENT, "parts is not what rma_malloc gave this team"};
   }
@@ -105,15 +106,15 @@ Status free(CFI_cdesc_t& parts, rma_team_t team) {
 Status malloc_local(CFI_cdesc_t& pointer, RemoteArray& part, const CFI_cdesc_t* upper,
                     const CFI_cdesc_t* lower) {
   part = wanted(pointer, upper, lower);
-  if (Status status = part.check("the array"); !status.ok()) return status;
+  RMA_TRY(part.check("the array"));
   void* address = nullptr;
-  if (Status status = outcome(rma_malloc_local(part.bytes(), 0, &address)); !status.ok()) return status;
+  RMA_TRY(outcome(rma_malloc_local(part.bytes(), 0, &address)));
   part.address = reinterpret_cast<std::intptr_t>(address);
   return associate(pointer, static_cast<std::byte*>(address), part);
 }
 
 Status free_local(RemoteArray& part) {
-  if (Status status = part.check("part"); !status.ok()) return status;
+  RMA_TRY(part.check("part"));
   Status status = outcome(rma_free_local(reinterpret_cast<void*>(part.address)));
   if (status.ok()) part.mark = 0;
   return status;
@@ -138,8 +139,8 @@ Result<std::byte*> here(const RemoteArray& array) {
 }
 
 Status map(const RemoteArray& array, CFI_cdesc_t& pointer) {
-  if (Status status = array.check("array"); !status.ok()) return status;
-  if (Status status = check_pointer(pointer, array, "the array"); !status.ok()) return status;
+  RMA_TRY(array.check("array"));
+  RMA_TRY(check_pointer(pointer, array, "the array"));
   auto base = here(array);
   if (!base.ok()) return std::move(base).status();
   return associate(pointer, base.value(), array);
@@ -169,7 +170,7 @@ Status enroll(const CFI_cdesc_t& array, RemoteArray& part) {
 }
 
 Status strike(RemoteArray& part) {
-  if (Status status = part.check("part"); !status.ok()) return status;
+  RMA_TRY(part.check("part"));
   Status status = outcome(rma_unregister(reinterpret_cast<void*>(part.address)));
   if (status.ok()) part.mark = 0;
   return status;

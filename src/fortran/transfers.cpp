@@ -6,6 +6,7 @@
 #include "fortran/correspondence.hpp"
 #include "fortran/numbers.hpp"
 #include "fortran/outcome.hpp"
+#include "util/try.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -32,7 +33,7 @@ auto either(Contiguous contiguous, Strided strided, Rest... rest) {
 
 /// Checks the flag of a put with notification.
 Status check_flag(const RemoteArray& flag, int rank) {
-  if (Status status = flag.check("flag"); !status.ok()) return status;
+  RMA_TRY(flag.check("flag"));
   if (flag.type != CFI_type_int64_t || flag.bytes() != sizeof(std::uint64_t) || flag.rank != rank) {
     return {RMA_ERR_ARGUMENT, "flag has to be one integer of 8 bytes in the memory of dst's rank"};
   }
@@ -41,7 +42,7 @@ Status check_flag(const RemoteArray& flag, int rank) {
 
 Status put_notify(const RemoteArray& dst, const CFI_cdesc_t& src, const RemoteArray& flag,
                   const CFI_cdesc_t& value) {
-  if (Status status = check_flag(flag, dst.rank); !status.ok()) return status;
+  RMA_TRY(check_flag(flag, dst.rank));
   auto number = integer(value, "value");
   if (!number.ok()) return std::move(number).status();
   return moved(remote_side(dst, "dst"), local_side(src, "src"),

@@ -10,6 +10,7 @@
 #include "fortran/correspondence.hpp"
 #include "fortran/numbers.hpp"
 #include "fortran/outcome.hpp"
+#include "util/try.hpp"
 
 namespace rma::fortran {
 namespace {
@@ -81,7 +82,7 @@ void list_elements(const Side& array, std::vector<void*>& addresses) {
 /// Returns the elements of both sides. The names are those of the dummy arguments.
 Result<Elements> pair_up(const RemoteArray& remote, const CFI_cdesc_t& subscripts, const CFI_cdesc_t& local,
                          const char* remote_name, const char* local_name) try {
-  if (Status status = remote.check(remote_name); !status.ok()) return status;
+  RMA_TRY(remote.check(remote_name));
   auto here = local_side(local, local_name);
   if (!here.ok()) return std::move(here).status();
   Status alike =

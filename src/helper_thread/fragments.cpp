@@ -1,4 +1,5 @@
 #include "helper_thread/fragments.hpp"
+#include "util/try.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,7 +93,7 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
       window->open.fetch_sub(1, std::memory_order_release);
       return status;
     };
-    if (Status status = asking.ask(std::move(request)); !status.ok()) return status;
+    RMA_TRY(asking.ask(std::move(request)));
     at += bytes;
     if (transfer.one_by_one && at < total) {
       pending.engine().wait_until(transfer.rank,

@@ -8,6 +8,7 @@
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -121,7 +122,7 @@ Status RpcClient::unsent(rma_status_t status, int rank) const {
 
 Status RpcClient::reach(int rank, std::size_t* rail) {
   if (!channel_.local(rank)) {
-    if (Status status = network_->requests().reach(rank, rail); !status.ok()) return status;
+    RMA_TRY(network_->requests().reach(rank, rail));
   }
   if (const rma_status_t status = channel_.open(rank, rail); status != RMA_SUCCESS)
     return unsent(status, rank);

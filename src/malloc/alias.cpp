@@ -20,6 +20,7 @@
 #include "util/round.hpp"
 #include "util/system/interruptions.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace rma {
@@ -213,7 +214,7 @@ Status make_alias(std::byte* address, std::size_t bytes) {
   // Huge pages can be mapped only if address and file offset agree modulo their size.
   wanted.offset = begin % kHugePage;
   wanted.file_bytes = round_up(wanted.offset + wanted.bytes, kHugePage);
-  if (Status status = watch_forks(); !status.ok()) return status;
+  RMA_TRY(watch_forks());
   Status status = make_file(wanted);
   Undo close_file([&] {
     if (wanted.fd >= 0) ::close(wanted.fd);

@@ -1,6 +1,7 @@
 #include "malloc/allocator.hpp"
 #include "util/round.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 #include <algorithm>
@@ -126,9 +127,7 @@ Status Allocator::commit(const void* address, std::size_t bytes) {
     std::size_t after = at;
     while (after < end && reservation.committed[after] == reservation.committed[at]) ++after;
     if (!reservation.committed[at]) {
-      if (Status status = extents_.back_zeroed(offset_of(start) + at * granule, (after - at) * granule);
-          !status.ok())
-        return status;
+      RMA_TRY(extents_.back_zeroed(offset_of(start) + at * granule, (after - at) * granule));
       std::fill_n(reservation.committed.begin() + static_cast<std::ptrdiff_t>(at), after - at, true);
     }
     at = after;

@@ -5,6 +5,7 @@
 
 #include "util/round.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 ExtentPool::ExtentPool(Window& window, Backing& backing, std::size_t reserved)
@@ -67,7 +68,7 @@ Result<std::size_t> ExtentPool::take(std::size_t bytes, std::size_t alignment, M
     // Up to two free ranges remain. One of them reuses the record of `free`.
     Record more = free.begin < part.begin ? make_record() : Record();
     if (fresh.begin < fresh.end) {
-      if (Status status = backing_.back(fresh.begin, fresh.end - fresh.begin); !status.ok()) return status;
+      RMA_TRY(backing_.back(fresh.begin, fresh.end - fresh.begin));
     }
     insert({part.end, free.end}, erase(free));
     insert({free.begin, part.begin}, std::move(more));

@@ -8,6 +8,7 @@
 
 #include "malloc/directory_layout.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -79,7 +80,7 @@ Status RegionTable::add(const Region& region) {
   }
   // Two for the leaves that this change may write, less the one that it frees, and two for a removal, which
   // must not fail.
-  if (Status status = make_free(directory::kSpareBlocks); !status.ok()) return status;
+  RMA_TRY(make_free(directory::kSpareBlocks));
   Region listed = region;
   listed.count = 1;
   listed.generation = next_generation_;

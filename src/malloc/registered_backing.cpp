@@ -7,6 +7,7 @@
 
 #include "util/log.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -64,7 +65,7 @@ Status RegisteredBacking::back(std::size_t offset, std::size_t end, Old old) {
     }
     const std::size_t gap_end = next == backed_.end() ? end : std::min(end, next->first);
     auto note = node_of<Ends>();
-    if (Status status = window_.back(offset, gap_end - offset); !status.ok()) return status;
+    RMA_TRY(window_.back(offset, gap_end - offset));
     enlist(offset, gap_end - offset);
     note_backed(offset, gap_end, std::move(note));
     offset = gap_end;

@@ -15,6 +15,7 @@
 #include "util/round.hpp"
 #include "util/system/file_memory.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -151,8 +152,7 @@ Result<Window> Window::create(const WindowOptions& options, const Alias* alias) 
   if (alias != nullptr) window.alias_ = *alias;
   const std::size_t front = window.alias_.file_bytes;
 
-  if (Status status = check_file_size_limit("the heap window", bytes, "lower RMA_HEAP_SIZE"); !status.ok())
-    return status;
+  RMA_TRY(check_file_size_limit("the heap window", bytes, "lower RMA_HEAP_SIZE"));
   const unsigned flags =
       MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB | (kHugePageLog << kHugeShift) : 0U);
   window.fd_ = ::memfd_create("rma-heap", flags);
@@ -174,7 +174,7 @@ Result<Window> Window::create(const WindowOptions& options, const Alias* alias) 
   }
   if (!range.ok()) return std::move(range).status();
   if (alias != nullptr) {
-    if (Status status = range->map(alias->fd, 0, front); !status.ok()) return status;
+    RMA_TRY(range->map(alias->fd, 0, front));
   }
   if (Status status = range->map(window.fd_, front, bytes); !status.ok()) {
     if (huge) return std::move(status).within("huge pages (RMA_HUGE_PAGES, /proc/sys/vm/nr_hugepages)");
@@ -184,7 +184,7 @@ Result<Window> Window::create(const WindowOptions& options, const Alias* alias) 
 
   if (huge) {
     // Finds out now, not at the first allocation, whether the system has reserved any huge page.
-    if (Status status = window.back(front, window.granule_); !status.ok()) return status;
+    RMA_TRY(window.back(front, window.granule_));
     window.release(front, window.granule_);
   }
   return window;
@@ -325,8 +325,8 @@ Result<PeerWindow> PeerWindow::map(const PeerFile& window, const PeerFile& heap,
   std::size_t at = 0;
   for (const PeerFile* const part : {&alias, &window, &heap}) {
     if (part->bytes == 0) continue;
-    if (Status status = check_size(*part); !status.ok()) return status;
-    if (Status status = range->map(part->fd, at, part->bytes); !status.ok()) return status;
+    RMA_TRY(check_size(*part));
+    RMA_TRY(range->map(part->fd, at, part->bytes));
     at += part->bytes;
   }
   // Otherwise a core file of this process would hold the memory of all ranks of the host. If the call fails,

@@ -5,6 +5,7 @@
 
 #include "messages/messages_waiting.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -54,7 +55,7 @@ Status Messages::receive_taken(std::uint64_t* taken, const MessageData& data, rm
                                rma_request_t* request) {
   rma_request_t opened = RMA_REQUEST_NULL;
   rma_request_t* const wanted = request != nullptr ? &opened : nullptr;
-  if (Status status = operations_.open(wanted, &opened); !status.ok()) return status;
+  RMA_TRY(operations_.open(wanted, &opened));
   TakenMessage* found = nullptr;
   std::unique_ptr<KeptMessage> message;
   static_cast<void>(taken_.with(*taken, [&](TakenMessage& one) {

@@ -11,6 +11,7 @@
 
 #include "messages/messages_waiting.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace rma {
@@ -154,7 +155,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
                             MessageContext* own, rma_request_t* request, SendOperation** started) {
   bool sent = false;
   if (synchronous || !data.contiguous()) {
-    if (Status status = outbox_.ready(rank); !status.ok()) return status;
+    RMA_TRY(outbox_.ready(rank));
   } else if (Status status = outbox_.try_eager(rank, envelope, {data.address, data.bytes}, &sent);
              !status.ok()) {
     return status;
@@ -167,7 +168,7 @@ Status Messages::start_send(const MessageData& data, int rank, Envelope envelope
   }
   const ProgressEngine::Attendance attendance(pending_.engine(), request == nullptr);
   rma_request_t opened = RMA_REQUEST_NULL;
-  if (Status status = operations_.open(request, &opened); !status.ok()) return status;
+  RMA_TRY(operations_.open(request, &opened));
   Undo close([&] { abandon(opened); });
   SendOperation& operation = operations_.sends().make([&](SendOperation& one) {
     one.peer = rank;
@@ -224,7 +225,7 @@ Status Messages::start_receive(const MessageData& data, const Wanted& wanted, rm
     return direct.bytes <= data.bytes ? Status() : OperationEnds::outcome(RMA_ERR_TRUNCATED, direct.from);
   }
   rma_request_t opened = RMA_REQUEST_NULL;
-  if (Status status = operations_.open(request, &opened); !status.ok()) return status;
+  RMA_TRY(operations_.open(request, &opened));
   Undo close([&] { abandon(opened); });
   ReceiveOperation& operation = operations_.receives().make([&](ReceiveOperation& one) {
     one.source = wanted.source;

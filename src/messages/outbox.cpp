@@ -16,6 +16,7 @@
 #include "util/exhausted.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace rma {
@@ -91,7 +92,7 @@ Status Outbox::open_channel(int rank, Peer& peer) {
   }
   std::size_t rail = 0;
   if (!channel_->local(rank)) {
-    if (Status status = network_->requests().reach(rank, &rail); !status.ok()) return status;
+    RMA_TRY(network_->requests().reach(rank, &rail));
   }
   if (const rma_status_t status = channel_->open(rank, &rail); status != RMA_SUCCESS) {
     return {status, text("rank {} takes no messages, because it has ended or has no memory for them", rank)};

@@ -8,6 +8,7 @@
 #include "core/network/request_order.hpp"
 #include "strided/host_assisted_peer.hpp"
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -55,7 +56,7 @@ Status HostAssisted::start(const Transfer& transfer) {
   };
   if (lost_already()) return {RMA_ERR_PEER_LOST, network_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
   std::size_t rail = 0;
-  if (Status status = network_.requests().reach(transfer.rank, &rail); !status.ok()) return status;
+  RMA_TRY(network_.requests().reach(transfer.rank, &rail));
   // Scatters and gathers use the rail of the messages that announce them.
   if (const rma_status_t open = channel_.open(transfer.rank, &rail); open != RMA_SUCCESS) {
     return {open, network_.explain(open, transfer.rank)};

@@ -10,6 +10,7 @@
 #include "strided/segment_copy.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -125,7 +126,7 @@ template <Side kTheirs>
                                                   const StridedShape& shape, int rank, const Ending& ending) {
   constexpr bool kPut = kTheirs == Side::dst;
   if (shape.empty()) return complete(ending);
-  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
+  RMA_TRY(check_extents(dst, src, shape));
   const void* const theirs = kPut ? dst : src;
   const StridedShape::Extent& extent = kPut ? shape.dst_extent() : shape.src_extent();
   Path path;
@@ -184,7 +185,7 @@ Status acc_strided(Accumulator& accumulator, void* dst, const void* src, const S
     return {RMA_ERR_ALIGNMENT, text("elements from {} on, or strides between them, are not multiples of {}",
                                     static_cast<const void*>(dst), type_alignment(type))};
   }
-  if (Status status = check_extents(dst, src, shape); !status.ok()) return status;
+  RMA_TRY(check_extents(dst, src, shape));
   Path path;
   if (Status status = find_at_once(accumulator.job(), dst, shape.dst_extent(), rank, path,
                                    [&] { return find(accumulator.job(), dst, Side::dst, shape, rank); });

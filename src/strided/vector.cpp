@@ -9,6 +9,7 @@
 #include "strided/segment_copy.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -61,7 +62,7 @@ Result<Survey> survey(const Job& job, std::span<const rma_iov_t> iov, Side side,
         return check_piece(list, descriptor, i);
       }
       if (job.direct(theirs, bytes, rank) == nullptr) [[unlikely]] {
-        if (Status status = reachable(theirs, bytes); !status.ok()) return status;
+        RMA_TRY(reachable(theirs, bytes));
         result.direct = false;
       } else {
         result.foreign = false;
@@ -107,7 +108,7 @@ Status each_run(std::span<const rma_iov_t> iov, Joining joining, const Move& mov
         continue;
       }
       if (bytes != 0) {
-        if (Status status = move(dst, src, bytes); !status.ok()) return status;
+        RMA_TRY(move(dst, src, bytes));
       }
       dst = next_dst;
       src = next_src;

@@ -1,5 +1,6 @@
 #include "util/settings.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -182,7 +183,7 @@ Result<Settings> read_settings(std::span<const std::string_view> environment) {
   Settings settings;
   const auto table = setting_table();
   for (const SettingInfo& info : table) {
-    if (Status status = store(info, info.standard, settings); !status.ok()) return status;
+    RMA_TRY(store(info, info.standard, settings));
   }
   std::vector<std::string_view> unknown;
   for (const std::string_view entry : environment) {
@@ -199,7 +200,7 @@ Result<Settings> read_settings(std::span<const std::string_view> environment) {
       unknown.push_back(name);
       continue;
     }
-    if (Status status = store(*info, entry.substr(equals + 1), settings); !status.ok()) return status;
+    RMA_TRY(store(*info, entry.substr(equals + 1), settings));
   }
   if (unknown.empty()) return settings;
   settings.unknown = describe_unknown(unknown);

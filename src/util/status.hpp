@@ -50,6 +50,9 @@ class [[nodiscard]] Status {
   std::unique_ptr<Failure, Release> failure_;
 };
 
+/// See util/try.hpp.
+[[nodiscard]] inline bool failed(const Status& status) noexcept { return !status.ok(); }
+
 /// A value, or the failure because of which there is no value.
 template <typename T>
 class [[nodiscard]] Result {

@@ -9,6 +9,7 @@
 #include "core/network/transfers.hpp"
 #include "transport/shm/cma_transport.hpp"
 #include "util/log.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -103,12 +104,12 @@ Status start_helper(Runtime& runtime) {
     log(LogLevel::warn, fmt::format("messages, teams between hosts and operations that need another rank's "
                                     "helper will be refused: {}",
                                     opened.status().text()));
-    if (Status status = open_messages(runtime); !status.ok()) return status;
+    RMA_TRY(open_messages(runtime));
     return rails.service()->start();
   }
   runtime.channel = std::move(opened).value();
   open_requests(runtime);
-  if (Status status = open_messages(runtime); !status.ok()) return status;
+  RMA_TRY(open_messages(runtime));
   runtime.helper = std::make_unique<HelperThread>(*runtime.channel, runtime.remote_access->pending(),
                                                   rails.service(), spins);
   return runtime.helper->start();
@@ -134,7 +135,7 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   if (!job.ok()) return std::move(job).status();
   runtime->job = std::move(job).value();
   const int rank = runtime->job->rank();
-  if (Status status = open_log(runtime->settings.log, rank); !status.ok()) return status;
+  RMA_TRY(open_log(runtime->settings.log, rank));
   if (rank == 0 && !runtime->settings.unknown.empty()) log(LogLevel::warn, runtime->settings.unknown);
   if (const std::string& remark = runtime->job->bootstrap().remark(); !remark.empty()) {
     log(LogLevel::warn, remark);
@@ -148,8 +149,8 @@ Result<std::unique_ptr<Runtime>> Runtime::open(int incarnation, const rma_bootst
   if (!teams.ok()) return std::move(teams).status();
   runtime->teams = std::move(teams).value();
 
-  if (Status status = start_helper(*runtime); !status.ok()) return status;
-  if (Status status = runtime->job->connect(); !status.ok()) return status;
+  RMA_TRY(start_helper(*runtime));
+  RMA_TRY(runtime->job->connect());
   for (int other = 0; other < runtime->job->size(); ++other) {
     if (!runtime->job->mapped(other)) runtime->remote_access->reach_by_network(other);
   }

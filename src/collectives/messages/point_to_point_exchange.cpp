@@ -1,4 +1,5 @@
 #include "collectives/messages/point_to_point_exchange.hpp"
+#include "util/try.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,7 +73,7 @@ int PointToPointExchange::children(int place) const {
 Status PointToPointExchange::pass_down(int place, Bytes piece, int wanting) {
   const int deep = children(place);
   if (place != 0) {
-    if (Status status = p2p_.receive(p2p_.below(deep), piece); !status.ok()) return status;
+    RMA_TRY(p2p_.receive(p2p_.below(deep), piece));
   }
   // Sends to the largest subtree first, because that takes longest.
   std::array<int, 32> to;
@@ -104,7 +105,7 @@ Status PointToPointExchange::pass_up(int place, Bytes sum, const std::byte* src,
     if (sum.data() != src) std::memcpy(sum.data(), src, sum.size());
   }
   for (int k = 0; k < deep && place + (1 << k) < p2p_.members(); ++k) {
-    if (Status status = p2p_.receive(p2p_.above(k), theirs); !status.ok()) return status;
+    RMA_TRY(p2p_.receive(p2p_.above(k), theirs));
     // combine() performs inout = in op inout, and `theirs` are of higher members.
     const std::size_t elements = sum.size() / reducer.element_bytes;
     if (reducer.commutes != 0) {
@@ -141,7 +142,7 @@ Status PointToPointExchange::reduce_to(int wanting, std::byte* dst, const std::b
       if (!status.ok()) return status;
     }
     if (down && turn >= lead) {
-      if (Status status = pass_down(place, place_of(turn - lead), wanting); !status.ok()) return status;
+      RMA_TRY(pass_down(place, place_of(turn - lead), wanting));
     }
   }
   return {};

@@ -10,6 +10,7 @@
 #include "atomics/notify.hpp"
 #include "core/network/ordered_writes.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -50,10 +51,10 @@ Result<JobAllgatherPort::BlockCard> JobAllgatherPort::open(std::span<const int> 
   }
   for (const int partner : partners) {
     const int rank = channel_->rank_of(partner);
-    if (Status status = messages_.connect(rank); !status.ok()) return status;
+    RMA_TRY(messages_.connect(rank));
     if (job().mapped(rank)) continue;
     if (network() == nullptr) return Status(RMA_ERR_UNSUPPORTED, "there is no network");
-    if (Status status = network()->ordered_writes().connect(rank); !status.ok()) return status;
+    RMA_TRY(network()->ordered_writes().connect(rank));
   }
   return card;
 }

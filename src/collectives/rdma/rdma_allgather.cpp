@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -67,14 +68,14 @@ Status RdmaAllgather::gather(std::byte* dst, std::size_t bytes, const AllgatherS
   count(Counter::allgather_rdma);
   ++call_;
   // The writes of call n - 2: see step 3 of the proof.
-  if (Status status = finish_all(writes_[part_number(call_ + 1)]); !status.ok()) return status;
-  if (Status status = finish_all(announcements_[part_number(call_ + 1)]); !status.ok()) return status;
+  RMA_TRY(finish_all(writes_[part_number(call_ + 1)]));
+  RMA_TRY(finish_all(announcements_[part_number(call_ + 1)]));
   const std::size_t copied = steps.first_longer(limits_.copy_bytes, bytes);
   const bool zero_copy = copied < steps.number();
   if (zero_copy) {
     count(Counter::allgather_zero_copy);
     if (steps.way() == Way::ring) count(Counter::allgather_ring);
-    if (Status status = announce(steps, copied); !status.ok()) return status;
+    RMA_TRY(announce(steps, copied));
   }
   if (copied > 0) {
     const auto me = static_cast<std::size_t>(port_.member());
@@ -87,7 +88,7 @@ Status RdmaAllgather::gather(std::byte* dst, std::size_t bytes, const AllgatherS
   }
   if (!zero_copy) return {};
   // The result is the caller's again when this call returns, so nothing may still be read from it.
-  if (Status status = finish_all(writes()); !status.ok()) return status;
+  RMA_TRY(finish_all(writes()));
   for (std::uint32_t& gate : port_.block().gates) {
     // Release: the writes are complete. Pairs with withdraw() of the receiver. After kWithdrawn the team has
     // failed.
@@ -168,7 +169,7 @@ Status RdmaAllgather::zero_copy_step(const AllgatherSteps& steps, std::size_t k,
       if (!status.ok()) return status;
     }
   }
-  if (Status status = send_step(steps, k, dst, bytes); !status.ok()) return status;
+  RMA_TRY(send_step(steps, k, dst, bytes));
   if (!refused) {
     const std::size_t from = slot(steps, k);
     Status status = port_.wait(step.from, port_.block().arrived[from], value(k));
@@ -189,7 +190,7 @@ Status RdmaAllgather::send_step(const AllgatherSteps& steps, std::size_t k, cons
   AllgatherBlock& block = port_.block();
   const std::size_t to = slot(steps, k);
   const AllgatherBlock::Announcement& theirs = part().announced[to];
-  if (Status status = port_.wait(step.to, theirs.call, call_); !status.ok()) return status;
+  RMA_TRY(port_.wait(step.to, theirs.call, call_));
   const ResultCard card = theirs.card;
   const BlockRanges ranges(step.out_first, step.count, static_cast<std::size_t>(port_.members()), bytes);
   if (card.usable == 0) {
@@ -216,7 +217,7 @@ Status RdmaAllgather::send_step(const AllgatherSteps& steps, std::size_t k, cons
   const std::size_t source = k % AllgatherBlock::kSlots;
   rma_request_t& request = writes()[source];
   if (request != RMA_REQUEST_NULL) {  // of an earlier step of a long ring
-    if (Status status = port_.finish(request); !status.ok()) return status;
+    RMA_TRY(port_.finish(request));
   }
   part().outgoing[source] = value(k);
   return port_.write_result(step.to, card, std::span(pieces).first(used),

@@ -3,13 +3,14 @@
 #include <string_view>
 
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
 Status ScheduleChannel::connect(const Plan& plan) {
   for (const PlanStep& step : plan.steps()) {
     if (step.kind != PlanStep::Kind::send && step.kind != PlanStep::Kind::receive) continue;
-    if (Status status = messages_.connect(rank_of(step.member)); !status.ok()) return status;
+    RMA_TRY(messages_.connect(rank_of(step.member)));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "collectives/schedules/plans.hpp"
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace rma {
@@ -37,7 +38,7 @@ Schedules::Planned Schedules::plan(const std::shared_ptr<ScheduleChannel>& chann
                           .tag = channel->draw_tag()});
     if (record != nullptr) plan_comparison(made->plan, *record);
     if (collective != nullptr) plan_collective(made->plan, *collective);
-    if (Status status = channel->connect(made->plan); !status.ok()) return status;
+    RMA_TRY(channel->connect(made->plan));
     return std::shared_ptr<const PlannedCollective>(std::move(made));
   });
   if (!planned.ok()) channel->fail();
@@ -93,7 +94,7 @@ Status Schedules::run(const std::shared_ptr<ScheduleChannel>& channel, const rma
 
 Status Schedules::run(const std::shared_ptr<const PlannedCollective>& planned) {
   rma_request_t request = RMA_REQUEST_NULL;
-  if (Status status = start(planned, &request); !status.ok()) return status;
+  RMA_TRY(start(planned, &request));
   messages_.wait_for(request);
   return pending_.wait(request);
 }

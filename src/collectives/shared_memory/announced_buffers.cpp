@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -39,7 +40,7 @@ bool AnnouncedBuffers::all_shared(std::span<const rma_block_t> blocks) const {
 
 Status AnnouncedBuffers::exchange(Card mine) {
   if (buffers_.reaches_all()) mine.flags |= kReachesAll;
-  if (Status met = tell(mine); !met.ok()) return met;
+  RMA_TRY(tell(mine));
   for (int from = 0; from < rounds_.members(); ++from) {
     const auto index = static_cast<std::size_t>(from);
     Card& card = cards_[index];

@@ -1,4 +1,5 @@
 #include "collectives/shared_memory/exchange.hpp"
+#include "util/try.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -100,13 +101,13 @@ Status Exchange::broadcast(const rma_collective_t& collective, bool& done) {
       post(data, bytes);
       return {};
     }
-    if (Status come = rounds_.await(root); !come.ok()) return come;
+    RMA_TRY(rounds_.await(root));
     std::memcpy(data, rounds_.posted(root, bytes), bytes);
     return {};
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     if (is_root) std::memcpy(rounds_.outbox(piece), data + begin, piece);
-    if (Status met = rounds_.meet(); !met.ok()) return met;
+    RMA_TRY(rounds_.meet());
     if (!is_root) std::memcpy(data + begin, rounds_.inbox(root, piece), piece);
     return {};
   });
@@ -125,7 +126,7 @@ Status Exchange::gather(const rma_collective_t& collective, bool& done) {
     // Members that share processors copy one after the other in any case: all write straight to their places.
     if (crowded_) {
       const AnnouncedBuffers::Mine mine = {.dst = is_root ? dst : nullptr, .dst_bytes = all};
-      if (Status told = announced_.announce(mine); !told.ok()) return told;
+      RMA_TRY(announced_.announce(mine));
       if (announced_.destination_reached(root))
         return announced_.finish(announced_.write_destination(root, place_of(member()), {src, bytes}));
     }
@@ -152,7 +153,7 @@ Status Exchange::gather(const rma_collective_t& collective, bool& done) {
         copy_unless_same(dst + place_of(from), src, bytes);
         continue;
       }
-      if (Status come = rounds_.await(from); !come.ok()) return come;
+      RMA_TRY(rounds_.await(from));
       std::memcpy(dst + place_of(from), rounds_.posted(from, bytes), bytes);
     }
     return {};
@@ -176,7 +177,7 @@ Status Exchange::gather_uneven(const rma_collective_t& collective, bool gets, bo
   }
   const AnnouncedBuffers::Mine mine = {
       .src = bytes != 0 ? collective.src : nullptr, .src_bytes = bytes, .own_bytes = bytes};
-  if (Status told = announced_.announce(mine); !told.ok()) return told;
+  RMA_TRY(announced_.announce(mine));
   bool any_long = false;
   for (int from = 0; from < members(); ++from) {
     any_long = any_long || announced_.own_bytes(from) > TeamBlock::kPieceBytes;
@@ -221,19 +222,19 @@ Status Exchange::scatter(const rma_collective_t& collective, bool& done) {
       copy_unless_same(dst, src + mine_at, bytes);
       return {};
     }
-    if (Status come = rounds_.await(root); !come.ok()) return come;
+    RMA_TRY(rounds_.await(root));
     std::memcpy(dst, rounds_.posted(root, all) + mine_at, bytes);
     return {};
   }
   if (all <= TeamBlock::kPieceBytes) {
     if (is_root) std::memcpy(rounds_.outbox(all), src, all);
-    if (Status met = rounds_.meet(); !met.ok()) return met;
+    RMA_TRY(rounds_.meet());
     copy_unless_same(dst, is_root ? src + mine_at : rounds_.inbox(root, all) + mine_at, bytes);
     return {};
   }
   const AnnouncedBuffers::Mine mine = {.src = is_root ? src : nullptr, .src_bytes = all};
   if (crowded_) {
-    if (Status told = announced_.announce(mine); !told.ok()) return told;
+    RMA_TRY(announced_.announce(mine));
     if (announced_.source_reached(root))
       return announced_.finish(announced_.read_source(root, mine_at, {dst, bytes}));
   }
@@ -264,7 +265,7 @@ Status Exchange::scatter_uneven(const rma_collective_t& collective, bool& done) 
     std::memcpy(rounds_.outbox(TeamBlock::kPieceBytes), collective.src_blocks, listed);
     shared = announced_.all_shared({collective.src_blocks, static_cast<std::size_t>(members())});
   }
-  if (Status told = announced_.announce_list(shared); !told.ok()) return told;
+  RMA_TRY(announced_.announce_list(shared));
   done = announced_.source_reached(root);
   if (!done) return {};
   rma_block_t block = {};
@@ -300,7 +301,7 @@ Status Exchange::allgather(const rma_collective_t& collective, bool& done) {
   }
   return for_pieces(bytes, TeamBlock::kPieceBytes, [&](std::size_t begin, std::size_t piece) -> Status {
     std::memcpy(rounds_.outbox(piece), src + begin, piece);
-    if (Status met = rounds_.meet(); !met.ok()) return met;
+    RMA_TRY(rounds_.meet());
     for (int from = 0; from < members(); ++from) {
       std::memcpy(place_of(from) + begin, rounds_.inbox(from, piece), piece);
     }
@@ -318,7 +319,7 @@ Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
   if (bytes == 0) return {};
   if (all <= TeamBlock::kPieceBytes) {
     std::memcpy(rounds_.outbox(all), src, all);
-    if (Status met = rounds_.meet(); !met.ok()) return met;
+    RMA_TRY(rounds_.meet());
     for (int from = 0; from < members(); ++from) {
       std::memcpy(dst + static_cast<std::size_t>(from) * bytes, rounds_.inbox(from, all) + mine_at, bytes);
     }
@@ -326,7 +327,7 @@ Status Exchange::alltoall(const rma_collective_t& collective, bool& done) {
   }
   const AnnouncedBuffers::Mine mine = {.src = src, .src_bytes = all, .dst = dst, .dst_bytes = all};
   if (bytes > kStagedBlock) {
-    if (Status told = announced_.announce(mine); !told.ok()) return told;
+    RMA_TRY(announced_.announce(mine));
     if (announced_.sources_reached() && !announced_.any_in_place()) {
       rma_status_t used = RMA_SUCCESS;
       for (int step = 0; step < members(); ++step) {
@@ -365,7 +366,7 @@ Status Exchange::alltoall_uneven(const rma_collective_t& collective, bool& done)
   std::memcpy(rounds_.outbox(TeamBlock::kPieceBytes), collective.src_blocks, count * sizeof(rma_block_t));
   // A member whose blocks are in place has none that others may read while it writes.
   const bool shared = announced_.all_shared({collective.src_blocks, count});
-  if (Status told = announced_.announce_list(shared, in_place); !told.ok()) return told;
+  RMA_TRY(announced_.announce_list(shared, in_place));
   done = announced_.sources_reached() && !announced_.any_in_place();
   if (!done) return {};
   rma_status_t used = RMA_SUCCESS;

@@ -11,6 +11,7 @@
 #include "collectives/shared_memory/announced_buffers.hpp"
 #include "collectives/shared_memory/rounds.hpp"
 #include "rma/collectives.h"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -207,7 +208,7 @@ class Exchange {
 template <typename Step>
 Status Exchange::for_pieces(std::size_t bytes, std::size_t most, const Step& step) {
   for (std::size_t begin = 0; begin < bytes; begin += most) {
-    if (Status status = step(begin, std::min(most, bytes - begin)); !status.ok()) return status;
+    RMA_TRY(step(begin, std::min(most, bytes - begin)));
   }
   return {};
 }
@@ -219,7 +220,7 @@ Status Exchange::staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t byt
   if (scratch.memory() != nullptr) fill(0, std::min(most, bytes), scratch.memory());
   mine.scratch = scratch.memory();
   mine.lacks_scratch = scratch.lacking();
-  if (Status told = announced_.announce(mine); !told.ok()) return told;
+  RMA_TRY(announced_.announce(mine));
   const bool at_once = whole();
   if (!at_once && !announced_.scratch_there()) {
     scratch.release();
@@ -234,7 +235,7 @@ Status Exchange::staged(AnnouncedBuffers::Mine mine, bool fills, std::size_t byt
     const std::size_t piece = std::min(step, bytes - begin);
     if (begin != 0) {
       if (scratch.memory() != nullptr) fill(begin, piece, area(member(), half));
-      if (Status met = rounds_.meet(); !met.ok()) return met;
+      RMA_TRY(rounds_.meet());
     }
     drain(begin, piece, half);
     half = 1 - half;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collectives/shared_memory/exchange.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -60,7 +61,7 @@ Status Exchange::run_together(const rma_collective_t& collective, bool& done) {
 }
 
 Status Exchange::copy_together(const AnnouncedBuffers::Mine& mine, const PairBlock& block, bool& done) {
-  if (Status told = announced_.announce(mine); !told.ok()) return told;
+  RMA_TRY(announced_.announce(mine));
   done = announced_.sources_reached() && announced_.destinations_reached();
   if (!done) return {};
   const int other = 1 - member();
@@ -75,7 +76,7 @@ Status Exchange::copy_together(const AnnouncedBuffers::Mine& mine, const PairBlo
 }
 
 Status Exchange::exchange_blocks(const AnnouncedBuffers::Mine& mine, bool& done) {
-  if (Status told = announced_.announce(mine); !told.ok()) return told;
+  RMA_TRY(announced_.announce(mine));
   done = announced_.sources_reached();
   if (!done) return {};
   const int other = 1 - member();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/shared_memory/exchange.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -98,7 +99,7 @@ Status Exchange::announce_reduction(AnnouncedBuffers::Mine mine, std::size_t fir
   mine.lacks_scratch = scratch.lacking();
   if (scratch.memory() != nullptr && !buffers_.shared(mine.src, mine.src_bytes))
     std::memcpy(scratch.memory(), mine.src, first_piece);
-  if (Status told = announced_.announce(mine); !told.ok()) return told;
+  RMA_TRY(announced_.announce(mine));
   way = announced_.all_mapped() ? Way::direct : announced_.scratch_there() ? Way::staged : Way::pieces;
   if (way != Way::staged) scratch.release();
   return {};
@@ -112,10 +113,10 @@ Status Exchange::staged_reduction(const std::byte* src, std::size_t bytes, std::
     const std::size_t piece = std::min(most, bytes - begin);
     if (begin != 0) {
       if (!announced_.source_mapped(member())) std::memcpy(area(member(), 0), src + begin, piece);
-      if (Status met = rounds_.meet(); !met.ok()) return met;
+      RMA_TRY(rounds_.meet());
     }
     work(begin, piece);
-    if (Status met = rounds_.meet(); !met.ok()) return met;
+    RMA_TRY(rounds_.meet());
     drain(begin, piece);
   }
   Status finished = announced_.finish(RMA_SUCCESS);
@@ -142,7 +143,7 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
         .src = src, .src_bytes = bytes, .dst = is_root ? dst : nullptr, .dst_bytes = bytes};
     Scratch scratch(buffers_, true);
     Way way = Way::pieces;
-    if (Status told = announce_reduction(mine, std::min(most, bytes), scratch, way); !told.ok()) return told;
+    RMA_TRY(announce_reduction(mine, std::min(most, bytes), scratch, way));
     if (way == Way::direct) {
       // If the root's source is its destination, only one member reads and writes each part of it.
       const Part part = part_of(member(), collective.count, reducer.element_bytes);
@@ -176,7 +177,7 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
       post(src, bytes);
       return {};
     }
-    if (Status come = await_below(members()); !come.ok()) return come;
+    RMA_TRY(await_below(members()));
     make_result(0, bytes, [&](int from) { return rounds_.posted(from, bytes); });
     return {};
   }
@@ -192,7 +193,7 @@ Status Exchange::reduce(const rma_collective_t& collective, bool& done) {
 Status Exchange::await_below(int end) {
   for (int from = 0; from < end; ++from) {
     if (from == member()) continue;
-    if (Status come = rounds_.await(from); !come.ok()) return come;
+    RMA_TRY(rounds_.await(from));
   }
   return {};
 }
@@ -236,7 +237,7 @@ Status Exchange::allreduce(const rma_collective_t& collective, bool& done) {
     const AnnouncedBuffers::Mine mine = {.src = src, .src_bytes = bytes, .dst = dst, .dst_bytes = bytes};
     Scratch scratch(buffers_, true);
     Way way = Way::pieces;
-    if (Status told = announce_reduction(mine, std::min(most, bytes), scratch, way); !told.ok()) return told;
+    RMA_TRY(announce_reduction(mine, std::min(most, bytes), scratch, way));
     if (way == Way::direct) return allreduce_direct(collective);
     if (way == Way::staged) {
       return staged_reduction(
@@ -267,7 +268,7 @@ Status Exchange::allreduce_direct(const rma_collective_t& collective) {
   const rma_status_t used = combine_announced(part, reducer, place, [&](std::size_t begin, auto block) {
     return announced_.write_destination(member(), begin, block);
   });
-  if (Status met = announced_.finish(used); !met.ok()) return met;
+  RMA_TRY(announced_.finish(used));
   // All members have now used the parts of sources that the rest of the result overwrites.
   rma_status_t copied = RMA_SUCCESS;
   for (int step = 1; step < members() && copied == RMA_SUCCESS; ++step) {
@@ -283,7 +284,7 @@ Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size
                                  const rma_reducer_t& reducer) {
   const std::size_t bytes = elements * reducer.element_bytes;
   std::memcpy(rounds_.outbox(bytes), src, bytes);
-  if (Status met = rounds_.meet(); !met.ok()) return met;
+  RMA_TRY(rounds_.meet());
   const int last = members() - 1;
   if (bytes <= kWholeBytes || one_round_) {
     combine(dst, elements, last, reducer, [&](int from) { return rounds_.inbox(from, bytes); });
@@ -294,7 +295,7 @@ Status Exchange::allreduce_piece(std::byte* dst, const std::byte* src, std::size
   const std::size_t own = part.first * reducer.element_bytes;
   combine(rounds_.outbox(bytes) + own, part.count, last, reducer,
           [&](int from) { return rounds_.inbox(from, bytes) + own; });
-  if (Status met = rounds_.meet(); !met.ok()) return met;
+  RMA_TRY(rounds_.meet());
   for (int from = 0; from < members(); ++from) {
     const Part theirs = part_of(from, elements, reducer.element_bytes);
     const std::size_t begin = theirs.first * reducer.element_bytes;
@@ -341,7 +342,7 @@ Status Exchange::reduce_scatter_staged(const rma_collective_t& collective, std::
   if (!done) return {};
   const AnnouncedBuffers::Mine buffers = {.src = src, .dst = dst};
   if (collective.counts != nullptr) {
-    if (Status told = announced_.announce(buffers); !told.ok()) return told;
+    RMA_TRY(announced_.announce(buffers));
     done = !announced_.any_in_place();
     if (!done) return {};
   }
@@ -402,7 +403,7 @@ Status Exchange::scan(const rma_collective_t& collective, bool exclusive, bool& 
     const AnnouncedBuffers::Mine mine = {.src = src, .src_bytes = bytes, .dst = dst, .dst_bytes = bytes};
     Scratch scratch(buffers_, most != 0);
     Way way = Way::pieces;
-    if (Status told = announce_reduction(mine, std::min(most, bytes), scratch, way); !told.ok()) return told;
+    RMA_TRY(announce_reduction(mine, std::min(most, bytes), scratch, way));
     if (way == Way::direct) return scan_direct(collective, exclusive);
     if (way == Way::staged && most != 0) {
       return staged_reduction(

@@ -1,4 +1,5 @@
 #include "collectives/shared_memory/hierarchical_exchange.hpp"
+#include "util/try.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -159,10 +160,10 @@ Status HierarchicalExchange::gather_within(std::byte* dst, const std::byte* src,
 
 Status HierarchicalExchange::barrier() {
   if (within_ != nullptr) {
-    if (Status met = within_->barrier(); !met.ok()) return met;
+    RMA_TRY(within_->barrier());
   }
   if (leads()) {
-    if (Status met = between_->barrier(); !met.ok()) return met;
+    RMA_TRY(between_->barrier());
   }
   return within_ != nullptr ? within_->barrier() : Status();
 }
@@ -173,10 +174,10 @@ Status HierarchicalExchange::broadcast(void* buffer, std::size_t bytes, int root
   const int root_place = hosts_.place_of(root);
   const bool to_leader = host_ == from && root_place != kLeaderPlace;
   if (to_leader) {
-    if (Status status = broadcast_within(data, bytes, root_place); !status.ok()) return status;
+    RMA_TRY(broadcast_within(data, bytes, root_place));
   }
   if (leads()) {
-    if (Status status = between_->broadcast(data, bytes, from); !status.ok()) return status;
+    RMA_TRY(between_->broadcast(data, bytes, from));
   }
   return to_leader ? Status() : broadcast_within(data, bytes, kLeaderPlace);
 }
@@ -192,9 +193,9 @@ Status HierarchicalExchange::reduce(const rma_collective_t& collective) {
     const std::size_t begin = first * reducer.element_bytes;
     const auto* const src = static_cast<const std::byte*>(collective.src) + begin;
     std::byte* const sum = is_root ? static_cast<std::byte*>(collective.dst) + begin : scratch_;
-    if (Status status = reduce_within(sum, src, count, reducer); !status.ok()) return status;
+    RMA_TRY(reduce_within(sum, src, count, reducer));
     if (leads()) {
-      if (Status status = between_->reduce(sum, sum, count, reducer, to); !status.ok()) return status;
+      RMA_TRY(between_->reduce(sum, sum, count, reducer, to));
     }
     if (!from_leader) continue;
     Status status = broadcast_within(sum, count * reducer.element_bytes, kLeaderPlace);
@@ -205,9 +206,9 @@ Status HierarchicalExchange::reduce(const rma_collective_t& collective) {
 
 Status HierarchicalExchange::allreduce(std::byte* dst, const std::byte* src, std::size_t count,
                                        const rma_reducer_t& reducer) {
-  if (Status status = reduce_within(dst, src, count, reducer); !status.ok()) return status;
+  RMA_TRY(reduce_within(dst, src, count, reducer));
   if (leads()) {
-    if (Status status = between_->allreduce(dst, dst, count, reducer); !status.ok()) return status;
+    RMA_TRY(between_->allreduce(dst, dst, count, reducer));
   }
   return broadcast_within(dst, count * reducer.element_bytes, kLeaderPlace);
 }
@@ -215,7 +216,7 @@ Status HierarchicalExchange::allreduce(std::byte* dst, const std::byte* src, std
 Status HierarchicalExchange::gather_at_leaders(std::byte* all, const std::byte* src, std::size_t bytes) {
   const auto place_of = [&](int host) { return static_cast<std::size_t>(hosts_.before(host)) * bytes; };
   std::byte* const ours = all + place_of(host_);
-  if (Status status = gather_within(ours, src, bytes); !status.ok()) return status;
+  RMA_TRY(gather_within(ours, src, bytes));
   if (!leads()) return {};
   if (hosts_.even()) {
     return between_->allgather(all, ours, static_cast<std::size_t>(hosts_.size_of(host_)) * bytes);
@@ -297,7 +298,7 @@ Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclu
   }
   if (within_ != nullptr) {
     bool done = false;
-    if (Status status = within_->run(collective, done); !status.ok()) return status;
+    RMA_TRY(within_->run(collective, done));
   } else if (!exclusive && dst != src) {
     std::memcpy(dst, src, bytes);
   }
@@ -309,7 +310,7 @@ Status HierarchicalExchange::scan(const rma_collective_t& collective, bool exclu
       reducer.combine(total_of(host), before, collective.count, reducer.context);
     }
   }
-  if (Status status = broadcast_within(before, bytes, kLeaderPlace); !status.ok()) return status;
+  RMA_TRY(broadcast_within(before, bytes, kLeaderPlace));
   if (exclusive && leads()) {
     std::memcpy(dst, before, bytes);
   } else {

@@ -11,6 +11,7 @@
 #include "collectives/team/split.hpp"
 #include "collectives/team/team_registry.hpp"
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -40,7 +41,7 @@ Status Team::run(const rma_collective_t& collective) {
   if (collective.first_group != 0 || collective.kind == RMA_COLLECTIVE_NEIGHBORS)
     return run_schedule(collective);
   if (teams_ != nullptr && !met_) {
-    if (Status status = teams_->meet(*this); !status.ok()) return status;
+    RMA_TRY(teams_->meet(*this));
   }
   bool done = false;
   Status status;
@@ -186,9 +187,9 @@ Result<Team*> Teams::split(Team& parent, int color, int key) {
     ranks.reserve(choices.size());
     return Status();
   });
-  if (Status status = agree(parent, std::move(ready)); !status.ok()) return status;
+  RMA_TRY(agree(parent, std::move(ready)));
   const SplitChoice mine = {.color = color, .key = key};
-  if (Status status = allgather(parent, std::span(choices), mine); !status.ok()) return status;
+  RMA_TRY(allgather(parent, std::span(choices), mine));
   if (color < 0) return nullptr;
   split_members(choices, color, ranks);
   for (int& rank : ranks) rank = parent.world_rank(rank);
@@ -223,7 +224,7 @@ Status Teams::leave(Team& team) {
 
 Status Teams::leave_memory(Team& team) {
   // After a failure other members may still read the block. So it stays, as it does if a member ends below.
-  if (Status status = team.exchange_->barrier(); !status.ok()) return status;
+  RMA_TRY(team.exchange_->barrier());
   return leave_block(*team.block_, team.roster_, team.world_rank(0));
 }
 

@@ -8,6 +8,7 @@
 #include "collectives/rdma/allgather_steps.hpp"
 #include "collectives/team/collectives.hpp"
 #include "collectives/team/team.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -49,7 +50,7 @@ bool TeamAllgather::demanded() const {
 Status TeamAllgather::run(Team& team, void* dst, const void* src, std::size_t bytes, bool& done) {
   ++calls_;
   if (state_ == State::closed && wanted(team)) {
-    if (Status status = open(team); !status.ok()) return status;
+    RMA_TRY(open(team));
   }
   if (state_ != State::open || bytes == 0) return {};
   done = true;
@@ -93,7 +94,7 @@ Status TeamAllgather::open(Team& team) {
     cards.dst = port_->cards().data();
     cards.src = &mine;
     cards.bytes = sizeof mine;
-    if (Status told = team.run_by_messages(cards); !told.ok()) return told;
+    RMA_TRY(team.run_by_messages(cards));
     state_ = State::open;
     return {};
   }

@@ -11,6 +11,7 @@
 #include "collectives/team/team.hpp"
 #include "collectives/team/team_registry.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace rma {
@@ -61,7 +62,7 @@ Status Teams::check(std::span<const int> ranks) const {
 }
 
 Result<Team*> Teams::create(std::span<const int> ranks) {
-  if (Status status = check(ranks); !status.ok()) return status;
+  RMA_TRY(check(ranks));
   return join(ranks, {});
 }
 
@@ -163,7 +164,7 @@ void Teams::open_schedules(Team& team, std::uint32_t context) {
 }
 
 Result<Team*> Teams::attach(std::span<const int> ranks, std::uint32_t context) {
-  if (Status status = check(ranks); !status.ok()) return status;
+  RMA_TRY(check(ranks));
   const auto member = static_cast<int>(std::find(ranks.begin(), ranks.end(), job_.rank()) - ranks.begin());
   // The ids of other teams have smaller ranks in their upper bits.
   const std::uint64_t id = ~std::uint64_t{0} << kContextIdBits | context;

@@ -5,6 +5,7 @@
 
 #include "collectives/team/collectives.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -30,11 +31,10 @@ Status make_blocks(Job& job, Team& team, std::size_t bytes, std::size_t alignmen
   status = agree(team, std::move(status));
   // After another failure the block stays, because members that have not seen the failure may use it.
   if (status.code() == RMA_ERR_NO_MEMORY && block != nullptr) {
-    if (Status freed = job.memory().allocator().free(MemoryKind::collective, block); !freed.ok())
-      return freed;
+    RMA_TRY(job.memory().allocator().free(MemoryKind::collective, block));
   }
   if (!status.ok()) return status;
-  if (Status told = allgather(team, std::span(all), static_cast<void*>(block)); !told.ok()) return told;
+  RMA_TRY(allgather(team, std::span(all), static_cast<void*>(block)));
   std::copy_n(all.begin(), addresses.size(), addresses.begin());
   if (mine != nullptr) *mine = block;
   return {};
@@ -56,7 +56,7 @@ Status reserve(Job& job, Team& team, std::size_t bytes, std::size_t alignment, s
 }
 
 Status release(Job& job, Team& team, void* mine) {
-  if (Status status = barrier(team); !status.ok()) return status;
+  RMA_TRY(barrier(team));
   if (mine == nullptr) return {};
   return job.memory().allocator().free(MemoryKind::collective, mine);
 }

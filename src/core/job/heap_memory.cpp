@@ -12,6 +12,7 @@
 #include "util/system/memory_limit.hpp"
 #include "util/system/process_limits.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -131,7 +132,7 @@ Status HeapMemory::back_directory(std::size_t bytes) {
 }
 
 Result<RailKeys> HeapMemory::grow_directory(Rails& rails, std::size_t offset, std::size_t bytes) {
-  if (Status status = back_directory(offset + bytes); !status.ok()) return status;
+  RMA_TRY(back_directory(offset + bytes));
   if (rails.count() == 0) return RailKeys{};
   directory_registered_.reserve(directory_registered_.size() + 1);
   auto registered = rails.add(directory().data() + offset, bytes);

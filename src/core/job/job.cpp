@@ -10,6 +10,7 @@
 
 #include "util/log.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -51,10 +52,10 @@ Result<std::unique_ptr<Job>> Job::open(const Settings& settings, int incarnation
   if (!memory.ok()) return std::move(memory).status();
   auto job = std::unique_ptr<Job>(new Job(settings, std::move(bootstrap).value(), std::move(memory).value()));
   if (job->shares_host()) {
-    if (Status status = job->host_.open(); !status.ok()) return status;
+    RMA_TRY(job->host_.open());
   }
-  if (Status status = job->open_rails(); !status.ok()) return status;
-  if (Status status = job->start(); !status.ok()) return status;
+  RMA_TRY(job->open_rails());
+  RMA_TRY(job->start());
   return job;
 }
 
@@ -63,7 +64,7 @@ Status Job::start() {
   // require. Without such a module the call fails, but then no permission is needed.
   static_cast<void>(prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
 
-  if (Status status = memory_->start(settings_, *rails_); !status.ok()) return status;
+  RMA_TRY(memory_->start(settings_, *rails_));
   const Window& window = memory_->window();
   ProcessCard& card = cards_.own();
   card.settings = JobSettings(settings_);
@@ -152,9 +153,9 @@ Status Job::connect() {
                              window.address_bytes(), heap->base - heap->front));
   }
   const std::vector<std::byte> card = cards_.own().encode();
-  if (Status status = bootstrap_->publish(card); !status.ok()) return status;
-  if (Status status = bootstrap_->fence(); !status.ok()) return status;
-  if (Status status = map_host(); !status.ok()) return status;
+  RMA_TRY(bootstrap_->publish(card));
+  RMA_TRY(bootstrap_->fence());
+  RMA_TRY(map_host());
   // No process may leave, and take its memory with it, before all have mapped it.
   return bootstrap_->fence();
 }

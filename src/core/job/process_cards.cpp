@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -14,14 +15,14 @@ Result<ProcessCard> ProcessCards::of(int rank) {
   if (!bytes.ok()) return std::move(bytes).status();
   auto card = ProcessCard::decode(bytes.value(), rank);
   if (!card.ok()) return card;
-  if (Status status = fits(card.value(), rank); !status.ok()) return status;
+  RMA_TRY(fits(card.value(), rank));
   others_.emplace(rank, card.value());
   return card;
 }
 
 Status ProcessCards::fits(const ProcessCard& card, int rank) const {
   const int self = bootstrap_.rank();
-  if (Status status = own_.settings.agree(card.settings, self, rank); !status.ok()) return status;
+  RMA_TRY(own_.settings.agree(card.settings, self, rank));
   if (card.head.atomics_by_device == own_.head.atomics_by_device) return {};
   // The settings are equal, so the devices differ.
   const bool mine = own_.head.atomics_by_device != 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "util/log.hpp"
+#include "util/try.hpp"
 #include "util/undo.hpp"
 
 namespace rma {
@@ -27,7 +28,7 @@ Status UserRegions::add(std::byte* address, std::size_t bytes) {
   });
   Entry& entry = by_bytes[bytes];
   if (entry.count > 0) {
-    if (Status status = regions_.add(region); !status.ok()) return status;
+    RMA_TRY(regions_.add(region));
     ++entry.count;
     return {};
   }
@@ -74,7 +75,7 @@ std::optional<Registered> UserRegions::find(const std::byte* address, std::size_
 Status UserRegions::remove(std::byte* address) {
   const auto base = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard guard(lock_);
-  if (Status status = regions_.remove(base, kRegionForeign); !status.ok()) return status;
+  RMA_TRY(regions_.remove(base, kRegionForeign));
   auto& by_bytes = entries_[base];
   const auto shortest = by_bytes.begin();
   if (--shortest->second.count > 0) return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -22,7 +23,7 @@ Status BounceCopy::post(Batch& batch, Peer& peer, Span& span) {
       rails_.buffers()->give(buffer.value());
       return ready;
     }
-    if (Status status = post_one(batch, peer, rail, part, buffer.value()); !status.ok()) return status;
+    RMA_TRY(post_one(batch, peer, rail, part, buffer.value()));
   }
   return {};
 }
@@ -51,7 +52,7 @@ Result<std::byte*> BounceCopy::take_buffer(Batch& batch, BouncePool* pool) {
   std::byte* buffer = pool->take();
   if (buffer != nullptr) return buffer;
   // The batch may hold the other buffers, so it is posted before this thread waits for them.
-  if (Status status = posting_.flush(batch); !status.ok()) return status;
+  RMA_TRY(posting_.flush(batch));
   pending_.engine().wait_until(batch.rank(), [&] { return (buffer = pool->take()) != nullptr; });
   return buffer;
 }

@@ -7,6 +7,7 @@
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -31,11 +32,11 @@ Status ConnectionManager::connect_first(Peer& peer) {
   if (peer.memory == nullptr) {
     const auto card = cards_(peer.rank);
     if (!card.ok()) return {card.status().code(), std::string(card.status().text())};
-    if (Status status = match(peer, card.value()); !status.ok()) return status;
+    RMA_TRY(match(peer, card.value()));
   }
   std::size_t first = 0;
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the peer owns what match() made
-  if (Status status = connect_any(peer, &first); !status.ok()) return status;
+  RMA_TRY(connect_any(peer, &first));
   peer.primary_rail.store(first, std::memory_order_relaxed);
   peer.ready.store(true, std::memory_order_release);  // pairs with the load in connect()
   return {};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -31,7 +32,7 @@ Status KeyedTransfers::start(transport::Direction direction, int rank, std::uint
                              const RailKeys& keys, std::byte* local, std::size_t bytes,
                              const DeviceMemory& memory, rma_request_t operation) {
   Peer* peer = nullptr;
-  if (Status status = connections_.connect(rank, &peer); !status.ok()) return status;
+  RMA_TRY(connections_.connect(rank, &peer));
   count(direction == transport::Direction::read ? Counter::get_rdma : Counter::put_rdma);
   Span span = {.direction = direction,
                .remote = remote,

@@ -16,6 +16,7 @@
 #include "core/network/transfers.hpp"
 #include "core/network/word_operations.hpp"
 #include "core/network/zero_copy.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -94,7 +95,7 @@ Result<RegistrationCache::Use> Network::register_local(std::byte* address, std::
 
 Status Network::probe(int rank) {
   Peer* peer = nullptr;
-  if (Status status = components_->connections.connect(rank, &peer); !status.ok()) return status;
+  RMA_TRY(components_->connections.connect(rank, &peer));
   return components_->posting.probe(*peer);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -14,10 +15,10 @@ Status OrderedWrites::connect(int rank) {
 
 Status OrderedWrites::write(int rank, std::span<const KeyedWrite> pieces, rma_request_t operation) {
   Peer* peer = nullptr;
-  if (Status status = connections_.connect(rank, &peer); !status.ok()) return status;
+  RMA_TRY(connections_.connect(rank, &peer));
   // All pieces take one rail, whose queue pair keeps their order.
   std::size_t rail = 0;
-  if (Status status = connections_.primary(*peer, &rail); !status.ok()) return status;
+  RMA_TRY(connections_.primary(*peer, &rail));
   Batch batch(rank);
   batch.set_operation(operation);
   count(Counter::put_rdma);
@@ -30,18 +31,18 @@ Status OrderedWrites::write(int rank, std::span<const KeyedWrite> pieces, rma_re
                  .local_keys = piece.local_keys};
     if (!piece.registered) {
       // The completions of these buffers belong to no operation. But the last piece completes after them.
-      if (Status status = bounce_.post(batch, *peer, span); !status.ok()) return status;
+      RMA_TRY(bounce_.post(batch, *peer, span));
       continue;
     }
     if (span.bytes >= settings_.stripe_bytes && peer->cards.size() > 1) {
-      if (Status status = posting_.flush(batch); !status.ok()) return status;
-      if (Status status = write_divided(*peer, span); !status.ok()) return status;
+      RMA_TRY(posting_.flush(batch));
+      RMA_TRY(write_divided(*peer, span));
       continue;
     }
     while (span.bytes > 0) {
       const Span part = span.split(std::min<std::size_t>(span.bytes, settings_.piece_bytes));
       Fragment& fragment = completions_.begin(*peer, part, operation);
-      if (Status status = posting_.add(batch, rail, fragment); !status.ok()) return status;
+      RMA_TRY(posting_.add(batch, rail, fragment));
     }
   }
   return posting_.flush(batch);
@@ -51,7 +52,7 @@ Status OrderedWrites::write_divided(Peer& peer, const Span& span) {
   // ZeroCopy lets other rails take over what a rail has lost. That is safe: the piece that tells the rank
   // about the data is posted when all of the data are there.
   Batch batch(peer.rank);
-  if (Status status = posting_.open(batch); !status.ok()) return status;
+  RMA_TRY(posting_.open(batch));
   Span left = span;
   Status posted = zero_copy_.post(batch, peer, left, nullptr);
   if (posted.ok()) posted = posting_.flush(batch);

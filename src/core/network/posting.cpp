@@ -1,6 +1,7 @@
 #include "core/network/posting.hpp"
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -82,7 +83,7 @@ void Posting::drain(Peer& peer) {
 
 Status Posting::probe(Peer& peer) {
   std::size_t rail = 0;
-  if (Status status = connections_.primary(peer, &rail); !status.ok()) return status;
+  RMA_TRY(connections_.primary(peer, &rail));
   const rma_request_t operation = pending_.open(peer.rank);
   if (operation == RMA_REQUEST_NULL) return {};  // with so many open, the rank will be heard of
   post_empty_write(peer, rail, completions_.begin(peer, kEmptyWrite, operation));

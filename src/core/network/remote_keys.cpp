@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -12,7 +13,7 @@ class RemoteKeys::DirectoryReader final : public RemoteMemory::Reader {
   DirectoryReader(RemoteKeys& keys, Batch& batch, Peer& peer) : keys_(keys), batch_(batch), peer_(peer) {}
   [[nodiscard]] Status read(std::byte* to, std::uintptr_t address, std::size_t bytes,
                             const RailKeys& keys) override {
-    if (Status status = keys_.posting_.flush(batch_); !status.ok()) return status;
+    RMA_TRY(keys_.posting_.flush(batch_));
     return keys_.read(peer_, to, address, bytes, keys);
   }
 

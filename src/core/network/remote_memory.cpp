@@ -8,6 +8,7 @@
 #include "malloc/directory_search.hpp"
 #include "util/statistics.hpp"
 #include "util/text.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 namespace {
@@ -72,7 +73,7 @@ Status RemoteMemory::read_root(Reader& reader, Tree& tree) const {
   constexpr std::size_t kFirst = 32;
   std::vector<std::uint64_t> words(directory::kRootHeaderWords +
                                    std::min(kFirst, geometry_.leaves) * directory::kLeafWords);
-  if (Status status = read_words(reader, root, words, place_.keys); !status.ok()) return status;
+  RMA_TRY(read_words(reader, root, words, place_.keys));
   const std::size_t count = std::min<std::uint64_t>(words.front(), geometry_.leaves);
   if (const std::size_t first = words.size(),
       all = directory::kRootHeaderWords + count * directory::kLeafWords;
@@ -128,9 +129,7 @@ Status RemoteMemory::read_leaves(Reader& reader, Tree& tree) const {
     if (tree.chunks[chunk] == RailKeys{}) return unregistered();
     words.resize((end - i - 1) * directory::kBlockWords +
                  tree.list[end - 1].entries * directory::kEntryWords);
-    if (Status status = read_words(reader, geometry_.block_at(block), words, tree.chunks[chunk]);
-        !status.ok())
-      return status;
+    RMA_TRY(read_words(reader, geometry_.block_at(block), words, tree.chunks[chunk]));
     for (std::size_t leaf = i; leaf < end; ++leaf) {
       const auto* const first = words.data() + (leaf - i) * directory::kBlockWords;
       tree.list[leaf].words = std::make_shared<const std::vector<std::uint64_t>>(
@@ -154,7 +153,7 @@ Status RemoteMemory::refresh(Reader& reader) {
     Tree tree;
     std::uint64_t after = 0;
     if (Status status = read_words(reader, 0, {&tree.version, 1}, place_.keys); !status.ok()) return status;
-    if (Status status = read_root(reader, tree); !status.ok()) return status;
+    RMA_TRY(read_root(reader, tree));
     // A root that changes while it is read may name memory whose key was not there yet.
     Status leaves = read_leaves(reader, tree);
     if (!leaves.ok() && leaves.code() != RMA_ERR_UNSUPPORTED) return leaves;
@@ -186,7 +185,7 @@ Result<RemoteRange> RemoteMemory::find(std::uintptr_t address, std::size_t bytes
     }
   }
   if (!current) {
-    if (Status status = refresh(reader); !status.ok()) return status;
+    RMA_TRY(refresh(reader));
     const std::shared_lock guard(lock_);
     region = known(address);
   }

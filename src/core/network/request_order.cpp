@@ -1,12 +1,13 @@
 #include "core/network/request_order.hpp"
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
 Status RequestOrder::reach(int rank, std::size_t* rail) {
   Peer* peer = nullptr;
-  if (Status status = connections_.connect(rank, &peer); !status.ok()) return status;
+  RMA_TRY(connections_.connect(rank, &peer));
   return connections_.primary(*peer, rail);
 }
 

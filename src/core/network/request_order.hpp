@@ -6,6 +6,7 @@
 #include "core/network/connection_manager.hpp"
 #include "core/network/posting.hpp"
 #include "util/status.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -19,7 +20,7 @@ class RequestOrder {
   /// Connects with `rank`, and waits for the requests to it whose call has returned. Called before a
   /// transfer.
   [[nodiscard]] Status start_transfer(int rank, Peer** connected) {
-    if (Status status = connections_.connect(rank, connected); !status.ok()) return status;
+    RMA_TRY(connections_.connect(rank, connected));
     settle_requests(**connected);
     return {};
   }

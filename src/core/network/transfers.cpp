@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -39,7 +40,7 @@ Status Transfers::get(Batch& batch, void* dst, const void* src, std::size_t byte
 Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t remote, std::byte* local,
                            std::size_t bytes) {
   Peer* peer = nullptr;
-  if (Status status = requests_.start_transfer(batch.rank(), &peer); !status.ok()) return status;
+  RMA_TRY(requests_.start_transfer(batch.rank(), &peer));
   const auto post_part = [&](const RemoteRange& range) {
     Span span = {.direction = direction,
                  .remote = remote,
@@ -64,7 +65,7 @@ Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t rem
     return fall_back_to_copy(batch, direction, remote, local, bytes, std::move(status));
   }
   for (const RemoteRange& range : ranges) {
-    if (Status status = post_part(range); !status.ok()) return status;
+    RMA_TRY(post_part(range));
   }
   return {};
 }
@@ -72,7 +73,7 @@ Status Transfers::transfer(Batch& batch, Direction direction, std::uintptr_t rem
 Status Transfers::post(Batch& batch, Peer& peer, Span& span) {
   if (span.direction == Direction::write && inline_put_.fits(span.bytes)) {
     std::size_t rail = 0;
-    if (Status status = connections_.primary(peer, &rail); !status.ok()) return status;
+    RMA_TRY(connections_.primary(peer, &rail));
     return inline_put_.post(batch, rail, span);
   }
   while (span.bytes > 0) {
@@ -80,7 +81,7 @@ Status Transfers::post(Batch& batch, Peer& peer, Span& span) {
       const auto offset = static_cast<std::size_t>(span.local - own->address);
       Span part = span.split(std::min(span.bytes, own->bytes - offset));
       part.local_keys = own->local;
-      if (Status status = zero_copy_.post(batch, peer, part, nullptr); !status.ok()) return status;
+      RMA_TRY(zero_copy_.post(batch, peer, part, nullptr));
       continue;
     }
     if (span.bytes <= settings_.bounce_bytes || settings_.local_buffers == LocalBufferSetting::bounce) {
@@ -94,14 +95,14 @@ Status Transfers::post(Batch& batch, Peer& peer, Span& span) {
 Status Transfers::fall_back_to_copy(Batch& batch, Direction direction, std::uintptr_t remote,
                                     std::byte* local, std::size_t bytes, Status refused) {
   if (refused.code() != RMA_ERR_UNSUPPORTED || copy_fallback_ == nullptr) return refused;
-  if (Status status = posting_.flush(batch); !status.ok()) return status;
-  if (Status status = posting_.open(batch); !status.ok()) return status;
+  RMA_TRY(posting_.flush(batch));
+  RMA_TRY(posting_.open(batch));
   return copy_fallback_->move(direction, batch.rank(), remote, local, bytes, batch.operation());
 }
 
 Status Transfers::reachable(const void* address, std::size_t bytes, int rank) {
   Peer* peer = nullptr;
-  if (Status status = connections_.connect(rank, &peer); !status.ok()) return status;
+  RMA_TRY(connections_.connect(rank, &peer));
   Batch batch(rank);
   std::vector<RemoteRange> ranges;
   Status status = keys_.find_all(batch, *peer, reinterpret_cast<std::uintptr_t>(address), bytes, ranges);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -23,7 +24,7 @@ WordOperations::WordOperations(PendingOperations& pending, Rails& rails, Request
 
 Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int rank) {
   Peer* peer = nullptr;
-  if (Status status = requests_.start_transfer(rank, &peer); !status.ok()) return status;
+  RMA_TRY(requests_.start_transfer(rank, &peer));
   Batch batch(rank);
   const auto address = reinterpret_cast<std::uintptr_t>(flag);
   auto range = keys_.find(batch, *peer, address, sizeof value);
@@ -32,9 +33,9 @@ Status WordOperations::put_flag(std::uint64_t* flag, std::uint64_t value, int ra
   // the data has arrived. So the flag goes over the rail that was chosen before the fence: if that one fails
   // from here on, the flag is lost with it.
   std::size_t rail = 0;
-  if (Status status = connections_.primary(*peer, &rail); !status.ok()) return status;
+  RMA_TRY(connections_.primary(*peer, &rail));
   if (peer->failed()) {
-    if (Status status = pending_.fence(rank); !status.ok()) return status;
+    RMA_TRY(pending_.fence(rank));
   }
   count(Counter::put_rdma);
   Span span = {.direction = Direction::write,
@@ -58,9 +59,9 @@ Result<rma_request_t> WordOperations::start_atomic(rma_atomic_op_t op, std::uint
                                                    std::uint64_t* old, int rank) {
   count(Counter::atomic_rdma);
   Peer* peer = nullptr;
-  if (Status status = requests_.start_transfer(rank, &peer); !status.ok()) return status;
+  RMA_TRY(requests_.start_transfer(rank, &peer));
   std::size_t rail = 0;
-  if (Status status = connections_.rail_for_atomics(*peer, &rail); !status.ok()) return status;
+  RMA_TRY(connections_.rail_for_atomics(*peer, &rail));
   const auto address = reinterpret_cast<std::uintptr_t>(target);
   Batch batch(rank);
   auto range = keys_.find(batch, *peer, address, sizeof *target);

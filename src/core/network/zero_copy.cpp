@@ -1,4 +1,5 @@
 #include "core/network/zero_copy.hpp"
+#include "util/try.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +16,7 @@ Status ZeroCopy::post(Batch& batch, Peer& peer, Span& span, const std::shared_pt
     if (divided) {
       most = std::min(most, (span.bytes / alive + kPage - 1) / kPage * kPage);
       // The other rails are not in order with the primary one, so the puts on that have to be complete.
-      if (Status status = posting_.flush(batch); !status.ok()) return status;
+      RMA_TRY(posting_.flush(batch));
       posting_.drain(peer);
     }
   }
@@ -27,11 +28,11 @@ Status ZeroCopy::post(Batch& batch, Peer& peer, Span& span, const std::shared_pt
       return status;
     }
     const Span part = span.split(std::min(span.bytes, most));
-    if (Status status = posting_.open(batch); !status.ok()) return status;
+    RMA_TRY(posting_.open(batch));
     Fragment& fragment = completions_.begin(peer, part, batch.operation());
     fragment.use = use;
     fragment.movable = true;
-    if (Status status = posting_.add(batch, rail, fragment); !status.ok()) return status;
+    RMA_TRY(posting_.add(batch, rail, fragment));
   }
   return {};
 }
@@ -44,14 +45,14 @@ Status ZeroCopy::register_and_post(Batch& batch, Peer& peer, Span& span) {
     auto use = cache_.get(part.local, part.bytes);
     if (!use.ok()) {
       // A limit is reached, or the memory is read-only.
-      if (Status status = bounce_.post(batch, peer, part); !status.ok()) return status;
+      RMA_TRY(bounce_.post(batch, peer, part));
       continue;
     }
     part.local_keys = use->registered().local;
     const auto shared = std::make_shared<Use>(std::move(use).value());
-    if (Status status = post(batch, peer, part, shared); !status.ok()) return status;
+    RMA_TRY(post(batch, peer, part, shared));
     // The device moves this part while the next one is registered.
-    if (Status status = posting_.flush(batch); !status.ok()) return status;
+    RMA_TRY(posting_.flush(batch));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include "core/network/transfers.hpp"
 #include "core/one_sided/copy.hpp"
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma {
 
@@ -55,12 +56,12 @@ Status Operation::open() {
 
 Result<rma_request_t> Operation::network_operation() {
   Batch& posted = batch();
-  if (Status status = remote_access_.network()->posting().open(posted); !status.ok()) return status;
+  RMA_TRY(remote_access_.network()->posting().open(posted));
   return posted.operation();
 }
 
 Result<rma_request_t> Operation::host_operation() {
-  if (Status status = open(); !status.ok()) return status;
+  RMA_TRY(open());
   return request_;
 }
 
@@ -92,12 +93,12 @@ Status Operation::move(transport::Direction direction, std::byte* remote, std::b
 
 Status Operation::move_foreign_parts(transport::Direction direction, std::byte* remote, std::byte* local,
                                      std::size_t bytes) {
-  if (Status status = open(); !status.ok()) return status;
+  RMA_TRY(open());
   const auto address = reinterpret_cast<std::uintptr_t>(remote);
   const Job::HeapParts parts = job_.heap_parts(remote, bytes, rank_);
   if (parts.inside == 0) return move_foreign(direction, address, local, bytes);
   if (parts.before != 0) {
-    if (Status status = move_foreign(direction, address, local, parts.before); !status.ok()) return status;
+    RMA_TRY(move_foreign(direction, address, local, parts.before));
   }
   std::byte* const here = job_.direct(remote + parts.before, parts.inside, rank_);
   if (direction == transport::Direction::write) {
@@ -126,7 +127,7 @@ Status Operation::move_foreign(transport::Direction direction, std::uintptr_t re
 Status Operation::end(const Ending& ending) {
   if (batch_) {
     // A failure here is returned at once. The destructor waits for the posted parts all the same.
-    if (Status status = remote_access_.network()->posting().flush(*batch_); !status.ok()) return status;
+    RMA_TRY(remote_access_.network()->posting().flush(*batch_));
     request_ = batch_->take_operation();
   }
   if (request_ == RMA_REQUEST_NULL) return complete(ending);

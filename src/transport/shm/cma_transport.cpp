@@ -12,6 +12,7 @@
 
 #include "transport/shm/wakeup.hpp"
 #include "util/system/interruptions.hpp"
+#include "util/try.hpp"
 
 namespace rma::transport {
 namespace {
@@ -146,7 +147,7 @@ rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_
   while (*posted < work.size()) {
     const std::span<const Work> left = work.subspan(*posted);
     const Direction direction = left.front().direction;
-    if (const rma_status_t status = check(left.front()); status != RMA_SUCCESS) return status;
+    RMA_TRY(check(left.front()));
     memory.clear();
     std::size_t count = 0;
     while (count < left.size() && left[count].direction == direction && check(left[count]) == RMA_SUCCESS &&

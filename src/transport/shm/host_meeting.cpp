@@ -15,6 +15,7 @@
 
 #include "util/log.hpp"
 #include "util/system/network_namespace.hpp"
+#include "util/try.hpp"
 
 namespace rma::transport {
 namespace {
@@ -90,7 +91,7 @@ HostMeeting::HostMeeting(const Self& self, std::span<const HostPeers::Partner> p
 Status HostMeeting::run() {
   std::vector<pollfd> events;
   while (left_ != 0) {
-    if (Status status = call_next(); !status.ok()) return status;
+    RMA_TRY(call_next());
     events.assign(1, {.fd = self_.socket, .events = POLLIN, .revents = 0});
     for (const Connection& one : connections_) {
       events.push_back({.fd = one.socket.get(), .events = POLLIN, .revents = 0});
@@ -98,12 +99,12 @@ Status HostMeeting::run() {
     const int ready = ::poll(events.data(), events.size(), crowded_ ? kRetry : kLull);
     if (ready < 0 && errno != EINTR) return system_failure(RMA_ERR_SYSTEM, "poll", errno);
     if (ready == 0 && !crowded_) {
-      if (Status status = look_for_ended(); !status.ok()) return status;
+      RMA_TRY(look_for_ended());
     }
     crowded_ = false;
-    if (Status status = accept_callers(); !status.ok()) return status;
+    RMA_TRY(accept_callers());
     for (Connection& one : connections_) {
-      if (Status status = serve(one); !status.ok()) return status;
+      RMA_TRY(serve(one));
     }
     std::erase_if(connections_, [](const Connection& one) { return one.over; });
   }
@@ -141,7 +142,7 @@ Status HostMeeting::call_next() {
     }
     connections_.push_back({.socket = std::move(made), .partner = next_, .calling = true, .heard = {}});
     ++calls_;
-    if (Status status = say(connections_.back()); !status.ok()) return status;
+    RMA_TRY(say(connections_.back()));
   }
   return {};
 }
@@ -165,13 +166,13 @@ Status HostMeeting::accept_callers() {
 
 Status HostMeeting::serve(Connection& connection) {
   if (connection.calling && !connection.said) {
-    if (Status status = say(connection); !status.ok()) return status;
+    RMA_TRY(say(connection));
   }
   if (!connection.over && !connection.heard && (connection.said || !connection.calling)) {
-    if (Status status = hear(connection); !status.ok()) return status;
+    RMA_TRY(hear(connection));
   }
   if (!connection.over && !connection.calling && connection.heard) {
-    if (Status status = say(connection); !status.ok()) return status;
+    RMA_TRY(say(connection));
   }
   if (connection.over || !connection.heard || !connection.said) return {};
   connection.over = true;

@@ -18,6 +18,7 @@
 #include "transport/shm/wakeup.hpp"
 #include "util/log.hpp"
 #include "util/system/network_namespace.hpp"
+#include "util/try.hpp"
 
 namespace rma::transport {
 namespace {
@@ -79,11 +80,11 @@ Status HostPeers::offer(Handed kind, int file) {
 Status HostPeers::meet(std::span<const Partner> partners, const Use& use) {
   // Closed at the end, also after a failure, so that no partner goes on waiting for this process.
   const Descriptor socket = std::move(socket_);
-  if (Status status = add_self(); !status.ok()) return status;
+  RMA_TRY(add_self());
   if (partners.empty()) return {};
   HostMeeting meeting({.rank = rank_, .socket = socket.get(), .card = card_, .files = offered_}, partners,
                       [&](int rank, HostPeer peer) {
-                        if (Status status = use(rank, peer); !status.ok()) return status;
+                        RMA_TRY(use(rank, peer));
                         add(rank, std::move(peer));
                         return Status();
                       });

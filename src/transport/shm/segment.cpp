@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "util/system/file_memory.hpp"
+#include "util/try.hpp"
 
 namespace rma::transport {
 namespace {
@@ -113,7 +114,7 @@ std::optional<std::span<std::byte>> MappedSegment::range(std::uint64_t offset, s
 Result<std::unique_ptr<Segment>> Segment::create(std::size_t bytes, std::size_t seats) {
   const std::size_t first = whole_pages(MappedSegment::first_free(seats));
   bytes = first + whole_pages(bytes);
-  if (Status status = check_file_size_limit(bytes); !status.ok()) return status;
+  RMA_TRY(check_file_size_limit(bytes));
   Descriptor file(memfd_create("rma-messages", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.open()) return system_failure(RMA_ERR_SYSTEM, "memfd_create", errno);
   if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 || fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) {

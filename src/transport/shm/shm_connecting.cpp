@@ -21,6 +21,7 @@
 
 #include "transport/shm/shm_message_endpoint.hpp"
 #include "util/log.hpp"
+#include "util/try.hpp"
 #include "util/waiting/wait.hpp"
 
 namespace rma::transport {
@@ -59,7 +60,7 @@ QueueShape make_queue(Segment& segment, std::uint32_t slots, std::uint32_t longe
 
 Result<ShmPeer*> ShmMessageEndpoint::admit(std::size_t seat, const ShmCard& card) {
   if (ShmPeer* const known = peers_[seat].load(std::memory_order_relaxed)) return known;
-  if (Status status = check(card, locals_, seat); !status.ok()) return status;
+  RMA_TRY(check(card, locals_, seat));
   HostPeer* const host = host_.find(card.rank);
   if (host == nullptr) return Status(RMA_ERR_LAUNCH, "this process has not met it");
   if (host_.ended(card.rank)) return Status(RMA_ERR_PEER_LOST, fmt::format("rank {} has ended", card.rank));

@@ -1,4 +1,5 @@
 #include "transport/shm/shm_message_endpoint.hpp"
+#include "util/try.hpp"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -38,7 +39,7 @@ Result<std::unique_ptr<ShmMessageEndpoint>> ShmMessageEndpoint::create(const Shm
   mapped.head().card = card;
   for (const auto& [kind, file] : {std::pair(Handed::segment, segment.value()->fd()),
                                    std::pair(Handed::wakeup, wakeup.value()->wakeup_fd())}) {
-    if (Status status = options.host->offer(kind, file); !status.ok()) return status;
+    RMA_TRY(options.host->offer(kind, file));
   }
   return std::unique_ptr<ShmMessageEndpoint>(
       new ShmMessageEndpoint(options, static_cast<std::size_t>(own - options.locals.begin()),

@@ -1,4 +1,5 @@
 #include "transport/shm/shm_transport.hpp"
+#include "util/try.hpp"
 
 namespace rma::transport {
 
@@ -10,7 +11,7 @@ Result<std::unique_ptr<ShmTransport>> ShmTransport::open(const ShmOptions& optio
 }
 
 Status ShmTransport::connect(int peer, std::span<const std::byte> card) {
-  if (Status status = messages_->connect(peer, card); !status.ok()) return status;
+  RMA_TRY(messages_->connect(peer, card));
   // The endpoint has found the process, too.
   Status status = moves_.connect(peer, CmaTransport::card_of(*host_.find(peer)));
   // Messages, and transfers within segments, need no access to other memory of the peer.

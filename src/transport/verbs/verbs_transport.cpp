@@ -8,6 +8,7 @@
 
 #include "util/log.hpp"
 #include "util/statistics.hpp"
+#include "util/try.hpp"
 
 namespace rma::transport {
 namespace {
@@ -76,10 +77,10 @@ Status VerbsTransport::start(ServiceThread& service) {
   context_ = std::move(context).value();
   domain_.reset(ibv_alloc_pd(context_.get()));
   if (domain_ == nullptr) return system_failure(RMA_ERR_NO_MEMORY, "making a protection domain", errno);
-  if (Status status = make_queues(); !status.ok()) return status;
+  RMA_TRY(make_queues());
 
   datagrams_ = std::make_unique<Datagrams>(port_, domain_.get());
-  if (Status status = datagrams_->open(context_.get()); !status.ok()) return status;
+  RMA_TRY(datagrams_->open(context_.get()));
   PortCard card;
   card.address = datagrams_->address();
   card.secret = options_.secret;
@@ -179,7 +180,7 @@ Status VerbsTransport::connect(int peer, std::span<const std::byte> card) {
 
 Result<Endpoint> VerbsTransport::local_end(int peer) {
   auto made = std::make_unique<Connection>(peer, *parts_);
-  if (Status status = made->create(); !status.ok()) return status;
+  RMA_TRY(made->create());
   Endpoint end = made->local_end();
   // Release pairs with the load in connection_to().
   connections_[static_cast<std::size_t>(peer)].store(made.release(), std::memory_order_release);

@@ -3,15 +3,16 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/messages/buffered_sends.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
 int comm_free(MPI_Comm* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "comm is null");
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(*handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(*handle, comm));
   if (comm->is_predefined()) return failure(MPI_ERR_COMM, "a predefined communicator cannot be freed");
-  if (const int code = comm->attributes.remove_all(*handle); code != MPI_SUCCESS) return code;
+  RMA_TRY(comm->attributes.remove_all(*handle));
   detach_buffer_of(*comm);
   *handle = MPI_COMM_NULL;
   comm->remove_reference();

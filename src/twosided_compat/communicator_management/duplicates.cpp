@@ -13,6 +13,7 @@
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -33,8 +34,7 @@ int agree_on_copy(const Communicator& original, std::uint32_t& context) {
   CollectiveTransfers transfers(original, CollectiveTag::kNewContext);
   const int drawer = original.next_drawer();
   if (original.rank() == drawer) context = new_context();
-  if (const int code = transfers.broadcast(&context, sizeof context, drawer); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(transfers.broadcast(&context, sizeof context, drawer));
   return context != 0 ? MPI_SUCCESS : no_context();
 }
 
@@ -58,7 +58,7 @@ class Duplication {
                                  nullptr, pending_.data()));
     }
     context_ = new_context();
-    if (const int code = send_to(*original.members(), original); code != MPI_SUCCESS) return code;
+    RMA_TRY(send_to(*original.members(), original));
     return original.is_inter() ? send_to(*original.remote(), original) : MPI_SUCCESS;
   }
 
@@ -102,10 +102,10 @@ int comm_dup(MPI_Comm handle, MPI_Comm* made) {
   Communicator* comm = nullptr;
   Communicator* copy = nullptr;
   std::uint32_t context = 0;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  if (const int code = agree_on_copy(*comm, context); code != MPI_SUCCESS) return code;
-  if (const int code = copy_communicator(*comm, handle, context, copy); code != MPI_SUCCESS) return code;
+  RMA_TRY(agree_on_copy(*comm, context));
+  RMA_TRY(copy_communicator(*comm, handle, context, copy));
   *made = copy->handle<MPI_Comm>();
   return MPI_SUCCESS;
 }
@@ -114,9 +114,9 @@ int comm_dup(MPI_Comm handle, MPI_Comm* made) {
 int comm_idup(MPI_Comm handle, MPI_Comm* made, MPI_Request* request_handle) {
   Communicator* comm = nullptr;
   Communicator* copy = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (made == nullptr || request_handle == nullptr) return failure(MPI_ERR_ARG, "newcomm or request is null");
-  if (const int code = copy_communicator(*comm, handle, 0, copy); code != MPI_SUCCESS) return code;
+  RMA_TRY(copy_communicator(*comm, handle, 0, copy));
   auto duplication = std::make_shared<Duplication>(*copy);
   auto request = std::make_unique<Request>(Request::Type::kDuplicate, *comm);
   if (const int code = duplication->begin(*comm); code != MPI_SUCCESS) {
@@ -132,12 +132,12 @@ int comm_idup(MPI_Comm handle, MPI_Comm* made, MPI_Request* request_handle) {
 }
 
 int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_hints(info));
   return comm_dup(comm, made);
 }
 
 int comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_hints(info));
   return comm_idup(comm, made, request);
 }
 

@@ -13,6 +13,7 @@
 #include "twosided_compat/communicator_management/invitations.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/objects/info.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -37,7 +38,7 @@ int make_from(std::shared_ptr<const Members> members, std::uint64_t session, con
   std::uint32_t context = 0;
   const int rank = members->rank_of(rma_rank());
   if (rank == MPI_UNDEFINED) return failure(MPI_ERR_GROUP, "the calling process is not in the group");
-  if (const int code = agree_by_invitation(*members, text, context); code != MPI_SUCCESS) return code;
+  RMA_TRY(agree_by_invitation(*members, text, context));
   made = new Communicator(std::move(members), rank, context, MPI_Comm{}, MPI_ERRORS_ARE_FATAL, session);
   made->errors.set(handler);
   return MPI_SUCCESS;
@@ -62,17 +63,15 @@ int find_leader(const Group& group, int leader, int& world) {
 int comm_create_from_group(MPI_Group handle, const char* text, MPI_Info info, MPI_Errhandler handler,
                            MPI_Comm* made) {
   const Group* group = nullptr;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
-  if (const int code = check_text(text); code != MPI_SUCCESS) return code;
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
-  if (const int code = check_handler(handler); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
+  RMA_TRY(check_text(text));
+  RMA_TRY(check_hints(info));
+  RMA_TRY(check_handler(handler));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
   *made = MPI_COMM_NULL;
   if (group->members->size() == 0) return MPI_SUCCESS;
   Communicator* comm = nullptr;
-  if (const int code = make_from(group->members, group->session, std::string("comm ") + text, handler, comm);
-      code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(make_from(group->members, group->session, std::string("comm ") + text, handler, comm));
   *made = comm->handle<MPI_Comm>();
   return MPI_SUCCESS;
 }
@@ -83,13 +82,13 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
                                  int remote_leader, const char* text, MPI_Info info, MPI_Errhandler handler,
                                  MPI_Comm* made) {
   const Group* local_group = nullptr;
-  if (const int code = find_group(local_handle, local_group); code != MPI_SUCCESS) return code;
-  if (const int code = check_text(text); code != MPI_SUCCESS) return code;
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
-  if (const int code = check_handler(handler); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(local_handle, local_group));
+  RMA_TRY(check_text(text));
+  RMA_TRY(check_hints(info));
+  RMA_TRY(check_handler(handler));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newintercomm is null");
   int own_leader = 0;
-  if (const int code = find_leader(*local_group, local_leader, own_leader); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_leader(*local_group, local_leader, own_leader));
   Communicator* comm = nullptr;
   if (const int code =
           make_from(local_group->members, local_group->session, std::string("local ") + text, handler, comm);
@@ -102,9 +101,8 @@ int intercomm_create_from_groups(MPI_Group local_handle, int local_leader, MPI_G
   if (rma_rank() == own_leader) {
     const Group* remote_group = nullptr;
     int other_leader = 0;
-    if (const int code = find_group(remote_handle, remote_group); code != MPI_SUCCESS) return code;
-    if (const int code = find_leader(*remote_group, remote_leader, other_leader); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(find_group(remote_handle, remote_group));
+    RMA_TRY(find_leader(*remote_group, remote_leader, other_leader));
     if (other_leader == own_leader) return failure(MPI_ERR_GROUP, "a process is in both groups");
     auto both = std::make_shared<const Members>(
         std::vector{std::min(own_leader, other_leader), std::max(own_leader, other_leader)}, rma_size());

@@ -10,6 +10,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/collective.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -25,7 +26,7 @@ struct Introduction {
 int meet_leader(const Communicator& local, MPI_Comm peer_handle, int leader, int tag, Introduction& theirs,
                 std::vector<int>& their_ranks) {
   Communicator* peer = nullptr;
-  if (const int code = find_communicator(peer_handle, peer); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(peer_handle, peer));
   if (leader < 0 || leader >= peer->peer_count())
     return failure(MPI_ERR_RANK, fmt::format("the remote leader {} is not in peer_comm", leader));
   if (tag < 0) return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag));
@@ -78,7 +79,7 @@ int agree_on_context(const Communicator& inter, std::uint32_t& context) {
 int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer, int remote_leader, int tag,
                      MPI_Comm* made) {
   Communicator* local = nullptr;
-  if (const int code = find_intracommunicator(local_handle, local); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(local_handle, local));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newintercomm is null");
   if (local_leader < 0 || local_leader >= local->size())
     return failure(MPI_ERR_RANK, fmt::format("the local leader {} is not in local_comm", local_leader));
@@ -92,8 +93,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer, int
   }
   // The members wait for their leader, so they hear of its failure as well.
   CollectiveTransfers transfers(*local, CollectiveTag::kNewContext);
-  if (const int code = transfers.broadcast(&remote, sizeof remote, local_leader); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(transfers.broadcast(&remote, sizeof remote, local_leader));
   if (leads && own_code != MPI_SUCCESS) return own_code;
   if (remote.code != MPI_SUCCESS)
     return failure(remote.code, "the local leader could not meet the remote leader");
@@ -113,7 +113,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer, int
 
 int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {
   Communicator* inter = nullptr;
-  if (const int code = find_communicator(handle, inter); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, inter));
   if (!inter->is_inter()) return failure(MPI_ERR_COMM, "the communicator is no intercommunicator");
   if (made == nullptr) return failure(MPI_ERR_ARG, "newintracomm is null");
   const int ours = high != 0 ? 1 : 0;
@@ -124,7 +124,7 @@ int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {
       code != MPI_SUCCESS) {
     return code;
   }
-  if (const int code = agree_on_context(*inter, context); code != MPI_SUCCESS) return code;
+  RMA_TRY(agree_on_context(*inter, context));
   // Groups that say the same may come in any order.
   const bool first = ours != theirs ? ours == 0 : decides(*inter);
   std::vector<int> world = (first ? inter->members() : inter->remote())->list();
@@ -176,7 +176,7 @@ int split_intercommunicator(const Communicator& inter, Choice own, MPI_Comm* mad
   std::vector<Choice> ours(static_cast<std::size_t>(inter.size()));
   std::vector<Choice> theirs(static_cast<std::size_t>(inter.peer_count()));
   CollectiveTransfers inside(inter.local(), CollectiveTag::kSplit);
-  if (const int code = inside.allgather(&own, sizeof own, ours.data()); code != MPI_SUCCESS) return code;
+  RMA_TRY(inside.allgather(&own, sizeof own, ours.data()));
   if (const int code =
           exchange_with_remote(inter, CollectiveTag::kSplit, ours.data(), ours.size() * sizeof(Choice),
                                theirs.data(), theirs.size() * sizeof(Choice));
@@ -191,7 +191,7 @@ int split_intercommunicator(const Communicator& inter, Choice own, MPI_Comm* mad
   auto local = std::make_shared<const Members>(chosen(*inter.members(), ours, own.color), world_size);
   auto remote = std::make_shared<const Members>(std::move(remote_ranks), world_size);
   std::uint32_t context = 0;
-  if (const int code = agree_on_part(inter, *local, *remote, context); code != MPI_SUCCESS) return code;
+  RMA_TRY(agree_on_part(inter, *local, *remote, context));
   if (context == 0) return no_context();
   const int rank = local->rank_of(rma_rank());
   *made = (new Communicator(std::move(local), rank, context, inter, std::move(remote)))->handle<MPI_Comm>();

@@ -15,6 +15,7 @@
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/polled_wait.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -83,8 +84,7 @@ int take_in(int leader, int tag, bool& found) {
   found = came != 0;
   if (probed != MPI_SUCCESS || !found) return probed;
   std::vector<std::byte> bytes(info.bytes);
-  if (const int code = checked(rma_mrecv(bytes.data(), bytes.size(), &message, nullptr)); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(checked(rma_mrecv(bytes.data(), bytes.size(), &message, nullptr)));
   Invitation one;
   one.leader = leader;
   if (bytes.size() < sizeof one.context) return failure(MPI_ERR_INTERN, "an invitation is too short");
@@ -112,7 +112,7 @@ int agree_by_invitation(const Members& members, const std::string& text, std::ui
       return context != 0 ? MPI_SUCCESS : no_context();
     }
     bool found = false;
-    if (const int code = take_in(leader, tag, found); code != MPI_SUCCESS) return code;
+    RMA_TRY(take_in(leader, tag, found));
     if (found) continue;
     waiting.again();
     make_progress();

@@ -12,6 +12,7 @@
 #include "twosided_compat/communicator_management/intercommunicators.hpp"
 #include "twosided_compat/communicators/collective.hpp"
 #include "twosided_compat/objects/info.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -20,8 +21,7 @@ int split(const Communicator& parent, Choice own, MPI_Comm* made) {
   if (parent.is_inter()) return split_intercommunicator(parent, own, made);
   std::vector<Choice> choices(static_cast<std::size_t>(parent.size()));
   CollectiveTransfers transfers(parent, CollectiveTag::kSplit);
-  if (const int code = transfers.allgather(&own, sizeof own, choices.data()); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(transfers.allgather(&own, sizeof own, choices.data()));
   *made = MPI_COMM_NULL;
   if (own.color == MPI_UNDEFINED) return MPI_SUCCESS;
   std::vector<int> ranks;
@@ -82,7 +82,7 @@ int ranks_of(const Communicator& comm, const Group& group, std::vector<int>& ran
 
 int comm_split(MPI_Comm handle, int color, int key, MPI_Comm* made) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
   if (color < 0 && color != MPI_UNDEFINED)
     return failure(MPI_ERR_ARG, fmt::format("color {} is negative", color));
@@ -91,9 +91,9 @@ int comm_split(MPI_Comm handle, int color, int key, MPI_Comm* made) {
 
 int comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info_handle, MPI_Comm* made) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  if (const int code = check_hints(info_handle); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_hints(info_handle));
   Info* const info = find_info(info_handle);
   switch (type) {
     case MPI_UNDEFINED:
@@ -117,10 +117,10 @@ int comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm* made) {
   Communicator* comm = nullptr;
   const Group* group = nullptr;
   std::vector<int> ranks;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_group(group_handle, group); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_group(group_handle, group));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
-  if (const int code = ranks_of(*comm, *group, ranks); code != MPI_SUCCESS) return code;
+  RMA_TRY(ranks_of(*comm, *group, ranks));
   const auto place = std::ranges::find(ranks, comm->rank());
   const bool is_member = place != ranks.end();
   if (comm->is_inter()) {
@@ -137,11 +137,11 @@ int comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm
   Communicator* comm = nullptr;
   const Group* group = nullptr;
   std::vector<int> ranks;
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_group(group_handle, group); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
+  RMA_TRY(find_group(group_handle, group));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newcomm is null");
   if (tag < 0) return failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag));
-  if (const int code = ranks_of(*comm, *group, ranks); code != MPI_SUCCESS) return code;
+  RMA_TRY(ranks_of(*comm, *group, ranks));
   *made = MPI_COMM_NULL;
   if (std::ranges::find(ranks, comm->rank()) == ranks.end()) return MPI_SUCCESS;
   return make_communicator(*comm, ranks, Traffic::kCreation, tag, made);

@@ -7,6 +7,7 @@
 #include "rma/messages.h"
 #include "rma/rma.h"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -57,12 +58,12 @@ int CollectiveTransfers::broadcast(const Buffer& data, int root) {
   int mask = 1;
   for (; mask < size; mask <<= 1) {
     if ((place & mask) == 0) continue;
-    if (const int code = receive(data, member(place - mask)); code != MPI_SUCCESS) return code;
+    RMA_TRY(receive(data, member(place - mask)));
     break;
   }
   for (mask >>= 1; mask > 0; mask >>= 1) {
     if (place + mask >= size) continue;
-    if (const int code = send(data, member(place + mask)); code != MPI_SUCCESS) return code;
+    RMA_TRY(send(data, member(place + mask)));
   }
   return MPI_SUCCESS;
 }

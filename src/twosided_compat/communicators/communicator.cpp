@@ -13,6 +13,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/collective.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -38,7 +39,7 @@ int make_communicator_by(CollectiveTransfers transfers, const Communicator& pare
   if (here == ranks.begin()) {
     context = new_context();
     for (const int other : ranks.subspan(1)) {
-      if (const int code = transfers.send(&context, sizeof context, other); code != MPI_SUCCESS) return code;
+      RMA_TRY(transfers.send(&context, sizeof context, other));
     }
   } else if (const int code = transfers.receive(&context, sizeof context, ranks.front());
              code != MPI_SUCCESS) {
@@ -184,9 +185,13 @@ void end_predefined_communicators() {
   }
 }
 
+bool decides(const Communicator& inter) {
+  return inter.members()->world_rank(0) < inter.remote()->world_rank(0);
+}
+
 int comm_size(MPI_Comm handle, int* size) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   *size = comm->size();
   return MPI_SUCCESS;
@@ -194,7 +199,7 @@ int comm_size(MPI_Comm handle, int* size) {
 
 int comm_rank(MPI_Comm handle, int* rank) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (rank == nullptr) return failure(MPI_ERR_ARG, "rank is null");
   *rank = comm->rank();
   return MPI_SUCCESS;

@@ -20,6 +20,7 @@
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/object.hpp"
 #include "twosided_compat/objects/places.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -176,8 +177,7 @@ class Group : public Object {
 
 /// Finds the communicator of a handle as above, and checks that it is an intracommunicator.
 [[nodiscard]] inline int find_intracommunicator(MPI_Comm handle, Communicator*& comm) {
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) [[unlikely]]
-    return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (comm->is_inter()) [[unlikely]]
     return failure(MPI_ERR_COMM, "the communicator is an intercommunicator");
   return MPI_SUCCESS;

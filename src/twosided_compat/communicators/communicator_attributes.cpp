@@ -5,6 +5,8 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
+#include "twosided_compat/objects/error_codes.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -56,13 +58,13 @@ int comm_free_keyval(int* keyval) { return free_key<MPI_Comm>(keyval); }
 
 int comm_set_attr(MPI_Comm handle, int keyval, void* value) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   return comm->attributes.set(handle, keyval, value);
 }
 
 int comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
   if (int* const predefined = predefined_attribute(keyval); predefined != nullptr) {
     *static_cast<void**>(value) = predefined;
@@ -74,7 +76,7 @@ int comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
 
 int comm_delete_attr(MPI_Comm handle, int keyval) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   return comm->attributes.remove(handle, keyval);
 }
 

@@ -4,6 +4,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -15,7 +16,7 @@ int compare(const Members& one, const Members& other) {
 }
 
 int find_intercommunicator(MPI_Comm handle, Communicator*& comm) {
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (!comm->is_inter()) return failure(MPI_ERR_COMM, "the communicator is no intercommunicator");
   return MPI_SUCCESS;
 }
@@ -24,7 +25,7 @@ int find_intercommunicator(MPI_Comm handle, Communicator*& comm) {
 
 int comm_group(MPI_Comm handle, MPI_Group* made) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
   *made = (new Group(comm->members(), comm->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
@@ -32,7 +33,7 @@ int comm_group(MPI_Comm handle, MPI_Group* made) {
 
 int comm_remote_group(MPI_Comm handle, MPI_Group* made) {
   Communicator* comm = nullptr;
-  if (const int code = find_intercommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intercommunicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
   *made = (new Group(comm->remote(), comm->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;
@@ -40,7 +41,7 @@ int comm_remote_group(MPI_Comm handle, MPI_Group* made) {
 
 int comm_remote_size(MPI_Comm handle, int* size) {
   Communicator* comm = nullptr;
-  if (const int code = find_intercommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intercommunicator(handle, comm));
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   *size = comm->remote()->size();
   return MPI_SUCCESS;
@@ -48,7 +49,7 @@ int comm_remote_size(MPI_Comm handle, int* size) {
 
 int comm_test_inter(MPI_Comm handle, int* flag) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
   *flag = comm->is_inter() ? 1 : 0;
   return MPI_SUCCESS;
@@ -58,8 +59,8 @@ int comm_test_inter(MPI_Comm handle, int* flag) {
 int comm_compare(MPI_Comm first, MPI_Comm second, int* result) {
   Communicator* one = nullptr;
   Communicator* other = nullptr;
-  if (const int code = find_communicator(first, one); code != MPI_SUCCESS) return code;
-  if (const int code = find_communicator(second, other); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(first, one));
+  RMA_TRY(find_communicator(second, other));
   if (result == nullptr) return failure(MPI_ERR_ARG, "result is null");
   static_assert(MPI_CONGRUENT < MPI_SIMILAR && MPI_SIMILAR < MPI_UNEQUAL);
   if (one == other) {

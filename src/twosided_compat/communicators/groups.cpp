@@ -12,6 +12,7 @@
 #include "rma/rma.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -24,7 +25,7 @@ int find_group(MPI_Group handle, const Group*& group) {
 namespace {
 
 int find_groups(MPI_Group first, MPI_Group second, const Group*& one, const Group*& other) {
-  if (const int code = find_group(first, one); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(first, one));
   return find_group(second, other);
 }
 
@@ -66,12 +67,12 @@ int choose(const Members& members, std::span<const int> ranks, std::vector<bool>
 int include(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
   const Group* group = nullptr;
   std::vector<bool> chosen;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
   // Few ranks of a large group take few steps if they ascend: they differ then.
   const bool ascend = std::ranges::adjacent_find(ranks, std::ranges::greater_equal()) == ranks.end();
   const bool exist = ranks.empty() || (ranks.front() >= 0 && ranks.back() < group->members->size());
   if (!ascend || !exist) {
-    if (const int code = choose(*group->members, ranks, chosen); code != MPI_SUCCESS) return code;
+    RMA_TRY(choose(*group->members, ranks, chosen));
   }
   std::vector<int> world(ranks.size());
   std::ranges::transform(ranks, world.begin(), [&](int rank) { return group->members->world_rank(rank); });
@@ -81,8 +82,8 @@ int include(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
 int exclude(MPI_Group handle, std::span<const int> ranks, MPI_Group* made) {
   const Group* group = nullptr;
   std::vector<bool> chosen;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
-  if (const int code = choose(*group->members, ranks, chosen); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
+  RMA_TRY(choose(*group->members, ranks, chosen));
   std::vector<int> world;
   for (int rank = 0; rank < group->members->size(); ++rank) {
     if (!chosen[static_cast<std::size_t>(rank)]) world.push_back(group->members->world_rank(rank));
@@ -98,7 +99,7 @@ int check_list(int n, const void* list) {
 
 /// Expands triplets of first rank, last rank and stride. `limit`, the size of the group, bounds the ranks.
 int expand(int n, const int ranges[][3], int limit, std::vector<int>& ranks) {
-  if (const int code = check_list(n, ranges); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(n, ranges));
   for (int i = 0; i < n; ++i) {
     const auto [first, last, stride] = std::array{ranges[i][0], ranges[i][1], ranges[i][2]};
     if (stride == 0) return failure(MPI_ERR_ARG, "the stride of a range is 0");
@@ -120,7 +121,7 @@ int expand(int n, const int ranges[][3], int limit, std::vector<int>& ranks) {
 
 int group_size(MPI_Group handle, int* size) {
   const Group* group = nullptr;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   *size = group->members->size();
   return MPI_SUCCESS;
@@ -128,7 +129,7 @@ int group_size(MPI_Group handle, int* size) {
 
 int group_rank(MPI_Group handle, int* rank) {
   const Group* group = nullptr;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
   if (rank == nullptr) return failure(MPI_ERR_ARG, "rank is null");
   *rank = group->members->rank_of(rma_rank());
   return MPI_SUCCESS;
@@ -137,9 +138,9 @@ int group_rank(MPI_Group handle, int* rank) {
 int group_translate_ranks(MPI_Group from, int n, const int ranks[], MPI_Group into, int translated[]) {
   const Group* one = nullptr;
   const Group* other = nullptr;
-  if (const int code = find_groups(from, into, one, other); code != MPI_SUCCESS) return code;
-  if (const int code = check_list(n, ranks); code != MPI_SUCCESS) return code;
-  if (const int code = check_list(n, translated); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_groups(from, into, one, other));
+  RMA_TRY(check_list(n, ranks));
+  RMA_TRY(check_list(n, translated));
   for (int i = 0; i < n; ++i) {
     if (ranks[i] == MPI_PROC_NULL) {
       translated[i] = MPI_PROC_NULL;
@@ -154,7 +155,7 @@ int group_translate_ranks(MPI_Group from, int n, const int ranks[], MPI_Group in
 int group_compare(MPI_Group first, MPI_Group second, int* result) {
   const Group* one = nullptr;
   const Group* other = nullptr;
-  if (const int code = find_groups(first, second, one, other); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_groups(first, second, one, other));
   if (result == nullptr) return failure(MPI_ERR_ARG, "result is null");
   if (*one->members == *other->members) {
     *result = MPI_IDENT;
@@ -167,7 +168,7 @@ int group_compare(MPI_Group first, MPI_Group second, int* result) {
 int group_union(MPI_Group first, MPI_Group second, MPI_Group* made) {
   const Group* one = nullptr;
   const Group* other = nullptr;
-  if (const int code = find_groups(first, second, one, other); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_groups(first, second, one, other));
   std::vector<int> world = one->members->list();
   std::ranges::copy_if(other->members->world_ranks(), std::back_inserter(world),
                        [&](int rank) { return one->members->rank_of(rank) == MPI_UNDEFINED; });
@@ -177,7 +178,7 @@ int group_union(MPI_Group first, MPI_Group second, MPI_Group* made) {
 int group_intersection(MPI_Group first, MPI_Group second, MPI_Group* made) {
   const Group* one = nullptr;
   const Group* other = nullptr;
-  if (const int code = find_groups(first, second, one, other); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_groups(first, second, one, other));
   std::vector<int> world;
   std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world),
                        [&](int rank) { return other->members->rank_of(rank) != MPI_UNDEFINED; });
@@ -187,7 +188,7 @@ int group_intersection(MPI_Group first, MPI_Group second, MPI_Group* made) {
 int group_difference(MPI_Group first, MPI_Group second, MPI_Group* made) {
   const Group* one = nullptr;
   const Group* other = nullptr;
-  if (const int code = find_groups(first, second, one, other); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_groups(first, second, one, other));
   std::vector<int> world;
   std::ranges::copy_if(one->members->world_ranks(), std::back_inserter(world),
                        [&](int rank) { return other->members->rank_of(rank) == MPI_UNDEFINED; });
@@ -196,13 +197,13 @@ int group_difference(MPI_Group first, MPI_Group second, MPI_Group* made) {
 
 int group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {
   if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
-  if (const int code = check_list(n, ranks); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(n, ranks));
   return include(group, {ranks, static_cast<std::size_t>(n)}, made);
 }
 
 int group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* made) {
   if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
-  if (const int code = check_list(n, ranks); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(n, ranks));
   return exclude(group, {ranks, static_cast<std::size_t>(n)}, made);
 }
 
@@ -210,8 +211,8 @@ int group_range_incl(MPI_Group handle, int n, int ranges[][3], MPI_Group* made) 
   if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   const Group* group = nullptr;
   std::vector<int> ranks;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
-  if (const int code = expand(n, ranges, group->members->size(), ranks); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
+  RMA_TRY(expand(n, ranges, group->members->size(), ranks));
   return include(handle, ranks, made);
 }
 
@@ -219,15 +220,15 @@ int group_range_excl(MPI_Group handle, int n, int ranges[][3], MPI_Group* made) 
   if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   const Group* group = nullptr;
   std::vector<int> ranks;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
-  if (const int code = expand(n, ranges, group->members->size(), ranks); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
+  RMA_TRY(expand(n, ranges, group->members->size(), ranks));
   return exclude(handle, ranks, made);
 }
 
 int group_free(MPI_Group* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "group is null");
   const Group* group = nullptr;
-  if (const int code = find_group(*handle, group); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(*handle, group));
   // MPI_GROUP_EMPTY may be the result of the calls above, so a program may free it like any other.
   if (!group->is_predefined()) delete group;
   *handle = MPI_GROUP_NULL;

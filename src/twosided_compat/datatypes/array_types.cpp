@@ -10,6 +10,7 @@
 #include "twosided_compat/binding/checked_arithmetic.hpp"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatype_construction.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -78,8 +79,8 @@ class ArrayPart {
 int type_create_subarray(int dimensions, Counts sizes, Counts subsizes, Counts starts, int order,
                          MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_array(dimensions, sizes, order); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_array(dimensions, sizes, order));
   if (subsizes.is_null() || starts.is_null()) return failure(MPI_ERR_ARG, "an array is null");
   for (int i = 0; i < dimensions; ++i) {
     if (subsizes[i] < 1 || subsizes[i] > sizes[i] || starts[i] < 0 || starts[i] > sizes[i] - subsizes[i]) {
@@ -130,8 +131,8 @@ int type_create_darray(int size, int rank, int dimensions, Counts sizes, const i
                        const int arguments[], const int process_counts[], int order, MPI_Datatype oldtype,
                        MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_array(dimensions, sizes, order); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_array(dimensions, sizes, order));
   if (distributions == nullptr || arguments == nullptr || process_counts == nullptr)
     return failure(MPI_ERR_ARG, "an array is null");
   if (size < 1 || rank < 0 || rank >= size)

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "twosided_compat/objects/errors.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -33,7 +34,7 @@ inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 int find_typed_buffer(const void* address, MPI_Count count, MPI_Datatype handle, Buffer& buffer) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (!type->is_committed()) return failure(MPI_ERR_TYPE, "the datatype is not committed");
   if (count < 0) return failure(MPI_ERR_COUNT, "count is negative");
   const TypeMap map = type->map_of(count);

@@ -9,6 +9,7 @@
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/object_names.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -49,7 +50,7 @@ const SizedType* sized_type(int type_class, int size) {
 
 int type_size(MPI_Datatype datatype, MPI_Count* size) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(datatype, type));
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   *size = type->size();
   return MPI_SUCCESS;
@@ -57,7 +58,7 @@ int type_size(MPI_Datatype datatype, MPI_Count* size) {
 
 int type_get_extent(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(datatype, type));
   if (lb == nullptr || extent == nullptr) return failure(MPI_ERR_ARG, "lb or extent is null");
   *lb = type->bounds().lower;
   *extent = type->bounds().extent;
@@ -66,7 +67,7 @@ int type_get_extent(MPI_Datatype datatype, MPI_Count* lb, MPI_Count* extent) {
 
 int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* true_extent) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(datatype, type));
   if (true_lb == nullptr || true_extent == nullptr)
     return failure(MPI_ERR_ARG, "true_lb or true_extent is null");
   *true_lb = type->bounds().true_lower;
@@ -77,13 +78,13 @@ int type_get_true_extent(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count* t
 int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
   if (datatype == MPI_DATATYPE_NULL) return give_name("MPI_DATATYPE_NULL", type_name, resultlen);
   Datatype* type = nullptr;
-  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(datatype, type));
   return give_name(type->name(), type_name, resultlen);
 }
 
 int type_set_name(MPI_Datatype datatype, const char* type_name) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(datatype, type));
   if (type_name == nullptr) return failure(MPI_ERR_ARG, "type_name is null");
   // A longer name is cut: the standard lets a library keep what fits.
   type->set_name(std::string(type_name, strnlen(type_name, MPI_MAX_OBJECT_NAME - 1)));
@@ -93,7 +94,7 @@ int type_set_name(MPI_Datatype datatype, const char* type_name) {
 int type_commit(MPI_Datatype* datatype) {
   if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
   Datatype* type = nullptr;
-  if (const int code = find_datatype(*datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(*datatype, type));
   type->commit();
   return MPI_SUCCESS;
 }
@@ -101,11 +102,11 @@ int type_commit(MPI_Datatype* datatype) {
 int type_free(MPI_Datatype* datatype) {
   if (datatype == nullptr) return failure(MPI_ERR_ARG, "datatype is null");
   Datatype* type = nullptr;
-  if (const int code = find_datatype(*datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(*datatype, type));
   if (type->predefined() != nullptr)
     return failure(MPI_ERR_TYPE,
                    std::string(type->predefined()->name) + " is predefined and cannot be freed");
-  if (const int code = type->remove_handle(); code != MPI_SUCCESS) return code;
+  RMA_TRY(type->remove_handle());
   *datatype = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
@@ -123,8 +124,8 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
 // The standard wants MPI_DATATYPE_NULL for types that have no predefined pair.
 int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(value_type, type); code != MPI_SUCCESS) return code;
-  if (const int code = find_datatype(index_type, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(value_type, type));
+  RMA_TRY(find_datatype(index_type, type));
   if (pair_type == nullptr) return failure(MPI_ERR_ARG, "pair_type is null");
   struct KnownPair {
     MPI_Datatype value;

@@ -7,6 +7,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatype_construction.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -20,7 +21,7 @@ int make_datatype(TypeLayout layout, TypeContents contents, MPI_Datatype* newtyp
 }
 
 int find_old_type(MPI_Datatype handle, MPI_Datatype* newtype, Datatype*& type) {
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (newtype != nullptr) return MPI_SUCCESS;
   static_cast<void>(failure(MPI_ERR_ARG, "newtype is null"));
   return MPI_ERR_ARG;  // a constant, as in find_datatype()
@@ -79,18 +80,18 @@ int make_blocks(MPI_Count count, const LengthOf& length_of, const Displaced& dis
 /// Checks the arrays that the indexed types have.
 template <class Displaced>
 int check_blocks(MPI_Count count, const Counts& lengths, const Displaced& displacements) {
-  if (const int code = check_count(count); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_count(count));
   if (count > 0 && (lengths.is_null() || displacements.is_null()))
     return failure(MPI_ERR_ARG, "an array is null");
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    if (const int code = check_block_length(lengths[i]); code != MPI_SUCCESS) return code;
+    RMA_TRY(check_block_length(lengths[i]));
   }
   return MPI_SUCCESS;
 }
 
 template <class Displaced>
 int check_equal_blocks(MPI_Count count, MPI_Count length, const Displaced& displacements) {
-  if (const int code = check_count(count); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_count(count));
   if (count > 0 && displacements.is_null()) return failure(MPI_ERR_ARG, "array_of_displacements is null");
   return check_block_length(length);
 }
@@ -99,8 +100,8 @@ int check_equal_blocks(MPI_Count count, MPI_Count length, const Displaced& displ
 
 int type_contiguous(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_count(count); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_count(count));
   TypeContents contents(MPI_COMBINER_CONTIGUOUS, form);
   contents.add_count(count).add_type(*type);
   return make_datatype(type->layout().repeated(count, type->bounds().extent), std::move(contents), newtype);
@@ -122,9 +123,9 @@ int make_vector(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Count u
 int type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                 MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_count(count); code != MPI_SUCCESS) return code;
-  if (const int code = check_block_length(blocklength); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_count(count));
+  RMA_TRY(check_block_length(blocklength));
   TypeContents contents(MPI_COMBINER_VECTOR, form);
   contents.add_count(count).add_count(blocklength).add_count(stride).add_type(*type);
   return make_vector(count, blocklength, stride, type->bounds().extent, *type, std::move(contents), newtype);
@@ -133,9 +134,9 @@ int type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Da
 int type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                         MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_count(count); code != MPI_SUCCESS) return code;
-  if (const int code = check_block_length(blocklength); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_count(count));
+  RMA_TRY(check_block_length(blocklength));
   TypeContents contents(MPI_COMBINER_HVECTOR, form);
   contents.add_count(count).add_count(blocklength).add_address(stride).add_type(*type);
   return make_vector(count, blocklength, stride, 1, *type, std::move(contents), newtype);
@@ -144,8 +145,8 @@ int type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride
 int type_indexed(MPI_Count count, Counts lengths, Counts displacements, MPI_Datatype oldtype,
                  MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_blocks(count, lengths, displacements); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_blocks(count, lengths, displacements));
   TypeContents contents(MPI_COMBINER_INDEXED, form);
   contents.add_count(count).add_counts(lengths, count).add_counts(displacements, count).add_type(*type);
   return make_blocks(
@@ -156,8 +157,8 @@ int type_indexed(MPI_Count count, Counts lengths, Counts displacements, MPI_Data
 int type_create_hindexed(MPI_Count count, Counts lengths, Displacements displacements, MPI_Datatype oldtype,
                          MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_blocks(count, lengths, displacements); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_blocks(count, lengths, displacements));
   TypeContents contents(MPI_COMBINER_HINDEXED, form);
   contents.add_count(count).add_counts(lengths, count).add_addresses(displacements, count).add_type(*type);
   return make_blocks(
@@ -168,9 +169,8 @@ int type_create_hindexed(MPI_Count count, Counts lengths, Displacements displace
 int type_create_indexed_block(MPI_Count count, MPI_Count blocklength, Counts displacements,
                               MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_equal_blocks(count, blocklength, displacements); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_equal_blocks(count, blocklength, displacements));
   TypeContents contents(MPI_COMBINER_INDEXED_BLOCK, form);
   contents.add_count(count).add_count(blocklength).add_counts(displacements, count).add_type(*type);
   return make_blocks(
@@ -181,9 +181,8 @@ int type_create_indexed_block(MPI_Count count, MPI_Count blocklength, Counts dis
 int type_create_hindexed_block(MPI_Count count, MPI_Count blocklength, Displacements displacements,
                                MPI_Datatype oldtype, MPI_Datatype* newtype, Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
-  if (const int code = check_equal_blocks(count, blocklength, displacements); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
+  RMA_TRY(check_equal_blocks(count, blocklength, displacements));
   TypeContents contents(MPI_COMBINER_HINDEXED_BLOCK, form);
   contents.add_count(count).add_count(blocklength).add_addresses(displacements, count).add_type(*type);
   return make_blocks(
@@ -193,7 +192,7 @@ int type_create_hindexed_block(MPI_Count count, MPI_Count blocklength, Displacem
 int type_create_struct(MPI_Count count, Counts lengths, Displacements displacements,
                        const MPI_Datatype types[], MPI_Datatype* newtype, Form form) {
   if (newtype == nullptr) return failure(MPI_ERR_ARG, "newtype is null");
-  if (const int code = check_blocks(count, lengths, displacements); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_blocks(count, lengths, displacements));
   if (count > 0 && types == nullptr) return failure(MPI_ERR_ARG, "array_of_types is null");
   TypeContents contents(MPI_COMBINER_STRUCT, form);
   contents.add_count(count).add_counts(lengths, count).add_addresses(displacements, count);
@@ -201,7 +200,7 @@ int type_create_struct(MPI_Count count, Counts lengths, Displacements displaceme
   parts.reserve(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     Datatype* type = nullptr;
-    if (const int code = find_datatype(types[i], type); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_datatype(types[i], type));
     contents.add_type(*type);
     if (lengths[i] == 0) continue;
     parts.push_back(type->layout().repeated(lengths[i], type->bounds().extent).moved(displacements[i]));
@@ -212,7 +211,7 @@ int type_create_struct(MPI_Count count, Counts lengths, Displacements displaceme
 int type_create_resized(MPI_Datatype oldtype, MPI_Count lower, MPI_Count extent, MPI_Datatype* newtype,
                         Form form) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
   TypeContents contents(MPI_COMBINER_RESIZED, form);
   contents.add_address(lower).add_address(extent).add_type(*type);
   return make_datatype(type->layout().resized(lower, extent), std::move(contents), newtype);
@@ -220,7 +219,7 @@ int type_create_resized(MPI_Datatype oldtype, MPI_Count lower, MPI_Count extent,
 
 int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
   Datatype* type = nullptr;
-  if (const int code = find_old_type(oldtype, newtype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_old_type(oldtype, newtype, type));
   TypeContents contents(MPI_COMBINER_DUP, Form::kPlain);
   contents.add_type(*type);
   auto* const copy = new Datatype(type->layout(), std::move(contents));

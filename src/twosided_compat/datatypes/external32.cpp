@@ -12,6 +12,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -111,7 +112,7 @@ int find_external(const char* representation, MPI_Count count, MPI_Datatype hand
   if (std::string_view(representation) != "external32")
     return failure(MPI_ERR_UNSUPPORTED_DATAREP, "the only representation is external32");
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (!type->is_committed()) return failure(MPI_ERR_TYPE, "the datatype is not committed");
   if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the count is {}", count));
   external.map = type->layout().elements().repeated(count, type->bounds().extent);
@@ -159,9 +160,8 @@ bool convert_all(const TypeMap& map, const void* buffer, std::byte* packed, cons
 int pack_external(const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype,
                   void* outbuf, MPI_Count outsize, MPI_Count* position) {
   External external;
-  if (const int code = find_external(datarep, incount, datatype, external); code != MPI_SUCCESS) return code;
-  if (const int code = check_external(external, inbuf, outbuf, outsize, position); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_external(datarep, incount, datatype, external));
+  RMA_TRY(check_external(external, inbuf, outbuf, outsize, position));
   const PredefinedType* narrow = nullptr;
   const bool fits = convert_all(external.map, inbuf, static_cast<std::byte*>(outbuf) + *position,
                                 [&narrow](const PredefinedType& type, std::byte* here, std::byte* there) {
@@ -182,9 +182,8 @@ int pack_external(const char* datarep, const void* inbuf, MPI_Count incount, MPI
 int unpack_external(const char* datarep, const void* inbuf, MPI_Count insize, MPI_Count* position,
                     void* outbuf, MPI_Count outcount, MPI_Datatype datatype) {
   External external;
-  if (const int code = find_external(datarep, outcount, datatype, external); code != MPI_SUCCESS) return code;
-  if (const int code = check_external(external, outbuf, inbuf, insize, position); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_external(datarep, outcount, datatype, external));
+  RMA_TRY(check_external(external, outbuf, inbuf, insize, position));
   auto* const packed = static_cast<std::byte*>(const_cast<void*>(inbuf)) + *position;
   static_cast<void>(convert_all(external.map, outbuf, packed,
                                 [](const PredefinedType& type, std::byte* here, const std::byte* there) {
@@ -198,7 +197,7 @@ int unpack_external(const char* datarep, const void* inbuf, MPI_Count insize, MP
 int pack_external_size(const char* datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count* size) {
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   External external;
-  if (const int code = find_external(datarep, incount, datatype, external); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_external(datarep, incount, datatype, external));
   *size = external.bytes;
   return MPI_SUCCESS;
 }

@@ -12,6 +12,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/errors.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 /// choose the same handle, and nobody frees it (MPI 4.1, section 19.1.9).
 int choose(int combiner, const std::vector<int>& arguments, MPI_Datatype base, MPI_Datatype* newtype) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(base, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(base, type));
   static std::mutex lock;
   // Never destroyed, because the program's own destructors may still make calls.
   static auto* const kChosen = new std::map<std::pair<int, std::vector<int>>, Datatype*>;

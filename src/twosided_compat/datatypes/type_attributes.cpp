@@ -3,6 +3,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/attributes.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -15,20 +16,20 @@ int type_free_keyval(int* keyval) { return free_key<MPI_Datatype>(keyval); }
 
 int type_set_attr(MPI_Datatype handle, int keyval, void* value) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   return type->attributes.set(handle, keyval, value);
 }
 
 int type_get_attr(MPI_Datatype handle, int keyval, void* value, int* flag) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
   return type->attributes.get(keyval, value, flag);
 }
 
 int type_delete_attr(MPI_Datatype handle, int keyval) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   return type->attributes.remove(handle, keyval);
 }
 

@@ -7,6 +7,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/errors.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -88,7 +89,7 @@ void store_all(To* to, const std::vector<From>& from) {
 int store_contents(MPI_Datatype handle, const ArgumentCounts& room, int integers[], MPI_Aint addresses[],
                    MPI_Count large_counts[], MPI_Datatype types[]) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   const TypeContents* const contents = type->contents();
   if (contents == nullptr) return failure(MPI_ERR_TYPE, "a predefined datatype has no contents");
   const ArgumentCounts needed = argument_counts(*type);
@@ -115,7 +116,7 @@ int store_contents(MPI_Datatype handle, const ArgumentCounts& room, int integers
 
 int type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (integers == nullptr || addresses == nullptr || types == nullptr || combiner == nullptr)
     return failure(MPI_ERR_ARG, "the place of a result is null");
   const ArgumentCounts counts = argument_counts(*type);
@@ -130,7 +131,7 @@ int type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, int* t
 int type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
                         MPI_Count* large_counts, MPI_Count* types, int* combiner) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (integers == nullptr || addresses == nullptr || large_counts == nullptr || types == nullptr ||
       combiner == nullptr) {
     return failure(MPI_ERR_ARG, "the place of a result is null");
@@ -148,7 +149,7 @@ int type_get_contents(MPI_Datatype handle, int max_integers, int max_addresses, 
                       int array_of_integers[], MPI_Aint array_of_addresses[],
                       MPI_Datatype array_of_datatypes[]) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (argument_counts(*type).large_counts != 0) return made_large();
   const ArgumentCounts room = {.integers = max_integers, .addresses = max_addresses, .types = max_datatypes};
   return store_contents(handle, room, array_of_integers, array_of_addresses, nullptr, array_of_datatypes);
@@ -159,7 +160,7 @@ int type_get_contents_c(MPI_Datatype handle, MPI_Count max_integers, MPI_Count m
                         MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
                         MPI_Datatype array_of_datatypes[]) {
   Datatype* type = nullptr;
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   if (array_of_large_counts == nullptr && argument_counts(*type).large_counts != 0)
     return failure(MPI_ERR_ARG, "array_of_large_counts is null");
   const ArgumentCounts room = {.integers = max_integers,

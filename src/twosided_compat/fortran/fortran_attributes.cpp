@@ -7,6 +7,7 @@
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/windows/window.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -24,7 +25,7 @@ MPI_Aint predefined_in_fortran(int keyval, void* seen_by_c) {
 template <class Found, class Find, class Get, class Handle>
 int get_attribute(Find find, Get get, Handle handle, int keyval, MPI_Aint* value, int* flag) {
   Found* found = nullptr;
-  if (const int code = find(handle, found); code != MPI_SUCCESS) return code;
+  RMA_TRY(find(handle, found));
   if (!is_predefined_key(keyval)) return found->attributes.get_in_fortran(keyval, value, flag);
   void* seen_by_c = nullptr;
   const int code = get(handle, keyval, &seen_by_c, flag);
@@ -49,7 +50,7 @@ extern "C" {
   int rma_mpi_fortran_##kind##_set_attr(Handle object, int keyval, const AttributeValue& value) {           \
     return invoke<WhileRunning>("MPI_" #Kind "_set_attr", owner, [&] {                                      \
       Found* found = nullptr;                                                                               \
-      if (const int code = find(object, found); code != MPI_SUCCESS) return code;                           \
+      RMA_TRY(find(object, found));                                                                         \
       return found->attributes.set(object, keyval, value);                                                  \
     });                                                                                                     \
   }                                                                                                         \

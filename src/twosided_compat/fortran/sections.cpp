@@ -6,6 +6,7 @@
 
 #include "twosided_compat/fortran/handles.hpp"
 #include "twosided_compat/fortran/sentinels.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi_fortran {
 
@@ -105,8 +106,8 @@ int describe(const Section& section, MPI_Count count, MPI_Datatype element, MPI_
   MPI_Count lower = 0;
   MPI_Count extent = 0;
   MPI_Count size = 0;
-  if (const int code = PMPI_Type_get_extent_c(element, &lower, &extent); code != MPI_SUCCESS) return code;
-  if (const int code = PMPI_Type_size_c(element, &size); code != MPI_SUCCESS) return code;
+  RMA_TRY(PMPI_Type_get_extent_c(element, &lower, &extent));
+  RMA_TRY(PMPI_Type_size_c(element, &size));
   const auto bytes = static_cast<MPI_Count>(section.element_bytes());
   // An element of the array holds whole elements of the datatype, which have no holes.
   if (lower != 0 || size != extent || size == 0 || bytes % size != 0) return MPI_ERR_TYPE;

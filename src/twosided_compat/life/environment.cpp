@@ -18,6 +18,7 @@
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/phase.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -82,7 +83,7 @@ int begin(int level) {
   if (phase.load(std::memory_order_relaxed) != Phase::kBefore) {
     return failure(MPI_ERR_OTHER, "MPI can be initialized once in a process");
   }
-  if (const int code = enter(); code != MPI_SUCCESS) return code;
+  RMA_TRY(enter());
   thread_level = level;
   main_thread = std::this_thread::get_id();
   phase.store(Phase::kRunning, std::memory_order_release);
@@ -113,7 +114,7 @@ int init_thread(int* /*argc*/, char*** /*argv*/, int required, int* provided) {
   if (provided == nullptr) return failure(MPI_ERR_ARG, "provided is null");
   if (!is_level(required))
     return failure(MPI_ERR_ARG, fmt::format("{} is no level of thread support", required));
-  if (const int code = begin(required); code != MPI_SUCCESS) return code;
+  RMA_TRY(begin(required));
   *provided = required;  // every level costs the same here
   return MPI_SUCCESS;
 }
@@ -124,10 +125,10 @@ int finalize() {
     return failure(MPI_ERR_OTHER, "MPI is not initialized, or another thread has finalized it");
   // The standard's hook for what a program wants to do at the end: these come before anything else.
   if (auto* const self = find<Communicator>(MPI_COMM_SELF); self != nullptr) {
-    if (const int code = self->attributes.remove_all(MPI_COMM_SELF); code != MPI_SUCCESS) return code;
+    RMA_TRY(self->attributes.remove_all(MPI_COMM_SELF));
   }
   if (users > 1) detach_buffers_of_session(kNoSession);
-  if (const int code = leave(); code != MPI_SUCCESS) return code;
+  RMA_TRY(leave());
   phase.store(Phase::kFinalized, std::memory_order_release);
   return MPI_SUCCESS;
 }

@@ -17,6 +17,7 @@
 #include "twosided_compat/messages/buffered_sends.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/objects/session.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -49,14 +50,14 @@ bool is_handler(MPI_Errhandler handler) {
 // Every level of thread support costs the same here, so a session has the level that it asks for.
 int session_init(MPI_Info info_handle, MPI_Errhandler handler, MPI_Session* made) {
   if (made == nullptr) return failure(MPI_ERR_ARG, "session is null");
-  if (const int code = check_hints(info_handle); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_hints(info_handle));
   if (!is_handler(handler)) return failure(MPI_ERR_ERRHANDLER, "the error handler is null or was freed");
   std::string level = kLevels.back();
   if (const Info* const info = find_info(info_handle); info != nullptr) {
     const std::string asked = info->get(kThreadLevel).value_or(level);
     if (std::find(kLevels.begin(), kLevels.end(), asked) != kLevels.end()) level = asked;
   }
-  if (const int code = enter_job(); code != MPI_SUCCESS) return code;
+  RMA_TRY(enter_job());
   *made = (new Session(handler, std::move(level)))->handle<MPI_Session>();
   return MPI_SUCCESS;
 }
@@ -64,9 +65,9 @@ int session_init(MPI_Info info_handle, MPI_Errhandler handler, MPI_Session* made
 int session_finalize(MPI_Session* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "session is null");
   Session* session = nullptr;
-  if (const int code = find_session(*handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(*handle, session));
   detach_buffers_of_session(session->number());
-  if (const int code = leave_job(); code != MPI_SUCCESS) return code;
+  RMA_TRY(leave_job());
   delete session;
   *handle = MPI_SESSION_NULL;
   return MPI_SUCCESS;
@@ -74,7 +75,7 @@ int session_finalize(MPI_Session* handle) {
 
 int session_get_info(MPI_Session handle, MPI_Info* used) {
   Session* session = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   if (used == nullptr) return failure(MPI_ERR_ARG, "info_used is null");
   auto* const info = new Info;
   info->set(kThreadLevel, session->thread_level());
@@ -84,7 +85,7 @@ int session_get_info(MPI_Session handle, MPI_Info* used) {
 
 int session_get_num_psets(MPI_Session handle, MPI_Info /*info*/, int* count) {
   Session* session = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   if (count == nullptr) return failure(MPI_ERR_ARG, "npset_names is null");
   *count = static_cast<int>(kProcessSets.size());
   return MPI_SUCCESS;
@@ -93,7 +94,7 @@ int session_get_num_psets(MPI_Session handle, MPI_Info /*info*/, int* count) {
 // A program that does not know the length passes 0 first, and gets the room that it needs.
 int session_get_nth_pset(MPI_Session handle, MPI_Info /*info*/, int n, int* length, char* name) {
   Session* session = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   if (n < 0 || n >= static_cast<int>(kProcessSets.size()))
     return failure(MPI_ERR_ARG, fmt::format("there is no process set {}", n));
   if (length == nullptr || *length < 0 || (*length > 0 && name == nullptr))
@@ -111,8 +112,8 @@ int session_get_nth_pset(MPI_Session handle, MPI_Info /*info*/, int n, int* leng
 int session_get_pset_info(MPI_Session handle, const char* name, MPI_Info* made) {
   Session* session = nullptr;
   const char* set = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
-  if (const int code = find_process_set(name, set); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
+  RMA_TRY(find_process_set(name, set));
   if (made == nullptr) return failure(MPI_ERR_ARG, "info is null");
   auto* const info = new Info;
   info->set("mpi_size", std::to_string(set == kWorldSet ? rma_size() : 1));
@@ -123,10 +124,10 @@ int session_get_pset_info(MPI_Session handle, const char* name, MPI_Info* made) 
 int group_from_session_pset(MPI_Session handle, const char* name, MPI_Group* made) {
   Session* session = nullptr;
   const char* set = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   if (made == nullptr) return failure(MPI_ERR_ARG, "newgroup is null");
   *made = MPI_GROUP_NULL;
-  if (const int code = find_process_set(name, set); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_process_set(name, set));
   std::vector<int> world = {rma_rank()};
   if (set == kWorldSet) {
     world.resize(static_cast<std::size_t>(rma_size()));

@@ -17,6 +17,7 @@
 #include "twosided_compat/messages/send_buffer.hpp"
 #include "twosided_compat/messages/sends.hpp"
 #include "twosided_compat/objects/session.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -158,8 +159,7 @@ void detach_all_buffers() {
 
 int bsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   Send send;
-  if (const int code = find_send(buf, count, datatype, dest, tag, comm, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(buf, count, datatype, dest, tag, comm, send));
   return send_buffered(send, dest, tag);
 }
 
@@ -167,7 +167,7 @@ int bsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int
 int ibsend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
            MPI_Request* made) {
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = bsend(buf, count, datatype, dest, tag, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(bsend(buf, count, datatype, dest, tag, comm));
   *made = sent_request->handle<MPI_Request>();
   return MPI_SUCCESS;
 }
@@ -176,8 +176,7 @@ int bsend_init(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest
                MPI_Request* made) {
   Send send;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_send(buf, count, datatype, dest, tag, comm, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(buf, count, datatype, dest, tag, comm, send));
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
   request->keep_datatype(datatype);
   request->active = false;
@@ -201,50 +200,50 @@ int buffer_iflush(MPI_Request* request) {
 
 int comm_attach_buffer(MPI_Comm handle, void* buffer, MPI_Count size) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   return attach(owner_of(*comm), buffer, size);
 }
 
 int comm_detach_buffer(MPI_Comm handle, void* buffer_addr, MPI_Count* size) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   return detach(owner_of(*comm), buffer_addr, size);
 }
 
 int comm_flush_buffer(MPI_Comm handle) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   return flush(owner_of(*comm));
 }
 
 int comm_iflush_buffer(MPI_Comm handle, MPI_Request* request) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
   return begin_flush(owner_of(*comm), *comm, request);
 }
 
 int session_attach_buffer(MPI_Session handle, void* buffer, MPI_Count size) {
   Session* session = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   return attach({.session = session->number()}, buffer, size);
 }
 
 int session_detach_buffer(MPI_Session handle, void* buffer_addr, MPI_Count* size) {
   Session* session = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   return detach({.session = session->number()}, buffer_addr, size);
 }
 
 int session_flush_buffer(MPI_Session handle) {
   Session* session = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   return flush({.session = session->number()});
 }
 
 int session_iflush_buffer(MPI_Session handle, MPI_Request* request) {
   Session* session = nullptr;
-  if (const int code = find_session(handle, session); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_session(handle, session));
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
   return begin_flush_without_comm({.session = session->number()}, request);
 }

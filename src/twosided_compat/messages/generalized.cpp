@@ -4,6 +4,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/completion.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -44,7 +45,7 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
 
 int grequest_complete(MPI_Request handle) {
   Request* request = nullptr;
-  if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(handle, request));
   if (request->generalized() == nullptr)
     return failure(MPI_ERR_REQUEST, "the request is not a generalized one");
   Request::Generalized& generalized = *request->generalized();

@@ -7,6 +7,7 @@
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/messages/sends.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -64,8 +65,7 @@ int isendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int d
               MPI_Request* request) {
   Send send;
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_send(out, out_count, out_type, dest, send_tag, comm, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(out, out_count, out_type, dest, send_tag, comm, send));
   return begin_exchange(
       send, dest, send_tag, false,
       {.address = in, .count = in_count, .type = in_type, .source = source, .tag = receive_tag}, request);
@@ -75,8 +75,7 @@ int isendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int des
                       int receive_tag, MPI_Comm comm, MPI_Request* request) {
   Send send;
   if (request == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_send(address, count, type, dest, send_tag, comm, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(address, count, type, dest, send_tag, comm, send));
   return begin_exchange(
       send, dest, send_tag, true,
       {.address = address, .count = count, .type = type, .source = source, .tag = receive_tag}, request);

@@ -6,6 +6,7 @@
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -31,8 +32,8 @@ class FoundMessage : public Object {
 int find_message(int source, int tag, MPI_Comm handle, int* found, MPI_Message* made, MPI_Status* status) {
   Communicator* comm = nullptr;
   if (made == nullptr) return failure(MPI_ERR_ARG, "message is null");
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(check_source(*comm, source, tag));
   if (source == MPI_PROC_NULL) {
     if (found != nullptr) *found = 1;
     *made = MPI_MESSAGE_NO_PROC;
@@ -79,8 +80,8 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 int mrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handle, MPI_Status* status) {
   Buffer buffer;
   std::unique_ptr<FoundMessage> message;
-  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
-  if (const int code = take(handle, message); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_buffer(address, count, type, buffer));
+  RMA_TRY(take(handle, message));
   if (message == nullptr) {
     describe_proc_null(status);
     return MPI_SUCCESS;
@@ -101,8 +102,8 @@ int imrecv(void* address, MPI_Count count, MPI_Datatype type, MPI_Message* handl
   Buffer buffer;
   std::unique_ptr<FoundMessage> message;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
-  if (const int code = take(handle, message); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_buffer(address, count, type, buffer));
+  RMA_TRY(take(handle, message));
   Communicator* const comm = message != nullptr ? &message->comm() : find<Communicator>(MPI_COMM_SELF);
   if (comm == nullptr) return failure(MPI_ERR_OTHER, "another thread has finalized MPI");
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);

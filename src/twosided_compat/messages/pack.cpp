@@ -6,6 +6,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/communicators/communicator.hpp"
 #include "twosided_compat/datatypes/buffer.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -29,9 +30,9 @@ int pack(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outb
          MPI_Count* position, MPI_Comm handle) {
   Communicator* comm = nullptr;
   Buffer buffer;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_buffer(inbuf, incount, datatype, buffer); code != MPI_SUCCESS) return code;
-  if (const int code = check_room(outbuf, outsize, position, buffer.bytes); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_buffer(inbuf, incount, datatype, buffer));
+  RMA_TRY(check_room(outbuf, outsize, position, buffer.bytes));
   pack(buffer, static_cast<std::byte*>(outbuf) + *position);
   *position += static_cast<MPI_Count>(buffer.bytes);
   return MPI_SUCCESS;
@@ -41,9 +42,9 @@ int unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbu
            MPI_Datatype datatype, MPI_Comm handle) {
   Communicator* comm = nullptr;
   Buffer buffer;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_buffer(outbuf, outcount, datatype, buffer); code != MPI_SUCCESS) return code;
-  if (const int code = check_room(inbuf, insize, position, buffer.bytes); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_buffer(outbuf, outcount, datatype, buffer));
+  RMA_TRY(check_room(inbuf, insize, position, buffer.bytes));
   unpack(static_cast<const std::byte*>(inbuf) + *position, buffer.bytes, buffer);
   *position += static_cast<MPI_Count>(buffer.bytes);
   return MPI_SUCCESS;
@@ -52,8 +53,8 @@ int unpack(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbu
 int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm handle, MPI_Count* size) {
   Communicator* comm = nullptr;
   Datatype* type = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_datatype(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_datatype(datatype, type));
   if (size == nullptr) return failure(MPI_ERR_ARG, "size is null");
   if (incount < 0 || __builtin_mul_overflow(incount, type->size(), size))
     return failure(MPI_ERR_COUNT, fmt::format("the count is {}", incount));

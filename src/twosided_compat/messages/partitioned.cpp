@@ -8,6 +8,7 @@
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/info.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -34,7 +35,7 @@ Channel channel_of(int tag, int order) {
 }
 
 int find_partitioned(MPI_Request handle, bool sends, Request*& request) {
-  if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(handle, request));
   if (request->partitioned() == nullptr || request->partitioned()->is_send() != sends)
     return failure(MPI_ERR_REQUEST,
                    sends ? "the request is no partitioned send" : "the request is no partitioned receive");
@@ -146,11 +147,11 @@ int psend_init(const void* address, int partitions, MPI_Count count, MPI_Datatyp
   Communicator* comm = nullptr;
   MPI_Count total = 0;
   MPI_Request transfer = MPI_REQUEST_NULL;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(check_hints(info));
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = count_elements(partitions, count, total); code != MPI_SUCCESS) return code;
-  if (const int code = check_destination(*comm, dest, tag); code != MPI_SUCCESS) return code;
+  RMA_TRY(count_elements(partitions, count, total));
+  RMA_TRY(check_destination(*comm, dest, tag));
   const Channel channel = channel_of(tag, comm->count_partitioned(dest, tag, true));
   if (const int code =
           send_init(address, total, type, dest, channel.tag, comm->carrier(channel.traffic), &transfer);
@@ -167,12 +168,12 @@ int precv_init(void* address, int partitions, MPI_Count count, MPI_Datatype type
   Communicator* comm = nullptr;
   MPI_Count total = 0;
   MPI_Request transfer = MPI_REQUEST_NULL;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(check_hints(info));
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = count_elements(partitions, count, total); code != MPI_SUCCESS) return code;
+  RMA_TRY(count_elements(partitions, count, total));
   // A source and tag as a destination has them: wildcards are not allowed.
-  if (const int code = check_destination(*comm, source, tag); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_destination(*comm, source, tag));
   const Channel channel = channel_of(tag, comm->count_partitioned(source, tag, false));
   if (const int code =
           recv_init(address, total, type, source, channel.tag, comm->carrier(channel.traffic), &transfer);
@@ -188,17 +189,17 @@ int pready(int partition, MPI_Request handle) { return pready_range(partition, p
 
 int pready_range(int low, int high, MPI_Request handle) {
   Request* request = nullptr;
-  if (const int code = find_partitioned(handle, true, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_partitioned(handle, true, request));
   return make_ready(*request, low, high);
 }
 
 int pready_list(int length, const int partitions[], MPI_Request handle) {
   Request* request = nullptr;
-  if (const int code = find_partitioned(handle, true, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_partitioned(handle, true, request));
   if (length < 0 || (length > 0 && partitions == nullptr))
     return failure(MPI_ERR_ARG, "length is negative, or the list of partitions is null");
   for (int i = 0; i < length; ++i) {
-    if (const int code = make_ready(*request, partitions[i], partitions[i]); code != MPI_SUCCESS) return code;
+    RMA_TRY(make_ready(*request, partitions[i], partitions[i]));
   }
   return MPI_SUCCESS;
 }
@@ -210,7 +211,7 @@ int parrived(MPI_Request handle, int partition, int* flag) {
     *flag = 1;  // as for a request that is not active (MPI 4.1, section 4.2.2)
     return MPI_SUCCESS;
   }
-  if (const int code = find_partitioned(handle, false, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_partitioned(handle, false, request));
   if (partition < 0 || partition >= request->partitioned()->partitions())
     return failure(MPI_ERR_ARG, fmt::format("there is no partition {}", partition));
   // A request that is not active has no partition to wait for.

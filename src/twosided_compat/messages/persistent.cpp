@@ -3,6 +3,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/messages/sends.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -11,8 +12,7 @@ int make_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type
               MPI_Comm handle, MPI_Request* made) {
   Send send;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(address, count, type, dest, tag, handle, send));
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
   request->keep_datatype(type);
   request->active = false;
@@ -45,9 +45,9 @@ int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int
   Communicator* comm = nullptr;
   Buffer buffer;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
-  if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_buffer(address, count, type, buffer));
+  RMA_TRY(check_source(*comm, source, tag));
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   request->keep_datatype(type);
   request->active = false;
@@ -61,7 +61,7 @@ int recv_init(void* address, MPI_Count count, MPI_Datatype type, int source, int
 int start(MPI_Request* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
   Request* request = nullptr;
-  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(*handle, request));
   if (!request->is_persistent()) return failure(MPI_ERR_REQUEST, "the request is not persistent");
   if (request->active) return failure(MPI_ERR_REQUEST, "the request was started and not waited for");
   request->cancelled = false;
@@ -73,7 +73,7 @@ int start(MPI_Request* handle) {
 int startall(int count, MPI_Request* handles) {
   if (count < 0) return failure(MPI_ERR_COUNT, "count is negative");
   for (int i = 0; i < count; ++i) {
-    if (const int code = start(handles + i); code != MPI_SUCCESS) return code;
+    RMA_TRY(start(handles + i));
   }
   return MPI_SUCCESS;
 }

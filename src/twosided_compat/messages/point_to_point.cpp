@@ -9,6 +9,7 @@
 #include "twosided_compat/messages/sends.hpp"
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -24,8 +25,7 @@ namespace {
 int blocking_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
                   MPI_Comm handle) {
   Send send;
-  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(address, count, type, dest, tag, handle, send));
   if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
   return checked(send_and_wait(mode, send.buffer, peer_of(*send.comm, dest, tag)));
 }
@@ -45,10 +45,8 @@ struct Wanted {
 };
 
 int find_wanted(int source, int tag, MPI_Comm handle, Wanted& wanted) {
-  if (const int code = find_communicator(handle, wanted.comm); code != MPI_SUCCESS) [[unlikely]]
-    return code;
-  if (const int code = check_source(*wanted.comm, source, tag); code != MPI_SUCCESS) [[unlikely]]
-    return code;
+  RMA_TRY(find_communicator(handle, wanted.comm));
+  RMA_TRY(check_source(*wanted.comm, source, tag));
   wanted.source = source < 0 ? RMA_ANY_SOURCE : wanted.comm->world_rank(source);
   wanted.tag = tag == MPI_ANY_TAG ? RMA_ANY_TAG : tag;
   return MPI_SUCCESS;
@@ -90,7 +88,7 @@ namespace {
 /// Does begin_send() for a buffer that is not contiguous.
 int begin_noncontiguous_send(Mode mode, const Send& send, int dest, int tag, MPI_Request* made) {
   auto request = std::make_unique<Request>(Request::Type::kSend, *send.comm);
-  if (const int code = start_send(mode, send, dest, tag, *request); code != MPI_SUCCESS) return code;
+  RMA_TRY(start_send(mode, send, dest, tag, *request));
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }
@@ -101,13 +99,12 @@ int begin_send(Mode mode, const void* address, MPI_Count count, MPI_Datatype typ
                MPI_Comm handle, MPI_Request* made) {
   Send send;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_send(address, count, type, dest, tag, handle, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(address, count, type, dest, tag, handle, send));
   if (!send.buffer.is_contiguous()) [[unlikely]]
     return begin_noncontiguous_send(mode, send, dest, tag, made);
   rma_request_t pending = RMA_REQUEST_COMPLETE;
   if (dest != MPI_PROC_NULL) {
-    if (const int code = issue(mode, send, dest, tag, pending); code != MPI_SUCCESS) return code;
+    RMA_TRY(issue(mode, send, dest, tag, pending));
   }
   if (pending == RMA_REQUEST_COMPLETE) {
     *made = sent_request->handle<MPI_Request>();
@@ -130,13 +127,13 @@ int begin_receive(void* address, MPI_Count count, MPI_Datatype type, int source,
   Communicator* comm = nullptr;
   Buffer buffer;
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
-  if (const int code = check_source(*comm, source, tag); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
+  RMA_TRY(find_buffer(address, count, type, buffer));
+  RMA_TRY(check_source(*comm, source, tag));
   auto request = std::make_unique<Request>(Request::Type::kReceive, *comm);
   if (!buffer.is_contiguous()) [[unlikely]]
     request->keep_datatype(type);
-  if (const int code = start_receive(buffer, source, tag, *comm, *request); code != MPI_SUCCESS) return code;
+  RMA_TRY(start_receive(buffer, source, tag, *comm, *request));
   *made = request.release()->handle<MPI_Request>();
   return MPI_SUCCESS;
 }
@@ -173,8 +170,8 @@ int recv(void* address, MPI_Count count, MPI_Datatype type, int source, int tag,
          MPI_Status* status) {
   Wanted wanted;
   Buffer buffer;
-  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
-  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_wanted(source, tag, handle, wanted));
+  RMA_TRY(find_buffer(address, count, type, buffer));
   if (source == MPI_PROC_NULL) {
     describe_proc_null(status);
     return MPI_SUCCESS;
@@ -193,7 +190,7 @@ int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag
 
 int probe(int source, int tag, MPI_Comm handle, MPI_Status* status) {
   Wanted wanted;
-  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_wanted(source, tag, handle, wanted));
   if (source == MPI_PROC_NULL) {
     describe_proc_null(status);
     return MPI_SUCCESS;
@@ -207,7 +204,7 @@ int probe(int source, int tag, MPI_Comm handle, MPI_Status* status) {
 int iprobe(int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status) {
   Wanted wanted;
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
-  if (const int code = find_wanted(source, tag, handle, wanted); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_wanted(source, tag, handle, wanted));
   if (source == MPI_PROC_NULL) {
     *flag = 1;
     describe_proc_null(status);
@@ -241,8 +238,7 @@ int sendrecv(const void* out, MPI_Count out_count, MPI_Datatype out_type, int de
 int sendrecv_replace(void* address, MPI_Count count, MPI_Datatype type, int dest, int send_tag, int source,
                      int receive_tag, MPI_Comm handle, MPI_Status* status) {
   Send send;
-  if (const int code = find_send(address, count, type, dest, send_tag, handle, send); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_send(address, count, type, dest, send_tag, handle, send));
   const auto copy = std::make_unique_for_overwrite<std::byte[]>(send.buffer.bytes);
   pack(send.buffer, copy.get());
   return sendrecv(copy.get(), static_cast<MPI_Count>(send.buffer.bytes), MPI_PACKED, dest, send_tag, address,

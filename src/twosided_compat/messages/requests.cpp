@@ -17,6 +17,7 @@
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/polled_wait.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -188,8 +189,8 @@ int wait(MPI_Request* handle, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   Request* request = nullptr;
-  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
-  if (const int code = wait_for(*request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(*handle, request));
+  RMA_TRY(wait_for(*request));
   return consume(*handle, *request, status);
 }
 
@@ -201,7 +202,7 @@ int test(MPI_Request* handle, int* flag, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   Request* request = nullptr;
-  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(*handle, request));
   *flag = poll(*request) ? 1 : 0;
   return *flag != 0 ? consume(*handle, *request, status) : MPI_SUCCESS;
 }
@@ -214,7 +215,7 @@ int request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   Request* request = nullptr;
-  if (const int code = find_request(handle, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(handle, request));
   *flag = poll(*request) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
   if (request->active) return describe_ended(*request, status);
@@ -225,7 +226,7 @@ int request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
 int request_free(MPI_Request* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
   Request* request = nullptr;
-  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(*handle, request));
   *handle = MPI_REQUEST_NULL;
   if (request == sent_request) return MPI_SUCCESS;
   if (request->generalized() != nullptr) return release_generalized(*request);
@@ -250,7 +251,7 @@ void wait_for_freed_requests() {
 int cancel(MPI_Request* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "request is null");
   Request* request = nullptr;
-  if (const int code = find_request(*handle, request); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_request(*handle, request));
   if (request->generalized() != nullptr) return cancel_generalized(*request);
   if (request->ended || !request->active) return MPI_SUCCESS;
   if (Partitioned* const partitioned = request->partitioned(); partitioned != nullptr)

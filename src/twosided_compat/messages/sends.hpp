@@ -4,6 +4,7 @@
 #include "twosided_compat/datatypes/noncontiguous.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/messages/transfer.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -18,10 +19,8 @@ struct Send {
 /// Checks the arguments of a send.
 [[nodiscard]] inline int find_send(const void* address, MPI_Count count, MPI_Datatype type, int dest, int tag,
                                    MPI_Comm handle, Send& send) {
-  if (const int code = find_communicator(handle, send.comm); code != MPI_SUCCESS) [[unlikely]]
-    return code;
-  if (const int code = find_buffer(address, count, type, send.buffer); code != MPI_SUCCESS) [[unlikely]]
-    return code;
+  RMA_TRY(find_communicator(handle, send.comm));
+  RMA_TRY(find_buffer(address, count, type, send.buffer));
   return check_destination(*send.comm, dest, tag);
 }
 

@@ -9,6 +9,7 @@
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/polled_wait.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -19,7 +20,7 @@ int check_list(int count, const MPI_Request* handles) {
   for (int i = 0; i < count; ++i) {
     Request* request = nullptr;
     if (handles[i] == MPI_REQUEST_NULL) continue;
-    if (const int code = find_request(handles[i], request); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_request(handles[i], request));
   }
   return MPI_SUCCESS;
 }
@@ -119,7 +120,7 @@ int wait_for_any(int count, const MPI_Request* handles) {
 }  // namespace
 
 int waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   int result = MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
     Request* const request = found_request(handles[i]);
@@ -128,7 +129,7 @@ int waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
       continue;
     }
     if (request != nullptr && !request->ended && request->active) {
-      if (const int code = wait_for(*request); code != MPI_SUCCESS) return code;
+      RMA_TRY(wait_for(*request));
     }
     consume_one(handles[i], request, at(statuses, i), result);
   }
@@ -137,7 +138,7 @@ int waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
 
 int request_get_status_all(int count, const MPI_Request* handles, int* flag, MPI_Status* statuses) {
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   *flag = all_ended(count, handles) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
   for (int i = 0; i < count; ++i) describe_one(active(handles[i]), at(statuses, i));
@@ -146,7 +147,7 @@ int request_get_status_all(int count, const MPI_Request* handles, int* flag, MPI
 
 int testall(int count, MPI_Request* handles, int* flag, MPI_Status* statuses) {
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   *flag = all_ended(count, handles) ? 1 : 0;
   int result = MPI_SUCCESS;
   if (*flag == 0) return result;
@@ -156,7 +157,7 @@ int testall(int count, MPI_Request* handles, int* flag, MPI_Status* statuses) {
 
 int waitany(int count, MPI_Request* handles, int* index, MPI_Status* status) {
   if (index == nullptr) return failure(MPI_ERR_ARG, "index is null");
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   *index = wait_for_any(count, handles);
   if (*index < 0) {
     *index = MPI_UNDEFINED;
@@ -168,7 +169,7 @@ int waitany(int count, MPI_Request* handles, int* index, MPI_Status* status) {
 
 int testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
   if (index == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "index or flag is null");
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   bool any = false;
   *index = find_ended(count, handles, any);
   *flag = *index >= 0 || !any ? 1 : 0;
@@ -180,7 +181,7 @@ int testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Status* 
 
 int request_get_status_any(int count, const MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
   if (index == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "index or flag is null");
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   bool any = false;
   const int found = find_ended(count, handles, any);
   *index = found >= 0 ? found : MPI_UNDEFINED;
@@ -213,7 +214,7 @@ int waitsome(int count, MPI_Request* handles, int* found, int* indices, MPI_Stat
   if (found == nullptr || (count > 0 && indices == nullptr)) {
     return failure(MPI_ERR_ARG, "outcount or array_of_indices is null");
   }
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   const int first = wait_for_any(count, handles);
   if (first < 0) {
     *found = MPI_UNDEFINED;
@@ -226,7 +227,7 @@ int testsome(int count, MPI_Request* handles, int* found, int* indices, MPI_Stat
   if (found == nullptr || (count > 0 && indices == nullptr)) {
     return failure(MPI_ERR_ARG, "outcount or array_of_indices is null");
   }
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   if (std::ranges::none_of(std::span(handles, static_cast<std::size_t>(count)), active)) {
     *found = MPI_UNDEFINED;
     return MPI_SUCCESS;
@@ -239,7 +240,7 @@ int request_get_status_some(int count, const MPI_Request* handles, int* found, i
   if (found == nullptr || (count > 0 && indices == nullptr)) {
     return failure(MPI_ERR_ARG, "outcount or array_of_indices is null");
   }
-  if (const int code = check_list(count, handles); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_list(count, handles));
   bool any = false;
   *found = 0;
   for (int i = 0; i < count; ++i) {

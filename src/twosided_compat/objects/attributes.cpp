@@ -16,6 +16,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/error_codes.hpp"
 #include "twosided_compat/objects/errors.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -176,7 +177,7 @@ int AttributesOf<Handle>::set(Handle object, int keyval, const AttributeValue& v
   const std::optional<Key> key = key_of<Handle>(keyval);
   if (!key || key->freed) return bad_key(keyval);
   if (AttributeValue* const there = find(keyval); there != nullptr) {
-    if (const int code = delete_value(*key, object, keyval, *there); code != MPI_SUCCESS) return code;
+    RMA_TRY(delete_value(*key, object, keyval, *there));
     *find(keyval) = value;
     return MPI_SUCCESS;
   }
@@ -208,7 +209,7 @@ int AttributesOf<Handle>::remove(Handle object, int keyval) {
   const std::optional<Key> key = key_of<Handle>(keyval);
   AttributeValue* const value = find(keyval);
   if (!key || value == nullptr) return bad_key(keyval);
-  if (const int code = delete_value(*key, object, keyval, *value); code != MPI_SUCCESS) return code;
+  RMA_TRY(delete_value(*key, object, keyval, *value));
   std::erase_if(all_, [&](const Attribute& one) { return one.keyval == keyval; });
   count_use(keyval, -1);
   return MPI_SUCCESS;
@@ -217,7 +218,7 @@ int AttributesOf<Handle>::remove(Handle object, int keyval) {
 template <class Handle>
 int AttributesOf<Handle>::remove_all(Handle object) {
   while (!all_.empty()) {
-    if (const int code = remove(object, all_.back().keyval); code != MPI_SUCCESS) return code;
+    RMA_TRY(remove(object, all_.back().keyval));
   }
   return MPI_SUCCESS;
 }
@@ -232,8 +233,7 @@ int AttributesOf<Handle>::copy_from(AttributesOf& parent, Handle object) {
     if (value == nullptr || !key) continue;
     AttributeValue copy;
     int copied = 0;
-    if (const int code = copy_value(*key, object, keyval, *value, copy, copied); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(copy_value(*key, object, keyval, *value, copy, copied));
     if (copied == 0) continue;
     all_.push_back({.keyval = keyval, .value = copy});
     count_use(keyval, 1);

@@ -8,6 +8,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/errors.hpp"
 #include "twosided_compat/objects/info.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -70,7 +71,7 @@ int info_set(MPI_Info info, const char* key, const char* value) {
   if (info == MPI_INFO_ENV) return failure(MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
   Info* const found = find_info(info);
   if (found == nullptr) return no_info();
-  if (const int code = check_key(key); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_key(key));
   if (value == nullptr) return failure(MPI_ERR_INFO_VALUE, "the value is null");
   const std::size_t length = std::strlen(value);
   if (length >= MPI_MAX_INFO_VAL) {
@@ -85,14 +86,14 @@ int info_delete(MPI_Info info, const char* key) {
   if (info == MPI_INFO_ENV) return failure(MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
   Info* const found = find_info(info);
   if (found == nullptr) return no_info();
-  if (const int code = check_key(key); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_key(key));
   return found->remove(key) ? MPI_SUCCESS : failure(MPI_ERR_INFO_NOKEY, fmt::format("the key is '{}'", key));
 }
 
 // The deprecated form: `valuelen` does not count the null, and the program provides room for it.
 int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag) {
   const Info* const found = find_info(info);
-  if (const int code = check_question(found, key, flag); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_question(found, key, flag));
   if (valuelen < 0) return failure(MPI_ERR_ARG, fmt::format("valuelen is {}", valuelen));
   if (value == nullptr) return failure(MPI_ERR_ARG, "value is null");
   const std::optional<std::string> text = found->get(key);
@@ -103,7 +104,7 @@ int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* fla
 
 int info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag) {
   const Info* const found = find_info(info);
-  if (const int code = check_question(found, key, flag); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_question(found, key, flag));
   if (valuelen == nullptr) return failure(MPI_ERR_ARG, "valuelen is null");
   const std::optional<std::string> text = found->get(key);
   *flag = text ? 1 : 0;
@@ -114,7 +115,7 @@ int info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag) 
 // `buflen` counts the null, here and in what it returns. With 0 the call only returns the length.
 int info_get_string(MPI_Info info, const char* key, int* buflen, char* value, int* flag) {
   const Info* const found = find_info(info);
-  if (const int code = check_question(found, key, flag); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_question(found, key, flag));
   if (buflen == nullptr) return failure(MPI_ERR_ARG, "buflen is null");
   if (*buflen < 0) return failure(MPI_ERR_ARG, fmt::format("*buflen is {}", *buflen));
   if (*buflen > 0 && value == nullptr) return failure(MPI_ERR_ARG, "value is null");

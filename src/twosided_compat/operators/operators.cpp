@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "twosided_compat/objects/errors.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -83,7 +84,7 @@ int Reduction::find(MPI_Op op, MPI_Datatype datatype, Reduction& reduction) {
 int reduce(MPI_Op op, MPI_Datatype datatype, const void* in, void* inout, MPI_Count count) {
   if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the count is {}", count));
   Reduction reduction;
-  if (const int code = Reduction::find(op, datatype, reduction); code != MPI_SUCCESS) return code;
+  RMA_TRY(Reduction::find(op, datatype, reduction));
   reduction(in, inout, count);
   return MPI_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "rma/variables.h"
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/tool/tool.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -66,8 +67,7 @@ int t_cvar_handle_alloc(int index, void* /*object*/, MPI_T_cvar_handle* handle, 
     if (!is_setting(index)) return MPI_T_ERR_INVALID_INDEX;
     if (handle == nullptr || count == nullptr) return MPI_T_ERR_INVALID;
     ControlValue value;
-    if (const int code = read_setting(static_cast<std::size_t>(index), value); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(read_setting(static_cast<std::size_t>(index), value));
     *count = value.is_number ? 1 : static_cast<int>(value.text.size()) + 1;
     all.controls.emplace(all.last + 1, std::move(value));
     *handle = reinterpret_cast<MPI_T_cvar_handle>(++all.last);

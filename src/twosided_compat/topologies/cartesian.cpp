@@ -9,6 +9,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/topologies/topology.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -63,9 +64,9 @@ int cart_create(MPI_Comm handle, int count, const int dims[], const int periods[
                 MPI_Comm* made) {
   Communicator* comm = nullptr;
   int size = 0;
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "comm_cart is null");
-  if (const int code = check_grid(count, dims, periods, comm->size(), size); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_grid(count, dims, periods, comm->size(), size));
   return make_with_topology(*comm, size, Topology::of(grid_of(count, dims, periods)), made);
 }
 
@@ -73,9 +74,9 @@ int cart_create(MPI_Comm handle, int count, const int dims[], const int periods[
 int cart_map(MPI_Comm handle, int count, const int dims[], const int periods[], int* rank) {
   Communicator* comm = nullptr;
   int size = 0;
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
   if (rank == nullptr) return failure(MPI_ERR_ARG, "newrank is null");
-  if (const int code = check_grid(count, dims, periods, comm->size(), size); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_grid(count, dims, periods, comm->size(), size));
   *rank = comm->rank() < size ? comm->rank() : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
@@ -83,7 +84,7 @@ int cart_map(MPI_Comm handle, int count, const int dims[], const int periods[], 
 int cartdim_get(MPI_Comm handle, int* count) {
   Communicator* comm = nullptr;
   const Cartesian* grid = nullptr;
-  if (const int code = find_topology(handle, comm, grid); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, grid));
   if (count == nullptr) return failure(MPI_ERR_ARG, "ndims is null");
   *count = static_cast<int>(grid->dims.size());
   return MPI_SUCCESS;
@@ -92,16 +93,16 @@ int cartdim_get(MPI_Comm handle, int* count) {
 int cart_get(MPI_Comm handle, int room, int dims[], int periods[], int coords[]) {
   Communicator* comm = nullptr;
   const Cartesian* grid = nullptr;
-  if (const int code = find_topology(handle, comm, grid); code != MPI_SUCCESS) return code;
-  if (const int code = copy_out(grid->dims, room, dims); code != MPI_SUCCESS) return code;
-  if (const int code = copy_out(grid->periods, room, periods); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, grid));
+  RMA_TRY(copy_out(grid->dims, room, dims));
+  RMA_TRY(copy_out(grid->periods, room, periods));
   return copy_out(grid->coordinates(comm->rank()), room, coords);
 }
 
 int cart_rank(MPI_Comm handle, const int coords[], int* rank) {
   Communicator* comm = nullptr;
   const Cartesian* grid = nullptr;
-  if (const int code = find_topology(handle, comm, grid); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, grid));
   if (rank == nullptr || (coords == nullptr && !grid->dims.empty()))
     return failure(MPI_ERR_ARG, "coords or rank is null");
   const int found = grid->rank_at({coords, coords + grid->dims.size()});
@@ -114,15 +115,15 @@ int cart_rank(MPI_Comm handle, const int coords[], int* rank) {
 int cart_coords(MPI_Comm handle, int rank, int room, int coords[]) {
   Communicator* comm = nullptr;
   const Cartesian* grid = nullptr;
-  if (const int code = find_topology(handle, comm, grid); code != MPI_SUCCESS) return code;
-  if (const int code = check_member(*comm, rank); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, grid));
+  RMA_TRY(check_member(*comm, rank));
   return copy_out(grid->coordinates(rank), room, coords);
 }
 
 int cart_shift(MPI_Comm handle, int direction, int displacement, int* source, int* destination) {
   Communicator* comm = nullptr;
   const Cartesian* grid = nullptr;
-  if (const int code = find_topology(handle, comm, grid); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, grid));
   if (source == nullptr || destination == nullptr)
     return failure(MPI_ERR_ARG, "rank_source or rank_dest is null");
   const auto count = static_cast<int>(grid->dims.size());
@@ -139,7 +140,7 @@ int cart_shift(MPI_Comm handle, int direction, int displacement, int* source, in
 int cart_sub(MPI_Comm handle, const int remain[], MPI_Comm* made) {
   Communicator* comm = nullptr;
   const Cartesian* grid = nullptr;
-  if (const int code = find_topology(handle, comm, grid); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, grid));
   if (made == nullptr || (remain == nullptr && !grid->dims.empty()))
     return failure(MPI_ERR_ARG, "remain_dims or newcomm is null");
   Cartesian part;
@@ -159,7 +160,7 @@ int cart_sub(MPI_Comm handle, const int remain[], MPI_Comm* made) {
     if (std::ranges::all_of(dropped, [&](std::size_t i) { return place[i] == own[i]; }))
       ranks.push_back(rank);
   }
-  if (const int code = make_communicator(*comm, ranks, made); code != MPI_SUCCESS) return code;
+  RMA_TRY(make_communicator(*comm, ranks, made));
   find<Communicator>(*made)->topology = Topology::of(std::move(part));
   return MPI_SUCCESS;
 }

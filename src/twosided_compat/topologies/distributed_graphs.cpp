@@ -10,6 +10,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/info.hpp"
 #include "twosided_compat/topologies/topology.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -102,9 +103,9 @@ int dist_graph_create_adjacent(MPI_Comm handle, int indegree, const int sources[
                                MPI_Info info, int /*reorder*/, MPI_Comm* made) {
   Communicator* comm = nullptr;
   DistributedGraph graph;
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "comm_dist_graph is null");
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_hints(info));
   if (const int code = find_neighbors_of(indegree, sources, source_weights, comm->size(), graph.sources,
                                          graph.source_weights);
       code != MPI_SUCCESS) {
@@ -125,14 +126,13 @@ int dist_graph_create(MPI_Comm handle, int n, const int sources[], const int deg
                       const int destinations[], const int weights[], MPI_Info info, int /*reorder*/,
                       MPI_Comm* made) {
   Communicator* comm = nullptr;
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "comm_dist_graph is null");
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_hints(info));
   std::vector<std::vector<Edge>> to(static_cast<std::size_t>(comm->size()));
   std::vector<Edge> edges;
-  if (const int code = collect_edges(n, sources, degrees, destinations, weights, to); code != MPI_SUCCESS)
-    return code;
-  if (const int code = exchange_edges(handle, to, edges); code != MPI_SUCCESS) return code;
+  RMA_TRY(collect_edges(n, sources, degrees, destinations, weights, to));
+  RMA_TRY(exchange_edges(handle, to, edges));
   DistributedGraph graph;
   graph.weighted = weights != MPI_UNWEIGHTED;
   for (const Edge& edge : edges) {
@@ -151,7 +151,7 @@ int dist_graph_create(MPI_Comm handle, int n, const int sources[], const int deg
 int dist_graph_neighbors_count(MPI_Comm handle, int* indegree, int* outdegree, int* weighted) {
   Communicator* comm = nullptr;
   const DistributedGraph* graph = nullptr;
-  if (const int code = find_topology(handle, comm, graph); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, graph));
   if (indegree == nullptr || outdegree == nullptr || weighted == nullptr)
     return failure(MPI_ERR_ARG, "indegree, outdegree or weighted is null");
   *indegree = static_cast<int>(graph->sources.size());
@@ -164,14 +164,12 @@ int dist_graph_neighbors(MPI_Comm handle, int in_room, int sources[], int source
                          int destinations[], int destination_weights[]) {
   Communicator* comm = nullptr;
   const DistributedGraph* graph = nullptr;
-  if (const int code = find_topology(handle, comm, graph); code != MPI_SUCCESS) return code;
-  if (const int code = copy_out(graph->sources, in_room, sources); code != MPI_SUCCESS) return code;
-  if (const int code = copy_out(graph->destinations, out_room, destinations); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_topology(handle, comm, graph));
+  RMA_TRY(copy_out(graph->sources, in_room, sources));
+  RMA_TRY(copy_out(graph->destinations, out_room, destinations));
   // A program that wants no weights passes MPI_UNWEIGHTED. A graph without weights changes no array.
   if (source_weights != MPI_UNWEIGHTED) {
-    if (const int code = copy_out(graph->source_weights, in_room, source_weights); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(copy_out(graph->source_weights, in_room, source_weights));
   }
   if (destination_weights == MPI_UNWEIGHTED) return MPI_SUCCESS;
   return copy_out(graph->destination_weights, out_room, destination_weights);

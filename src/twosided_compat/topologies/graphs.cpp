@@ -6,6 +6,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/topologies/topology.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -18,9 +19,9 @@ std::vector<int> Graph::neighbors(int rank) const {
 int graph_create(MPI_Comm handle, int nodes, const int index[], const int edges[], int /*reorder*/,
                  MPI_Comm* made) {
   Communicator* comm = nullptr;
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "comm_graph is null");
-  if (const int code = check_graph(nodes, index, edges, comm->size()); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_graph(nodes, index, edges, comm->size()));
   Graph graph;
   if (nodes != 0) graph = {.index = {index, index + nodes}, .edges = {edges, edges + index[nodes - 1]}};
   return make_with_topology(*comm, nodes, Topology::of(std::move(graph)), made);
@@ -29,9 +30,9 @@ int graph_create(MPI_Comm handle, int nodes, const int index[], const int edges[
 // The rank that graph_create() gives the process.
 int graph_map(MPI_Comm handle, int nodes, const int index[], const int edges[], int* rank) {
   Communicator* comm = nullptr;
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
   if (rank == nullptr) return failure(MPI_ERR_ARG, "newrank is null");
-  if (const int code = check_graph(nodes, index, edges, comm->size()); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_graph(nodes, index, edges, comm->size()));
   *rank = comm->rank() < nodes ? comm->rank() : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
@@ -39,7 +40,7 @@ int graph_map(MPI_Comm handle, int nodes, const int index[], const int edges[], 
 int graphdims_get(MPI_Comm handle, int* nodes, int* edges) {
   Communicator* comm = nullptr;
   const Graph* graph = nullptr;
-  if (const int code = find_topology(handle, comm, graph); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, graph));
   if (nodes == nullptr || edges == nullptr) return failure(MPI_ERR_ARG, "nnodes or nedges is null");
   *nodes = static_cast<int>(graph->index.size());
   *edges = static_cast<int>(graph->edges.size());
@@ -49,8 +50,8 @@ int graphdims_get(MPI_Comm handle, int* nodes, int* edges) {
 int graph_get(MPI_Comm handle, int index_room, int edge_room, int index[], int edges[]) {
   Communicator* comm = nullptr;
   const Graph* graph = nullptr;
-  if (const int code = find_topology(handle, comm, graph); code != MPI_SUCCESS) return code;
-  if (const int code = copy_out(graph->index, index_room, index); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, graph));
+  RMA_TRY(copy_out(graph->index, index_room, index));
   return copy_out(graph->edges, edge_room, edges);
 }
 
@@ -59,7 +60,7 @@ namespace {
 int find_neighbors(MPI_Comm handle, int rank, std::vector<int>& neighbors) {
   Communicator* comm = nullptr;
   const Graph* graph = nullptr;
-  if (const int code = find_topology(handle, comm, graph); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_topology(handle, comm, graph));
   if (rank < 0 || rank >= comm->size())
     return failure(MPI_ERR_RANK,
                    fmt::format("rank {} is not in a graph of {} processes", rank, comm->size()));
@@ -71,7 +72,7 @@ int find_neighbors(MPI_Comm handle, int rank, std::vector<int>& neighbors) {
 
 int graph_neighbors_count(MPI_Comm comm, int rank, int* count) {
   std::vector<int> neighbors;
-  if (const int code = find_neighbors(comm, rank, neighbors); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighbors(comm, rank, neighbors));
   if (count == nullptr) return failure(MPI_ERR_ARG, "nneighbors is null");
   *count = static_cast<int>(neighbors.size());
   return MPI_SUCCESS;
@@ -79,7 +80,7 @@ int graph_neighbors_count(MPI_Comm comm, int rank, int* count) {
 
 int graph_neighbors(MPI_Comm comm, int rank, int room, int array[]) {
   std::vector<int> neighbors;
-  if (const int code = find_neighbors(comm, rank, neighbors); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighbors(comm, rank, neighbors));
   return copy_out(neighbors, room, array);
 }
 

@@ -1,6 +1,7 @@
 #include "twosided_compat/topologies/neighborhood.hpp"
 
 #include "twosided_compat/topologies/topology.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -18,7 +19,7 @@ Neighborhood neighborhood_of(const Cartesian& grid, int rank) {
 }  // namespace
 
 int find_neighborhood(MPI_Comm handle, Communicator*& comm, Neighborhood& all) {
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (comm->topology == nullptr) return failure(MPI_ERR_TOPOLOGY, "the communicator has no topology");
   const auto& shape = comm->topology->shape;
   if (const auto* const grid = std::get_if<Cartesian>(&shape)) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "twosided_compat/calls.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -20,7 +21,7 @@ int make_with_topology(const Communicator& parent, int size, std::shared_ptr<con
   if (parent.rank() >= size) return MPI_SUCCESS;
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
-  if (const int code = make_communicator(parent, ranks, made); code != MPI_SUCCESS) return code;
+  RMA_TRY(make_communicator(parent, ranks, made));
   find<Communicator>(*made)->topology = std::move(topology);
   return MPI_SUCCESS;
 }
@@ -68,7 +69,7 @@ int check_graph(int nodes, const int* index, const int* edges, int limit) {
 
 int topo_test(MPI_Comm handle, int* status) {
   Communicator* comm = nullptr;
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   if (status == nullptr) return failure(MPI_ERR_ARG, "status is null");
   if (comm->topology == nullptr) {
     *status = MPI_UNDEFINED;

@@ -7,6 +7,7 @@
 
 #include "mpi.h"
 #include "twosided_compat/communicators/communicator.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -54,7 +55,7 @@ struct Topology {
 /// Finds the communicator of a handle and its topology of one shape. MPI_ERR_COMM, MPI_ERR_TOPOLOGY.
 template <class Shape>
 [[nodiscard]] int find_topology(MPI_Comm handle, Communicator*& comm, const Shape*& shape) {
-  if (const int code = find_communicator(handle, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(handle, comm));
   shape = comm->topology != nullptr ? std::get_if<Shape>(&comm->topology->shape) : nullptr;
   if (shape == nullptr) return failure(MPI_ERR_TOPOLOGY, "the communicator has no topology of this kind");
   return MPI_SUCCESS;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "mpi.h"
+#include "util/try.hpp"
 
 // A fair lock of two kinds of holders, in words that processes share. The locks of windows are made of it
 // (window_locks.cpp).
@@ -73,8 +74,8 @@ int wait_until(Words& words, std::uint64_t FairLock::*word, const Ends& ends) {
   if (const int code = words.load(word, value); code != MPI_SUCCESS || ends(value)) return code;
   typename Words::Wait wait(words);
   while (!ends(value)) {
-    if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
-    if (const int code = words.load(word, value); code != MPI_SUCCESS) return code;
+    RMA_TRY(wait.pause());
+    RMA_TRY(words.load(word, value));
   }
   return MPI_SUCCESS;
 }
@@ -84,9 +85,9 @@ template <typename Words>
 int enter(Words& words, const Kind& kind) {
   while (true) {
     Word old = 0;
-    if (const int code = words.add(&FairLock::state, kind.one, old); code != MPI_SUCCESS) return code;
+    RMA_TRY(words.add(&FairLock::state, kind.one, old));
     if ((old & kind.excluding) == 0) return MPI_SUCCESS;
-    if (const int code = words.add(&FairLock::state, minus(kind.one), old); code != MPI_SUCCESS) return code;
+    RMA_TRY(words.add(&FairLock::state, minus(kind.one), old));
     const int code =
         wait_until(words, &FairLock::state, [&](Word value) { return (value & kind.excluding) == 0; });
     if (code != MPI_SUCCESS) return code;
@@ -97,7 +98,7 @@ int enter(Words& words, const Kind& kind) {
 template <typename Words>
 int wait_for_turn(Words& words, Word ticket) {
   Word head = 0;
-  if (const int code = words.load(&FairLock::serving, head); code != MPI_SUCCESS) return code;
+  RMA_TRY(words.load(&FairLock::serving, head));
   while (head != ticket) {
     const Word before = head;
     const int code = wait_until(words, &FairLock::serving, [&](Word value) {
@@ -114,7 +115,7 @@ template <typename Words>
 int reopen(Words& words) {
   Word overtaken = 0;
   Word ignored = 0;
-  if (const int code = words.load(&FairLock::overtaken, overtaken); code != MPI_SUCCESS) return code;
+  RMA_TRY(words.load(&FairLock::overtaken, overtaken));
   return overtaken == 0 ? MPI_SUCCESS : words.add(&FairLock::overtaken, minus(overtaken), ignored);
 }
 
@@ -147,23 +148,22 @@ int enter_in_order(Words& words, const Kind& kind) {
 template <typename Words>
 int acquire(Words& words, const Kind& kind, bool holds_another) {
   Word old = 0;
-  if (const int code = words.add(&FairLock::state, kind.one, old); code != MPI_SUCCESS) return code;
+  RMA_TRY(words.add(&FairLock::state, kind.one, old));
   if ((old & (kind.excluding | kAllWaiting)) == 0) return MPI_SUCCESS;
   if ((old & kind.excluding) == 0) {
     Word before = 0;
-    if (const int code = words.add(&FairLock::overtaken, 1, before); code != MPI_SUCCESS) return code;
+    RMA_TRY(words.add(&FairLock::overtaken, 1, before));
     if (before < Words::kOvertakings) return MPI_SUCCESS;
   }
   if (!holds_another) {
-    if (const int code = words.add(&FairLock::state, kOneWaiting - kind.one, old); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(words.add(&FairLock::state, kOneWaiting - kind.one, old));
     return enter_in_order(words, kind);
   }
-  if (const int code = words.add(&FairLock::state, minus(kind.one), old); code != MPI_SUCCESS) return code;
+  RMA_TRY(words.add(&FairLock::state, minus(kind.one), old));
   typename Words::Wait wait(words);
   for (int pauses = 0; pauses < kPatience && (old & kAllWaiting) != 0; ++pauses) {
-    if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
-    if (const int code = words.load(&FairLock::state, old); code != MPI_SUCCESS) return code;
+    RMA_TRY(wait.pause());
+    RMA_TRY(words.load(&FairLock::state, old));
   }
   return enter(words, kind);
 }

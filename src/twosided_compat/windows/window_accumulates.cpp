@@ -7,6 +7,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/windows/window_accumulation.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -34,9 +35,7 @@ const Datatype* element_of(const Datatype& type) {
 
 /// Finds one buffer of the origin, and checks that its elements are of the type of the target's.
 int find_local(const Argument& argument, const Datatype& element, Buffer& buffer) {
-  if (const int code = find_buffer(argument.address, argument.count, argument.type, buffer);
-      code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_buffer(argument.address, argument.count, argument.type, buffer));
   const auto* const type = find<Datatype>(argument.type);
   const Datatype* const own = type != nullptr ? element_of(*type) : nullptr;
   if (own != nullptr && own->predefined() == element.predefined()) return MPI_SUCCESS;
@@ -53,10 +52,10 @@ int check_size(const Buffer& buffer, const Buffer& target) {
 int accumulate_with(const Argument& origin, const Argument* result, int rank, MPI_Aint disp, MPI_Count count,
                     MPI_Datatype type, MPI_Op op, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   Datatype* target_type = nullptr;
-  if (const int code = find_datatype(type, target_type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(type, target_type));
   if (count < 0) return failure(MPI_ERR_COUNT, fmt::format("the target's count is {}", count));
   // Nothing is combined, so every operation fits. mpi4py sums 0 bytes.
   if (count == 0 && origin.count == 0 && (result == nullptr || result->count == 0)) return MPI_SUCCESS;
@@ -72,22 +71,17 @@ int accumulate_with(const Argument& origin, const Argument* result, int rank, MP
     return code;
   }
   if (op != MPI_NO_OP) {
-    if (const int code = find_local(origin, *accumulation.element, accumulation.origin); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(find_local(origin, *accumulation.element, accumulation.origin));
   }
   if (result != nullptr) {
-    if (const int code = find_local(*result, *accumulation.element, accumulation.result); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(find_local(*result, *accumulation.element, accumulation.result));
   }
-  if (const int code = find_target(*win, rank, disp, count, type, accumulation.target); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_target(*win, rank, disp, count, type, accumulation.target));
   if (op != MPI_NO_OP) {
-    if (const int code = check_size(accumulation.origin, accumulation.target.buffer); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(check_size(accumulation.origin, accumulation.target.buffer));
   }
   if (result != nullptr) {
-    if (const int code = check_size(accumulation.result, accumulation.target.buffer); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(check_size(accumulation.result, accumulation.target.buffer));
   }
   return run(*win, accumulation);
 }

@@ -12,6 +12,7 @@
 #include "twosided_compat/operators/operators.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
 #include "twosided_compat/windows/window_words.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -173,8 +174,7 @@ int update_by_copies(const Accumulation& accumulation, const std::byte* operands
   const Bytes data = bytes_for(bytes);
   const bool replaces = accumulation.op == number::kReplace;
   if (accumulation.fetches || !replaces) {
-    if (const int code = move_all(Direction::kGet, data.get(), accumulation.target); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(move_all(Direction::kGet, data.get(), accumulation.target));
   }
   if (accumulation.fetches) unpack(data.get(), bytes, accumulation.result);
   if (accumulation.op == number::kNoOp) return MPI_SUCCESS;
@@ -194,7 +194,7 @@ int run_locked(const Window& win, const Accumulation& accumulation) {
                         is_aligned(target.buffer.data, alignment) &&
                         is_aligned(mapped(target, target.buffer.data), alignment);
   AccumulateLock lock(win, *target.part);
-  if (const int code = lock.acquire(); code != MPI_SUCCESS) return code;
+  RMA_TRY(lock.acquire());
   const int code = in_place ? update_in_place(accumulation, operands.data())
                             : update_by_copies(accumulation, operands.data());
   const int released = lock.release();
@@ -240,7 +240,7 @@ int run(Window& win, const Accumulation& accumulation) {
   // If there are both words and others, both ways to be atomic are taken.
   AccumulateLock lock(win, *accumulation.target.part);
   if (words == Words::kSome) {
-    if (const int code = lock.acquire(); code != MPI_SUCCESS) return code;
+    RMA_TRY(lock.acquire());
   }
   return type.size == sizeof(std::uint64_t) ? run_on_words<std::uint64_t>(accumulation)
                                             : run_on_words<std::uint32_t>(accumulation);
@@ -283,7 +283,7 @@ int AccumulateLock::acquire() {
       return MPI_SUCCESS;
     }
     do {
-      if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
+      RMA_TRY(wait.pause());
       if (const int code = checked(update_word<std::uint64_t>(RMA_FETCH, word_, 0, 0, before, rank_));
           code != MPI_SUCCESS) {
         return code;
@@ -308,7 +308,7 @@ int compare_and_swap_locked(const Window& win, const Target& target, const void*
   std::array<std::byte, kMost> seen = {};
   const std::size_t bytes = target.buffer.bytes;
   AccumulateLock lock(win, *target.part);
-  if (const int code = lock.acquire(); code != MPI_SUCCESS) return code;
+  RMA_TRY(lock.acquire());
   int code = move_all(Direction::kGet, seen.data(), target);
   if (code == MPI_SUCCESS && std::memcmp(seen.data(), compare, bytes) == 0) {
     std::array<std::byte, kMost> stored = {};

@@ -5,6 +5,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/object_names.hpp"
 #include "twosided_compat/windows/window.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -41,13 +42,13 @@ int win_free_keyval(int* keyval) { return free_key<MPI_Win>(keyval); }
 
 int win_set_attr(MPI_Win handle, int keyval, void* value) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   return win->attributes.set(handle, keyval, value);
 }
 
 int win_get_attr(MPI_Win handle, int keyval, void* value, int* flag) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (value == nullptr || flag == nullptr) return failure(MPI_ERR_ARG, "attribute_val or flag is null");
   bool found = false;
   void* const predefined = predefined_attribute(*win, keyval, found);
@@ -59,13 +60,13 @@ int win_get_attr(MPI_Win handle, int keyval, void* value, int* flag) {
 
 int win_delete_attr(MPI_Win handle, int keyval) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   return win->attributes.remove(handle, keyval);
 }
 
 int win_set_name(MPI_Win handle, const char* name) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (name == nullptr) return failure(MPI_ERR_ARG, "win_name is null");
   win->name.assign(name, strnlen(name, MPI_MAX_OBJECT_NAME - 1));
   return MPI_SUCCESS;
@@ -74,21 +75,21 @@ int win_set_name(MPI_Win handle, const char* name) {
 int win_get_name(MPI_Win handle, char* name, int* length) {
   if (handle == MPI_WIN_NULL) return give_name("MPI_WIN_NULL", name, length);
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   return give_name(win->name, name, length);
 }
 
 int win_set_info(MPI_Win handle, MPI_Info info) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
+  RMA_TRY(check_hints(info));
   take_hints(*win, info);
   return MPI_SUCCESS;
 }
 
 int win_get_info(MPI_Win handle, MPI_Info* used) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (used == nullptr) return failure(MPI_ERR_ARG, "info_used is null");
   *used = (new Info(win->hints))->handle<MPI_Info>();
   return MPI_SUCCESS;
@@ -96,7 +97,7 @@ int win_get_info(MPI_Win handle, MPI_Info* used) {
 
 int win_get_group(MPI_Win handle, MPI_Group* made) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (made == nullptr) return failure(MPI_ERR_ARG, "group is null");
   *made = (new Group(win->members(), win->session()))->handle<MPI_Group>();
   return MPI_SUCCESS;

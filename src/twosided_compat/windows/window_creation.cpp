@@ -11,6 +11,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -68,10 +69,9 @@ int give_up(Window& win, int code) {
 /// Makes a window without memory, and its control blocks.
 int make_window(Communicator& comm, int flavor, MPI_Info info, Window*& win) {
   rma_team_t parent = nullptr;
-  if (const int code = comm.find_team(parent); code != MPI_SUCCESS) return code;
+  RMA_TRY(comm.find_team(parent));
   rma_team_t team = nullptr;
-  if (const int code = checked(rma_team_split(parent, 0, comm.rank(), &team)); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(checked(rma_team_split(parent, 0, comm.rank(), &team)));
   win = new Window(comm, flavor, team);
   take_hints(*win, info);
   std::vector<void*> controls(static_cast<std::size_t>(win->size()));
@@ -104,9 +104,7 @@ int find_rank_elsewhere(const Members& members) {
 /// Tells the members this one's offer, and takes over theirs. Fails if one of them cannot take part.
 int exchange(Window& win, const Offer& mine) {
   std::vector<Offer> all(static_cast<std::size_t>(win.size()));
-  if (const int code = checked(rma_allgather(win.team(), all.data(), &mine, sizeof mine));
-      code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(checked(rma_allgather(win.team(), all.data(), &mine, sizeof mine)));
   // If the members have several hosts, each of them finds one that is not on its own.
   const bool on_one_host = find_rank_elsewhere(*win.members()) < 0;
   for (int member = 0; member < win.size(); ++member) {
@@ -187,8 +185,8 @@ int check_unit(MPI_Aint disp_unit) {
 
 int check_arguments(MPI_Comm handle, MPI_Info info, MPI_Aint size, MPI_Aint disp_unit, const MPI_Win* made,
                     Communicator*& comm) {
-  if (const int code = find_intracommunicator(handle, comm); code != MPI_SUCCESS) return code;
-  if (const int code = check_hints(info); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(handle, comm));
+  RMA_TRY(check_hints(info));
   if (made == nullptr) return failure(MPI_ERR_ARG, "win is null");
   if (size < 0) return failure(MPI_ERR_SIZE, fmt::format("the size is {}", size));
   return check_unit(disp_unit);
@@ -200,7 +198,7 @@ int make_allocated(Communicator& comm, int flavor, MPI_Aint size, MPI_Aint disp_
                    void* baseptr, MPI_Win* made, const Allocate& allocate) {
   if (baseptr == nullptr) return failure(MPI_ERR_ARG, "baseptr is null");
   Window* win = nullptr;
-  if (const int code = make_window(comm, flavor, info, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(make_window(comm, flavor, info, win));
   const Offer offer = {.bytes = static_cast<std::uint64_t>(size),
                        .unit = static_cast<std::uint64_t>(disp_unit)};
   if (const int code = exchange(*win, offer); code != MPI_SUCCESS) return give_up(*win, code);
@@ -216,11 +214,10 @@ int make_allocated(Communicator& comm, int flavor, MPI_Aint size, MPI_Aint disp_
 
 int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle, MPI_Win* made) {
   Communicator* comm = nullptr;
-  if (const int code = check_arguments(handle, info, size, disp_unit, made, comm); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(check_arguments(handle, info, size, disp_unit, made, comm));
   if (base == nullptr && size > 0) return failure(MPI_ERR_BASE, "base is null");
   Window* win = nullptr;
-  if (const int code = make_window(*comm, MPI_WIN_FLAVOR_CREATE, info, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(make_window(*comm, MPI_WIN_FLAVOR_CREATE, info, win));
   Offer offer = {.base = reinterpret_cast<std::uintptr_t>(base),
                  .bytes = static_cast<std::uint64_t>(size),
                  .unit = static_cast<std::uint64_t>(disp_unit)};
@@ -244,16 +241,14 @@ int win_create(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI
 int win_allocate(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle, void* baseptr,
                  MPI_Win* made) {
   Communicator* comm = nullptr;
-  if (const int code = check_arguments(handle, info, size, disp_unit, made, comm); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(check_arguments(handle, info, size, disp_unit, made, comm));
   return make_allocated(*comm, MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, baseptr, made, allocate_parts);
 }
 
 int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle, void* baseptr,
                         MPI_Win* made) {
   Communicator* comm = nullptr;
-  if (const int code = check_arguments(handle, info, size, disp_unit, made, comm); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(check_arguments(handle, info, size, disp_unit, made, comm));
   // If the members have several hosts, each of them finds one that is not on its own.
   if (const int rank = find_rank_elsewhere(*comm->members()); rank >= 0)
     return failure(MPI_ERR_RMA_SHARED, fmt::format("world rank {} does not share this host's memory", rank));
@@ -265,10 +260,9 @@ int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
 
 int win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win* made) {
   Communicator* comm = nullptr;
-  if (const int code = check_arguments(handle, info, 0, 1, made, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_arguments(handle, info, 0, 1, made, comm));
   Window* win = nullptr;
-  if (const int code = make_window(*comm, MPI_WIN_FLAVOR_DYNAMIC, info, win); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(make_window(*comm, MPI_WIN_FLAVOR_DYNAMIC, info, win));
   // Each address decides whether it is a word's.
   const Offer offer = {
       .bytes = std::numeric_limits<std::uintptr_t>::max(), .has_words = 0, .data = own_shared_data()};
@@ -281,11 +275,11 @@ int win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win* made) {
 int win_free(MPI_Win* handle) {
   if (handle == nullptr) return failure(MPI_ERR_ARG, "win is null");
   Window* win = nullptr;
-  if (const int code = find_window(*handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(*handle, win));
   const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
   if (win->locks != 0 || win->started || win->posted || (epoch != Epoch::kNone && epoch != Epoch::kFence))
     return failure(MPI_ERR_RMA_SYNC, "an epoch of the window is open");
-  if (const int code = win->attributes.remove_all(*handle); code != MPI_SUCCESS) return code;
+  RMA_TRY(win->attributes.remove_all(*handle));
   // Nobody frees memory that another member still accesses.
   const int met = checked(rma_barrier(win->team()));
   const int released = release(*win);

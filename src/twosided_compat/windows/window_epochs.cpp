@@ -12,6 +12,7 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -24,7 +25,7 @@ int check_assertion(int assertion, int allowed) {
 /// Finds the members of a window that a group consists of.
 int find_members(const Window& win, MPI_Group handle, std::vector<int>& members) {
   const Group* group = nullptr;
-  if (const int code = find_group(handle, group); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_group(handle, group));
   members.clear();
   for (const int rank : group->members->world_ranks()) {
     const int member = win.members()->rank_of(rank);
@@ -49,7 +50,7 @@ int wait_until_reached(const Window& win, const std::uint64_t* word, std::uint64
                        WindowWait::For what, int member) {
   WindowWait wait(win, what, member);
   while (!has_reached(word, value)) {
-    if (const int code = wait.pause(); code != MPI_SUCCESS) return code;
+    RMA_TRY(wait.pause());
   }
   return MPI_SUCCESS;
 }
@@ -84,9 +85,9 @@ int check_posted(const Window& win) {
 
 int win_fence(int assertion, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   constexpr int kAllowed = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
-  if (const int code = check_assertion(assertion, kAllowed); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_assertion(assertion, kAllowed));
   {
     const std::lock_guard guard(win->epochs);
     const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
@@ -102,14 +103,14 @@ int win_fence(int assertion, MPI_Win handle) {
 
 int win_start(MPI_Group group, int assertion, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
-  if (const int code = check_assertion(assertion, MPI_MODE_NOCHECK); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
+  RMA_TRY(check_assertion(assertion, MPI_MODE_NOCHECK));
   {
     const std::lock_guard guard(win->epochs);
     const Epoch epoch = win->epoch.load(std::memory_order_relaxed);
     if (win->started || win->locks != 0 || (epoch != Epoch::kNone && epoch != Epoch::kFence))
       return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
-    if (const int code = find_members(*win, group, win->targets); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_members(*win, group, win->targets));
     win->epoch.store(Epoch::kNone, std::memory_order_relaxed);  // that of a fence has not been used
     win->started = true;
   }
@@ -127,7 +128,7 @@ int win_start(MPI_Group group, int assertion, MPI_Win handle) {
 
 int win_complete(MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   const std::lock_guard guard(win->epochs);
   if (!win->started) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called");
   int code = MPI_SUCCESS;
@@ -146,12 +147,12 @@ int win_complete(MPI_Win handle) {
 
 int win_post(MPI_Group group, int assertion, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   constexpr int kAllowed = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
-  if (const int code = check_assertion(assertion, kAllowed); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_assertion(assertion, kAllowed));
   const std::lock_guard guard(win->epochs);
   if (win->posted) return failure(MPI_ERR_RMA_SYNC, "an exposure epoch of the window is open");
-  if (const int code = find_members(*win, group, win->origins); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_members(*win, group, win->origins));
   win->posted = true;
   int code = MPI_SUCCESS;
   // With MPI_MODE_NOCHECK no origin waits for the post: the program has made sure that it comes first.
@@ -166,8 +167,8 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
 
 int win_wait(MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
-  if (const int code = check_posted(*win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
+  RMA_TRY(check_posted(*win));
   // Without the lock: another thread may start and complete accesses meanwhile.
   int code = MPI_SUCCESS;
   for (const int origin : win->origins) {
@@ -183,9 +184,9 @@ int win_wait(MPI_Win handle) {
 
 int win_test(MPI_Win handle, int* flag) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (flag == nullptr) return failure(MPI_ERR_ARG, "flag is null");
-  if (const int code = check_posted(*win); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_posted(*win));
   *flag = 0;
   for (const int origin : win->origins) {
     if (!has_reached(win->complete_counter(win->rank(), origin), of(win->waited, origin) + 1)) {

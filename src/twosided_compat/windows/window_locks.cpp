@@ -20,6 +20,7 @@
 #include "twosided_compat/windows/window.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
 #include "twosided_compat/windows/window_words.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -67,8 +68,7 @@ class LockWords {
 
 int lock_exclusively(Window& win, int member, bool holds_another) {
   LockWords all(win, 0, WindowWait::For::kLockAll);
-  if (const int code = fair_lock::acquire(all, fair_lock::kGroupB, holds_another); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(fair_lock::acquire(all, fair_lock::kGroupB, holds_another));
   LockWords own(win, member, WindowWait::For::kLock);
   const int code = fair_lock::acquire(own, fair_lock::kExclusive, holds_another);
   if (code != MPI_SUCCESS) static_cast<void>(fair_lock::release(all, fair_lock::kGroupB));
@@ -120,7 +120,7 @@ bool all_locked(const Window& win) {
 
 /// Checks that a call which completes operations to `rank` is inside of a passive epoch.
 int check_passive(Window& win, int rank) {
-  if (const int code = check_member(win, rank); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_member(win, rank));
   const Access access = win.part(rank).access.load(std::memory_order_relaxed);
   if (all_locked(win) || (access != Access::kNone && access != Access::kStarted)) return MPI_SUCCESS;
   return failure(MPI_ERR_RMA_SYNC, fmt::format("rank {} is not locked", rank));
@@ -128,15 +128,15 @@ int check_passive(Window& win, int rank) {
 
 int flush(MPI_Win handle, int rank) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (const int code = check_passive(*win, rank); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_passive(*win, rank));
   return flush_part(win->part(rank));
 }
 
 int flush_all(MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   const std::lock_guard guard(win->epochs);
   if (!all_locked(*win) && win->locks == 0) return failure(MPI_ERR_RMA_SYNC, "no rank is locked");
   return checked(rma_fence_all());
@@ -146,12 +146,12 @@ int flush_all(MPI_Win handle) {
 
 int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
     return failure(MPI_ERR_LOCKTYPE, fmt::format("{} is no type of lock", lock_type));
-  if (const int code = check_assertion(assertion); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_assertion(assertion));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (const int code = check_member(*win, rank); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_member(*win, rank));
   WindowPart& part = win->part(rank);
   {
     const std::lock_guard guard(win->epochs);
@@ -177,9 +177,9 @@ int win_lock(int lock_type, int rank, int assertion, MPI_Win handle) {
 
 int win_unlock(int rank, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  if (const int code = check_member(*win, rank); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_member(*win, rank));
   WindowPart& part = win->part(rank);
   Access access = Access::kNone;
   {
@@ -198,8 +198,8 @@ int win_unlock(int rank, MPI_Win handle) {
 
 int win_lock_all(int assertion, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
-  if (const int code = check_assertion(assertion); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
+  RMA_TRY(check_assertion(assertion));
   const bool checks = (assertion & MPI_MODE_NOCHECK) == 0;
   const std::lock_guard guard(win->epochs);
   if (win->locks != 0 || all_locked(*win) || win->started)
@@ -219,7 +219,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
 
 int win_unlock_all(MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   const std::lock_guard guard(win->epochs);
   if (!all_locked(*win)) return failure(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called");
   const bool counted = win->epoch.load(std::memory_order_relaxed) == Epoch::kLockAll;
@@ -244,7 +244,7 @@ int win_flush_local_all(MPI_Win win) { return flush_all(win); }
 
 int win_sync(MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   // The window has one copy of its memory. The barrier orders the program's own loads and stores.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return MPI_SUCCESS;

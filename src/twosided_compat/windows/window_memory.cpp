@@ -5,12 +5,13 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
 
 int find_dynamic(MPI_Win handle, Window*& win) {
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   return win->is_dynamic() ? MPI_SUCCESS : failure(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
 }
 
@@ -26,7 +27,7 @@ int first_with_memory(Window& win) {
 
 int win_attach(MPI_Win handle, void* base, MPI_Aint size) {
   Window* win = nullptr;
-  if (const int code = find_dynamic(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_dynamic(handle, win));
   if (size < 0) return failure(MPI_ERR_SIZE, fmt::format("the size is {}", size));
   if (base == nullptr) return size == 0 ? MPI_SUCCESS : failure(MPI_ERR_BASE, "base is null");
   const std::lock_guard guard(win->attaching);
@@ -46,7 +47,7 @@ int win_attach(MPI_Win handle, void* base, MPI_Aint size) {
 
 int win_detach(MPI_Win handle, const void* base) {
   Window* win = nullptr;
-  if (const int code = find_dynamic(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_dynamic(handle, win));
   if (base == nullptr) return MPI_SUCCESS;
   const std::lock_guard guard(win->attaching);
   const auto found = win->attached.find(reinterpret_cast<std::uintptr_t>(base));
@@ -59,7 +60,7 @@ int win_detach(MPI_Win handle, const void* base) {
 
 int win_shared_query(MPI_Win handle, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   if (size == nullptr || disp_unit == nullptr || baseptr == nullptr)
     return failure(MPI_ERR_ARG, "size, disp_unit or baseptr is null");
   if (win->is_dynamic()) return failure(MPI_ERR_RMA_FLAVOR, "the window is dynamic");

@@ -8,13 +8,14 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window_accumulation.hpp"
 #include "twosided_compat/windows/window_words.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
 
 /// Finds a predefined type. MPI_ERR_TYPE.
 int find_element(MPI_Datatype handle, Datatype*& type) {
-  if (const int code = find_datatype(handle, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(handle, type));
   return type->predefined() != nullptr ? MPI_SUCCESS
                                        : failure(MPI_ERR_TYPE, "the datatype is not a predefined one");
 }
@@ -65,26 +66,21 @@ int check_operands(const void* origin, const void* result, bool reads) {
 int fetch_and_op_any(const void* origin, void* result, MPI_Datatype datatype, int rank, MPI_Aint disp,
                      MPI_Op op, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   Datatype* type = nullptr;
-  if (const int code = find_element(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_element(datatype, type));
   Accumulation accumulation;
   accumulation.op = bits(op);
   accumulation.element = type;
   accumulation.fetches = true;
-  if (const int code = find_accumulate_kernel(op, *type->predefined(), accumulation.kernel);
-      code != MPI_SUCCESS)
-    return code;
-  if (const int code = check_operands(origin, result, op != MPI_NO_OP); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_accumulate_kernel(op, *type->predefined(), accumulation.kernel));
+  RMA_TRY(check_operands(origin, result, op != MPI_NO_OP));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (op != MPI_NO_OP) {
-    if (const int code = find_buffer(origin, 1, datatype, accumulation.origin); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(find_buffer(origin, 1, datatype, accumulation.origin));
   }
-  if (const int code = find_buffer(result, 1, datatype, accumulation.result); code != MPI_SUCCESS)
-    return code;
-  if (const int code = find_target(*win, rank, disp, 1, datatype, accumulation.target); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_buffer(result, 1, datatype, accumulation.result));
+  RMA_TRY(find_target(*win, rank, disp, 1, datatype, accumulation.target));
   return run(*win, accumulation);
 }
 
@@ -117,16 +113,16 @@ int fetch_and_op(const void* origin, void* result, MPI_Datatype datatype, int ra
 int compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype datatype, int rank,
                      MPI_Aint disp, MPI_Win handle) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   Datatype* type = nullptr;
-  if (const int code = find_element(datatype, type); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_element(datatype, type));
   if (!is_comparable(*type->predefined()))
     return failure(MPI_ERR_TYPE, fmt::format("{} cannot be compared and swapped", type->predefined()->name));
-  if (const int code = check_operands(origin, result, true); code != MPI_SUCCESS) return code;
+  RMA_TRY(check_operands(origin, result, true));
   if (compare == nullptr) return failure(MPI_ERR_BUFFER, "an operand is null");
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   Target target;
-  if (const int code = find_target(*win, rank, disp, 1, datatype, target); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_target(*win, rank, disp, 1, datatype, target));
   if (words_in(target, *type->predefined()) != Words::kAll)
     return compare_and_swap_locked(*win, target, origin, compare, result);
   const auto swap = [&]<class Word>(Word /*kind*/) {

@@ -8,6 +8,7 @@
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window_layouts.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -62,13 +63,12 @@ struct UsualCase {
 int move(Direction direction, const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
          MPI_Aint disp, MPI_Count count, MPI_Datatype type, MPI_Win handle, rma_request_t* request) {
   Window* win = nullptr;
-  if (const int code = find_window(handle, win); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_window(handle, win));
   Buffer local;
-  if (const int code = find_buffer(origin, origin_count, origin_type, local); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_buffer(origin, origin_count, origin_type, local));
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   Target target;
-  if (const int code = find_target(*win, rank, disp, count, type, target); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_target(*win, rank, disp, count, type, target));
   const bool puts = direction == Direction::kPut;
   const std::size_t bytes = puts ? local.bytes : target.buffer.bytes;
   if (bytes > (puts ? target.buffer.bytes : local.bytes)) {

@@ -13,6 +13,7 @@
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/objects/polled_wait.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -110,7 +111,7 @@ int WindowWait::pause() {
     return MPI_SUCCESS;
   }
   if (watches_.empty()) watch_other_hosts();
-  if (const int code = find_lost(members_); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_lost(members_));
   make_progress();
   show();
   const auto nap = kFirstNap * (1 + (pauses_ - kYields) / 8);  // the nap grows with the time waited
