@@ -262,6 +262,28 @@ def entries(title, functions):
     return "\n".join(lines) + '\n}  // extern "C"\n'
 
 
+def collective_forms(chapters):
+    """The forms of each collective operation: blocking, nonblocking and persistent, with the same arguments. An operation
+    has a function of its name in CollectiveCall. Blocking neighbourhood collectives are written by hand."""
+    functions = {function.name: function for _, _, members in chapters for function in members}
+    persistent = [f for f in functions.values() if f.name.endswith("_init") and "MPI_Info" in (p.type for p in f.parameters)]
+    operations = [f.name.removesuffix("_init") for f in persistent if f.name.removesuffix("_init") in functions]
+    lines = ["// The forms of collective operations, by functions.txt.", "", '#include "twosided_compat/calls.hpp"',
+             '#include "twosided_compat/collectives/collective_forms.hpp"', "", "namespace rma::mpi {", ""]
+    for name in operations:
+        own = functions[name].parameters
+        arguments = ", ".join(p.name for p in own)
+        fill = f"[&](CollectiveCall& call) {{ return call.{name.lower()}({arguments}); }}"
+        forms = [(f"I{name.lower()}", "start_collective(request, ", ["MPI_Request* request"]),
+                 (f"{name}_init", "plan_collective(request, ", ["MPI_Info /*info*/", "MPI_Request* request"])]
+        if not name.startswith("Neighbor_"):
+            forms.insert(0, (name, "run_collective(", []))
+        for form, call, further in forms:
+            parameters = ", ".join([*(p.internal() for p in own), *further])
+            lines += [wrapped(f"int {form.lower()}({parameters}) {{"), wrapped(f"  return {call}{fill});"), "}"]
+    return "\n".join(lines) + "\n\n}  // namespace rma::mpi\n"
+
+
 def write(path, text):
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return
@@ -276,6 +298,7 @@ def main():
     write(headers / "mpi.h", header((source / "mpi.h.in").read_text(encoding="utf-8"), chapters, constants))
     write(output / "twosided_compat/calls.hpp", calls(chapters))
     write(output / "twosided_compat/numbers.hpp", numbers(constants))
+    write(output / "twosided_compat/collective_forms.cpp", collective_forms(chapters))
     for name, title, functions in chapters:
         write(output / f"entries/{name}.cpp", entries(title, functions))
 

@@ -1,4 +1,5 @@
 #include "twosided_compat/collectives/collective_arguments.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -7,7 +8,7 @@ namespace {
 /// Finds the distance of the elements of a type in a buffer. MPI_ERR_TYPE.
 int find_extent(MPI_Datatype type, MPI_Count& extent) {
   Datatype* object = nullptr;
-  if (const int code = find_datatype(type, object); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(type, object));
   extent = object->bounds().extent;
   return MPI_SUCCESS;
 }
@@ -30,7 +31,7 @@ int find_block(void* address, MPI_Count distance, MPI_Count count, MPI_Datatype 
 int Blocks::find(void* address, Counts counts, Displacements displacements, MPI_Datatype type, int members,
                  Blocks& blocks) {
   MPI_Count extent = 0;
-  if (const int code = find_extent(type, extent); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_extent(type, extent));
   if (counts.is_null()) return failure(MPI_ERR_ARG, "the array of counts is null");
   if (displacements.is_null()) return failure(MPI_ERR_ARG, "the array of displacements is null");
   blocks.blocks_.resize(static_cast<std::size_t>(members));
@@ -68,8 +69,8 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, cons
 int Blocks::find(void* address, MPI_Count count, MPI_Datatype type, Blocks& blocks) {
   Buffer first;
   MPI_Count extent = 0;
-  if (const int code = find_buffer(address, count, type, first); code != MPI_SUCCESS) return code;
-  if (const int code = find_extent(type, extent); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_buffer(address, count, type, first));
+  RMA_TRY(find_extent(type, extent));
   blocks.first_ = first;
   blocks.distance_ = count * extent;
   return MPI_SUCCESS;

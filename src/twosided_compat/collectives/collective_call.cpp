@@ -3,6 +3,7 @@
 #include "twosided_compat/collectives/collective_call.hpp"
 
 #include "twosided_compat/objects/library_failure.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -14,7 +15,7 @@ CollectiveCall::~CollectiveCall() {
 
 int CollectiveCall::run() {
   rma_team_t team = nullptr;
-  if (const int code = comm_->find_team(team); code != MPI_SUCCESS) return code;
+  RMA_TRY(comm_->find_team(team));
   staged_.load();
   const int code = checked(rma_collective_run(team, &collective_));
   if (code == MPI_SUCCESS) store_results();
@@ -23,14 +24,14 @@ int CollectiveCall::run() {
 
 int CollectiveCall::start(rma_request_t* request) {
   rma_team_t team = nullptr;
-  if (const int code = comm_->find_team(team); code != MPI_SUCCESS) return code;
+  RMA_TRY(comm_->find_team(team));
   staged_.load();
   return checked(rma_collective_nb(team, &collective_, request));
 }
 
 int CollectiveCall::plan() {
   rma_team_t team = nullptr;
-  if (const int code = comm_->find_team(team); code != MPI_SUCCESS) return code;
+  RMA_TRY(comm_->find_team(team));
   return checked(rma_collective_init(team, &collective_, &persistent_));
 }
 
@@ -40,7 +41,7 @@ int CollectiveCall::restart(rma_request_t* request) const {
 }
 
 int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm comm) {
-  if (const int code = find_communicator(comm, comm_); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_communicator(comm, comm_));
   collective_.kind = kind;
   collective_.name = name;
   if (comm_->is_inter()) {
@@ -52,7 +53,7 @@ int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm 
 }
 
 int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm comm, int root) {
-  if (const int code = find(kind, name, comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find(kind, name, comm));
   if (!comm_->is_inter()) {
     at_root_ = root == comm_->rank();
     collective_.root = root;
@@ -104,17 +105,17 @@ int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Dataty
   if (uneven) collective_.uneven = 1;
   Blocks all;
   if (gets) {
-    if (const int code = find_blocks(members, all); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_blocks(members, all));
   }
   Buffer mine;
   bool stays = false;
   if (gets && gives) {
-    if (const int code = find_in_place(out, stays); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_in_place(out, stays));
   }
   if (gives && !stays) {
-    if (const int code = find_buffer(out, out_count, out_type, mine); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_buffer(out, out_count, out_type, mine));
     if (gets && !comm_->is_inter()) {
-      if (const int code = check_distinct(mine, all.of(comm_->rank())); code != MPI_SUCCESS) return code;
+      RMA_TRY(check_distinct(mine, all.of(comm_->rank())));
     }
     staged_.stage(mine, false);
   }
@@ -137,14 +138,14 @@ int CollectiveCall::find_scatter(const FindBlocks& find_blocks, void* in, MPI_Co
   if (uneven) collective_.uneven = 1;
   Blocks all;
   if (at_root_) {
-    if (const int code = find_blocks(members, all); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_blocks(members, all));
   }
   Buffer mine;
   const bool stays = at_root_ && gets && in_place(in);
   if (gets && !stays) {
-    if (const int code = find_buffer(in, in_count, in_type, mine); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_buffer(in, in_count, in_type, mine));
     if (at_root_) {
-      if (const int code = check_distinct(all.of(comm_->rank()), mine); code != MPI_SUCCESS) return code;
+      RMA_TRY(check_distinct(all.of(comm_->rank()), mine));
     }
     staged_.stage(mine, true);
   }
@@ -166,15 +167,15 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
   if (uneven) collective_.uneven = 1;
   const bool array = collective_.uneven == 0;
   bool stays = false;
-  if (const int code = find_in_place(out_address, stays); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_in_place(out_address, stays));
   Blocks in;
-  if (const int code = find_in(members, in); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_in(members, in));
   Blocks out;
   if (!stays) {
-    if (const int code = find_out(members, out); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_out(members, out));
     if (!comm_->is_inter()) {
       const int rank = comm_->rank();
-      if (const int code = check_distinct(out.of(rank), in.of(rank)); code != MPI_SUCCESS) return code;
+      RMA_TRY(check_distinct(out.of(rank), in.of(rank)));
     }
     staged_.stage(out, members, array, false);
   }
@@ -196,10 +197,9 @@ int CollectiveCall::barrier(MPI_Comm comm) { return find(RMA_COLLECTIVE_BARRIER,
 
 int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   Buffer buffer;
-  if (const int code = find(RMA_COLLECTIVE_BROADCAST, "MPI_Bcast", comm, root); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_BROADCAST, "MPI_Bcast", comm, root));
   if (!takes_part_) return MPI_SUCCESS;
-  if (const int code = find_buffer(address, count, type, buffer); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_buffer(address, count, type, buffer));
   staged_.stage(buffer, !at_root_);
   collective_.dst = buffer.data;
   collective_.bytes = buffer.bytes;
@@ -208,8 +208,7 @@ int CollectiveCall::bcast(void* address, MPI_Count count, MPI_Datatype type, int
 
 int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                            MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_GATHER, "MPI_Gather", comm, root); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_GATHER, "MPI_Gather", comm, root));
   const auto blocks = [&](int /*members*/, Blocks& all) { return Blocks::find(in, in_count, in_type, all); };
   return find_gather(out, out_count, out_type, blocks, false, false);
 }
@@ -217,8 +216,7 @@ int CollectiveCall::gather(const void* out, MPI_Count out_count, MPI_Datatype ou
 int CollectiveCall::gatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                             Counts in_counts, Displacements displacements, MPI_Datatype in_type, int root,
                             MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_GATHER, "MPI_Gatherv", comm, root); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_GATHER, "MPI_Gatherv", comm, root));
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   };
@@ -227,8 +225,7 @@ int CollectiveCall::gatherv(const void* out, MPI_Count out_count, MPI_Datatype o
 
 int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                             MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCATTER, "MPI_Scatter", comm, root); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_SCATTER, "MPI_Scatter", comm, root));
   const auto blocks = [&](int /*members*/, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_count, out_type, all);
   };
@@ -238,8 +235,7 @@ int CollectiveCall::scatter(const void* out, MPI_Count out_count, MPI_Datatype o
 int CollectiveCall::scatterv(const void* out, Counts out_counts, Displacements displacements,
                              MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
                              int root, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_SCATTER, "MPI_Scatterv", comm, root); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_SCATTER, "MPI_Scatterv", comm, root));
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, displacements, out_type, members, all);
   };
@@ -248,8 +244,7 @@ int CollectiveCall::scatterv(const void* out, Counts out_counts, Displacements d
 
 int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                               MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgather", comm); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgather", comm));
   const auto blocks = [&](int /*members*/, Blocks& all) { return Blocks::find(in, in_count, in_type, all); };
   return find_gather(out, out_count, out_type, blocks, true, false);
 }
@@ -257,8 +252,7 @@ int CollectiveCall::allgather(const void* out, MPI_Count out_count, MPI_Datatype
 int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                Counts in_counts, Displacements displacements, MPI_Datatype in_type,
                                MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgatherv", comm); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_ALLGATHER, "MPI_Allgatherv", comm));
   const auto blocks = [&](int members, Blocks& all) {
     return Blocks::find(in, in_counts, displacements, in_type, members, all);
   };
@@ -267,7 +261,7 @@ int CollectiveCall::allgatherv(const void* out, MPI_Count out_count, MPI_Datatyp
 
 int CollectiveCall::alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                              MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoall", comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoall", comm));
   const auto from = [&](int /*members*/, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_count, out_type, all);
   };
@@ -278,7 +272,7 @@ int CollectiveCall::alltoall(const void* out, MPI_Count out_count, MPI_Datatype 
 int CollectiveCall::alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
                               MPI_Datatype out_type, void* in, Counts in_counts,
                               Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallv", comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallv", comm));
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_type, members, all);
   };
@@ -291,7 +285,7 @@ int CollectiveCall::alltoallv(const void* out, Counts out_counts, Displacements 
 int CollectiveCall::alltoallw(const void* out, Counts out_counts, Displacements out_displacements,
                               const MPI_Datatype out_types[], void* in, Counts in_counts,
                               Displacements in_displacements, const MPI_Datatype in_types[], MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallw", comm); code != MPI_SUCCESS) return code;
+  RMA_TRY(find(RMA_COLLECTIVE_ALLTOALL, "MPI_Alltoallw", comm));
   const auto from = [&](int members, Blocks& all) {
     return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_types, members, all);
   };

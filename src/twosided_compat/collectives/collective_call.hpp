@@ -10,6 +10,7 @@
 #include "twosided_compat/collectives/staged_buffers.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/operators/operators.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -144,13 +145,5 @@ class CollectiveCall final : public CollectiveOperation {
   Datatype* kept_type_ = nullptr;
   rma_persistent_t persistent_ = nullptr;
 };
-
-/// Executes a blocking call whose arguments `fill` finds.
-template <typename Fill>
-[[nodiscard]] int executed(const Fill& fill) {
-  CollectiveCall call;
-  if (const int code = fill(call); code != MPI_SUCCESS) return code;
-  return call.run();
-}
 
 }  // namespace rma::mpi

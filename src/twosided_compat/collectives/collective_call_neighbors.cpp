@@ -2,6 +2,7 @@
 
 #include "twosided_compat/collectives/collective_call.hpp"
 #include "twosided_compat/topologies/neighborhood.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -49,11 +50,10 @@ int CollectiveCall::find_exchange(const Neighborhood& all, const FindOut& find_o
   Blocks out;
   Blocks in;
   if (!all.destinations.empty()) {
-    if (const int code = find_out(static_cast<int>(all.destinations.size()), out); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(find_out(static_cast<int>(all.destinations.size()), out));
   }
   if (!all.sources.empty()) {
-    if (const int code = find_in(static_cast<int>(all.sources.size()), in); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_in(static_cast<int>(all.sources.size()), in));
   }
   keep_neighbors(all, out, in);
   return MPI_SUCCESS;
@@ -62,7 +62,7 @@ int CollectiveCall::find_exchange(const Neighborhood& all, const FindOut& find_o
 int CollectiveCall::neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                        MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors("MPI_Neighbor_allgather", comm, all); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighbors("MPI_Neighbor_allgather", comm, all));
   return find_exchange(
       all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
       [&](int /*blocks*/, Blocks& found) { return Blocks::find(in, in_count, in_type, found); });
@@ -72,7 +72,7 @@ int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MP
                                         Counts in_counts, Displacements in_displacements,
                                         MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors("MPI_Neighbor_allgatherv", comm, all); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighbors("MPI_Neighbor_allgatherv", comm, all));
   return find_exchange(
       all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
       [&](int blocks, Blocks& found) {
@@ -83,7 +83,7 @@ int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MP
 int CollectiveCall::neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors("MPI_Neighbor_alltoall", comm, all); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighbors("MPI_Neighbor_alltoall", comm, all));
   return find_exchange(
       all,
       [&](int /*blocks*/, Blocks& found) {
@@ -96,7 +96,7 @@ int CollectiveCall::neighbor_alltoallv(const void* out, Counts out_counts, Displ
                                        MPI_Datatype out_type, void* in, Counts in_counts,
                                        Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors("MPI_Neighbor_alltoallv", comm, all); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighbors("MPI_Neighbor_alltoallv", comm, all));
   return find_exchange(
       all,
       [&](int blocks, Blocks& found) {
@@ -112,7 +112,7 @@ int CollectiveCall::neighbor_alltoallw(const void* out, Counts out_counts, Displ
                                        Displacements in_displacements, const MPI_Datatype in_types[],
                                        MPI_Comm comm) {
   Neighborhood all;
-  if (const int code = find_neighbors("MPI_Neighbor_alltoallw", comm, all); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighbors("MPI_Neighbor_alltoallw", comm, all));
   return find_exchange(
       all,
       [&](int blocks, Blocks& found) {

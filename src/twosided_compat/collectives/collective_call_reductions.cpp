@@ -1,6 +1,7 @@
 // Collective calls that combine data, in librma's terms.
 
 #include "twosided_compat/collectives/collective_call.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 
@@ -11,18 +12,17 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
   const bool gives = !comm_->is_inter() || collective_.kind != RMA_COLLECTIVE_REDUCE || !at_root_;
   bool stays = !gives;
   if (gets_result && gives) {
-    if (const int code = find_in_place(out, stays); code != MPI_SUCCESS) return code;
+    RMA_TRY(find_in_place(out, stays));
   }
   Buffer mine;
   Datatype* object = nullptr;
   void* source = stays ? in : const_cast<void*>(out);
-  if (const int code = find_buffer(source, count, type, mine); code != MPI_SUCCESS) return code;
-  if (const int code = find_datatype(type, object); code != MPI_SUCCESS) return code;
-  if (const int code = Reduction::find(op, type, reduction_); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_buffer(source, count, type, mine));
+  RMA_TRY(find_datatype(type, object));
+  RMA_TRY(Reduction::find(op, type, reduction_));
   const auto extent = static_cast<std::size_t>(object->bounds().extent);
   if (gets_result) {
-    if (const int code = check_distinct(stays ? nullptr : out, in, mine.bytes); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(check_distinct(stays ? nullptr : out, in, mine.bytes));
     if (in == nullptr && result_count != 0 && dense_size(type) != 0)
       return failure(MPI_ERR_BUFFER, "recvbuf is null");
   }
@@ -47,12 +47,11 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
     return MPI_SUCCESS;
   }
   if (!StagedBuffers::separates(type)) return find_whole_reduction(source, in, count, type, result_count);
-  if (const int code = staged_.stage_elements(source, count, type, stays); code != MPI_SUCCESS) return code;
+  RMA_TRY(staged_.stage_elements(source, count, type, stays));
   if (stays) {
     in = source;
   } else if (gets_result) {
-    if (const int code = staged_.stage_elements(in, result_count, type, true); code != MPI_SUCCESS)
-      return code;
+    RMA_TRY(staged_.stage_elements(in, result_count, type, true));
   }
   // Without holes the elements lie where the program has them, from their address on.
   lower_ = dense_size(type) != 0 ? 0 : StagedBuffers::aligned_begin(object->bounds());
@@ -75,7 +74,7 @@ int CollectiveCall::find_reduction(const void* out, void* in, MPI_Count count, M
 int CollectiveCall::find_whole_reduction(void* source, void* in, MPI_Count count, MPI_Datatype type,
                                          MPI_Count result_count) {
   StagedBuffers::Whole mine;
-  if (const int code = staged_.stage_whole(source, count, type, mine); code != MPI_SUCCESS) return code;
+  RMA_TRY(staged_.stage_whole(source, count, type, mine));
   collective_.src = mine.memory;
   MPI_Count first = 0;
   if (collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER) {
@@ -113,23 +112,20 @@ int CollectiveCall::find_whole_reduction(void* source, void* in, MPI_Count count
 
 int CollectiveCall::reduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                            MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE, "MPI_Reduce", comm, root); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_REDUCE, "MPI_Reduce", comm, root));
   if (!takes_part_) return MPI_SUCCESS;
   return find_reduction(out, in, count, type, op, at_root_ ? count : kNoResult);
 }
 
 int CollectiveCall::allreduce(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                               MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_ALLREDUCE, "MPI_Allreduce", comm); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_ALLREDUCE, "MPI_Allreduce", comm));
   return find_reduction(out, in, count, type, op, count);
 }
 
 int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter", comm); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter", comm));
   if (counts.is_null()) return failure(MPI_ERR_ARG, "recvcounts is null");
   MPI_Count total = 0;
   for (int member = 0; member < comm_->size(); ++member) {
@@ -143,19 +139,16 @@ int CollectiveCall::reduce_scatter(const void* out, void* in, Counts counts, MPI
 
 int CollectiveCall::reduce_scatter_block(const void* out, void* in, MPI_Count count, MPI_Datatype type,
                                          MPI_Op op, MPI_Comm comm) {
-  if (const int code = find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter_block", comm);
-      code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find(RMA_COLLECTIVE_REDUCE_SCATTER, "MPI_Reduce_scatter_block", comm));
   if (count < 0) return failure(MPI_ERR_COUNT, "recvcount is negative");
-  if (const int code = find_reduction(out, in, count * comm_->size(), type, op, count); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_reduction(out, in, count * comm_->size(), type, op, count));
   if (collective_.kind == RMA_COLLECTIVE_REDUCE_SCATTER) collective_.count = static_cast<std::size_t>(count);
   return MPI_SUCCESS;
 }
 
 int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                          MPI_Comm comm) {
-  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(comm, comm_));
   collective_.kind = RMA_COLLECTIVE_SCAN;
   collective_.name = "MPI_Scan";
   return find_reduction(out, in, count, type, op, count);
@@ -163,7 +156,7 @@ int CollectiveCall::scan(const void* out, void* in, MPI_Count count, MPI_Datatyp
 
 int CollectiveCall::exscan(const void* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm) {
-  if (const int code = find_intracommunicator(comm, comm_); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_intracommunicator(comm, comm_));
   collective_.kind = RMA_COLLECTIVE_EXSCAN;
   collective_.name = "MPI_Exscan";
   return find_reduction(out, in, count, type, op, count);

@@ -5,6 +5,7 @@
 
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/topologies/neighborhood.hpp"
+#include "util/try.hpp"
 
 namespace rma::mpi {
 namespace {
@@ -56,7 +57,7 @@ int neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_ty
                        MPI_Count in_count, MPI_Datatype in_type, MPI_Comm handle) {
   Communicator* comm = nullptr;
   Neighborhood all;
-  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighborhood(handle, comm, all));
   return exchange_blocks(
       *comm, all,
       [&](std::size_t) {
@@ -71,9 +72,9 @@ int neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_t
                         Counts in_counts, Displacements places, MPI_Datatype in_type, MPI_Comm handle) {
   Communicator* comm = nullptr;
   Neighborhood all;
-  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(in_counts, all.sources); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(places, all.sources); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighborhood(handle, comm, all));
+  RMA_TRY(check_view(in_counts, all.sources));
+  RMA_TRY(check_view(places, all.sources));
   return exchange_blocks(
       *comm, all,
       [&](std::size_t) {
@@ -88,7 +89,7 @@ int neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_typ
                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm handle) {
   Communicator* comm = nullptr;
   Neighborhood all;
-  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighborhood(handle, comm, all));
   return exchange_blocks(
       *comm, all,
       [&](std::size_t i) {
@@ -104,11 +105,11 @@ int neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_pla
                        MPI_Comm handle) {
   Communicator* comm = nullptr;
   Neighborhood all;
-  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(out_counts, all.destinations); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(out_places, all.destinations); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(in_counts, all.sources); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(in_places, all.sources); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighborhood(handle, comm, all));
+  RMA_TRY(check_view(out_counts, all.destinations));
+  RMA_TRY(check_view(out_places, all.destinations));
+  RMA_TRY(check_view(in_counts, all.sources));
+  RMA_TRY(check_view(in_places, all.sources));
   return exchange_blocks(
       *comm, all,
       [&](std::size_t i) {
@@ -124,15 +125,15 @@ int neighbor_alltoallw(const void* out, Counts out_counts, const MPI_Aint out_pl
                        const MPI_Datatype in_types[], MPI_Comm handle) {
   Communicator* comm = nullptr;
   Neighborhood all;
-  if (const int code = find_neighborhood(handle, comm, all); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(out_counts, all.destinations); code != MPI_SUCCESS) return code;
-  if (const int code = check_view(in_counts, all.sources); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_neighborhood(handle, comm, all));
+  RMA_TRY(check_view(out_counts, all.destinations));
+  RMA_TRY(check_view(in_counts, all.sources));
   for (const void* const array :
        {static_cast<const void*>(out_places), static_cast<const void*>(out_types)}) {
-    if (const int code = check_array(array, all.destinations); code != MPI_SUCCESS) return code;
+    RMA_TRY(check_array(array, all.destinations));
   }
   for (const void* const array : {static_cast<const void*>(in_places), static_cast<const void*>(in_types)}) {
-    if (const int code = check_array(array, all.sources); code != MPI_SUCCESS) return code;
+    RMA_TRY(check_array(array, all.sources));
   }
   // A block without elements needs no type.
   const auto type_of = [](MPI_Count count, MPI_Datatype type) {

@@ -1,4 +1,5 @@
 #include "twosided_compat/collectives/staged_buffers.hpp"
+#include "util/try.hpp"
 
 #include <algorithm>
 
@@ -71,12 +72,11 @@ StagedBuffers::Whole StagedBuffers::whole_memory(const Datatype& type, MPI_Count
 int StagedBuffers::add_whole(const void* address, MPI_Count first, MPI_Count count, MPI_Datatype type,
                              bool result, const Whole& whole) {
   Buffer original;
-  if (const int code = find_buffer(address, count, type, original); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_buffer(address, count, type, original));
   Buffer copy;
   const MPI_Count place = first * find<Datatype>(type)->bounds().extent - whole.begin;
   const auto origin = reinterpret_cast<std::uintptr_t>(whole.memory) + static_cast<std::uintptr_t>(place);
-  if (const int code = find_buffer(reinterpret_cast<void*>(origin), count, type, copy); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_buffer(reinterpret_cast<void*>(origin), count, type, copy));
   add(original, copy, result);
   return MPI_SUCCESS;
 }
@@ -95,16 +95,15 @@ int StagedBuffers::stage_whole_result(void* address, MPI_Count first, MPI_Count 
 int StagedBuffers::stage_elements(void*& address, MPI_Count count, MPI_Datatype type, bool result) {
   if (dense_size(type) != 0) return MPI_SUCCESS;
   Datatype* object = nullptr;
-  if (const int code = find_datatype(type, object); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_datatype(type, object));
   const Bounds& bounds = object->bounds();
   Buffer original;
-  if (const int code = find_buffer(address, count, type, original); code != MPI_SUCCESS) return code;
+  RMA_TRY(find_buffer(address, count, type, original));
   std::byte* const array = memory(static_cast<std::size_t>(count * bounds.extent));
   Buffer copy;
   const auto origin =
       reinterpret_cast<std::uintptr_t>(array) - static_cast<std::uintptr_t>(aligned_begin(bounds));
-  if (const int code = find_buffer(reinterpret_cast<void*>(origin), count, type, copy); code != MPI_SUCCESS)
-    return code;
+  RMA_TRY(find_buffer(reinterpret_cast<void*>(origin), count, type, copy));
   add(original, copy, result);
   address = array;
   return MPI_SUCCESS;
