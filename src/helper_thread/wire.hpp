@@ -18,7 +18,8 @@ inline constexpr std::uint16_t kDoneMessage = 3;
 /// waits. This bounds the answers and requests that a rank keeps for another.
 inline constexpr std::size_t kMostOpenRequests = 4096;
 
-/// The kinds of requests to a helper. The folder that a kind belongs to serves it.
+/// The kinds of requests to a helper (active messages, AM, elsewhere). The folder that a kind belongs to
+/// serves it.
 enum class RequestKind : std::uint16_t {
   put,
   get,

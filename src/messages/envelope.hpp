@@ -11,10 +11,10 @@ namespace rma {
 /// The purposes of messages between two ranks. The numbers are a wire format.
 enum class MessageType : std::uint8_t {
   eager = 1,       ///< the data follow
-  rendezvous = 2,  ///< a RendezvousHead follows, then what its form says
-  clear = 3,       ///< a ClearHead follows: the receiver asks for the data in fragments
+  rendezvous = 2,  ///< RTS: a RendezvousHead follows, then what its form says
+  clear = 3,       ///< CTS: a ClearHead follows: the receiver asks for the data in fragments
   fragment = 4,    ///< a FragmentHead follows, then data
-  finished = 5,    ///< a FinishedHead follows: the sender may reuse its buffer
+  finished = 5,    ///< FIN: a FinishedHead follows: the sender may reuse its buffer
   released = 6,    ///< a ReleasedHead follows: the receiver has room for unexpected messages again
   ready = 7,       ///< a ReadyHead follows: the receiver has registered a piece of its buffer
   written = 8,     ///< a WrittenHead follows: the sender has written the piece, or cannot
