@@ -167,6 +167,19 @@ rma_status_t rma_cancel(rma_request_t request);
  *  nobody can still send a message of the first one. */
 rma_status_t rma_context_drop(uint32_t context);
 
+/** Draws a number for an object that several ranks share, such as a communicator of MPI: no other such object
+ *  of the job has it. The caller tells it to the other members. For interfaces over this library: the object
+ *  has the contexts RMA_CONTEXT_LAST + 1 + 4 * number to RMA_CONTEXT_LAST + 4 + 4 * number, and at most two
+ *  attached teams (rma_team_attach), of the numbers RMA_CONTEXT_LAST / 2 + 1 + number and that plus 2^28.
+ *  @return RMA_ERR_NO_MEMORY if all numbers of this process are in use. */
+rma_status_t rma_contexts_draw(uint32_t* number);
+/** Says that this process is done with an object: it has freed the object's teams, its sends and receives in
+ *  the object's contexts have ended, and it posts no others. Messages that no receive has taken are lost.
+ *  Local. The number is drawn again when all members have called this and no message of theirs can arrive any
+ *  more.
+ *  @param ranks  the world ranks of all members, in any order */
+rma_status_t rma_contexts_return(uint32_t number, const int* ranks, int count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,10 @@
 
 #include "rma/messages.h"
 
+#include <cstdint>
+#include <optional>
+#include <span>
+
 #include "api/message_call.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
@@ -123,6 +127,30 @@ rma_status_t rma_cancel(rma_request_t request) {
 rma_status_t rma_context_drop(uint32_t context) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     runtime.messages->drop_context(context, true);
+    return {};
+  });
+}
+
+rma_status_t rma_contexts_draw(uint32_t* number) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(rma::check_not_null(number, "number"));
+    const std::optional<std::uint32_t> drawn = runtime.messages->numbers().draw();
+    if (!drawn)
+      return {RMA_ERR_NO_MEMORY, "all numbers of this process are in use: free some of its objects"};
+    *number = *drawn;
+    return {};
+  });
+}
+
+rma_status_t rma_contexts_return(uint32_t number, const int* ranks, int count) {
+  return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
+    RMA_TRY(rma::check_not_null(ranks, "ranks"));
+    for (int i = 0; i < count; ++i) {
+      RMA_TRY(rma::check_rank(runtime, ranks[i]));
+    }
+    if (number >= rma::kDrawnNumbers)
+      return {RMA_ERR_ARGUMENT, rma::text("{} is not a drawn number", number)};
+    runtime.messages->numbers().give_back(number, std::span(ranks, static_cast<std::size_t>(count)));
     return {};
   });
 }

@@ -213,6 +213,8 @@ bool Arrivals::take_in(const Arrival& arrival, bool* matched, std::vector<Fetch>
       return take_in_revoked(arrival);
     case MessageType::retract:
       return take_in_retract(arrival);
+    case MessageType::numbers:
+      return numbers_.take_in(arrival);
     default:
       return rendezvous_.take_in(arrival);
   }
@@ -223,10 +225,14 @@ bool Arrivals::take_in_eager(const Arrival& arrival, bool* matched) {
   if (tag < 0) return false;
   PostedReceive* posted = nullptr;
   {
-    MessageContext& context = contexts_.locked(context_number);
-    const std::lock_guard guard(context.lock, std::adopt_lock);
-    posted = context.matcher.match(arrival.source, tag);
-    if (posted == nullptr) return keep(context, arrival, arrival.body.size(), nullptr, arrival.body, true);
+    MessageContext* const context = contexts_.locked_unless_retired(context_number);
+    *matched = context == nullptr;  // nobody will receive the message, so its room is free again
+    if (*matched) return true;
+    const std::lock_guard guard(context->lock, std::adopt_lock);
+    *matched = context->revived();
+    if (*matched) return true;
+    posted = context->matcher.match(arrival.source, tag);
+    if (posted == nullptr) return keep(*context, arrival, arrival.body.size(), nullptr, arrival.body, true);
   }
   auto& receive = *static_cast<ReceiveOperation*>(posted);
   describe(receive, arrival.source, tag, arrival.body.size());
@@ -314,10 +320,12 @@ bool Arrivals::take_in_revoked(const Arrival& arrival) {
   const auto head = take_head<RevokedHead>(body);
   if (!head || head->context < kFirstOwnContext || head->lost > kept_.size()) return false;
   const int lost = head->lost != 0 ? static_cast<int>(head->lost - 1) : MessageContext::kNobody;
-  MessageContext& context = contexts_.locked(head->context);
+  MessageContext* const found = contexts_.locked_unless_retired(head->context);
+  if (found == nullptr) return true;  // nothing of this process is under way there
+  MessageContext& context = *found;
   {
     const std::lock_guard guard(context.lock, std::adopt_lock);
-    context.revoke(arrival.source, lost);  // so it is never dropped
+    context.revoke(arrival.source, lost);  // so it is not dropped, unless its number is retired
   }
   // A send or receive that begins now finds the context revoked when it is in its pool.
   operations_.sends().each(
@@ -399,11 +407,12 @@ bool Arrivals::deliver_deferred(std::unique_ptr<KeptMessage> message, ReceiveOpe
   return false;
 }
 
-void Arrivals::discard(MessageContext& context) {
+void Arrivals::discard(MessageContext& context, std::uint32_t number) {
   for (;;) {
     std::unique_ptr<KeptMessage> message;
     {
       const std::lock_guard guard(context.lock);
+      if (!context.is(number)) return;
       auto* const first = static_cast<KeptMessage*>(context.matcher.find(kAnySource, kAnyTag));
       // The sender of an announced message still waits.
       if (first == nullptr || first->announcement != nullptr) return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "channel/channel.hpp"
+#include "messages/context_numbers.hpp"
 #include "messages/contexts.hpp"
 #include "messages/inbox.hpp"
 #include "messages/matcher.hpp"
@@ -48,9 +49,10 @@ class Arrivals {
   using GiveUp = std::function<void(int rank)>;
 
   /// The references outlive this.
-  Arrivals(int ranks, ContextTable& contexts, Inbox& inbox, Outbox& outbox, OperationEnds& operations,
-           Rendezvous& rendezvous, GiveUp give_up)
+  Arrivals(int ranks, ContextTable& contexts, ContextNumbers& numbers, Inbox& inbox, Outbox& outbox,
+           OperationEnds& operations, Rendezvous& rendezvous, GiveUp give_up)
       : contexts_(contexts),
+        numbers_(numbers),
         inbox_(inbox),
         outbox_(outbox),
         operations_(operations),
@@ -93,8 +95,8 @@ class Arrivals {
   /// Gives a kept message to a receive that needs no operation, which the message fits().
   void deliver(std::unique_ptr<KeptMessage> message, DirectReceive& receive);
   /// Forgets the messages of a context that no receive will take, up to the first one whose sender waits for
-  /// a receive.
-  void discard(MessageContext& context);
+  /// a receive. Does nothing if the context has another number by now.
+  void discard(MessageContext& context, std::uint32_t number);
   /// Returns whether all data of the message are here, and the receive takes so many.
   [[nodiscard]] static bool fits(const DirectReceive& receive, const KeptMessage& message) {
     return message.announcement == nullptr && message.bytes <= receive.most;
@@ -151,6 +153,7 @@ class Arrivals {
   void give_back(int source, std::uint64_t cost);
 
   ContextTable& contexts_;
+  ContextNumbers& numbers_;
   Inbox& inbox_;
   Outbox& outbox_;
   OperationEnds& operations_;

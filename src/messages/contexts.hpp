@@ -6,16 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
+#include "messages/drawn_numbers.hpp"
 #include "messages/matcher.hpp"
 #include "util/waiting/spin_lock.hpp"
 
 namespace rma {
-
-/// The library's own messages are in the contexts from this one on. There a thread that waits for a rank
-/// gives the rank up if it does not answer, and a rank may revoke a context (Messages::revoke).
-inline constexpr std::uint32_t kFirstOwnContext = 0x80000000;
 
 /// Returns whether an eager message goes also if it passes the receiver's UnexpectedWindow. The library's own
 /// empty messages do: only a few of them are on their way at a time, and their senders do not wait for
@@ -61,6 +59,16 @@ class MessageContext {
     const std::lock_guard guard(lock);
     return std::find(revokers_.begin(), revokers_.end(), rank) != revokers_.end();
   }
+  /// Keeps the context from being retired until let_go(), because its user may outlive the object that drew
+  /// the number. The table makes no other context of it meanwhile.
+  void hold() { holders_.fetch_add(1, std::memory_order_relaxed); }
+  void let_go() { holders_.fetch_sub(1, std::memory_order_release); }  // pairs with the load in held()
+  [[nodiscard]] bool held() const { return holders_.load(std::memory_order_acquire) != 0; }
+
+  /// Returns whether an announcement has made the context of a retired number again. The caller holds the
+  /// lock.
+  [[nodiscard]] bool revived() const { return revived_; }
+
   /// Returns the rank that revoked it first. A rank has.
   [[nodiscard]] int first_revoker() {
     const std::lock_guard guard(lock);
@@ -81,9 +89,18 @@ class MessageContext {
   friend class ContextTable;
   static constexpr std::uint64_t kNoNumber = UINT64_MAX;
 
+  /// The caller holds the lock.
+  void forget_revocations() {
+    revoked_.store(false, std::memory_order_relaxed);
+    revokers_.clear();
+    lost_ = kNobody;
+  }
+
   /// kNoNumber if it was dropped. The lock and the table's guard changes.
   std::atomic<std::uint64_t> number_ = kNoNumber;
   std::atomic<MessageContext*> next_ = nullptr;  ///< in its bucket
+  bool revived_ = false;                         ///< guarded by the lock
+  std::atomic<int> holders_ = 0;
   std::atomic<bool> revoked_ = false;
   std::vector<int> revokers_;  ///< the lock guards this and the next
   int lost_ = kNobody;
@@ -105,16 +122,13 @@ class ContextTable {
   /// Throws std::bad_alloc.
   [[nodiscard]] MessageContext& of(std::uint32_t number) {
     MessageContext* const found = search(number);
-    return found != nullptr ? *found : make(number);
+    return found != nullptr ? *found : *make(number, Retired::yes);
   }
   /// Does the same for a message that came, and takes the context's lock.
-  [[nodiscard]] MessageContext& locked(std::uint32_t number) {
-    for (;;) {
-      MessageContext& context = of(number);
-      context.lock.lock();
-      if (context.is(number)) return context;
-      context.lock.unlock();
-    }
+  [[nodiscard]] MessageContext& locked(std::uint32_t number) { return *locked(number, Retired::yes); }
+  /// Does the same, unless the number is retired and has no context. Returns null then.
+  [[nodiscard]] MessageContext* locked_unless_retired(std::uint32_t number) {
+    return locked(number, Retired::no);
   }
   /// Returns the context if there is one, or null.
   [[nodiscard]] MessageContext* find(std::uint32_t number) {
@@ -127,18 +141,29 @@ class ContextTable {
   /// revocation.
   void drop(std::uint32_t number) {
     const std::lock_guard making(making_);
-    std::atomic<MessageContext*>* link = &bucket(number);
-    MessageContext* context = link->load(std::memory_order_relaxed);
-    while (context != nullptr && !context->is(number)) {
-      link = &context->next_;
-      context = link->load(std::memory_order_relaxed);
+    static_cast<void>(remove(number, false));
+  }
+
+  /// Forgets the contexts of a drawn number (drawn_numbers.hpp), which nobody in this process uses any more,
+  /// with their revocations. Until renew(), only an announcement makes one again. Returns false if one has a
+  /// holder, a receive or a message: then the number is not retired. Throws std::bad_alloc before anything
+  /// has changed.
+  [[nodiscard]] bool retire(std::uint32_t number) {
+    const std::lock_guard making(making_);
+    retired_.insert(number);
+    for (const std::uint32_t context : contexts_of(number)) {
+      if (remove(context, true)) continue;
+      retired_.erase(number);
+      return false;
     }
-    if (context == nullptr) return;
-    const std::lock_guard guard(context->lock);
-    if (context->revoked() || !context->matcher.idle()) return;
-    context->number_.store(MessageContext::kNoNumber, std::memory_order_relaxed);
-    link->store(context->next_.load(std::memory_order_relaxed), std::memory_order_release);
-    free_.push_back(context);  // make() has reserved the room
+    return true;
+  }
+  /// Lets a number that is retired be used again. Returns false if it is not.
+  [[nodiscard]] bool renew(std::uint32_t number) {
+    const std::lock_guard making(making_);
+    // An announcement may have made one again, and was taken back since.
+    for (const std::uint32_t context : contexts_of(number)) static_cast<void>(remove(context, true));
+    return retired_.erase(number) != 0;
   }
 
   /// Visits all contexts, while no other thread uses the table.
@@ -167,9 +192,44 @@ class ContextTable {
     return one;
   }
 
-  MessageContext& make(std::uint32_t number) {
+  /// What becomes of a message whose context is that of a retired number: it makes the context again, or not.
+  enum class Retired : std::uint8_t { no, yes };
+  [[nodiscard]] MessageContext* locked(std::uint32_t number, Retired retired) {
+    for (;;) {
+      MessageContext* context = search(number);
+      if (context == nullptr) context = make(number, retired);
+      if (context == nullptr) return nullptr;
+      context->lock.lock();
+      if (context->is(number)) return context;
+      context->lock.unlock();
+    }
+  }
+
+  /// Takes a context out of its bucket. Returns false if it is still needed. The caller holds making_.
+  [[nodiscard]] bool remove(std::uint32_t number, bool revoked_too) {
+    std::atomic<MessageContext*>* link = &bucket(number);
+    MessageContext* context = link->load(std::memory_order_relaxed);
+    while (context != nullptr && !context->is(number)) {
+      link = &context->next_;
+      context = link->load(std::memory_order_relaxed);
+    }
+    if (context == nullptr) return true;
+    const std::lock_guard guard(context->lock);
+    if (context->held() || !context->matcher.idle() || (context->revoked() && !revoked_too)) return false;
+    context->forget_revocations();
+    context->number_.store(MessageContext::kNoNumber, std::memory_order_relaxed);
+    link->store(context->next_.load(std::memory_order_relaxed), std::memory_order_release);
+    free_.push_back(context);  // make() has reserved the room
+    return true;
+  }
+
+  /// Returns null if the number is retired, and `retired` is no.
+  [[nodiscard]] MessageContext* make(std::uint32_t number, Retired retired) {
     const std::lock_guard making(making_);
-    if (MessageContext* const made = search(number); made != nullptr) return *made;
+    if (MessageContext* const made = search(number); made != nullptr) return made;
+    const auto drawn = drawn_number_of(number);
+    const bool revives = drawn && retired_.contains(*drawn);
+    if (revives && retired == Retired::no) return nullptr;
     if (free_.empty()) {
       free_.reserve(all_.size() + 1);
       all_.push_back(std::make_unique<MessageContext>());
@@ -183,15 +243,17 @@ class ContextTable {
     {
       const std::lock_guard guard(context.lock);
       context.number_.store(number, std::memory_order_relaxed);
+      context.revived_ = revives;
     }
     first.store(&context, std::memory_order_release);  // pairs with the loads in search()
-    return context;
+    return &context;
   }
 
   std::array<std::atomic<MessageContext*>, kBuckets> buckets_ = {};
-  std::mutex making_;  ///< guards the two below, and every change of a bucket
+  std::mutex making_;  ///< guards the three below, and every change of a bucket
   std::vector<std::unique_ptr<MessageContext>> all_;
   std::vector<MessageContext*> free_;
+  std::unordered_set<std::uint32_t> retired_;
 };
 
 }  // namespace rma

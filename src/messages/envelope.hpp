@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,11 +21,12 @@ enum class MessageType : std::uint8_t {
   written = 8,     ///< a WrittenHead follows: the sender has written the piece, or cannot
   share = 9,    ///< a ShareHead follows: the receiver copies the data and lets the sender copy pieces of them
   helped = 10,  ///< a HelpedHead follows: the sender has copied pieces
-  revoked = 11,   ///< a RevokedHead follows: the sender uses a context no more
-  retract = 12,   ///< a RetractHead follows: the sender wants an announcement back
-  retracted = 13  ///< a RetractedHead follows: the receiver has forgotten the announcement
+  revoked = 11,    ///< a RevokedHead follows: the sender uses a context no more
+  retract = 12,    ///< a RetractHead follows: the sender wants an announcement back
+  retracted = 13,  ///< a RetractedHead follows: the receiver has forgotten the announcement
+  numbers = 14     ///< a NumbersHead follows: a step in the return of numbers of contexts
 };
-inline constexpr auto kLastType = MessageType::retracted;
+inline constexpr auto kLastType = MessageType::numbers;
 
 /// The envelope of a message (MPI 4.1, section 3.2.3). The path that it came by adds the source.
 struct Envelope {
@@ -127,6 +129,22 @@ struct RevokedHead {
   std::uint32_t context = 0;  ///< the receiver's number of the context
   std::uint32_t lost = 0;     ///< the rank, plus 1, that the sender has lost; 0: it names none
 };
+
+/// The steps by which numbers of contexts return to their owner (ContextNumbers).
+struct NumbersHead {
+  enum class Step : std::uint32_t {
+    flush = 1,     ///< answer when this comes: one number, which names the flush
+    flushed = 2,   ///< the answer
+    returned = 3,  ///< to the owner: nothing of the sender is under way under these any more
+    renew = 4,     ///< of the owner: no message under these can arrive any more
+    renewed = 5    ///< the answer: the sender may get them in new objects
+  };
+  Step step = Step::flush;
+  std::uint32_t count = 0;
+  std::uint32_t members = 0;                  ///< of `returned`: how many ranks return each of these numbers
+  std::array<std::uint32_t, 7> numbers = {};  ///< the first `count`, in ascending order
+};
+static_assert(sizeof(NumbersHead) == 40);
 
 /// A message as it arrives. The body is valid only while it is being handled.
 struct Arrival {

@@ -100,6 +100,7 @@ void Messages::probe_rank(int rank, bool connects, std::int64_t now) {
 
 void Messages::lose(int rank) {
   outbox_.lose(rank);
+  numbers_.lose(rank);
   int none = -1;
   first_lost_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
   any_lost_.store(true, std::memory_order_release);

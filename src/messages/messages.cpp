@@ -43,7 +43,9 @@ Messages::Messages(Job& job, RemoteAccess& remote_access, Channel* channel, Proc
       inbox_(job, block, limits_of(job.settings()).ring),
       outbox_(job, channel, remote_access.network(), inbox_, limits_of(job.settings())),
       rendezvous_(job, remote_access, std::move(memory), operations_, inbox_, outbox_),
-      arrivals_(job.size(), contexts_, inbox_, outbox_, operations_, rendezvous_,
+      numbers_(job.rank(), job.size(), contexts_, outbox_,
+               [this](MessageContext& context, std::uint32_t number) { arrivals_.discard(context, number); }),
+      arrivals_(job.size(), contexts_, numbers_, inbox_, outbox_, operations_, rendezvous_,
                 [this](int rank) { lose(rank); }),
       signs_of_life_(static_cast<std::size_t>(job.size())) {}
 
@@ -126,6 +128,7 @@ void Messages::describe(rma_request_t request, WaitNote& note) {
 }
 
 void Messages::finish() {
+  numbers_.stop();
   const ProgressEngine::Attendance attendance(pending_.engine());
   wait_until([this] { return !outbox_.waits(); },
              [](WaitNote& note) { note.about = "room for its last messages"; });
@@ -332,7 +335,7 @@ void Messages::connect_wanted() {
 void Messages::drop_context(std::uint32_t number, bool discards) {
   MessageContext* const context = contexts_.find(number);
   if (context == nullptr) return;
-  if (discards) arrivals_.discard(*context);
+  if (discards) arrivals_.discard(*context, number);
   contexts_.drop(number);
 }
 

@@ -10,6 +10,7 @@
 #include "core/job/job.hpp"
 #include "core/one_sided/remote_access.hpp"
 #include "messages/arrivals.hpp"
+#include "messages/context_numbers.hpp"
 #include "messages/contexts.hpp"
 #include "messages/inbox.hpp"
 #include "messages/operation_ends.hpp"
@@ -83,6 +84,8 @@ class Messages final : public ProgressSource, public WaitProgress {
   /// `discards`; otherwise a context that has any stays. A context of which this process still has a receive
   /// stays too, and so does one that a rank has revoked.
   void drop_context(std::uint32_t number, bool discards);
+  /// Returns the numbers of the objects of interfaces over this library.
+  [[nodiscard]] ContextNumbers& numbers() { return numbers_; }
   /// Receives an eager message of the library's own, even when there is no memory: then it polls until the
   /// message is there. So a process without memory does not leave a message behind that another one has sent
   /// to it. RMA_ERR_PEER_LOST, RMA_ERR_TRUNCATED.
@@ -222,6 +225,7 @@ class Messages final : public ProgressSource, public WaitProgress {
   Inbox inbox_;
   Outbox outbox_;
   Rendezvous rendezvous_;
+  ContextNumbers numbers_;
   Arrivals arrivals_;
   bool all_by_ring_ = false;  ///< all ranks are reached by rings
   std::atomic<bool> any_lost_ = false;

@@ -95,6 +95,12 @@ class Outbox {
 
   /// Finds or makes the path to a rank. The errors are those of try_eager().
   [[nodiscard]] Status ready(int rank);
+  /// Returns whether there is a path to the rank. Only then this process has ever sent messages to it.
+  [[nodiscard]] bool has_path(int rank) {
+    Peer& peer = peer_of(rank);
+    const std::lock_guard guard(peer.lock);
+    return peer.ring || peer.by_channel;
+  }
   /// Sends an operation, which has a slot in the pool of sends, to `rank` as soon as possible: eagerly if the
   /// message is short and the receiver has room for unexpected ones, unless it is synchronous; else as a
   /// rendezvous. The announcement of a short message carries its data if the receiver has room for them.
@@ -170,7 +176,8 @@ class Outbox {
 
  private:
   /// The longest head of a message.
-  static constexpr std::size_t kMostHead = std::max(sizeof(RendezvousHead), sizeof(ShareHead));
+  static constexpr std::size_t kMostHead =
+      std::max({sizeof(RendezvousHead), sizeof(ShareHead), sizeof(NumbersHead)});
   /// A message that waits for room: an eager one, an announcement, or a control message.
   struct Waiting {
     MessageType type = MessageType::finished;

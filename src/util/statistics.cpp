@@ -83,6 +83,7 @@ constexpr std::array<CounterInfo, kCounters> kInfo = {{
     {"receive_fragments", "two-sided messages that were asked for in fragments"},
     {"receive_refused", "two-sided messages that went in fragments because memory could not be registered"},
     {"wake_message", "messages that only woke a rank of this host, which slept for events of its devices"},
+    {"context_numbers", "numbers that were drawn for communicators and had not been used before"},
     {"allgather_rdma", "allgathers in which the members wrote into each other's memory"},
     {"allgather_zero_copy", "allgathers among these with writes from one member's result into another's"},
     {"allgather_ring", "allgathers among these that went around a ring"},

@@ -77,6 +77,7 @@ enum class Counter : std::uint8_t {
   receive_fragments,
   receive_refused,
   wake_message,
+  context_numbers,
   allgather_rdma,
   allgather_zero_copy,
   allgather_ring,

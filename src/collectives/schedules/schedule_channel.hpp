@@ -30,10 +30,13 @@ class ScheduleChannel {
         messages_(messages),
         own_(messages.context(context)),
         ranks_(std::move(ranks)),
-        member_(member) {}
+        member_(member) {
+    own_.hold();
+  }
   /// The channel of an attached team has a number of its own. That of another team is used again, and its
   /// context stays.
   ~ScheduleChannel() {
+    own_.let_go();
     if (ScheduleContexts::of_attached(own_.number())) messages_.drop_context(own_.number(), false);
   }
   ScheduleChannel(const ScheduleChannel&) = delete;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <new>
 #include <span>
 
 #include "rma/collectives.h"
@@ -18,17 +19,17 @@
 namespace rma::mpi {
 namespace {
 
-/// The contexts of MPI begin here. They end where the sign bit does.
+/// The contexts of the numbers that rma_contexts_draw() draws begin here.
 constexpr std::uint32_t kFirstContext = RMA_CONTEXT_LAST + 1;
-constexpr unsigned kContextBits = 30;
-constexpr unsigned kTrafficBits = std::bit_width(kTraffics - 1);
+/// How many of these numbers there are.
+constexpr std::uint32_t kNumbers = std::uint32_t{1} << 28U;
+static_assert(kTraffics == 4, "each has four contexts");
+constexpr std::uint32_t number_of(std::uint32_t context) { return (context - kFirstContext) / kTraffics; }
 /// The contexts of MPI_COMM_SELF. Messages of one process to itself never meet those of others, so all
 /// processes use the same ones.
 constexpr std::uint32_t kSelfContext = UINT32_MAX - 7;
 
-/// Numbers drawn by this process. Of those of rank 0, number 0 belongs to MPI_COMM_WORLD and number 1 to
-/// kInvitationContext.
-std::atomic<std::uint32_t> drawn = 2;
+/// Number 0 belongs to MPI_COMM_WORLD and number 1 to kInvitationContext.
 static_assert(kInvitationContext == kFirstContext + kTraffics);
 
 /// Makes the communicator of the members with these ranks, whose messages to each other are `transfers`.
@@ -93,9 +94,27 @@ Communicator::~Communicator() {
     if (carrier != nullptr) carrier->remove_reference();
   }
   if (shares_contexts_ || is_predefined() || context_ == 0) return;
-  // The numbers are never drawn again, so what still comes for them is kept apart from all other messages.
-  for (std::uint32_t traffic = 0; traffic < kTraffics; ++traffic)
-    static_cast<void>(rma_context_drop(context_ + traffic));
+  try {
+    const std::vector<int> ranks = all_ranks();
+    static_cast<void>(rma_contexts_return(number_of(context_), ranks.data(), static_cast<int>(ranks.size())));
+  } catch (const std::bad_alloc&) {
+    // The number is not used again.
+  }
+}
+
+std::vector<int> Communicator::all_ranks() const {
+  std::vector<int> ranks = members_->list();
+  if (!is_inter()) return ranks;
+  const std::vector<int> others = remote_->list();
+  ranks.insert(decides(*this) ? ranks.end() : ranks.begin(), others.begin(), others.end());
+  return ranks;
+}
+
+int Communicator::next_drawer() const {
+  // One process draws half of its numbers before the next one does, because the numbers return to it on a
+  // path from each member.
+  const std::uint32_t turn = kNumbers / std::bit_ceil(static_cast<std::uint32_t>(rma_size())) / 2;
+  return static_cast<int>(duplicates_++ / turn % static_cast<std::uint32_t>(size()));
 }
 
 void Communicator::set_context(std::uint32_t context) {
@@ -122,17 +141,9 @@ int Communicator::find_team(rma_team_t& team) {
     // Each communicator has one number in the upper half of those for attached teams. That of MPI_COMM_SELF
     // does not matter: a team of one sends no messages.
     constexpr std::uint32_t kFirstTeam = RMA_CONTEXT_LAST / 2 + 1;
-    constexpr std::uint32_t kTwoGroups = kFirstTeam >> 1U;
-    static_assert(kTwoGroups >= std::uint32_t{1} << (kContextBits - kTrafficBits),
-                  "the numbers use this bit");
-    std::uint32_t number = kFirstTeam | ((context_ - kFirstContext) / kTraffics & (kTwoGroups - 1));
-    std::vector<int> ranks = members_->list();
-    if (is_inter()) {
-      // The local group has the same number, and may be a team too.
-      number |= kTwoGroups;
-      const std::vector<int> others = remote_->list();
-      ranks.insert(decides(*this) ? ranks.end() : ranks.begin(), others.begin(), others.end());
-    }
+    std::uint32_t number = kFirstTeam + number_of(context_) % kNumbers;
+    if (is_inter()) number += kNumbers;  // the local group has the same number, and may be a team too
+    const std::vector<int> ranks = all_ranks();
     rma_team_t made = nullptr;
     const int code = checked(rma_team_attach(ranks.data(), static_cast<int>(ranks.size()), number, &made));
     if (code != MPI_SUCCESS) return code;
@@ -142,18 +153,14 @@ int Communicator::find_team(rma_team_t& team) {
   return MPI_SUCCESS;
 }
 
-// The upper bits are the world rank of the process that draws, so that processes need not agree on a number.
 std::uint32_t new_context() {
-  const auto ranks = static_cast<std::uint32_t>(rma_size());
-  const auto rank_bits = static_cast<unsigned>(std::bit_width(ranks - 1));
-  const unsigned own_bits = kContextBits - kTrafficBits - rank_bits;
-  const std::uint32_t number = drawn.fetch_add(1, std::memory_order_relaxed);
-  if (number >> own_bits != 0) return 0;
-  return kFirstContext + kTraffics * ((static_cast<std::uint32_t>(rma_rank()) << own_bits) + number);
+  std::uint32_t number = 0;
+  return rma_contexts_draw(&number) == RMA_SUCCESS ? kFirstContext + kTraffics * number : 0;
 }
 
 int no_context() {
-  return failure(MPI_ERR_OTHER, "the process that numbers the new communicator has numbered too many");
+  return failure(MPI_ERR_OTHER,
+                 "the process that numbers the new communicator has no number left: free some");
 }
 
 void make_predefined_communicators() {

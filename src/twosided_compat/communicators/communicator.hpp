@@ -57,7 +57,7 @@ class Communicator : public ErrorHandlerOwner {
   /// `session`: see session().
   Communicator(std::shared_ptr<const Members> members, int rank, std::uint32_t context, MPI_Comm predefined,
                MPI_Errhandler handler, std::uint64_t session = kNoSession);
-  /// Frees the team of find_team(), which is local, and drops the contexts. Nothing is under way there,
+  /// Frees the team of find_team(), which is local, and returns the contexts. Nothing is under way there,
   /// because requests are references.
   ~Communicator() override;
 
@@ -94,7 +94,7 @@ class Communicator : public ErrorHandlerOwner {
   /// Returns a communicator whose messages of the program are this one's `traffic`. With its handle the
   /// library calls its own MPI functions, which know about datatypes. Thread-safe.
   [[nodiscard]] MPI_Comm carrier(Traffic traffic) const;
-  /// Says that the communicator that makes this one for itself drops the contexts.
+  /// Says that the communicator that makes this one for itself returns the contexts.
   Communicator* sharing() {
     shares_contexts_ = true;
     return this;
@@ -104,11 +104,10 @@ class Communicator : public ErrorHandlerOwner {
   /// there were before. Thread-safe.
   [[nodiscard]] int count_partitioned(int peer, int tag, bool sends) const;
 
-  /// Returns the rank that draws the context of the next duplicate: each in turn, so that no process uses its
-  /// numbers up before the others. All members call it once for each MPI_Comm_dup. One thread at a time does.
-  [[nodiscard]] int next_drawer() const {
-    return static_cast<int>(duplicates_++ % static_cast<unsigned>(size()));
-  }
+  /// Returns the rank that draws the context of the next duplicate: each in turn, so that all numbers of the
+  /// job serve a program that frees none. All members call it once for each MPI_Comm_dup. One thread at a
+  /// time does.
+  [[nodiscard]] int next_drawer() const;
 
   /// Finds the members as a team of librma, on which collectives run: those of the group that decides()
   /// first, if there are two. The first call makes the team, without communication. One thread at a time
@@ -134,6 +133,9 @@ class Communicator : public ErrorHandlerOwner {
   std::shared_ptr<const Topology> topology;  ///< null if it has none; set before the program gets the handle
 
  private:
+  /// Returns the world ranks of all processes: those of the group that decides() first, if there are two.
+  [[nodiscard]] std::vector<int> all_ranks() const;
+
   const std::shared_ptr<const Members> members_;
   const std::shared_ptr<const Members> remote_;
   const Members* const peers_;
@@ -146,7 +148,7 @@ class Communicator : public ErrorHandlerOwner {
   mutable std::array<Communicator*, kTraffics> carriers_ =
       {};  // made when first needed; each holds a reference
   mutable std::map<std::tuple<int, int, bool>, int> partitioned_;  // see count_partitioned()
-  mutable unsigned duplicates_ = 0;                                // see next_drawer()
+  mutable std::uint32_t duplicates_ = 0;                           // see next_drawer()
   rma_team_t team_ = nullptr;                                      // see find_team()
   std::atomic<int> references_ = 1;
   const ListedPlace<Communicator> listed_{*this};
@@ -202,8 +204,8 @@ void make_predefined_communicators();
 /// Undoes it. Called by MPI_Finalize.
 void end_predefined_communicators();
 
-/// Returns the first context of a new communicator. It and those behind it were never given to any other
-/// communicator of the job. Returns 0 if this process has used all its numbers.
+/// Returns the first context of a new communicator. No other communicator of the job has it or those behind
+/// it. Returns 0 if all numbers of this process are in use.
 [[nodiscard]] std::uint32_t new_context();
 /// Returns the failure of a call whose new_context() was 0.
 [[nodiscard, gnu::cold]] int no_context();

@@ -56,6 +56,67 @@ TEST(ContextTable, OneThatIsStillNeededIsNotDropped) {
   EXPECT_NE(table.find(3), nullptr) << "it was revoked";
 }
 
+TEST(ContextTable, OnlyAnAnnouncementMakesTheContextOfARetiredNumberAgain) {
+  ContextTable table;
+  constexpr std::uint32_t kNumber = 77;
+  constexpr std::uint32_t kOther = 78;
+  for (const std::uint32_t context : contexts_of(kNumber)) {
+    EXPECT_EQ(drawn_number_of(context), kNumber);
+    table.of(context).revoke(1, MessageContext::kNobody);
+  }
+  ASSERT_TRUE(table.retire(kNumber)) << "revocations end with the number";
+  for (const std::uint32_t context : contexts_of(kNumber)) {
+    EXPECT_EQ(table.find(context), nullptr);
+    EXPECT_EQ(table.locked_unless_retired(context), nullptr);
+    MessageContext& revived = table.locked(context);
+    EXPECT_TRUE(revived.revived());
+    EXPECT_FALSE(revived.revoked());
+    revived.lock.unlock();
+  }
+  for (const std::uint32_t context : contexts_of(kOther)) {
+    MessageContext* const made = table.locked_unless_retired(context);
+    ASSERT_NE(made, nullptr);
+    EXPECT_FALSE(made->revived());
+    made->lock.unlock();
+  }
+  EXPECT_TRUE(table.renew(kNumber));
+  EXPECT_FALSE(table.renew(kNumber));
+  for (const std::uint32_t context : contexts_of(kNumber)) {
+    EXPECT_EQ(table.find(context), nullptr);
+    EXPECT_FALSE(table.of(context).revived());
+  }
+}
+
+TEST(ContextTable, ANumberThatIsStillNeededIsNotRetired) {
+  for (const std::uint32_t context : contexts_of(5)) {
+    ContextTable table;
+    PostedReceive receive = {.source = 1, .tag = 2};
+    UnexpectedMessage message = {.source = 3, .tag = 4};
+    table.of(context).matcher.post(receive);
+    EXPECT_FALSE(table.retire(5));
+    table.of(context).matcher.withdraw(receive);
+    table.of(context).matcher.add(message);
+    EXPECT_FALSE(table.retire(5));
+    table.of(context).matcher.take(message);
+    table.of(context).hold();
+    EXPECT_FALSE(table.retire(5));
+    MessageContext* const made = table.locked_unless_retired(contexts_of(5).front());
+    ASSERT_NE(made, nullptr);
+    made->lock.unlock();
+    table.of(context).let_go();
+    EXPECT_TRUE(table.retire(5));
+  }
+}
+
+TEST(ContextTable, ContextsBelongToOneNumberOrNone) {
+  EXPECT_EQ(contexts_of(0).front(), kFirstDrawnContext);
+  EXPECT_EQ(contexts_of(kDrawnNumbers - 1)[3], kFirstOwnContext - 1);
+  EXPECT_EQ(contexts_of(kDrawnNumbers - 1).back(), 0xbfffffffU);
+  for (const std::uint32_t none :
+       {0U, RMA_CONTEXT_LAST, kFirstOwnContext, 0x9fffffffU, 0xc0000000U, 0xffffffffU})
+    EXPECT_EQ(drawn_number_of(none), std::nullopt) << none;
+}
+
 TEST(ContextTable, AThreadThatTakesMessagesInGetsTheContextOfTheNumber) {
   ContextTable table;
   std::atomic<bool> over = false;

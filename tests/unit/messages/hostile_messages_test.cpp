@@ -94,6 +94,36 @@ TEST_P(HostileMessages, AnAnnouncementThatIsTakenBackOrWasNotAskedFor) {
   accept(MessageInput().message(MessageType::retract, RetractHead{.sender = 1})).check();
 }
 
+TEST_P(HostileMessages, StepsInTheReturnOfNumbers) {
+  using Step = NumbersHead::Step;
+  const auto step = [](Step what, std::uint32_t count, std::uint32_t members,
+                       const std::array<std::uint32_t, 7>& numbers = {}) {
+    return MessageInput().message(
+        MessageType::numbers,
+        NumbersHead{.step = what, .count = count, .members = members, .numbers = numbers});
+  };
+  MessageWorld& world = accept(step(Step::flush, 1, 0, {77}));
+  EXPECT_EQ(std::ranges::count(world.got(), MessageType::numbers, &MessageWorld::Got::type), 1);
+  world.check();
+  accept(step(Step::flushed, 1, 0, {77})).check();  // as of a flush that has waited for a lost rank
+  for (const Step what : {Step::flush, Step::flushed, Step::returned, Step::renew, Step::renewed}) {
+    refuse(step(what, 0, 1));
+    refuse(step(what, 8, 1, {0, 1, 2, 3, 4, 5, 6}));
+    refuse(step(what, 2, 1, {3, 3}));
+    refuse(step(what, 2, 1, {3, 2}));
+  }
+  for (const auto what : {static_cast<Step>(0), static_cast<Step>(6), static_cast<Step>(~0U)})
+    refuse(step(what, 1, 1));
+  for (const std::uint32_t number : {0U, 2U, kDrawnNumbers / 2, kDrawnNumbers, ~0U}) {
+    if (number != 0) refuse(step(Step::returned, 1, 2, {number}));  // the victim has not drawn it
+    refuse(step(Step::renew, 1, 0, {number}));
+    refuse(step(Step::renewed, 1, 0, {number}));
+  }
+  refuse(step(Step::returned, 1, 0, {0}));
+  refuse(step(Step::returned, 1, 1000, {0}));
+  refuse(MessageInput().message(MessageType::numbers, NumbersHead{.count = 1}, bytes_of_size(1)));
+}
+
 TEST_P(HostileMessages, AnEndWhileFragmentsFlow) {
   const ClearHead clear = {.sender = name_of(0), .receiver = 7, .begin = 0, .end = kLong};
   const FinishedHead finished = {.sender = name_of(0)};

@@ -3,15 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
-#include <memory>
-#include <span>
-#include <string_view>
+#include <cstdint>
+#include <mutex>
 #include <vector>
 
-#include "core/job/job.hpp"
-#include "messages/messages.hpp"
-#include "transport/shm/cma_transport.hpp"
+#include "messages_of_one.hpp"
 
 namespace rma {
 namespace {
@@ -19,31 +15,8 @@ namespace {
 constexpr std::uint32_t kContext = kFirstOwnContext + 7;
 constexpr Envelope kEnvelope = {.context = kContext, .tag = 0};
 
-/// A job of one process, the test, which sends to itself.
-class Revoke : public testing::Test {
+class Revoke : public MessagesOfOne {
  protected:
-  void SetUp() override {
-    auto settings = read_settings(std::span<const std::string_view>{});
-    ASSERT_TRUE(settings.ok()) << settings.status().text();
-    settings.value().heap_size = std::uint64_t{16} << 20U;
-    settings.value().host_ring_lines = kLines;
-    auto opened = Job::open(settings.value(), 0);
-    ASSERT_TRUE(opened.ok()) << opened.status().text();
-    job_ = std::move(opened).value();
-    remote_access_ = std::make_unique<RemoteAccess>(
-        std::make_unique<transport::CmaTransport>(1, false), 1,
-        [](int) -> Result<std::vector<std::byte>> { return std::vector<std::byte>(); }, job_->wait_policy(),
-        std::chrono::seconds(10));
-    auto created = Messages::create(
-        *job_, *remote_access_, nullptr,
-        {.read = [](int, std::uintptr_t, std::span<std::byte>) { return RMA_SUCCESS; },
-         .write = [](int, std::uintptr_t, std::span<const std::byte>) { return RMA_SUCCESS; }});
-    ASSERT_TRUE(created.ok()) << created.status().text();
-    messages_ = std::move(created).value();
-    ASSERT_TRUE(job_->connect().ok());
-    ASSERT_TRUE(messages_->start(0).ok());
-  }
-
   [[nodiscard]] SendOperation* start(std::size_t bytes) {
     SendOperation* operation = nullptr;
     const Status status = messages_->start_send({.address = data_.data(), .bytes = bytes}, 0, kEnvelope,
@@ -58,11 +31,7 @@ class Revoke : public testing::Test {
         .code();
   }
 
-  static constexpr std::uint64_t kLines = 16;
   static constexpr std::size_t kLong = 100'000;
-  std::unique_ptr<Job> job_;
-  std::unique_ptr<RemoteAccess> remote_access_;
-  std::unique_ptr<Messages> messages_;
   std::vector<std::byte> data_ = std::vector<std::byte>(kLong);
 };
 
