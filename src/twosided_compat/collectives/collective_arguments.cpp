@@ -34,7 +34,7 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, MPI_
   RMA_TRY(find_extent(type, extent));
   if (counts.is_null()) return failure(MPI_ERR_ARG, "the array of counts is null");
   if (displacements.is_null()) return failure(MPI_ERR_ARG, "the array of displacements is null");
-  blocks.blocks_.resize(static_cast<std::size_t>(members));
+  blocks.blocks_.renew(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
     const int code = find_block(address, displacements[member] * extent, counts[member], type,
                                 blocks.blocks_[static_cast<std::size_t>(member)]);
@@ -48,7 +48,7 @@ int Blocks::find(void* address, Counts counts, Displacements displacements, cons
   if (counts.is_null()) return failure(MPI_ERR_ARG, "the array of counts is null");
   if (displacements.is_null()) return failure(MPI_ERR_ARG, "the array of displacements is null");
   if (types == nullptr) return failure(MPI_ERR_ARG, "the array of types is null");
-  blocks.blocks_.resize(static_cast<std::size_t>(members));
+  blocks.blocks_.renew(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
     Buffer& block = blocks.blocks_[static_cast<std::size_t>(member)];
     // Programs leave the types of blocks without elements out, and MPICH takes that too.
@@ -89,10 +89,8 @@ void Blocks::move_to(std::byte* place) {
   }
 }
 
-Blocks Blocks::chosen(const std::vector<int>& members) const {
-  Blocks made;
-  for (const int member : members) made.blocks_.push_back(of(member));
-  return made;
+void Blocks::choose(const Blocks& others, const std::vector<int>& members) {
+  for (const int member : members) blocks_.push_back(others.of(member));
 }
 
 }  // namespace rma::mpi

@@ -6,6 +6,7 @@
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/views.hpp"
 #include "twosided_compat/operators/operators.hpp"
+#include "twosided_compat/short_list.hpp"
 
 // The arguments of collective calls, and their checks.
 
@@ -49,8 +50,8 @@ class Blocks {
   /// Each member has the same `count` elements.
   [[nodiscard]] static int find_same(const void* address, MPI_Count count, MPI_Datatype type, Blocks& blocks);
 
-  /// Returns the blocks of these members, in this order.
-  [[nodiscard]] Blocks chosen(const std::vector<int>& members) const;
+  /// Becomes the blocks that these members have in others, in this order.
+  void choose(const Blocks& others, const std::vector<int>& members);
 
   [[nodiscard]] Buffer of(int member) const {
     if (!blocks_.empty()) return blocks_[static_cast<std::size_t>(member)];
@@ -74,7 +75,7 @@ class Blocks {
                                         static_cast<std::uintptr_t>(distance));
   }
 
-  std::vector<Buffer> blocks_;  ///< empty: the blocks are those of the next two
+  ShortList<Buffer> blocks_;  ///< empty: the blocks are those of the next two
   Buffer first_;
   MPI_Count distance_ = 0;
 };

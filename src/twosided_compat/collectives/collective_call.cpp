@@ -82,15 +82,14 @@ int CollectiveCall::find_in_place(const void* address, bool& stays) const {
   return MPI_SUCCESS;
 }
 
-void CollectiveCall::list(const Blocks& blocks, int members, std::vector<rma_block_t>& list) {
-  list.resize(static_cast<std::size_t>(members));
+void CollectiveCall::list(const Blocks& blocks, int members, BlockList& list) {
+  list.renew(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
     list[static_cast<std::size_t>(member)] = {.address = blocks.data(member), .bytes = blocks.bytes(member)};
   }
 }
 
-const rma_block_t* CollectiveCall::list_uneven(const Blocks& blocks, int members,
-                                               std::vector<rma_block_t>& kept) const {
+const rma_block_t* CollectiveCall::list_uneven(const Blocks& blocks, int members, BlockList& kept) const {
   if (collective_.uneven == 0) return nullptr;
   list(blocks, members, kept);
   return kept.data();

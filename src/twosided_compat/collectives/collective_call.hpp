@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <vector>
 
 #include "mpi.h"
 #include "rma/collectives.h"
@@ -10,11 +8,12 @@
 #include "twosided_compat/collectives/staged_buffers.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/operators/operators.hpp"
+#include "twosided_compat/short_list.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
 
-struct Neighborhood;
+class Neighborhood;
 
 /// A collective call: the operation in librma's terms, and all that has to exist until it
 /// has ended. The functions of the operations check the arguments of the program and fill it in. They return
@@ -97,10 +96,10 @@ class CollectiveCall final : public CollectiveOperation {
   /// Finds whether the program passed MPI_IN_PLACE for the data that this process gives. MPI_ERR_BUFFER.
   [[nodiscard]] int find_in_place(const void* address, bool& stays) const;
   /// The blocks of all members in one buffer become a list, and stand in it in place of an array.
-  static void list(const Blocks& blocks, int members, std::vector<rma_block_t>& list);
+  using BlockList = ShortList<rma_block_t>;
+  static void list(const Blocks& blocks, int members, BlockList& list);
   /// Returns the list if the blocks may have different sizes; else null, because they are an array.
-  [[nodiscard]] const rma_block_t* list_uneven(const Blocks& blocks, int members,
-                                               std::vector<rma_block_t>& kept) const;
+  [[nodiscard]] const rma_block_t* list_uneven(const Blocks& blocks, int members, BlockList& kept) const;
   /// Finds the buffers of the calls that gather, that scatter, and that do both.
   template <typename FindBlocks>
   [[nodiscard]] int find_gather(const void* out, MPI_Count out_count, MPI_Datatype out_type,
@@ -113,7 +112,7 @@ class CollectiveCall final : public CollectiveOperation {
                                   bool uneven);
   /// Find the communicator and the neighbours of this process, and then the blocks that it exchanges with
   /// them.
-  [[nodiscard]] int find_neighbors(const char* name, MPI_Comm comm, Neighborhood& all);
+  [[nodiscard]] int find_neighbors(const char* name, MPI_Comm comm, const Neighborhood*& all);
   template <typename FindOut, typename FindIn>
   [[nodiscard]] int find_exchange(const Neighborhood& all, const FindOut& find_out, const FindIn& find_in);
   void keep_neighbors(const Neighborhood& all, const Blocks& out, const Blocks& in);
@@ -132,11 +131,9 @@ class CollectiveCall final : public CollectiveOperation {
   bool at_root_ = false;
   bool takes_part_ = true;  ///< false in the root's group of an intercommunicator, except for the root
   rma_collective_t collective_ = {};
-  std::vector<rma_block_t> to_;
-  std::vector<rma_block_t> from_;
-  std::vector<std::size_t> counts_;
-  std::vector<int> sources_;
-  std::vector<int> destinations_;
+  BlockList to_;
+  BlockList from_;
+  ShortList<std::size_t> counts_;
   StagedBuffers staged_;
   Reduction reduction_;
   MPI_Count lower_ = 0;          ///< of the type of a reduction: where an element begins, for its operator

@@ -6,39 +6,29 @@
 
 namespace rma::mpi {
 
-int CollectiveCall::find_neighbors(const char* name, MPI_Comm comm, Neighborhood& all) {
+int CollectiveCall::find_neighbors(const char* name, MPI_Comm comm, const Neighborhood*& all) {
   collective_.name = name;
   collective_.kind = RMA_COLLECTIVE_NEIGHBORS;
   return find_neighborhood(comm, comm_, all);
 }
 
+// The neighbours outside of a grid send and get nothing.
 void CollectiveCall::keep_neighbors(const Neighborhood& all, const Blocks& out, const Blocks& in) {
-  // The neighbours outside of a grid send and get nothing.
-  std::vector<int> from;
-  for (int i = 0; i < static_cast<int>(all.sources.size()); ++i) {
-    const int place = all.arrival(i);
-    if (all.sources[static_cast<std::size_t>(place)] != MPI_PROC_NULL) from.push_back(place);
-  }
-  std::vector<int> to;
-  for (int place = 0; place < static_cast<int>(all.destinations.size()); ++place) {
-    if (all.destinations[static_cast<std::size_t>(place)] != MPI_PROC_NULL) to.push_back(place);
-  }
-  for (const int place : from) sources_.push_back(all.sources[static_cast<std::size_t>(place)]);
-  for (const int place : to) destinations_.push_back(all.destinations[static_cast<std::size_t>(place)]);
-  const auto keep = [&](const Blocks& blocks, const std::vector<int>& places, bool result,
-                        std::vector<rma_block_t>& kept) {
+  const auto keep = [this](const Blocks& blocks, const std::vector<int>& places, bool result,
+                           BlockList& kept) {
     if (places.empty()) return;
     const int count = static_cast<int>(places.size());
-    Blocks chosen = blocks.chosen(places);
+    Blocks chosen;
+    chosen.choose(blocks, places);
     staged_.stage(chosen, count, false, result);
     list(chosen, count, kept);
   };
-  keep(out, to, false, from_);
-  keep(in, from, true, to_);
-  collective_.sources = sources_.data();
-  collective_.source_count = static_cast<int>(sources_.size());
-  collective_.destinations = destinations_.data();
-  collective_.destination_count = static_cast<int>(destinations_.size());
+  keep(out, all.departures().places, false, from_);
+  keep(in, all.arrivals().places, true, to_);
+  collective_.sources = all.arrivals().ranks.data();
+  collective_.source_count = static_cast<int>(all.arrivals().ranks.size());
+  collective_.destinations = all.departures().ranks.data();
+  collective_.destination_count = static_cast<int>(all.departures().ranks.size());
   collective_.dst_blocks = to_.data();
   collective_.src_blocks = from_.data();
 }
@@ -61,20 +51,20 @@ int CollectiveCall::find_exchange(const Neighborhood& all, const FindOut& find_o
 
 int CollectiveCall::neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                        MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighbors("MPI_Neighbor_allgather", comm, all));
   return find_exchange(
-      all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
+      *all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
       [&](int /*blocks*/, Blocks& found) { return Blocks::find(in, in_count, in_type, found); });
 }
 
 int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                         Counts in_counts, Displacements in_displacements,
                                         MPI_Datatype in_type, MPI_Comm comm) {
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighbors("MPI_Neighbor_allgatherv", comm, all));
   return find_exchange(
-      all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
+      *all, [&](int /*blocks*/, Blocks& found) { return Blocks::find_same(out, out_count, out_type, found); },
       [&](int blocks, Blocks& found) {
         return Blocks::find(in, in_counts, in_displacements, in_type, blocks, found);
       });
@@ -82,10 +72,10 @@ int CollectiveCall::neighbor_allgatherv(const void* out, MPI_Count out_count, MP
 
 int CollectiveCall::neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm comm) {
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighbors("MPI_Neighbor_alltoall", comm, all));
   return find_exchange(
-      all,
+      *all,
       [&](int /*blocks*/, Blocks& found) {
         return Blocks::find(const_cast<void*>(out), out_count, out_type, found);
       },
@@ -95,10 +85,10 @@ int CollectiveCall::neighbor_alltoall(const void* out, MPI_Count out_count, MPI_
 int CollectiveCall::neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_displacements,
                                        MPI_Datatype out_type, void* in, Counts in_counts,
                                        Displacements in_displacements, MPI_Datatype in_type, MPI_Comm comm) {
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighbors("MPI_Neighbor_alltoallv", comm, all));
   return find_exchange(
-      all,
+      *all,
       [&](int blocks, Blocks& found) {
         return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_type, blocks, found);
       },
@@ -111,10 +101,10 @@ int CollectiveCall::neighbor_alltoallw(const void* out, Counts out_counts, Displ
                                        const MPI_Datatype out_types[], void* in, Counts in_counts,
                                        Displacements in_displacements, const MPI_Datatype in_types[],
                                        MPI_Comm comm) {
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighbors("MPI_Neighbor_alltoallw", comm, all));
   return find_exchange(
-      all,
+      *all,
       [&](int blocks, Blocks& found) {
         return Blocks::find(const_cast<void*>(out), out_counts, out_displacements, out_types, blocks, found);
       },

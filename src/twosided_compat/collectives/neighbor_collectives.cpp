@@ -1,9 +1,8 @@
 // Blocking neighbourhood collectives: each process exchanges data with its neighbours in the communicator's
 // topology.
 
-#include <vector>
-
 #include "twosided_compat/calls.hpp"
+#include "twosided_compat/short_list.hpp"
 #include "twosided_compat/topologies/neighborhood.hpp"
 #include "util/try.hpp"
 
@@ -30,7 +29,8 @@ void* element(const void* base, MPI_Count elements, MPI_Datatype type) {
 template <class Out, class In>
 int exchange_blocks(Communicator& comm, const Neighborhood& all, const Out& out, const In& in) {
   const MPI_Comm carrier = comm.carrier(Traffic::kCollective);
-  std::vector<MPI_Request> requests(all.sources.size() + all.destinations.size(), MPI_REQUEST_NULL);
+  ShortList<MPI_Request> requests;
+  requests.renew(all.sources.size() + all.destinations.size());
   int code = MPI_SUCCESS;
   std::size_t next = 0;
   for (std::size_t i = 0; i < all.sources.size() && code == MPI_SUCCESS; ++i) {
@@ -56,10 +56,10 @@ int exchange_blocks(Communicator& comm, const Neighborhood& all, const Out& out,
 int neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                        MPI_Count in_count, MPI_Datatype in_type, MPI_Comm handle) {
   Communicator* comm = nullptr;
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighborhood(handle, comm, all));
   return exchange_blocks(
-      *comm, all,
+      *comm, *all,
       [&](std::size_t) {
         return Block{const_cast<void*>(out), out_count, out_type};
       },
@@ -71,12 +71,12 @@ int neighbor_allgather(const void* out, MPI_Count out_count, MPI_Datatype out_ty
 int neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                         Counts in_counts, Displacements places, MPI_Datatype in_type, MPI_Comm handle) {
   Communicator* comm = nullptr;
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighborhood(handle, comm, all));
-  RMA_TRY(check_view(in_counts, all.sources));
-  RMA_TRY(check_view(places, all.sources));
+  RMA_TRY(check_view(in_counts, all->sources));
+  RMA_TRY(check_view(places, all->sources));
   return exchange_blocks(
-      *comm, all,
+      *comm, *all,
       [&](std::size_t) {
         return Block{const_cast<void*>(out), out_count, out_type};
       },
@@ -88,10 +88,10 @@ int neighbor_allgatherv(const void* out, MPI_Count out_count, MPI_Datatype out_t
 int neighbor_alltoall(const void* out, MPI_Count out_count, MPI_Datatype out_type, void* in,
                       MPI_Count in_count, MPI_Datatype in_type, MPI_Comm handle) {
   Communicator* comm = nullptr;
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighborhood(handle, comm, all));
   return exchange_blocks(
-      *comm, all,
+      *comm, *all,
       [&](std::size_t i) {
         return Block{element(out, static_cast<MPI_Count>(i) * out_count, out_type), out_count, out_type};
       },
@@ -104,14 +104,14 @@ int neighbor_alltoallv(const void* out, Counts out_counts, Displacements out_pla
                        void* in, Counts in_counts, Displacements in_places, MPI_Datatype in_type,
                        MPI_Comm handle) {
   Communicator* comm = nullptr;
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighborhood(handle, comm, all));
-  RMA_TRY(check_view(out_counts, all.destinations));
-  RMA_TRY(check_view(out_places, all.destinations));
-  RMA_TRY(check_view(in_counts, all.sources));
-  RMA_TRY(check_view(in_places, all.sources));
+  RMA_TRY(check_view(out_counts, all->destinations));
+  RMA_TRY(check_view(out_places, all->destinations));
+  RMA_TRY(check_view(in_counts, all->sources));
+  RMA_TRY(check_view(in_places, all->sources));
   return exchange_blocks(
-      *comm, all,
+      *comm, *all,
       [&](std::size_t i) {
         return Block{element(out, out_places[i], out_type), out_counts[i], out_type};
       },
@@ -124,23 +124,23 @@ int neighbor_alltoallw(const void* out, Counts out_counts, const MPI_Aint out_pl
                        const MPI_Datatype out_types[], void* in, Counts in_counts, const MPI_Aint in_places[],
                        const MPI_Datatype in_types[], MPI_Comm handle) {
   Communicator* comm = nullptr;
-  Neighborhood all;
+  const Neighborhood* all = nullptr;
   RMA_TRY(find_neighborhood(handle, comm, all));
-  RMA_TRY(check_view(out_counts, all.destinations));
-  RMA_TRY(check_view(in_counts, all.sources));
+  RMA_TRY(check_view(out_counts, all->destinations));
+  RMA_TRY(check_view(in_counts, all->sources));
   for (const void* const array :
        {static_cast<const void*>(out_places), static_cast<const void*>(out_types)}) {
-    RMA_TRY(check_array(array, all.destinations));
+    RMA_TRY(check_array(array, all->destinations));
   }
   for (const void* const array : {static_cast<const void*>(in_places), static_cast<const void*>(in_types)}) {
-    RMA_TRY(check_array(array, all.sources));
+    RMA_TRY(check_array(array, all->sources));
   }
   // A block without elements needs no type.
   const auto type_of = [](MPI_Count count, MPI_Datatype type) {
     return count == 0 && type == MPI_DATATYPE_NULL ? MPI_BYTE : type;
   };
   return exchange_blocks(
-      *comm, all,
+      *comm, *all,
       [&](std::size_t i) {
         return Block{static_cast<std::byte*>(const_cast<void*>(out)) + out_places[i], out_counts[i],
                      type_of(out_counts[i], out_types[i])};

@@ -67,7 +67,7 @@ int cart_create(MPI_Comm handle, int count, const int dims[], const int periods[
   RMA_TRY(find_intracommunicator(handle, comm));
   if (made == nullptr) return failure(MPI_ERR_ARG, "comm_cart is null");
   RMA_TRY(check_grid(count, dims, periods, comm->size(), size));
-  return make_with_topology(*comm, size, Topology::of(grid_of(count, dims, periods)), made);
+  return make_with_topology(*comm, size, grid_of(count, dims, periods), made);
 }
 
 // The rank that cart_create() gives the process.
@@ -161,7 +161,8 @@ int cart_sub(MPI_Comm handle, const int remain[], MPI_Comm* made) {
       ranks.push_back(rank);
   }
   RMA_TRY(make_communicator(*comm, ranks, made));
-  find<Communicator>(*made)->topology = Topology::of(std::move(part));
+  auto& sub = *find<Communicator>(*made);
+  sub.topology = std::make_shared<const Topology>(std::move(part), sub.rank());
   return MPI_SUCCESS;
 }
 

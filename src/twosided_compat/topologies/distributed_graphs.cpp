@@ -119,7 +119,7 @@ int dist_graph_create_adjacent(MPI_Comm handle, int indegree, const int sources[
   if ((source_weights == MPI_UNWEIGHTED) != (destination_weights == MPI_UNWEIGHTED))
     return failure(MPI_ERR_ARG, "one of the two lists of weights is MPI_UNWEIGHTED");
   graph.weighted = source_weights != MPI_UNWEIGHTED;
-  return make_with_topology(*comm, comm->size(), Topology::of(std::move(graph)), made);
+  return make_with_topology(*comm, comm->size(), std::move(graph), made);
 }
 
 int dist_graph_create(MPI_Comm handle, int n, const int sources[], const int degrees[],
@@ -145,7 +145,7 @@ int dist_graph_create(MPI_Comm handle, int n, const int sources[], const int deg
       if (graph.weighted) graph.destination_weights.push_back(edge.weight);
     }
   }
-  return make_with_topology(*comm, comm->size(), Topology::of(std::move(graph)), made);
+  return make_with_topology(*comm, comm->size(), std::move(graph), made);
 }
 
 int dist_graph_neighbors_count(MPI_Comm handle, int* indegree, int* outdegree, int* weighted) {

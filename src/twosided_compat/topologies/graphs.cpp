@@ -24,7 +24,7 @@ int graph_create(MPI_Comm handle, int nodes, const int index[], const int edges[
   RMA_TRY(check_graph(nodes, index, edges, comm->size()));
   Graph graph;
   if (nodes != 0) graph = {.index = {index, index + nodes}, .edges = {edges, edges + index[nodes - 1]}};
-  return make_with_topology(*comm, nodes, Topology::of(std::move(graph)), made);
+  return make_with_topology(*comm, nodes, std::move(graph), made);
 }
 
 // The rank that graph_create() gives the process.

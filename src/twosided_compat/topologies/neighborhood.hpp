@@ -10,11 +10,23 @@
 namespace rma::mpi {
 
 /// The neighbours of this process in the topology of a communicator. A rank may be there several times, and
-/// in a grid MPI_PROC_NULL.
-struct Neighborhood {
-  std::vector<int> sources;
-  std::vector<int> destinations;
-  bool is_grid = false;
+/// in a grid MPI_PROC_NULL. It never changes.
+class Neighborhood {
+ public:
+  Neighborhood(std::vector<int> all_sources, std::vector<int> all_destinations, bool grid);
+
+  const std::vector<int> sources;
+  const std::vector<int> destinations;
+  const bool is_grid;
+
+  /// The neighbours that are processes: their places in one of the lists above, and their ranks.
+  struct Processes {
+    std::vector<int> places;
+    std::vector<int> ranks;
+  };
+  /// The sources in the order of their messages, if each process sends in the order of its destinations.
+  [[nodiscard]] const Processes& arrivals() const { return arrivals_; }
+  [[nodiscard]] const Processes& departures() const { return departures_; }
 
   // In a grid the neighbours are the one below and the one above in each dimension. What goes to the
   // neighbour below arrives there from above, also if the two are one process. So a message has the place of
@@ -23,16 +35,15 @@ struct Neighborhood {
   [[nodiscard]] int send_tag(int place) const { return kFirstTag + (is_grid ? place : 0); }
   [[nodiscard]] int receive_tag(int place) const { return kFirstTag + (is_grid ? place ^ 1 : 0); }
 
-  /// Returns the place in `sources` of the message that comes as number `i`, if each process sends its
-  /// messages in the order of its destinations.
-  [[nodiscard]] int arrival(int i) const { return is_grid ? i ^ 1 : i; }
-
  private:
   static constexpr int kFirstTag = static_cast<int>(CollectiveTag::kNeighbors);
+
+  Processes arrivals_;
+  Processes departures_;
 };
 
-/// Finds a communicator and its topology. MPI_ERR_COMM, MPI_ERR_TOPOLOGY.
-[[nodiscard]] int find_neighborhood(MPI_Comm handle, Communicator*& comm, Neighborhood& all);
+/// Finds a communicator and its neighbourhood. MPI_ERR_COMM, MPI_ERR_TOPOLOGY.
+[[nodiscard]] int find_neighborhood(MPI_Comm handle, Communicator*& comm, const Neighborhood*& all);
 
 /// Checks that an array is there if there are neighbours. MPI_ERR_ARG.
 [[nodiscard]] int check_array(const void* array, const std::vector<int>& neighbors);

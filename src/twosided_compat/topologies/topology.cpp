@@ -15,14 +15,13 @@ namespace rma::mpi {
 
 // The ranks stay as they are: no order is known to be better on the hosts of the job, and the standard allows
 // it.
-int make_with_topology(const Communicator& parent, int size, std::shared_ptr<const Topology> topology,
-                       MPI_Comm* made) {
+int make_with_topology(const Communicator& parent, int size, Topology::Shape shape, MPI_Comm* made) {
   *made = MPI_COMM_NULL;
   if (parent.rank() >= size) return MPI_SUCCESS;
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
   RMA_TRY(make_communicator(parent, ranks, made));
-  find<Communicator>(*made)->topology = std::move(topology);
+  find<Communicator>(*made)->topology = std::make_shared<const Topology>(std::move(shape), parent.rank());
   return MPI_SUCCESS;
 }
 

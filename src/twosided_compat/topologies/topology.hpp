@@ -7,6 +7,7 @@
 
 #include "mpi.h"
 #include "twosided_compat/communicators/communicator.hpp"
+#include "twosided_compat/topologies/neighborhood.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
@@ -22,6 +23,7 @@ struct Cartesian {
   [[nodiscard]] int rank_at(const std::vector<int>& coordinates) const;
   /// Returns the rank that lies `displacement` steps from `rank` in one dimension, or MPI_PROC_NULL.
   [[nodiscard]] int neighbor(int rank, std::size_t dimension, int displacement) const;
+  [[nodiscard]] Neighborhood neighborhood(int rank) const;
 };
 
 /// A graph that every process knows. The neighbours of rank r are edges[index[r - 1]] to edges[index[r] - 1].
@@ -30,6 +32,7 @@ struct Graph {
   std::vector<int> edges;
 
   [[nodiscard]] std::vector<int> neighbors(int rank) const;
+  [[nodiscard]] Neighborhood neighborhood(int rank) const;
 };
 
 /// The edges of a distributed graph that begin or end at this process. The weights are empty if the graph has
@@ -40,16 +43,20 @@ struct DistributedGraph {
   std::vector<int> destinations;
   std::vector<int> destination_weights;
   bool weighted = false;
+
+  [[nodiscard]] Neighborhood neighborhood(int rank) const;
 };
 
-/// The topology of a communicator (MPI 4.1, chapter 8). It never changes.
+/// The topology of a communicator (MPI 4.1, chapter 8), with this process's neighbours. It never changes.
 struct Topology {
-  std::variant<Cartesian, Graph, DistributedGraph> shape;
+  using Shape = std::variant<Cartesian, Graph, DistributedGraph>;
+  /// `rank`: that of this process in the communicator.
+  Topology(Shape its_shape, int rank)
+      : shape(std::move(its_shape)),
+        neighborhood(std::visit([rank](const auto& one) { return one.neighborhood(rank); }, shape)) {}
 
-  template <class Shape>
-  [[nodiscard]] static std::shared_ptr<const Topology> of(Shape shape) {
-    return std::make_shared<const Topology>(Topology{.shape = std::move(shape)});
-  }
+  const Shape shape;
+  const Neighborhood neighborhood;
 };
 
 /// Finds the communicator of a handle and its topology of one shape. MPI_ERR_COMM, MPI_ERR_TOPOLOGY.
@@ -63,8 +70,8 @@ template <class Shape>
 
 /// Makes the communicator of the first `size` members of `parent`, and gives it a topology. All members call
 /// it. The others get MPI_COMM_NULL.
-[[nodiscard]] int make_with_topology(const Communicator& parent, int size,
-                                     std::shared_ptr<const Topology> topology, MPI_Comm* made);
+[[nodiscard]] int make_with_topology(const Communicator& parent, int size, Topology::Shape shape,
+                                     MPI_Comm* made);
 
 /// Copies as many of `values` as the program's array has room for.
 [[nodiscard]] int copy_out(const std::vector<int>& values, int room, int* array);
