@@ -11,6 +11,7 @@
 #include "core/job/job.hpp"
 #include "messages/shared_copy.hpp"
 #include "util/exhausted.hpp"
+#include "util/rank_map.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -93,7 +94,7 @@ class ScratchPool {
 class TeamBuffers final : public Buffers {
  public:
   /// `ranks` are the world ranks by team rank. All arguments outlive this and do not move.
-  TeamBuffers(const Job& job, std::span<const int> ranks, const HostMemory& host, ScratchPool& scratch)
+  TeamBuffers(const Job& job, RankView ranks, const HostMemory& host, ScratchPool& scratch)
       : job_(job), ranks_(ranks), host_(host), scratch_(scratch) {}
 
   [[nodiscard]] bool shared(const void* address, std::size_t bytes) const override {
@@ -117,7 +118,7 @@ class TeamBuffers final : public Buffers {
 
  private:
   enum class Reach : std::uint8_t { unknown, all, not_all };
-  [[nodiscard]] int rank_of(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] int rank_of(int member) const { return ranks_[member]; }
   [[nodiscard]] bool find_out() const {
     for (const int rank : ranks_) {
       if (rank != job_.rank() && !host_.permitted(rank)) return false;
@@ -126,7 +127,7 @@ class TeamBuffers final : public Buffers {
   }
 
   const Job& job_;
-  const std::span<const int> ranks_;
+  const RankView ranks_;
   const HostMemory& host_;
   ScratchPool& scratch_;
   mutable Reach reaches_ = Reach::unknown;  ///< the thread that makes the team's call uses it

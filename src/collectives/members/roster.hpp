@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "core/job/job.hpp"
+#include "util/rank_map.hpp"
 #include "util/status.hpp"
 #include "util/text.hpp"
 #include "util/waiting/wait_note.hpp"
@@ -44,8 +44,7 @@ class TeamRoster final : public Roster {
  public:
   /// `ranks` are the world ranks by team rank, and `id` is the id of the team, which is null before the team
   /// has one. They outlive this and do not move.
-  TeamRoster(const Job& job, std::span<const int> ranks, const std::uint64_t* id)
-      : job_(job), ranks_(ranks), id_(id) {}
+  TeamRoster(const Job& job, RankView ranks, const std::uint64_t* id) : job_(job), ranks_(ranks), id_(id) {}
 
   [[nodiscard]] bool ended(int member) const override { return job_.ended(world_rank(member)); }
   [[nodiscard]] Status lost(int member) const override {
@@ -53,7 +52,7 @@ class TeamRoster final : public Roster {
             text("{}: the team is of no more use; free it, and make one of the ranks that are left",
                  job_.lost(world_rank(member)).text())};
   }
-  [[nodiscard]] int world_rank(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] int world_rank(int member) const { return ranks_[member]; }
   [[nodiscard]] int rank_of(int member) const override { return world_rank(member); }
   void name_team(WaitNote& note) const override {
     if (id_ != nullptr) note.team = *id_;
@@ -61,7 +60,7 @@ class TeamRoster final : public Roster {
 
  private:
   const Job& job_;
-  const std::span<const int> ranks_;
+  const RankView ranks_;
   const std::uint64_t* const id_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/job/job.hpp"
 #include "messages/messages.hpp"
+#include "util/rank_map.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -63,7 +64,7 @@ class JobTeamTransport final : public TeamTransport {
         messages_(messages),
         own_(messages.context(context)),
         ranks_(std::move(ranks)),
-        contexts_(ranks_.size(), context) {}
+        contexts_(static_cast<std::size_t>(ranks_.size()), context) {}
 
   /// Sets the context of `member`.
   void place(int member, std::uint32_t context) { contexts_[static_cast<std::size_t>(member)] = context; }
@@ -78,14 +79,14 @@ class JobTeamTransport final : public TeamTransport {
   [[nodiscard]] int revoker() override { return own_.revoked() ? own_.first_revoker() : kNobody; }
 
  private:
-  [[nodiscard]] int rank_of(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] int rank_of(int member) const { return ranks_[member]; }
   /// Returns `status`, with what the system knows of a process of this host that has ended.
   [[nodiscard]] Status explained(Status status, int member) const;
 
   const Job& job_;
   Messages& messages_;
   MessageContext& own_;
-  const std::vector<int> ranks_;
+  const RankMap ranks_;
   std::vector<std::uint32_t> contexts_;  ///< by member
 };
 

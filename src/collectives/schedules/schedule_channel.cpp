@@ -47,7 +47,7 @@ void ScheduleChannel::fail(int suspect) {
 }
 
 int ScheduleChannel::known_lost() const {
-  for (const int rank : ranks_) {
+  for (const int rank : ranks_->view()) {
     if (rank != job_.rank() && job_.ended(rank)) return rank;
   }
   const int lost = lost_.load(std::memory_order_relaxed);

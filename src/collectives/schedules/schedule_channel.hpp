@@ -3,13 +3,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "collectives/schedules/plan.hpp"
 #include "collectives/schedules/schedule_contexts.hpp"
 #include "core/job/job.hpp"
 #include "messages/messages.hpp"
+#include "util/rank_map.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -24,7 +25,7 @@ namespace rma {
 class ScheduleChannel {
  public:
   /// `ranks` are the world ranks by member. Throws std::bad_alloc.
-  ScheduleChannel(const Job& job, Messages& messages, std::vector<int> ranks, int member,
+  ScheduleChannel(const Job& job, Messages& messages, std::shared_ptr<const RankMap> ranks, int member,
                   std::uint32_t context)
       : job_(job),
         messages_(messages),
@@ -43,12 +44,12 @@ class ScheduleChannel {
   ScheduleChannel& operator=(const ScheduleChannel&) = delete;
 
   [[nodiscard]] int member() const { return member_; }
-  [[nodiscard]] int members() const { return static_cast<int>(ranks_.size()); }
+  [[nodiscard]] int members() const { return ranks_->size(); }
 
   /// Returns the number of the context.
   [[nodiscard]] std::uint32_t context() const { return own_.number(); }
   /// Returns the world rank of a member.
-  [[nodiscard]] int rank_of(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] int rank_of(int member) const { return (*ranks_)[member]; }
 
   /// Returns the tag for the next collective operation.
   [[nodiscard]] int draw_tag() {
@@ -84,7 +85,7 @@ class ScheduleChannel {
   const Job& job_;
   Messages& messages_;
   MessageContext& own_;
-  const std::vector<int> ranks_;
+  const std::shared_ptr<const RankMap> ranks_;
   const int member_;
   std::atomic<std::uint32_t> drawn_ = 0;
   std::atomic<bool> failed_ = false;

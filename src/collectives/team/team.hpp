@@ -27,6 +27,7 @@
 #include "core/job/job.hpp"
 #include "messages/messages.hpp"
 #include "util/handle.hpp"
+#include "util/rank_map.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -50,10 +51,10 @@ class Team {
 
   /// Returns this process's place, 0 to size() - 1.
   [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
+  [[nodiscard]] int size() const { return ranks_->size(); }
   /// Returns the world ranks by team rank.
-  [[nodiscard]] std::span<const int> ranks() const { return ranks_; }
-  [[nodiscard]] int world_rank(int team_rank) const { return ranks_[static_cast<std::size_t>(team_rank)]; }
+  [[nodiscard]] const RankView& ranks() const { return ranks_->view(); }
+  [[nodiscard]] int world_rank(int team_rank) const { return (*ranks_)[team_rank]; }
   /// Returns the handle of the team in the C interface. Teams::find() returns the team of a handle.
   [[nodiscard]] rma_team_t handle() const { return handle_; }
   /// Returns the team's id. It is the same on all members, and differs from that of every other team of this
@@ -113,11 +114,11 @@ class Team {
   };
 
   Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, std::uint64_t id)
-      : ranks_(std::move(ranks)),
+      : ranks_(std::make_shared<const RankMap>(std::move(ranks))),
         rank_(rank),
         id_(id),
-        buffers_(job, ranks_, shared.host, *shared.scratch),
-        roster_(job, ranks_, &id_) {}
+        buffers_(job, ranks_->view(), shared.host, *shared.scratch),
+        roster_(job, ranks_->view(), &id_) {}
   Team(const Job& job, const Shared& shared, std::vector<int> ranks, int rank, TeamBlock& block)
       : Team(job, shared, std::move(ranks), rank, block.id) {
     meet_in(job, block);
@@ -154,7 +155,7 @@ class Team {
   // The handle is only compared, never dereferenced.
   const rma_team_t handle_ =
       reinterpret_cast<rma_team_t>(new_handle(HandleKind::team));  // NOLINT(performance-no-int-to-ptr)
-  const std::vector<int> ranks_;
+  const std::shared_ptr<const RankMap> ranks_;                     ///< world ranks
   const int rank_;
   std::uint64_t id_;          ///< between hosts it is known once all members have agreed
   std::uint64_t splits_ = 0;  ///< number of splits of this team so far
@@ -271,14 +272,14 @@ class Teams {
   [[nodiscard]] static TeamShape shape_within_host(const Job& job, std::size_t members, std::uint64_t id);
   [[nodiscard]] Status check(std::span<const int> ranks) const;
   /// Returns whether the members meet in memory that all of them have mapped.
-  [[nodiscard]] bool meet_in_memory(std::span<const int> ranks) const;
+  [[nodiscard]] bool meet_in_memory(const RankView& ranks) const;
   [[nodiscard]] Result<Team*> join(std::span<const int> ranks, const TeamOrigin& origin);
   [[nodiscard]] Result<Team*> join_in_memory(const TeamKey& key, std::span<const int> ranks, int member);
   [[nodiscard]] Result<Team*> join_by_p2p(const TeamKey& key, std::span<const int> ranks, int member);
   /// The members that meet in a block, the first of which makes it.
   struct Meeting {
     TeamKey key;
-    std::span<const int> ranks;  ///< world ranks
+    RankView ranks;  ///< world ranks
     const Roster& roster;
   };
   /// Says that a member waits for the others of a meeting. Refers to the meeting.

@@ -5,21 +5,22 @@
 
 namespace rma {
 
-TeamHierarchy::TeamHierarchy(Job& job, std::span<const int> ranks, int member, const std::uint64_t& id,
+TeamHierarchy::TeamHierarchy(Job& job, RankView ranks, int member, const std::uint64_t& id,
                              std::function<Status()> given_up)
     : job_(job),
       ranks_(ranks),
       member_(member),
-      hosts_(static_cast<int>(ranks.size())),
+      hosts_(ranks.size()),
       mates_([&] {
         std::vector<int> mates;
         std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(mates),
                      [&](int rank) { return job.mapped(rank); });
         return mates;
       }()),
-      cards_(ranks.size()),
+      cards_(static_cast<std::size_t>(ranks.size())),
       roster_(job, mates_, id, std::move(given_up)) {
-  leader_ = static_cast<std::int32_t>(std::find(ranks.begin(), ranks.end(), mates_.front()) - ranks.begin());
+  leader_ = static_cast<std::int32_t>(
+      std::distance(ranks.begin(), std::find(ranks.begin(), ranks.end(), mates_.front())));
 }
 
 TeamHierarchy::~TeamHierarchy() {
@@ -34,7 +35,7 @@ Status TeamHierarchy::provide(Messages* messages, std::uint32_t context) {
   scratch_ = memory.value();
   exchange_.emplace(hosts_, member_, scratch_);
   if (messages != nullptr) {
-    own_transport_.emplace(job_, *messages, std::vector<int>(ranks_.begin(), ranks_.end()), context);
+    own_transport_.emplace(job_, *messages, ranks_.list(), context);
   }
   return {};
 }

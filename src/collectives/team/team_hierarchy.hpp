@@ -18,6 +18,7 @@
 #include "collectives/shared_memory/leader_transport.hpp"
 #include "core/job/job.hpp"
 #include "messages/messages.hpp"
+#include "util/rank_map.hpp"
 #include "util/status.hpp"
 
 namespace rma {
@@ -30,8 +31,7 @@ class HostRoster final : public Roster {
  public:
   /// `ranks` are the world ranks of the members, and `id` is the team's. `given_up` returns the team's
   /// failure if it was given up.
-  HostRoster(const Job& job, std::span<const int> ranks, const std::uint64_t& id,
-             std::function<Status()> given_up)
+  HostRoster(const Job& job, RankView ranks, const std::uint64_t& id, std::function<Status()> given_up)
       : processes_(job, ranks, &id), given_up_(std::move(given_up)) {}
 
   [[nodiscard]] bool ended(int member) const override {
@@ -69,7 +69,7 @@ class TeamHierarchy {
   /// std::bad_alloc. @param ranks     world ranks by member; they outlive the object, as all arguments do,
   /// and do not move @param id        the team's, which may change until the members meet @param given_up
   /// returns the team's failure if the team was given up
-  TeamHierarchy(Job& job, std::span<const int> ranks, int member, const std::uint64_t& id,
+  TeamHierarchy(Job& job, RankView ranks, int member, const std::uint64_t& id,
                 std::function<Status()> given_up);
   ~TeamHierarchy();
   TeamHierarchy(const TeamHierarchy&) = delete;
@@ -101,7 +101,7 @@ class TeamHierarchy {
 
  private:
   Job& job_;
-  const std::span<const int> ranks_;
+  const RankView ranks_;
   const int member_;
   std::int32_t leader_ = 0;
   HostMap hosts_;

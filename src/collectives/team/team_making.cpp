@@ -66,7 +66,7 @@ Result<Team*> Teams::create(std::span<const int> ranks) {
   return join(ranks, {});
 }
 
-bool Teams::meet_in_memory(std::span<const int> ranks) const {
+bool Teams::meet_in_memory(const RankView& ranks) const {
   return job_.settings().collective_algorithm == CollectiveSetting::automatic &&
          std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return job_.mapped(rank); });
 }
@@ -218,11 +218,11 @@ TeamRegistry::Describe Teams::described(const Meeting& meeting) const {
 
 template <typename Shape>
 Result<TeamBlock*> Teams::find_block(const Meeting& meeting, const Shape& shape) {
-  const std::span<const int> ranks = meeting.ranks;
+  const RankView& ranks = meeting.ranks;
   const Roster& roster = meeting.roster;
   const int first = ranks.front();
   const std::size_t bytes = TeamBlock::bytes_for(static_cast<std::uint32_t>(ranks.size()));
-  const auto ended = [&] { return roster.first_ended(0, static_cast<int>(ranks.size())); };
+  const auto ended = [&] { return roster.first_ended(0, ranks.size()); };
   TeamBlock* block = nullptr;
   if (first == job_.rank()) {
     auto memory = unless_exhausted(
@@ -264,7 +264,8 @@ Result<TeamBlock*> Teams::find_block(const Meeting& meeting, const Shape& shape)
     block = std::launder(reinterpret_cast<TeamBlock*>(here));
   }
   // The block is not freed: other members may be about to read it, as this one does.
-  if (block->closed()) return roster.lost(static_cast<int>(block->lacking() % ranks.size()));
+  if (block->closed())
+    return roster.lost(static_cast<int>(block->lacking() % static_cast<unsigned>(ranks.size())));
   return block;
 }
 
@@ -338,14 +339,14 @@ Status Teams::settle(TeamBlock& block, const Meeting& meeting, Status mine) {
 Status Teams::meet(Team& team) {
   team.met_ = true;
   if (team.hierarchy_ != nullptr) return meet_by_hosts(team);
-  const std::span<const int> ranks = team.ranks();
+  const RankView& ranks = team.ranks();
   if (!meet_in_memory(ranks)) return {};
   // The numbers of attached teams are no ids of teams that are split.
   const TeamRoster roster(job_, ranks, &team.id_);
   const Meeting meeting = {
       .key = TeamKey::of(ranks, {.parent = team.id(), .split = 0}), .ranks = ranks, .roster = roster};
   Status met = meet_in_block(
-      team, meeting, [&] { return shape_for(job_, ranks.size(), next_id(), 0); },
+      team, meeting, [&] { return shape_for(job_, static_cast<std::size_t>(ranks.size()), next_id(), 0); },
       [&](TeamBlock& block) -> Status {
         team.meet_in(job_, block);
         return {};

@@ -14,7 +14,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 
 }  // namespace
 
-TeamKey TeamKey::of(std::span<const int> ranks, const TeamOrigin& origin) {
+TeamKey TeamKey::of(const RankView& ranks, const TeamOrigin& origin) {
   TeamKey key = {.high = 1, .low = 2};
   const auto add = [&](std::uint64_t value) {
     key.high = mix(key.high, value);
@@ -22,7 +22,7 @@ TeamKey TeamKey::of(std::span<const int> ranks, const TeamOrigin& origin) {
   };
   add(origin.parent);
   add(origin.split);
-  add(ranks.size());
+  add(static_cast<std::uint64_t>(ranks.size()));
   for (const int rank : ranks) add(static_cast<std::uint64_t>(rank));
   return key;
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 
+#include "util/rank_map.hpp"
 #include "util/waiting/wait.hpp"
 
 namespace rma {
@@ -27,7 +27,7 @@ struct TeamOrigin {
 struct TeamKey {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
-  [[nodiscard]] static TeamKey of(std::span<const int> ranks, const TeamOrigin& origin = {});
+  [[nodiscard]] static TeamKey of(const RankView& ranks, const TeamOrigin& origin = {});
   auto operator<=>(const TeamKey&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0 there
 };
 
