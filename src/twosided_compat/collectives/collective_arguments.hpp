@@ -6,7 +6,7 @@
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/views.hpp"
 #include "twosided_compat/operators/operators.hpp"
-#include "twosided_compat/short_list.hpp"
+#include "twosided_compat/collectives/short_list.hpp"
 
 // The arguments of collective calls, and their checks.
 

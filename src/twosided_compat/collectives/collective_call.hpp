@@ -8,7 +8,7 @@
 #include "twosided_compat/collectives/staged_buffers.hpp"
 #include "twosided_compat/messages/requests.hpp"
 #include "twosided_compat/operators/operators.hpp"
-#include "twosided_compat/short_list.hpp"
+#include "twosided_compat/collectives/short_list.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {

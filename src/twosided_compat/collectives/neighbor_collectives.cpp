@@ -2,7 +2,7 @@
 // topology.
 
 #include "twosided_compat/calls.hpp"
-#include "twosided_compat/short_list.hpp"
+#include "twosided_compat/collectives/short_list.hpp"
 #include "twosided_compat/topologies/neighborhood.hpp"
 #include "util/try.hpp"
 
