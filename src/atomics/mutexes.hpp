@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/job/job.hpp"

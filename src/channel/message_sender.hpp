@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "channel/helper_sleep.hpp"
 #include "channel/link_table.hpp"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "channel/message.hpp"
 #include "channel/ring.hpp"

@@ -3,6 +3,7 @@
 #include <ISO_Fortran_binding.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

@@ -2,9 +2,11 @@
 
 #include <ISO_Fortran_binding.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "util/status.hpp"
 

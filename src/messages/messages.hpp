@@ -1,9 +1,13 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "channel/channel.hpp"
 #include "core/completion/pending_operations.hpp"

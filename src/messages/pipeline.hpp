@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "messages/device_transfers.hpp"
 #include "messages/operation_ends.hpp"

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "core/job/job.hpp"
 #include "core/network/network.hpp"

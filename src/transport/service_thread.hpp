@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "util/status.hpp"

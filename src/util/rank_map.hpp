@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rma {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "atomics/mutexes.hpp"
 #include "rma/rma.h"

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "api/runtime/context_registry.hpp"
 #include "api/runtime/mutex_registry.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "collectives/members/collective_record.hpp"
 #include "collectives/schedules/plan.hpp"
 #include "rma/collectives.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "collectives/members/host_map.hpp"
 #include "collectives/messages/team_transport.hpp"
 

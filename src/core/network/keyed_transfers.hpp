@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "core/network/completions.hpp"
 #include "core/network/connection_manager.hpp"

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "core/completion/pending_operations.hpp"
 #include "core/network/copy_fallback.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "shmem/collectives/collectives.hpp"
 #include "shmem/collectives/reductions.hpp"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "shmem/job/job.hpp"
 
 namespace rma::shmem {

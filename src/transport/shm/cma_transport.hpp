@@ -3,8 +3,11 @@
 #include <sys/uio.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "transport/shm/host_peers.hpp"

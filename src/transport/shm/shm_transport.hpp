@@ -1,6 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "transport/shm/cma_transport.hpp"
 #include "transport/shm/shm_message_endpoint.hpp"

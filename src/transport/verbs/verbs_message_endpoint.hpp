@@ -1,11 +1,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "transport/message_endpoint.hpp"
 #include "transport/verbs/connection.hpp"

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "transport/provider.hpp"
 
 namespace rma::transport {

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "twosided_compat/collectives/short_list.hpp"
 #include "twosided_compat/communicators/collective.hpp"
 #include "twosided_compat/messages/transfer.hpp"
 #include "twosided_compat/objects/views.hpp"
 #include "twosided_compat/operators/operators.hpp"
-#include "twosided_compat/collectives/short_list.hpp"
 
 // The arguments of collective calls, and their checks.
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "twosided_compat/datatypes/datatypes.hpp"
 #include "twosided_compat/objects/object.hpp"
 #include "twosided_compat/operators/kernels.hpp"

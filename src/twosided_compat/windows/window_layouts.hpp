@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "rma/rma.h"
 #include "twosided_compat/datatypes/buffer.hpp"
