@@ -37,6 +37,9 @@ MADE = {"MPI_Comm": "MPI_COMM_NULL", "MPI_Group": "MPI_GROUP_NULL", "MPI_Datatyp
 # These functions get a handle by a pointer, and make none.
 MAKES_NO_OBJECT = re.compile(r"\w+_(free|disconnect|finalize|commit)")
 # Of the functions that make a request, these make it null: not those that are called most.
+# For these arrays programs also pass MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, where nothing lies. gcc takes `int weights[]` as a
+# promise that an int does, and warns of such calls. So mpi.h has a pointer there, which is the same type.
+MAY_BE_NO_ARRAY = re.compile(r"(source|dest)?weights")
 MAKES_REQUEST = re.compile(r"\w+_init|Comm_idup\w*|I(all|barrier|bcast|exscan|gather|neighbor|reduce|scan|scatter)\w*")
 # These functions report errors by the handler that MPI_FILE_NULL has.
 BY_FILE_NULL = ("File_open", "File_delete", "Register_datarep", "Register_datarep_c")
@@ -63,7 +66,11 @@ class Parameter:
     def declaration(self, large, name=True):
         if self.variadic:
             return "..."
-        return self.c_type(large) + (f" {self.name}" if name else " " if self.dimensions else "") + self.dimensions
+        dimensions = self.dimensions
+        c_type = self.c_type(large)
+        if MAY_BE_NO_ARRAY.fullmatch(self.name):
+            dimensions, c_type = "", c_type + "*"
+        return c_type + (f" {self.name}" if name else " " if dimensions else "") + dimensions
 
     def internal(self):
         """The declaration in namespace rma::mpi."""
