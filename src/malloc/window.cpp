@@ -230,35 +230,38 @@ Status Window::back(std::size_t offset, std::size_t bytes) {
   } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   if (shown_ != nullptr) shown_->fetch_add(bytes, std::memory_order_relaxed);
 
-  const bool join = huge_pages_ == HugePages::transparent && bytes >= kHugePage;
-  const std::int64_t before = join ? monotonic_nanoseconds() : 0;
+  if (huge_pages_ == HugePages::transparent && bytes >= kHugePage) take_huge_pages(offset, bytes);
   if (const int error_number = take_file_memory(fd_, offset - alias_.file_bytes, bytes); error_number != 0) {
-    punch(offset, bytes);  // the call may have taken a part of the memory
+    punch(offset, bytes);  // the calls may have taken a part of the memory
     forget(bytes);
     return no_memory(bytes, used, error_number);
   }
-  if (join) join_pages(offset, bytes, monotonic_nanoseconds() - before);
   return {};
 }
 
-void Window::join_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] std::size_t bytes,
-                        [[maybe_unused]] std::int64_t taking) const {
+void Window::take_huge_pages([[maybe_unused]] std::size_t offset, [[maybe_unused]] std::size_t bytes) const {
 #ifdef MADV_COLLAPSE
-  // fallocate takes ordinary pages. This call joins those that fill huge pages, which takes no more memory.
-  // It is never used for the whole window, because the kernel's own thread would fill the holes between small
-  // blocks. A kernel that cannot join them (before Linux 6.1, or without contiguous memory) leaves them as
-  // they are.
+  // MADV_COLLAPSE makes a huge page of the pages of 2 MiB, of which one must be there, and fills the rest
+  // with zeros. With one page, nothing is copied, and the huge pages take less time than ordinary ones, which
+  // the kernel clears one by one when they are first touched. The call is never used for the whole window,
+  // because the kernel's own thread would fill the holes between small blocks. A kernel that has no such
+  // pages (before Linux 6.1, or without contiguous memory) leaves the range to ordinary ones.
   //
-  // To join pages copies them, and takes several times as long as to take them (3.5 ms and 1.2 ms for 2 MiB).
-  // So this loop ends after kUnnoticed plus half of the time that the allocation has taken already. The rest
-  // of a large block stays in ordinary pages.
+  // To look for contiguous memory may take long. So this ends after kUnnoticed and the time in which memory
+  // is cleared at kClearing bytes in a nanosecond, and the rest of the block gets ordinary pages.
   constexpr std::size_t kStep = std::size_t{16} << 20U;
   constexpr std::int64_t kUnnoticed = 100'000'000;
-  const std::int64_t until = monotonic_nanoseconds() + kUnnoticed + taking / 2;
+  constexpr std::int64_t kClearing = 4;
+  const std::int64_t until =
+      monotonic_nanoseconds() + kUnnoticed + static_cast<std::int64_t>(bytes) / kClearing;
   const std::size_t end = (offset + bytes) / kHugePage * kHugePage;
-  for (std::size_t at = round_up(offset, kHugePage); at < end; at += kStep) {
-    if (::madvise(base() + at, std::min(kStep, end - at), MADV_COLLAPSE) != 0 && errno == EINVAL) return;
-    if (monotonic_nanoseconds() > until) return;
+  for (std::size_t at = round_up(offset, kHugePage); at < end && monotonic_nanoseconds() < until;) {
+    const std::size_t step_end = std::min(at + kStep, end);
+    for (std::size_t page = at; page < step_end; page += kHugePage) {
+      if (take_file_memory(fd_, page - alias_.file_bytes, granule_) != 0) return;
+    }
+    if (::madvise(base() + at, step_end - at, MADV_COLLAPSE) != 0 && errno == EINVAL) return;
+    at = step_end;
   }
 #endif
 }

@@ -14,8 +14,8 @@ namespace rma {
 /// The kind of pages that the heap window asks for.
 enum class HugePages {
   off,          ///< the system's ordinary pages
-  transparent,  ///< ordinary pages; the kernel is asked to join them to huge pages if 2 MiB or more are taken
-                ///< at a time, and may decline
+  transparent,  ///< ordinary pages; the kernel is asked for huge pages if 2 MiB or more are taken at a time,
+                ///< and may decline
   hugetlb       ///< pages reserved in /proc/sys/vm/nr_hugepages; RMA_ERR_NO_MEMORY without them
 };
 
@@ -122,8 +122,9 @@ class Window {
   [[nodiscard]] Status no_memory(std::size_t asked, std::size_t used, int error_number) const;
   /// Returns whether this window may use `bytes` in all.
   [[nodiscard]] bool may_use(std::size_t bytes) const;
-  /// Asks the kernel to join the pages of [offset, offset + bytes), which were taken in `taking` nanoseconds.
-  void join_pages(std::size_t offset, std::size_t bytes, std::int64_t taking) const;
+  /// Takes huge pages for a part of [offset, offset + bytes), as far as the kernel has them. The caller takes
+  /// ordinary pages for the rest.
+  void take_huge_pages(std::size_t offset, std::size_t bytes) const;
   void punch(std::size_t offset, std::size_t bytes) const;
   /// Counts `bytes` as not used any more.
   void forget(std::size_t bytes);

@@ -62,10 +62,11 @@ std::span<const SettingInfo> setting_table() {
           "Whether rma_alias may put shared memory behind memory of the program. OpenSHMEM does so with "
           "the program's static data, which are then as fast as the heap. With 0 it registers them, and "
           "other ranks of the host reach them by system calls"},
-      SettingInfo{"RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "", kRank,
-                  "Back the heap with huge pages. transparent asks the kernel to join the pages of blocks of "
-                  "2 MiB and more, which takes no more memory, until 0.1 s and half of the time of the "
-                  "allocation have gone. hugetlb needs reserved pages"},
+      SettingInfo{
+          "RMA_HUGE_PAGES", choice<&Settings::huge_pages>(kHugePages), "transparent", 0, 0, "", kRank,
+          "Back the heap with huge pages. transparent asks the kernel for them for blocks of 2 MiB and "
+          "more, which takes no more memory, until 0.1 s and a quarter of a second for each GB have "
+          "gone. hugetlb needs reserved pages"},
       SettingInfo{
           "RMA_MAX_REGIONS", &Settings::max_regions, "128K", 8, 4U << 20U, "regions", kRank,
           "The most memory ranges that a rank can show to others. The heap takes one entry, and so does each "
