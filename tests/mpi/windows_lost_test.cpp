@@ -2,8 +2,10 @@
 // it fails with MPI_ERR_PROC_ABORTED, and none waits for ever. The test forks the ranks of each job.
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <vector>
@@ -100,6 +102,33 @@ TEST_F(WindowsLost, ASharer) {
     EXPECT_EQ(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), MPI_SUCCESS);
     EXPECT_EQ(MPI_Accumulate(&value, 1, MPI_LONG, rank, 0, 1, MPI_LONG, MPI_SUM, win), MPI_SUCCESS);
     EXPECT_EQ(MPI_Win_unlock(rank, win), MPI_SUCCESS);
+  });
+}
+
+// Elements that are no words are updated under a lock of the target.
+TEST_F(WindowsLost, AnAccumulateUnderWay) {
+  run([](int rank, MPI_Win win) {
+    constexpr std::size_t kPage = 4096;
+    EXPECT_EQ(MPI_Win_lock_all(0, win), MPI_SUCCESS);
+    double value = 7;
+    void* origin = &value;
+    if (rank == kVictim) {
+      // The victim ends where it reads its own operand.
+      origin = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      EXPECT_NE(signal(SIGSEGV, [](int /*number*/) { end(); }), SIG_ERR);
+    }
+    meet();
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS)
+      code = MPI_Accumulate(origin, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, win);
+    EXPECT_EQ(code, MPI_ERR_PROC_ABORTED);
+    double result = 0;
+    EXPECT_EQ(
+        MPI_Get_accumulate(&value, 1, MPI_DOUBLE, &result, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, win),
+        MPI_ERR_PROC_ABORTED);
+    // Another rank's lock is free.
+    EXPECT_EQ(MPI_Accumulate(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, MPI_SUM, win), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Win_unlock_all(win), MPI_SUCCESS);
   });
 }
 

@@ -27,9 +27,9 @@ namespace rma::mpi {
 /// (Window::post_counter() and complete_counter()). Other processes change all of that, by atomic operations
 /// or notifications only. Behind it is an array of Held, which only the member itself writes.
 struct WindowControl {
-  alignas(64) FairLock lock;               ///< of MPI_Win_lock; see window_locks.cpp
-  alignas(64) FairLock all_locks;          ///< of member 0: of MPI_Win_lock_all
-  alignas(64) std::uint64_t accumulating;  ///< 1 while a process accumulates into the member's memory
+  alignas(64) FairLock lock;          ///< of MPI_Win_lock; see window_locks.cpp
+  alignas(64) FairLock all_locks;     ///< of member 0: of MPI_Win_lock_all
+  alignas(64) FairLock accumulating;  ///< of accumulates; see window_accumulation.hpp
 };
 
 /// What a process holds of the lock of a member. A process that waits for a lock for long reads it to say for
@@ -151,6 +151,7 @@ class Window : public ErrorHandlerOwner {
   bool started = false;                     ///< between MPI_Win_start and MPI_Win_complete
   bool posted = false;                      ///< between MPI_Win_post and MPI_Win_wait
   unsigned tests = 0;                       ///< calls of MPI_Win_test that found an epoch open
+  std::int64_t looked = 0;                  ///< when one of them looked whether a member has ended
   std::vector<int> targets;                 ///< the members of MPI_Win_start
   std::vector<int> origins;                 ///< the members of MPI_Win_post
   // By member: how often this process has posted to it, started to access it, completed that, and waited for

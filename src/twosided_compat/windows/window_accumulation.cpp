@@ -10,7 +10,6 @@
 
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/operators/operators.hpp"
-#include "twosided_compat/windows/window_waiting.hpp"
 #include "twosided_compat/windows/window_words.hpp"
 #include "util/try.hpp"
 
@@ -260,46 +259,6 @@ Words words_in(const Target& target, const PredefinedType& type) {
   });
   if (all) return Words::kAll;
   return some ? Words::kSome : Words::kNone;
-}
-
-AccumulateLock::AccumulateLock(const Window& win, const WindowPart& part)
-    : win_(win), word_(&reinterpret_cast<WindowControl*>(part.control)->accumulating), rank_(part.rank) {}
-
-AccumulateLock::~AccumulateLock() {
-  if (held_) static_cast<void>(release());
-}
-
-int AccumulateLock::acquire() {
-  WindowWait wait(win_, WindowWait::For::kUpdate, win_.members()->rank_of(rank_));
-  while (true) {
-    std::uint64_t before = 0;
-    // The swap orders the accesses to the part after those of the holder before, whose release it sees.
-    if (const int code = checked(update_word<std::uint64_t>(RMA_SWAP, word_, 1, 0, before, rank_));
-        code != MPI_SUCCESS) {
-      return code;
-    }
-    if (before == 0) {
-      held_ = true;
-      return MPI_SUCCESS;
-    }
-    do {
-      RMA_TRY(wait.pause());
-      if (const int code = checked(update_word<std::uint64_t>(RMA_FETCH, word_, 0, 0, before, rank_));
-          code != MPI_SUCCESS) {
-        return code;
-      }
-    } while (before != 0);
-  }
-}
-
-int AccumulateLock::release() {
-  held_ = false;
-  // Puts under the lock have completed: move_all() waits.
-  if (std::uint64_t* const here = processor_word(word_, rank_); here != nullptr) {
-    __atomic_store_n(here, std::uint64_t{0}, __ATOMIC_RELEASE);  // pairs with the swap in acquire()
-    return MPI_SUCCESS;
-  }
-  return checked(rma_atomic64(RMA_SET, word_, 0, 0, nullptr, rank_));
 }
 
 int compare_and_swap_locked(const Window& win, const Target& target, const void* origin, const void* compare,

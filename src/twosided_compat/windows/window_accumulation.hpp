@@ -4,6 +4,7 @@
 
 #include "twosided_compat/operators/kernels.hpp"
 #include "twosided_compat/windows/window_layouts.hpp"
+#include "twosided_compat/windows/window_waiting.hpp"
 
 // Accumulates, and how they are atomic (MPI 4.1, section 12.7).
 //
@@ -70,24 +71,34 @@ enum class Words : std::uint8_t { kNone, kSome, kAll };
 /// Performs the accumulate. MPI_ERR_DISP if a word at the target is not aligned.
 [[nodiscard]] int run(Window& win, const Accumulation& accumulation);
 
-/// The lock of a part, under which elements that are no words are updated.
+/// The lock of a part, under which elements that are no words are updated. It is a FairLock, and whoever
+/// holds it waits for no other lock.
 class AccumulateLock {
  public:
-  AccumulateLock(const Window& win, const WindowPart& part);
+  AccumulateLock(const Window& win, const WindowPart& part)
+      : words_(win, part, &WindowControl::accumulating, WindowWait::For::kUpdate) {}
   AccumulateLock(const AccumulateLock&) = delete;
   AccumulateLock& operator=(const AccumulateLock&) = delete;
   /// Unlocks, unless release() has done so.
-  ~AccumulateLock();
+  ~AccumulateLock() {
+    if (held_) static_cast<void>(release());
+  }
 
   /// Waits for the lock. MPI_ERR_PROC_ABORTED if a member has ended while this process waited: it may have
-  /// been the holder.
-  [[nodiscard]] int acquire();
-  [[nodiscard]] int release();
+  /// been the holder, or have waited in front of this process.
+  [[nodiscard]] int acquire() {
+    const int code = fair_lock::acquire(words_, fair_lock::kExclusive, false);
+    held_ = code == MPI_SUCCESS;
+    return code;
+  }
+  /// Unlocks. Puts under the lock have completed.
+  [[nodiscard]] int release() {
+    held_ = false;
+    return fair_lock::release(words_, fair_lock::kExclusive);
+  }
 
  private:
-  const Window& win_;
-  std::uint64_t* const word_;
-  const int rank_;
+  LockWords words_;
   bool held_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include "twosided_compat/calls.hpp"
 #include "twosided_compat/messages/completion.hpp"
 #include "twosided_compat/objects/library_failure.hpp"
+#include "twosided_compat/objects/polled_wait.hpp"
 #include "twosided_compat/windows/window.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
 #include "util/try.hpp"
@@ -190,10 +191,16 @@ int win_test(MPI_Win handle, int* flag) {
   *flag = 0;
   for (const int origin : win->origins) {
     if (!has_reached(win->complete_counter(win->rank(), origin), of(win->waited, origin) + 1)) {
-      // A program that tests in a loop finds out that an origin has ended, and lets others run.
-      constexpr unsigned kLookEvery = 1024;
+      // A program that tests in a loop finds out that an origin has ended, and lets others run. They may keep
+      // the processor for milliseconds, so that the clock says when to look.
+      constexpr unsigned kLookEvery = 8;
+      constexpr std::int64_t kBetweenLooks = 2'000'000;  // ns
       make_progress();
-      return ++win->tests % kLookEvery == 0 ? find_lost(*win->members()) : MPI_SUCCESS;
+      if (++win->tests % kLookEvery != 0) return MPI_SUCCESS;
+      const std::int64_t now = monotonic_nanoseconds();
+      if (now - win->looked < kBetweenLooks) return MPI_SUCCESS;
+      win->looked = now;
+      return find_lost(*win->members());
     }
   }
   const std::lock_guard guard(win->epochs);

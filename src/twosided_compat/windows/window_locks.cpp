@@ -19,7 +19,6 @@
 #include "twosided_compat/objects/library_failure.hpp"
 #include "twosided_compat/windows/window.hpp"
 #include "twosided_compat/windows/window_waiting.hpp"
-#include "twosided_compat/windows/window_words.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
@@ -28,48 +27,17 @@ namespace {
 /// The passive epochs of this process in all windows, whose locks it holds or waits for.
 std::atomic<int> open_locks = 0;
 
-/// The words of a lock of a member, for fair_lock.
-class LockWords {
- public:
-  using Word = fair_lock::Word;
-  /// As many turns of processes that run take about as long as the turn of one that the system must let run
-  /// first.
-  static constexpr Word kOvertakings = 256;
-  class Wait : public WindowWait {
-   public:
-    explicit Wait(const LockWords& words) : WindowWait(words.win_, words.what_, words.member_) {}
-  };
-
-  /// The lock of `member`, or with another purpose than For::kLock the one that member 0 has for all.
-  LockWords(Window& win, int member, WindowWait::For what)
-      : win_(win),
-        lock_(what == WindowWait::For::kLock ? &control(win, member).lock : &control(win, 0).all_locks),
-        rank_(win.part(what == WindowWait::For::kLock ? member : 0).rank),
-        member_(what == WindowWait::For::kLock ? member : 0),
-        what_(what) {}
-  [[nodiscard]] int add(std::uint64_t FairLock::*word, Word operand, Word& old) {
-    return checked(update_word<Word>(RMA_FETCH_ADD, &(lock_->*word), operand, 0, old, rank_));
-  }
-  [[nodiscard]] int load(std::uint64_t FairLock::*word, Word& value) {
-    return checked(update_word<Word>(RMA_FETCH, &(lock_->*word), 0, 0, value, rank_));
-  }
-
- private:
-  static WindowControl& control(Window& win, int member) {
-    return *reinterpret_cast<WindowControl*>(win.part(member).control);
-  }
-
-  const Window& win_;
-  FairLock* const lock_;
-  const int rank_;
-  const int member_;
-  const WindowWait::For what_;  ///< for people, if the wait is long
-};
+LockWords lock_of(const Window& win, int member) {
+  return {win, win.part(member), &WindowControl::lock, WindowWait::For::kLock};
+}
+LockWords all_locks_of(const Window& win, WindowWait::For what) {
+  return {win, win.part(0), &WindowControl::all_locks, what};
+}
 
 int lock_exclusively(Window& win, int member, bool holds_another) {
-  LockWords all(win, 0, WindowWait::For::kLockAll);
+  LockWords all = all_locks_of(win, WindowWait::For::kLockAll);
   RMA_TRY(fair_lock::acquire(all, fair_lock::kGroupB, holds_another));
-  LockWords own(win, member, WindowWait::For::kLock);
+  LockWords own = lock_of(win, member);
   const int code = fair_lock::acquire(own, fair_lock::kExclusive, holds_another);
   if (code != MPI_SUCCESS) static_cast<void>(fair_lock::release(all, fair_lock::kGroupB));
   return code;
@@ -79,7 +47,7 @@ int lock_part(Window& win, int member, Access access) {
   // Relaxed: only this process's own calls count, and a call of another thread may as well come before or
   // after.
   const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
-  LockWords own(win, member, WindowWait::For::kLock);
+  LockWords own = lock_of(win, member);
   const bool exclusive = access == Access::kExclusive;
   const int code = exclusive ? lock_exclusively(win, member, holds_another)
                              : fair_lock::acquire(own, fair_lock::kShared, holds_another);
@@ -95,10 +63,10 @@ int unlock_part(Window& win, int member, Access access) {
   if (access != Access::kShared && access != Access::kExclusive) return MPI_SUCCESS;
   open_locks.fetch_sub(1, std::memory_order_relaxed);
   win.note_held(member, Held::kNothing);
-  LockWords own(win, member, WindowWait::For::kLock);
+  LockWords own = lock_of(win, member);
   if (access == Access::kShared) return fair_lock::release(own, fair_lock::kShared);
   const int code = fair_lock::release(own, fair_lock::kExclusive);
-  LockWords all(win, 0, WindowWait::For::kLockAll);
+  LockWords all = all_locks_of(win, WindowWait::For::kLockAll);
   const int left = fair_lock::release(all, fair_lock::kGroupB);
   return code != MPI_SUCCESS ? code : left;
 }
@@ -205,7 +173,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
   if (win->locks != 0 || all_locked(*win) || win->started)
     return failure(MPI_ERR_RMA_SYNC, "an access epoch of the window is open");
   if (checks) {
-    LockWords all(*win, 0, WindowWait::For::kLocks);
+    LockWords all = all_locks_of(*win, WindowWait::For::kLocks);
     const bool holds_another = open_locks.fetch_add(1, std::memory_order_relaxed) != 0;
     if (const int code = fair_lock::acquire(all, fair_lock::kGroupA, holds_another); code != MPI_SUCCESS) {
       open_locks.fetch_sub(1, std::memory_order_relaxed);
@@ -229,7 +197,7 @@ int win_unlock_all(MPI_Win handle) {
   if (counted) {
     open_locks.fetch_sub(1, std::memory_order_relaxed);
     win->note_held(win->size(), Held::kNothing);
-    LockWords all(*win, 0, WindowWait::For::kLocks);
+    LockWords all = all_locks_of(*win, WindowWait::For::kLocks);
     unlocked = fair_lock::release(all, fair_lock::kGroupA);
   }
   return flushed != MPI_SUCCESS ? flushed : unlocked;

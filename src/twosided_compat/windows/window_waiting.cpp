@@ -20,6 +20,11 @@ namespace {
 
 /// After so many pauses a wait naps: whoever it waits for has had the processor that often and needs longer.
 constexpr int kYields = 1000;
+/// It also naps after so many nanoseconds. They are what the pauses take if nobody else wants the processor.
+/// A pause yields it, and others may keep it for milliseconds each time.
+constexpr std::int64_t kYielding = 2'000'000;
+/// A wait looks at the clock once in so many pauses.
+constexpr int kLookEvery = 8;
 constexpr std::chrono::microseconds kFirstNap{20};
 /// A wait looks for members that have ended at every nap, and never sleeps longer at once.
 constexpr std::chrono::microseconds kLongestNap{1000};
@@ -104,10 +109,17 @@ void WindowWait::show() {
   }
 }
 
+void WindowWait::look_at_clock() {
+  const std::int64_t now = monotonic_nanoseconds();
+  if (began_ == 0) began_ = now;
+  if (now - began_ >= kYielding) pauses_ = kYields;
+}
+
 int WindowWait::pause() {
   if (pauses_ < kYields) {
     ++pauses_;
     make_progress();
+    if (pauses_ % kLookEvery == 0) look_at_clock();
     return MPI_SUCCESS;
   }
   if (watches_.empty()) watch_other_hosts();
