@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/network/request_order.hpp"
@@ -9,6 +10,7 @@
 #include "util/statistics.hpp"
 #include "util/text.hpp"
 #include "util/try.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 
@@ -58,15 +60,15 @@ bool RpcClient::open(Request& request, std::uint64_t& token) {
   const std::lock_guard guard(lock_);
   std::size_t& open = open_[request.rank];
   if (open == kMostOpenRequests) return false;
-  ++open;
-  std::uint32_t index = 0;
   if (free_.empty()) {
-    index = static_cast<std::uint32_t>(open_requests_.size());
+    const std::size_t count = open_requests_.size();
+    if (free_.capacity() == count) free_.reserve(2 * count + 8);  // so that take() needs no memory
     open_requests_.emplace_back();
-  } else {
-    index = free_.back();
-    free_.pop_back();
+    free_.push_back(static_cast<std::uint32_t>(count));
   }
+  ++open;
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
   OpenRequest& slot = open_requests_[index];
   slot.request = std::move(request);
   slot.request.head = {};  // the caller's memory, not used after the sending
@@ -99,16 +101,6 @@ void RpcClient::close(Request& request, rma_status_t status, std::span<const std
   pending_.end(request.rank, *request.context, status);
 }
 
-rma_status_t RpcClient::send(const RequestHeader& header, const Request& request, std::size_t rail) {
-  const std::span<const std::byte> start(reinterpret_cast<const std::byte*>(&header), sizeof header);
-  if (request.tail.empty() && request.head.empty()) {
-    return channel_.try_send(request.rank, rail, kRequestMessage, start, {});
-  }
-  std::vector<std::byte> front(start.begin(), start.end());
-  front.insert(front.end(), request.head.begin(), request.head.end());
-  return channel_.try_send(request.rank, rail, kRequestMessage, front, request.tail);
-}
-
 Status RpcClient::unsent(rma_status_t status, int rank) const {
   if (status == RMA_ERR_UNSUPPORTED) {
     return {status, text("rank {} has no registered memory for messages: raise its limit of locked "
@@ -133,10 +125,10 @@ Status RpcClient::reach(int rank, std::size_t* rail) {
 Status RpcClient::ask(Request request) {
   const int rank = request.rank;
   std::size_t rail = 0;
-  if (Status ready = reach(rank, &rail); !ready.ok()) {
+  Undo unasked([&] {
     if (request.buffer != nullptr) pool()->give(request.buffer);
-    return ready;
-  }
+  });
+  RMA_TRY(reach(rank, &rail));
   count(Counter::helper_request);
   RequestHeader header = {.kind = request.kind};
   header.reply_room = static_cast<std::uint32_t>(request.reply_room);
@@ -153,21 +145,29 @@ Status RpcClient::ask(Request request) {
     header.reply_address = address;
     header.reply_key = key;
   }
-  const Request view = {.rank = rank, .head = request.head, .tail = request.tail};
+  const std::span<const std::byte> tail = request.tail;
+  // Header and head in one piece, made before the request is open: an open request is sent or closed.
+  std::vector<std::byte> front(sizeof header + request.head.size());
+  std::copy(request.head.begin(), request.head.end(), front.begin() + sizeof header);
   const rma_request_t operation = request.operation;
   CompletionContext& context = pending_.contexts().current();
   request.context = &context;
   const auto opened = [&] { return open(request, header.token); };
   if (!opened()) pending_.engine().wait_until(rank, opened);
+  unasked.dismiss();
+  std::memcpy(front.data(), &header, sizeof header);
   if (operation != RMA_REQUEST_NULL) {
     pending_.begin(rank, operation);
   } else {
     pending_.begin(rank, context);
     if (network_ != nullptr) network_->requests().request_begins(rank);
   }
-  rma_status_t status = send(header, view, rail);
+  rma_status_t status = channel_.try_send(rank, rail, kRequestMessage, front, tail);
   if (status == RMA_ERR_STATE) {
-    pending_.engine().wait_until(rank, [&] { return (status = send(header, view, rail)) != RMA_ERR_STATE; });
+    pending_.engine().wait_until(rank, [&] {
+      status = channel_.try_send(rank, rail, kRequestMessage, front, tail);
+      return status != RMA_ERR_STATE;
+    });
   }
   if (status == RMA_SUCCESS) return {};
   Request failed;

@@ -63,7 +63,7 @@ class RpcClient {
 
   /// Sends a request. Waits first while kMostOpenRequests to the rank are open. If it returns an error, the
   /// request was not sent and will not be answered, and its buffer is given back. RMA_ERR_PEER_LOST,
-  /// RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH.
+  /// RMA_ERR_UNSUPPORTED, RMA_ERR_LAUNCH. Throws std::bad_alloc, which means the same.
   [[nodiscard]] Status ask(Request request);
 
  private:
@@ -88,7 +88,6 @@ class RpcClient {
   /// Takes out an open request of `rank`. Returns false if there is none with this token.
   [[nodiscard]] bool take(std::uint64_t token, int rank, Request& request);
   void close(Request& request, rma_status_t status, std::span<const std::byte> body);
-  [[nodiscard]] rma_status_t send(const RequestHeader& header, const Request& request, std::size_t rail);
 
   PendingOperations& pending_;
   Network* const network_;
@@ -102,7 +101,7 @@ class RpcClient {
   mutable std::unique_ptr<BouncePool> pool_;
   std::mutex lock_;  ///< guards the members below
   std::deque<OpenRequest> open_requests_;
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> free_;  ///< slots of open_requests_ that are not in use; with room for all
   std::map<int, std::size_t> open_;  ///< number of open requests, by rank
 };
 

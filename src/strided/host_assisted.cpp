@@ -9,6 +9,7 @@
 #include "strided/host_assisted_peer.hpp"
 #include "util/statistics.hpp"
 #include "util/try.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 namespace {
@@ -110,6 +111,8 @@ Status HostAssisted::start_parts(const Transfer& transfer, std::span<const Range
   const bool put = transfer.direction == transport::Direction::write;
   const std::lock_guard guard(state.lock);
   if (state.lost) return {RMA_ERR_PEER_LOST, network_.explain(RMA_ERR_PEER_LOST, transfer.rank)};
+  // If a part finds no memory, those before it go on. Each part is begun when it is sure to end.
+  Undo left([&] { stall(state); });
   for (const auto& [from, bytes] : parts) {
     const Header header = {.stream = ++state.streams, .segments = cut.segments, .bytes = cut.bytes};
     const Name name = {.stream = header.stream, .mine = true};
@@ -117,14 +120,20 @@ Status HostAssisted::start_parts(const Transfer& transfer, std::span<const Range
     std::memcpy(question.data(), &header, sizeof header);
     transfer.remote->encode(from, bytes, std::span(question).subspan(sizeof header));
     Chunks chunks(transfer.local->part(from, bytes), cut, keys);
-    pending_.begin(transfer.rank, transfer.operation);
     if (put) {
-      state.outflows[name] = std::make_shared<Outflow>(Outflow{.name = name,
-                                                               .rail = rail,
-                                                               .chunks = std::move(chunks),
-                                                               .operation = transfer.operation,
-                                                               .use = use});
+      const auto outflow = std::make_shared<Outflow>(Outflow{.name = name,
+                                                             .rail = rail,
+                                                             .chunks = std::move(chunks),
+                                                             .operation = transfer.operation,
+                                                             .use = use});
+      const auto listed = state.outflows.emplace(name, outflow).first;
+      pending_.begin(transfer.rank, transfer.operation);
+      Undo unsent([&] {
+        state.outflows.erase(listed);
+        pending_.end(transfer.rank, transfer.operation, RMA_ERR_NO_MEMORY);
+      });
       tell(state, rail, kScatterMessage, header, std::span(question).subspan(sizeof header));
+      unsent.dismiss();
     } else {
       const auto inflow = std::make_shared<Inflow>(Inflow{.name = name,
                                                           .rail = rail,
@@ -132,10 +141,14 @@ Status HostAssisted::start_parts(const Transfer& transfer, std::span<const Range
                                                           .operation = transfer.operation,
                                                           .question = std::move(question),
                                                           .use = use});
-      state.inflows[name] = inflow;
+      const auto listed = state.inflows.emplace(name, inflow).first;
+      Undo unlisted([&] { state.inflows.erase(listed); });
       state.incoming.push_back(inflow);
+      unlisted.dismiss();
+      pending_.begin(transfer.rank, transfer.operation);
     }
   }
+  left.dismiss();
   count(put ? Counter::put_host_assisted : Counter::get_host_assisted);
   pump_in(state);
   return {};

@@ -96,7 +96,8 @@ class HostAssisted {
   void stall(PeerState& state);
   void tell(PeerState& state, std::size_t rail, std::uint16_t kind, const Header& header,
             std::span<const std::byte> layout);
-  void tell_granted(PeerState& state, Inflow& inflow, std::uint32_t chunks);
+  /// Grants the chunks whose scatters are posted.
+  void tell_granted(PeerState& state, Inflow& inflow);
   /// These end a part that has nothing more to do.
   void finish(PeerState& state, Inflow& inflow);
   void finish(PeerState& state, Outflow& outflow);

@@ -42,6 +42,7 @@ struct HostAssisted::Inflow {
   std::vector<std::byte> question = {};        ///< header and layout of a get whose message has not
                                                ///< been sent yet
   std::size_t posted = 0;                      ///< posted scatters that have not ended
+  std::uint32_t ungranted = 0;                 ///< posted scatters that the sender does not know of
   rma_status_t status = RMA_SUCCESS;
   std::shared_ptr<RegistrationCache::Use> use = {};
 };

@@ -2,10 +2,12 @@
 
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "strided/host_assisted_peer.hpp"
+#include "util/undo.hpp"
 
 namespace rma {
 namespace {
@@ -21,17 +23,19 @@ void HostAssisted::tell(PeerState& state, std::size_t rail, std::uint16_t kind, 
   channel_.send(state.rank, rail, kind, {reinterpret_cast<const std::byte*>(&header), sizeof header}, layout);
 }
 
-void HostAssisted::tell_granted(PeerState& state, Inflow& inflow, std::uint32_t chunks) {
+void HostAssisted::tell_granted(PeerState& state, Inflow& inflow) {
   if (!inflow.question.empty()) {
     Header header;
     std::memcpy(&header, inflow.question.data(), sizeof header);
-    header.granted = chunks;
+    header.granted = inflow.ungranted;
     tell(state, inflow.rail, kGatherMessage, header, std::span(inflow.question).subspan(sizeof header));
     inflow.question.clear();
-    return;
+  } else {
+    tell(state, inflow.rail, kGrantMessage,
+         {.stream = inflow.name.stream, .yours = inflow.name.mine ? 0U : 1U, .granted = inflow.ungranted},
+         {});
   }
-  tell(state, inflow.rail, kGrantMessage,
-       {.stream = inflow.name.stream, .yours = inflow.name.mine ? 0U : 1U, .granted = chunks}, {});
+  inflow.ungranted = 0;
 }
 
 void HostAssisted::stall(PeerState& state) {
@@ -39,7 +43,8 @@ void HostAssisted::stall(PeerState& state) {
   stalled_.store(true, std::memory_order_relaxed);
 }
 
-void HostAssisted::pump_in(PeerState& state) {
+// Without memory it leaves the rest to advance().
+void HostAssisted::pump_in(PeerState& state) try {
   std::vector<transport::Local> pieces;
   if (state.crowded && !state.incoming.empty()) {
     // Each grant is a message, and wakes both helpers. So room for one chunk is not granted at once, but
@@ -51,7 +56,6 @@ void HostAssisted::pump_in(PeerState& state) {
   while (!state.incoming.empty() && !state.lost) {
     const std::shared_ptr<Inflow> inflow = state.incoming.front();
     transport::MessageEndpoint& endpoint = channel_.endpoint(inflow->rail);
-    std::uint32_t posted = 0;
     bool full = false;
     while (!inflow->chunks.over() && inflow->status == RMA_SUCCESS) {
       std::size_t bytes = 0;
@@ -61,25 +65,25 @@ void HostAssisted::pump_in(PeerState& state) {
       }
       const auto scatter = state.scatters.emplace(state.scatters.end(), state, inflow, bytes);
       scatter->self = scatter;
+      Undo unposted([&] { state.scatters.erase(scatter); });
       const rma_status_t status = endpoint.post_scatter(state.rank, pieces, scatter->cookie());
       if (status != RMA_SUCCESS) {
-        state.scatters.erase(scatter);
         full = status == RMA_ERR_STATE;
         if (!full) channel_.fail(state.rank);
         break;
       }
+      unposted.dismiss();
       ++inflow->posted;
-      ++posted;
+      ++inflow->ungranted;
       inflow->chunks.take(bytes);
     }
-    if (posted != 0) tell_granted(state, *inflow, posted);
+    if (inflow->ungranted != 0) tell_granted(state, *inflow);
     if (full) {
       state.crowded = true;
       stall(state);
     }
     if (!inflow->chunks.over() && inflow->status == RMA_SUCCESS) return;
     if (inflow->status != RMA_SUCCESS && !inflow->chunks.over()) {
-      inflow->chunks.end();
       if (inflow->question.empty()) {
         tell(state, inflow->rail, kRefuseMessage,
              {.stream = inflow->name.stream,
@@ -87,13 +91,18 @@ void HostAssisted::pump_in(PeerState& state) {
               .status = static_cast<std::int32_t>(inflow->status)},
              {});
       }
+      inflow->chunks.end();
     }
     state.incoming.pop_front();
     finish(state, *inflow);
   }
+} catch (const std::bad_alloc&) {
+  state.crowded = false;  // scatters that are not granted yet do not end
+  stall(state);
 }
 
-void HostAssisted::pump_out(PeerState& state) {
+// Without memory it leaves the rest to advance().
+void HostAssisted::pump_out(PeerState& state) try {
   std::vector<transport::Local> pieces;
   while (!state.grants.empty() && !state.lost) {
     PeerState::Grant& grant = state.grants.front();
@@ -110,11 +119,11 @@ void HostAssisted::pump_out(PeerState& state) {
       const bool silent = grant.chunks % kReportShare != 1;
       const auto gather = state.gathers.emplace(state.gathers.end(), state, outflow, silent);
       gather->self = gather;
+      Undo unposted([&] { state.gathers.erase(gather); });
       const rma_status_t status =
           channel_.endpoint(outflow->rail)
               .post_gather(state.rank, pieces, gather->cookie(), {.unsignaled = silent});
       if (status != RMA_SUCCESS) {
-        state.gathers.erase(gather);
         if (status == RMA_ERR_STATE) {
           stall(state);
         } else {
@@ -122,12 +131,15 @@ void HostAssisted::pump_out(PeerState& state) {
         }
         return;
       }
+      unposted.dismiss();
       ++outflow->posted;
       outflow->chunks.take(bytes);
       --grant.chunks;
     }
     state.grants.pop_front();
   }
+} catch (const std::bad_alloc&) {
+  stall(state);
 }
 
 void HostAssisted::finish(PeerState& state, Inflow& inflow) {

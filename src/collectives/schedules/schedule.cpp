@@ -1,6 +1,7 @@
 #include "collectives/schedules/schedule.hpp"
 
 #include <cstring>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -91,13 +92,17 @@ bool Schedule::execute(const PlanStep& step) {
   return true;
 }
 
-void Schedule::compare(const PlanStep& step) {
+void Schedule::compare(const PlanStep& step) try {
   const auto* const records = reinterpret_cast<const CollectiveRecord*>(step.from);
   const Status agreed = rma::compare({records, step.bytes});
   if (agreed.ok()) return;
   note(agreed.code(), ProgressEngine::kNoRank);
   disagreement_ = agreed.text();
   next_ = collective_->plan.steps().size() - 1;  // the caller goes on behind it
+} catch (const std::bad_alloc&) {
+  // Messages of the schedule are under way, so the caller cannot return by an exception.
+  if (code_ == RMA_SUCCESS) note(RMA_ERR_NO_MEMORY, ProgressEngine::kNoRank);
+  give_up();
 }
 
 void Schedule::note(rma_status_t code, int rank) {

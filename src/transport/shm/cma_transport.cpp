@@ -13,6 +13,7 @@
 #include "transport/shm/wakeup.hpp"
 #include "util/system/interruptions.hpp"
 #include "util/try.hpp"
+#include "util/undo.hpp"
 
 namespace rma::transport {
 namespace {
@@ -140,8 +141,12 @@ rma_status_t CmaTransport::post(int peer, std::span<const Work> work, std::size_
   *posted = 0;
   {
     const std::lock_guard guard(lock_);
-    make_room(work.size());  // throws before anything has moved
+    completed_.promise(work.size());  // throws before anything has moved
   }
+  const Undo rest([&] {
+    const std::lock_guard guard(lock_);
+    completed_.withdraw(work.size() - *posted);
+  });
   Process& process = processes_[static_cast<std::size_t>(peer)];
   IovecPair memory;
   while (*posted < work.size()) {
@@ -200,23 +205,14 @@ rma_status_t CmaTransport::transfer(Process& process, Direction direction, Iovec
   return RMA_SUCCESS;
 }
 
-void CmaTransport::make_room(std::size_t count) {
-  if (taken_ == completed_.size()) {
-    completed_.clear();
-    taken_ = 0;
-  } else if (taken_ > completed_.size() / 2) {
-    completed_.erase(completed_.begin(), completed_.begin() + static_cast<std::ptrdiff_t>(taken_));
-    taken_ = 0;
-  }
-  const std::size_t wanted = completed_.size() + count;
-  if (wanted > completed_.capacity()) completed_.reserve(std::max(wanted, 2 * completed_.capacity()));
-}
-
 void CmaTransport::complete(int peer, std::span<const Work> work, rma_status_t status) {
   const std::lock_guard guard(lock_);
   for (const Work& one : work) {
-    if (status == RMA_SUCCESS && one.flags.unsignaled) continue;
-    completed_.push_back({.cookie = one.cookie, .peer = peer, .status = status, .bytes = 0});
+    if (status == RMA_SUCCESS && one.flags.unsignaled) {
+      completed_.withdraw(1);
+    } else {
+      completed_.add({.cookie = one.cookie, .peer = peer, .status = status, .bytes = 0});
+    }
   }
 }
 
@@ -253,15 +249,12 @@ rma_status_t CmaTransport::post_atomic(int /*peer*/, rma_atomic_op_t /*op*/, Rem
 
 std::size_t CmaTransport::poll(std::span<Completion> completions) {
   const std::lock_guard guard(lock_);
-  const std::size_t count = std::min(completions.size(), completed_.size() - taken_);
-  std::copy_n(completed_.begin() + static_cast<std::ptrdiff_t>(taken_), count, completions.begin());
-  taken_ += count;
-  return count;
+  return completed_.take(completions);
 }
 
 bool CmaTransport::arm() {
   const std::lock_guard guard(lock_);
-  return taken_ == completed_.size();
+  return completed_.size() == 0;
 }
 
 }  // namespace rma::transport

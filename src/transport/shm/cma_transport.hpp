@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "transport/shm/completion_list.hpp"
 #include "transport/shm/host_peers.hpp"
 #include "transport/shm/iovec_pair.hpp"
 #include "transport/transport.hpp"
@@ -82,8 +83,6 @@ class CmaTransport final : public Transport {
   /// these are.
   [[nodiscard]] static rma_status_t transfer(Process& process, Direction direction, IovecPair& memory,
                                              std::size_t* moved);
-  /// Makes room for completions. Called with the lock held. Throws std::bad_alloc.
-  void make_room(std::size_t count);
   void complete(int peer, std::span<const Work> work, rma_status_t status);
   /// Returns whether the peer still runs, and so has kept its number until now.
   [[nodiscard]] static bool runs(const Process& process);
@@ -95,8 +94,7 @@ class CmaTransport final : public Transport {
   std::vector<std::byte> card_;
   std::vector<Process> processes_;
   std::mutex lock_;  ///< guards the members below, and connecting
-  std::vector<Completion> completed_;
-  std::size_t taken_ = 0;  ///< the first completions, which poll() has taken
+  CompletionList completed_;
 };
 
 }  // namespace rma::transport

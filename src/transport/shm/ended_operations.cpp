@@ -1,14 +1,26 @@
 #include "transport/shm/ended_operations.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace rma::transport {
 
+void EndedOperations::promise(PostFlags flags) {
+  if (flags.unsignaled) return;
+  const std::lock_guard guard(lock_);
+  ended_.promise(1);
+}
+
+void EndedOperations::withdraw(PostFlags flags) {
+  if (flags.unsignaled) return;
+  const std::lock_guard guard(lock_);
+  ended_.withdraw(1);
+}
+
 void EndedOperations::add(const Completion& completion, PostFlags flags) {
   if (completion.status == RMA_SUCCESS && flags.unsignaled) return;
   const std::lock_guard guard(lock_);
-  ended_.push_back(completion);
+  if (flags.unsignaled) ended_.promise(1);  // it has failed, so that nothing is there to be undone
+  ended_.add(completion);
   tell();
 }
 
@@ -24,9 +36,7 @@ void EndedOperations::tell() {
 std::size_t EndedOperations::take(std::span<Completion> completions) {
   if (empty()) return 0;
   const std::lock_guard guard(lock_);
-  const std::size_t count = std::min(completions.size(), ended_.size());
-  std::copy_n(ended_.begin(), count, completions.begin());
-  ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::size_t count = ended_.take(completions);
   count_.store(ended_.size(), std::memory_order_relaxed);
   return count;
 }

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <span>
 
+#include "transport/shm/completion_list.hpp"
 #include "transport/shm/segment.hpp"
 #include "transport/shm/wakeup.hpp"
 #include "transport/transport.hpp"
@@ -20,7 +20,12 @@ class EndedOperations {
   /// `head` is that of this process's segment, and `wakeup` wakes the threads that poll. Both outlive this.
   EndedOperations(const SegmentHead& head, Wakeup& wakeup) : head_(head), wakeup_(wakeup) {}
 
-  /// Adds a completion, unless `flags` say that nobody is told, and wakes a sleeping thread to take it in.
+  /// Promises room for the completion of an operation with these flags, before it is executed. Then add() or
+  /// withdraw() is called. Throws std::bad_alloc.
+  void promise(PostFlags flags);
+  /// Says that the operation has no completion.
+  void withdraw(PostFlags flags);
+  /// Adds its completion, unless `flags` say that nobody is told, and wakes a sleeping thread to take it in.
   void add(const Completion& completion, PostFlags flags);
   /// Adds completions that `next(Completion*)` stores, until it returns false. One thread at a time runs it.
   template <typename Next>
@@ -28,7 +33,12 @@ class EndedOperations {
     const std::lock_guard guard(lock_);
     const std::size_t before = ended_.size();
     Completion over;
-    while (next(&over)) ended_.push_back(over);
+    while (true) {
+      ended_.promise(1);
+      if (!next(&over)) break;
+      ended_.add(over);
+    }
+    ended_.withdraw(1);
     if (ended_.size() != before) tell();
   }
   /// Moves completions to the front of `completions`. Returns how many.
@@ -44,7 +54,7 @@ class EndedOperations {
   const SegmentHead& head_;
   Wakeup& wakeup_;
   std::mutex lock_;  ///< guards the members below
-  std::deque<Completion> ended_;
+  CompletionList ended_;
   std::atomic<std::size_t> count_ = 0;  ///< the size of ended_, so that a poll need not take the lock
   std::uint32_t signaled_ = 0;          ///< the last sleep for which this process signaled its own threads
 };

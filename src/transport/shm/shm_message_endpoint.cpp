@@ -91,8 +91,13 @@ rma_status_t ShmMessageEndpoint::post_message(int peer, std::span<const Local> p
                                               PostFlags flags) {
   ShmPeer* const shm_peer = find(peer);
   if (shm_peer == nullptr) return RMA_ERR_PEER_LOST;
+  ended_.promise(flags);
   const rma_status_t status = shm_peer->post(pieces);
-  if (status == RMA_SUCCESS) ended_.add({.cookie = cookie, .peer = peer}, flags);
+  if (status == RMA_SUCCESS) {
+    ended_.add({.cookie = cookie, .peer = peer}, flags);
+  } else {
+    ended_.withdraw(flags);
+  }
   return status;
 }
 
@@ -100,8 +105,12 @@ rma_status_t ShmMessageEndpoint::post_message_write(int peer, Remote to, Local p
                                                     PostFlags flags) {
   ShmPeer* const shm_peer = find(peer);
   if (shm_peer == nullptr) return RMA_ERR_PEER_LOST;
+  ended_.promise(flags);
   const rma_status_t status = shm_peer->write(to, {piece.address, piece.bytes});
-  if (status == RMA_ERR_PEER_LOST) return status;
+  if (status == RMA_ERR_PEER_LOST) {
+    ended_.withdraw(flags);
+    return status;
+  }
   ended_.add({.cookie = cookie, .peer = peer, .status = status}, flags);
   return RMA_SUCCESS;
 }
@@ -109,10 +118,12 @@ rma_status_t ShmMessageEndpoint::post_message_write(int peer, Remote to, Local p
 rma_status_t ShmMessageEndpoint::post_transfer(int peer, const Work& work) {
   ShmPeer* const shm_peer = find(peer);
   if (shm_peer == nullptr || shm_peer->failed()) return RMA_ERR_PEER_LOST;
+  ended_.promise(work.flags);
   if (shm_peer->copy(work)) {
     ended_.add({.cookie = work.cookie, .peer = peer}, work.flags);
     return RMA_SUCCESS;
   }
+  ended_.withdraw(work.flags);
   std::size_t posted = 0;
   const rma_status_t status = moves_.post(static_cast<int>(shm_peer->seat()), {&work, 1}, &posted);
   // The transfer has ended. (The completions that this loop takes may be those of another thread's transfer.

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "../../multi/failing_new.hpp"
 #include "../seed.hpp"
 #include "host_assisted_world.hpp"
 #include "util/statistics.hpp"
@@ -141,6 +142,29 @@ TEST_P(HostAssistedTest, ThreadsDoNotMeet) {
     }
   }
   for (const Drawn& drawn : all) expect_outcome(drawn);
+  world.check(all);
+}
+
+/// The memory runs out at any allocation of a call that starts a transfer. The call fails or not, each part
+/// that has begun ends, and so do the transfers before it and behind it.
+TEST_P(HostAssistedTest, WithoutMemoryWhatHasBegunEnds) {
+  world.open_ranks(random, 2);
+  std::vector<Drawn> all;
+  all.reserve(100);
+  while (all.size() < 60) {
+    auto drawn = world.draw(random, 0, 1, 0);
+    if (!drawn) break;
+    if (random() % 3 == 0) world.hinder(random, 0);
+    const auto failing = static_cast<std::int64_t>(World::below(random, 40));
+    world.begin(all.emplace_back(std::move(*drawn)), [&] { let_fail(failing, random() % 2 == 0); });
+    end_failing();
+  }
+  for (Drawn& drawn : all) {
+    world.end(drawn);
+    // Without memory to register this side's, the caller takes another protocol.
+    const rma_status_t code = drawn.status.code();
+    if (code != RMA_ERR_NO_MEMORY && code != RMA_ERR_UNSUPPORTED) expect_outcome(drawn);
+  }
   world.check(all);
 }
 

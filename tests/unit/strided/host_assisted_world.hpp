@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <random>
 #include <utility>
@@ -150,16 +152,23 @@ class HostAssistedWorld : public HelperWorld {
     return drawn;
   }
 
-  void begin(Drawn& drawn) {
+  /// `before` is called directly before the start, which may throw std::bad_alloc.
+  void begin(
+      Drawn& drawn, const std::function<void()>& before = [] {}) {
     drawn.operation = at(drawn.from).pending->open(drawn.to);
     ASSERT_NE(drawn.operation, RMA_REQUEST_NULL);
     using transport::Direction;
-    drawn.status = memory(drawn.from)
-                       .host_assisted->start({.direction = drawn.put ? Direction::write : Direction::read,
-                                              .rank = drawn.to,
-                                              .remote = drawn.remote,
-                                              .local = drawn.local,
-                                              .operation = drawn.operation});
+    before();
+    try {
+      drawn.status = memory(drawn.from)
+                         .host_assisted->start({.direction = drawn.put ? Direction::write : Direction::read,
+                                                .rank = drawn.to,
+                                                .remote = drawn.remote,
+                                                .local = drawn.local,
+                                                .operation = drawn.operation});
+    } catch (const std::bad_alloc&) {
+      drawn.status = Status(RMA_ERR_NO_MEMORY, "");
+    }
     at(drawn.from).pending->detach(drawn.operation);
   }
   void end(Drawn& drawn) {

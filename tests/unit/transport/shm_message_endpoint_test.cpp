@@ -1,5 +1,7 @@
+#include <new>
 #include <random>
 
+#include "../../multi/failing_new.hpp"
 #include "../seed.hpp"
 #include "shm_endpoints.hpp"
 
@@ -41,6 +43,29 @@ TEST_F(ShmEndpoints, AMessageIsItsPiecesOneAfterTheOther) {
   EXPECT_EQ(at(3).ended[0].cookie, 77U);
   EXPECT_EQ(at(3).ended[0].peer, 5);
   EXPECT_EQ(at(3).ended[0].status, RMA_SUCCESS);
+}
+
+TEST_F(ShmEndpoints, WithoutMemoryAMessageIsNotSentOrItsEndIsTold) {
+  open_connected();
+  std::uint32_t word = 7;
+  const Local piece = {reinterpret_cast<std::byte*>(&word), sizeof word, 0};
+  std::size_t sent = 0;
+  for (int i = 0; i < 200; ++i) {
+    let_fail(0, false);
+    rma_status_t status = RMA_ERR_NO_MEMORY;
+    try {
+      status = at(3).messages().post_message(5, {&piece, 1}, 77, {});
+    } catch (const std::bad_alloc&) {
+    }
+    end_failing();
+    if (status == RMA_SUCCESS) ++sent;
+    while (at(5).poll() != 0) {
+    }
+    ASSERT_EQ(at(5).arrived.size(), sent);
+  }
+  while (at(3).poll() != 0) {
+  }
+  EXPECT_EQ(at(3).ended.size(), sent);
 }
 
 TEST_F(ShmEndpoints, ConnectingLeadsBothWaysAndIsIdempotent) {
