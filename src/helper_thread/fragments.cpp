@@ -28,6 +28,31 @@ std::byte* pointer(std::uintptr_t address) {
   return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): of this process
 }
 
+/// Copies `times` parts of `kBytes` bytes, or of `bytes` if that is 0. The strides may be negative, as
+/// unsigned numbers.
+template <std::size_t kBytes>
+void copy_parts(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
+                std::size_t bytes, std::size_t times) {
+  for (; times > 0; --times, to += to_stride, from += from_stride) {
+    std::memcpy(to, from, kBytes != 0 ? kBytes : bytes);
+  }
+}
+
+/// Does the same. The usual small sizes are copied through registers.
+void copy_run(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
+              std::size_t bytes, std::size_t times) {
+  switch (bytes) {
+    case 4:
+      return copy_parts<4>(to, to_stride, from, from_stride, bytes, times);
+    case 8:
+      return copy_parts<8>(to, to_stride, from, from_stride, bytes, times);
+    case 16:
+      return copy_parts<16>(to, to_stride, from, from_stride, bytes, times);
+    default:
+      return copy_parts<0>(to, to_stride, from, from_stride, bytes, times);
+  }
+}
+
 /// Counts the fragments under way, for transfers that send them one by one.
 struct Window {
   std::atomic<std::size_t> open = 0;
@@ -37,18 +62,18 @@ struct Window {
 
 void pack(const Layout& layout, std::size_t from, std::span<std::byte> data) {
   std::byte* to = data.data();
-  layout.visit(from, data.size(), [&](std::uintptr_t address, std::size_t bytes) {
-    std::memcpy(to, pointer(address), bytes);
-    to += bytes;
+  layout.visit_runs(from, data.size(), [&](auto address, auto bytes, auto stride, auto times) {
+    copy_run(to, bytes, pointer(address), stride, bytes, times);
+    to += times * bytes;
     return true;
   });
 }
 
 void unpack(const Layout& layout, std::size_t from, std::span<const std::byte> data) {
   const std::byte* source = data.data();
-  layout.visit(from, data.size(), [&](std::uintptr_t address, std::size_t bytes) {
-    std::memcpy(pointer(address), source, bytes);
-    source += bytes;
+  layout.visit_runs(from, data.size(), [&](auto address, auto bytes, auto stride, auto times) {
+    copy_run(pointer(address), stride, source, bytes, bytes, times);
+    source += times * bytes;
     return true;
   });
 }
@@ -66,22 +91,7 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
     const std::size_t head = transfer.prefix.size() + transfer.remote->encoded_bytes(at, bytes);
     const std::size_t body = head + (get ? 0 : bytes);
     Request request = {.rank = transfer.rank, .kind = transfer.kind, .operation = transfer.operation};
-    if (body > asking.most_in_message() || (get && bytes > asking.most_in_reply())) {
-      request.buffer = asking.take_buffer(transfer.rank);
-    }
-    std::span<std::byte> room_for_body(request.buffer, body);
-    if (body > asking.most_in_message()) {
-      request.buffered_bytes = body;
-    } else {
-      small.resize(body);
-      room_for_body = small;
-      request.head = small;
-    }
-    std::copy(transfer.prefix.begin(), transfer.prefix.end(), room_for_body.begin());
-    transfer.remote->encode(at, bytes, room_for_body.subspan(transfer.prefix.size()));
-    if (!get) pack(*transfer.local, at, room_for_body.subspan(head, bytes));
     request.reply_room = get ? bytes : transfer.refusal_room;
-    window->open.fetch_add(1, std::memory_order_relaxed);
     request.answered = [local = get ? transfer.local : nullptr, at, bytes, window,
                         refused = transfer.refused](rma_status_t status, std::span<const std::byte> data) {
       if (refused && status != RMA_SUCCESS) refused(data);
@@ -93,6 +103,23 @@ Status ask_in_fragments(RpcClient& asking, PendingOperations& pending, const Fra
       window->open.fetch_sub(1, std::memory_order_release);
       return status;
     };
+    const bool in_message = body <= asking.most_in_message();
+    if (in_message) small.resize(body);
+    // From here on nothing takes memory until ask(), which gives the buffer back if it fails.
+    if (!in_message || (get && bytes > asking.most_in_reply())) {
+      request.buffer = asking.take_buffer(transfer.rank);
+    }
+    std::span<std::byte> room_for_body(request.buffer, body);
+    if (in_message) {
+      room_for_body = small;
+      request.head = small;
+    } else {
+      request.buffered_bytes = body;
+    }
+    std::copy(transfer.prefix.begin(), transfer.prefix.end(), room_for_body.begin());
+    transfer.remote->encode(at, bytes, room_for_body.subspan(transfer.prefix.size()));
+    if (!get) pack(*transfer.local, at, room_for_body.subspan(head, bytes));
+    window->open.fetch_add(1, std::memory_order_relaxed);
     RMA_TRY(asking.ask(std::move(request)));
     at += bytes;
     if (transfer.one_by_one && at < total) {

@@ -20,12 +20,13 @@ bool RemoteCopy::given_out(const Layout::Part& part) const {
   // One look for all segments, if they lie in one region: the look is a system call.
   std::uintptr_t low = UINTPTR_MAX;
   std::uintptr_t high = 0;
-  const bool ends = part.visit([&](std::uintptr_t address, std::size_t bytes) {
-    low = std::min(low, address);
-    high = std::max(high, address + bytes);
-    return address <= UINTPTR_MAX - bytes;
+  part.layout.visit_runs(part.from, part.bytes, [&](auto address, auto bytes, auto stride, auto times) {
+    const std::uintptr_t last = address + (times - 1) * stride;
+    low = std::min({low, address, last});
+    high = std::max({high, address + bytes, last + bytes});
+    return true;
   });
-  if (ends && low < high && job_.memory().given_out(low, high - low)) return true;
+  if (low < high && job_.memory().given_out(low, high - low)) return true;
   return part.visit(
       [this](std::uintptr_t address, std::size_t bytes) { return job_.memory().given_out(address, bytes); });
 }

@@ -54,6 +54,11 @@ class Layout {
   /// layout, in order, until it returns false. Returns false if `visit` did.
   template <typename Visit>
   bool visit(std::size_t from, std::size_t count, const Visit& visit) const;
+  /// Calls visit(address, bytes, stride, times) for the same parts, those of one size with equal distances
+  /// together: `times` parts of `bytes` bytes, of which the first begins at `address` and each other `stride`
+  /// behind the one before it.
+  template <typename Visit>
+  bool visit_runs(std::size_t from, std::size_t count, const Visit& visit) const;
 
   /// Returns the number of bytes that encode() needs for this part.
   [[nodiscard]] std::size_t encoded_bytes(std::size_t from, std::size_t count) const;
@@ -97,13 +102,24 @@ struct Layout::Part {
 
 template <typename Visit>
 bool Layout::visit(std::size_t from, std::size_t count, const Visit& visit) const {
+  return visit_runs(from, count,
+                    [&](std::uintptr_t address, std::size_t bytes, std::uintptr_t stride, std::size_t times) {
+                      for (; times > 0; --times, address += stride) {
+                        if (!visit(address, bytes)) return false;
+                      }
+                      return true;
+                    });
+}
+
+template <typename Visit>
+bool Layout::visit_runs(std::size_t from, std::size_t count, const Visit& visit) const {
   if (!list_.empty()) {
     auto i = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), from) - ends_.begin());
     for (; i < list_.size() && count != 0; ++i) {
       const std::uint64_t left = ends_[i] - from;
       const std::size_t bytes = std::min<std::size_t>(left, count);
       const auto address = static_cast<std::uintptr_t>(list_[i].address + (list_[i].bytes - left));
-      if (bytes != 0 && !visit(address, bytes)) return false;
+      if (bytes != 0 && !visit(address, bytes, std::uintptr_t{0}, std::size_t{1})) return false;
       count -= bytes;
       from += bytes;
     }
@@ -121,17 +137,25 @@ bool Layout::visit(std::size_t from, std::size_t count, const Visit& visit) cons
     address += static_cast<std::uintptr_t>(at[i]) * static_cast<std::uintptr_t>(dimensions_[i].stride);
   }
   while (true) {
+    const auto stride = static_cast<std::uintptr_t>(dimensions_[0].stride);
     const std::size_t bytes = std::min(segment_bytes_ - from, count);
-    if (!visit(address + from, bytes)) return false;
-    count -= bytes;
+    std::size_t times = 1;
+    if (levels_ != 0 && bytes == segment_bytes_) {
+      times = std::min<std::size_t>(dimensions_[0].count - at[0], count / bytes);
+    }
+    if (!visit(address + from, bytes, stride, times)) return false;
+    count -= times * bytes;
     if (count == 0) return true;
     from = 0;
-    for (std::size_t i = 0; i < levels_; ++i) {
-      const auto stride = static_cast<std::uintptr_t>(dimensions_[i].stride);
-      address += stride;
-      if (++at[i] < dimensions_[i].count) break;
-      address -= static_cast<std::uintptr_t>(dimensions_[i].count) * stride;
+    address += times * stride;
+    at[0] += times;
+    for (std::size_t i = 0; i < levels_ && at[i] == dimensions_[i].count; ++i) {
+      address -= static_cast<std::uintptr_t>(dimensions_[i].count) *
+                 static_cast<std::uintptr_t>(dimensions_[i].stride);
       at[i] = 0;
+      if (i + 1 == levels_) break;
+      address += static_cast<std::uintptr_t>(dimensions_[i + 1].stride);
+      ++at[i + 1];
     }
   }
 }
