@@ -20,6 +20,12 @@ Status check_ending(const Ending& ending) {
 /// These two functions move data to and from memory that is not mapped here.
 Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
                      const Ending& ending) {
+  if (ending.kind == Ending::Kind::implicit &&
+      Operation::defer(*runtime.job, *runtime.remote_access, transport::Direction::write, rank,
+                       static_cast<std::byte*>(dst),
+                       const_cast<std::byte*>(static_cast<const std::byte*>(src)), bytes)) {
+    return {};
+  }
   Operation operation(*runtime.job, *runtime.remote_access, rank);
   RMA_TRY(operation.put(dst, src, bytes));
   return operation.end(ending);
@@ -27,6 +33,12 @@ Status put_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t b
 
 Status get_elsewhere(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int rank,
                      const Ending& ending) {
+  if (ending.kind == Ending::Kind::implicit &&
+      Operation::defer(*runtime.job, *runtime.remote_access, transport::Direction::read, rank,
+                       const_cast<std::byte*>(static_cast<const std::byte*>(src)),
+                       static_cast<std::byte*>(dst), bytes)) {
+    return {};
+  }
   Operation operation(*runtime.job, *runtime.remote_access, rank);
   RMA_TRY(operation.get(dst, src, bytes));
   return operation.end(ending);

@@ -24,10 +24,6 @@ constexpr std::array kRows = {
     Row{.segment_bytes = 0, .segments = 0, .protocol = ProtocolSetting::segments},
 };
 
-// The helper of a rank of this host copies this many segments and more, if they are so short on average.
-constexpr std::size_t kManySegments = 512;
-constexpr std::size_t kShortSegment = 1024;
-
 }  // namespace
 
 bool helper_copies(const TransferPaths& paths, int rank, const Segments& segments) {
@@ -35,7 +31,7 @@ bool helper_copies(const TransferPaths& paths, int rank, const Segments& segment
       paths.remote_access.copy_fallback() == nullptr) {
     return false;
   }
-  return (segments.count >= kManySegments && segments.bytes / segments.count <= kShortSegment) ||
+  return ForeignMemory::helper_is_faster(segments.count, segments.bytes) ||
          !paths.remote_access.permitted(rank);
 }
 

@@ -63,9 +63,7 @@ struct Segments {
   bool foreign = false;
 };
 
-/// Returns whether the helper of `rank`, which is on this host, is to copy the segments. The system calls
-/// that copy between processes take half a microsecond for each segment. So for many short segments it takes
-/// less time to pack them, and to wake the helper.
+/// Returns whether the helper of `rank`, which is on this host, is to copy the segments.
 [[nodiscard]] bool helper_copies(const TransferPaths& paths, int rank, const Segments& segments);
 
 /// Executes a put or get of segments that are not all mapped here. `theirs` says which it is. If the

@@ -1,5 +1,6 @@
 #include "strided/strided.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -120,6 +121,51 @@ Status each_segment(void* dst, const void* src, const StridedShape& shape, const
   return status;
 }
 
+/// Returns whether a get from memory that is not mapped reads what lies between the segments of the innermost
+/// dimension, too, and drops it (data sieving: Thakur, Gropp, Lusk, Frontiers 1999). The system calls that
+/// copy between processes take about as long for a segment more as for kMostGap bytes more.
+bool sieves(const StridedShape& shape) {
+  constexpr std::size_t kMostGap = 512;
+  constexpr std::size_t kMostSegment = 1024;  // longer ones are not copied twice
+  constexpr std::size_t kFewest = 4;          // of an own system call
+  if (shape.dimensions().empty() || shape.segment_bytes() > kMostSegment) return false;
+  const StridedShape::Dimension& inner = shape.dimensions().front();
+  const auto stride = static_cast<std::size_t>(inner.src_stride);
+  return inner.count >= kFewest && inner.src_stride > 0 && stride >= shape.segment_bytes() &&
+         stride - shape.segment_bytes() <= kMostGap;
+}
+
+/// Executes a get for which sieves() is true.
+Status get_by_sieve(const TransferPaths& paths, void* dst, const void* src, const StridedShape& shape,
+                    int rank) {
+  constexpr std::size_t kAtOnce = std::size_t{64} << 10U;  // stays in the cache until it is copied
+  const StridedShape::Dimension inner = shape.dimensions().front();
+  const std::size_t segment = shape.segment_bytes();
+  const auto stride = static_cast<std::size_t>(inner.src_stride);
+  const std::size_t most = std::min(inner.count, std::max<std::size_t>(kAtOnce / stride, 1));
+  const auto read = std::make_unique_for_overwrite<std::byte[]>(most * stride);
+  Status status;
+  shape.for_each_outer(1, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
+    for (std::size_t left = inner.count; left > 0 && status.ok();) {
+      const std::size_t count = std::min(most, left);
+      Operation operation(paths.job, paths.remote_access, rank);
+      status = operation.get(read.get(), at(src, from), (count - 1) * stride + segment);
+      if (status.ok()) status = operation.end({});
+      if (!status.ok()) break;
+      const StridedShape::Dimension run = {
+          .count = count, .dst_stride = inner.dst_stride, .src_stride = inner.src_stride};
+      with_segment_size(segment, [&]<std::size_t kBytes>() {
+        copy_nest<1, kBytes>(at(dst, to), read.get(), &run, segment);
+      });
+      to += static_cast<std::ptrdiff_t>(count) * inner.dst_stride;
+      from += static_cast<std::ptrdiff_t>(count) * inner.src_stride;
+      left -= count;
+    }
+    return status.ok();
+  });
+  return status;
+}
+
 /// Executes a put if `kTheirs` is Side::dst, else a get.
 template <Side kTheirs>
 [[gnu::always_inline]] inline Status move_strided(const TransferPaths& paths, void* dst, const void* src,
@@ -145,6 +191,12 @@ template <Side kTheirs>
       copy_shape(static_cast<std::byte*>(dst), base, shape);
     }
     return complete(ending);
+  }
+  if constexpr (!kPut) {
+    if (path.kind == Path::Kind::foreign && sieves(shape) && paths.remote_access.permitted(rank)) {
+      RMA_TRY(get_by_sieve(paths, dst, src, shape, rank));
+      return complete(ending);
+    }
   }
   const auto layout = [&](Side side) { return layout_of(side == Side::dst ? dst : src, side, shape); };
   const auto each = [&](const auto& move) {

@@ -1,8 +1,10 @@
 // Transfers of many short pieces to memory of the program on another rank of the host, which this rank does
 // not map.
 
+#include <algorithm>
 #include <array>
 #include <numeric>
+#include <random>
 
 #include "harness.hpp"
 
@@ -120,6 +122,74 @@ TEST(ManyPieces, NeighboursInTwoRegionsAreReached) {
   barrier();
   EXPECT_EQ(rma_unregister(words.data()), RMA_SUCCESS);
   EXPECT_EQ(rma_unregister(words.data() + kHalf), RMA_SUCCESS);
+}
+
+/// Rounds of short puts and gets without a request, to all ranks and in two contexts. In a round none of them
+/// touches what another one does. Each rank has a slice of the memory of each.
+TEST(ManyPieces, WhatOnlyAFenceWaitsFor) {
+  constexpr std::size_t kSlice = 40000;
+  constexpr int kRounds = 30;
+  const auto all = static_cast<std::size_t>(ranks());
+  Foreign foreign(all * kSlice / sizeof(std::uint32_t), 0);
+  std::vector<std::vector<std::byte>> model(all, std::vector<std::byte>(kSlice));
+  std::mt19937_64 random(seed() + static_cast<std::uint64_t>(me()));
+  std::array<rma_context_t, 2> contexts = {RMA_CONTEXT_DEFAULT, RMA_CONTEXT_DEFAULT};
+  ASSERT_EQ(rma_context_create(&contexts[1]), RMA_SUCCESS);
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::vector<std::byte>> got = model;
+    std::vector<std::size_t> reached(all);
+    std::vector<std::byte> data;
+    const std::size_t most = round % 3 == 0 ? 10 : round % 3 == 1 ? 80 : 4;
+    for (std::size_t left = random() % 4000; left > 0; --left) {
+      const std::size_t rank = random() % all;
+      const std::size_t bytes = 1 + random() % most;
+      std::size_t& at = reached[rank];
+      at += random() % 2 == 0 ? 0 : random() % 9;
+      if (at + bytes > kSlice) continue;
+      auto* const there = reinterpret_cast<std::byte*>(foreign.at(static_cast<int>(rank))) +
+                          static_cast<std::size_t>(me()) * kSlice + at;
+      ASSERT_EQ(rma_context_use(contexts[random() % 2], nullptr), RMA_SUCCESS);
+      if (random() % 3 != 0) {
+        std::byte* const mine = model[rank].data() + at;
+        std::generate_n(mine, bytes, [&] { return static_cast<std::byte>(random()); });
+        std::copy_n(mine, bytes, got[rank].data() + at);
+        ASSERT_EQ(rma_put_nbi(there, mine, bytes, static_cast<int>(rank)), RMA_SUCCESS) << rma_last_error();
+      } else {
+        std::fill_n(got[rank].data() + at, bytes, std::byte{0xee});
+        ASSERT_EQ(rma_get_nbi(got[rank].data() + at, there, bytes, static_cast<int>(rank)), RMA_SUCCESS)
+            << rma_last_error();
+      }
+      at += bytes;
+    }
+    for (const rma_context_t context : contexts) {
+      ASSERT_EQ(rma_context_use(context, nullptr), RMA_SUCCESS);
+      if (round % 2 == 0) {
+        ASSERT_EQ(rma_fence_all(), RMA_SUCCESS) << rma_last_error();
+      } else {
+        for (int rank = 0; rank < ranks(); ++rank)
+          ASSERT_EQ(rma_fence(rank), RMA_SUCCESS) << rma_last_error();
+      }
+    }
+    ASSERT_EQ(got, model) << "round " << round;
+    for (std::size_t rank = 0; rank < all; ++rank) {
+      std::vector<std::byte> there(kSlice);
+      const auto* const from = reinterpret_cast<const std::byte*>(foreign.at(static_cast<int>(rank))) +
+                               static_cast<std::size_t>(me()) * kSlice;
+      ASSERT_EQ(rma_get(there.data(), from, kSlice, static_cast<int>(rank)), RMA_SUCCESS);
+      ASSERT_EQ(there, model[rank]) << "round " << round << ", rank " << rank;
+    }
+  }
+  EXPECT_EQ(rma_context_use(RMA_CONTEXT_DEFAULT, nullptr), RMA_SUCCESS);
+  EXPECT_EQ(rma_context_free(&contexts[1]), RMA_SUCCESS);
+}
+
+TEST(ManyPieces, AFenceReportsShortPutsToNowhere) {
+  Foreign foreign(16, 0);
+  std::uint32_t word = 1;
+  auto* const nowhere = foreign.at(neighbour(1)) + (std::size_t{1} << 40U);
+  EXPECT_EQ(rma_put_nbi(nowhere, &word, sizeof word, neighbour(1)), RMA_ERR_ADDRESS);
+  EXPECT_EQ(rma_put_nbi(foreign.at(neighbour(1)) + me(), &word, sizeof word, neighbour(1)), RMA_SUCCESS);
+  EXPECT_EQ(rma_fence(neighbour(1)), RMA_SUCCESS) << rma_last_error();
 }
 
 // Each would hold a request until the fence, of which there are 2^20, if puts that are complete were not

@@ -102,7 +102,10 @@ Status Network::probe(int rank) {
 bool Network::progress() { return components_->completions.progress(); }
 
 void Network::flush(int rank, CompletionContext& context) {
-  components_->posting.flush_unsignaled(components_->connections.peer(rank), context);
+  Peer& peer = components_->connections.peer(rank);
+  // A fence may also flush what ForeignMemory holds for a rank of this host.
+  if (peer.connected.load(std::memory_order_acquire) == 0) return;
+  components_->posting.flush_unsignaled(peer, context);
 }
 
 void Network::give_up(int rank) { components_->connections.give_up(rank); }

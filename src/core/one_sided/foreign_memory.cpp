@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "core/one_sided/layout.hpp"
 #include "util/text.hpp"
 
 namespace rma {
@@ -17,6 +18,10 @@ ForeignMemory::ForeignMemory(PendingOperations& pending, std::unique_ptr<transpo
       transport_(std::move(transport)),
       cards_(std::move(cards)),
       owners_(static_cast<std::size_t>(ranks)) {}
+
+ForeignMemory::~ForeignMemory() {
+  for (Owner& owner : owners_) delete owner.later.load(std::memory_order_relaxed);
+}
 
 rma_status_t ForeignMemory::connect(int rank) try {
   Owner& owner = owners_[static_cast<std::size_t>(rank)];
@@ -113,10 +118,95 @@ void ForeignMemory::flush(ForeignBatch& batch, rma_request_t operation) {
   pending_.end(rank, operation, status);
 }
 
+ForeignMemory::Later& ForeignMemory::later_of(int rank) {
+  std::atomic<Later*>& place = owners_[static_cast<std::size_t>(rank)].later;
+  Later* later = place.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (later != nullptr) return *later;
+  auto made = std::make_unique<Later>();
+  if (place.compare_exchange_strong(later, made.get(), std::memory_order_acq_rel)) return *made.release();
+  return *later;
+}
+
+bool ForeignMemory::add_later(Direction direction, int rank, transport::Remote remote,
+                              transport::Local local) {
+  if (!transport_->limits().completes_at_once) return false;
+  Later& later = later_of(rank);
+  CompletionContext& context = pending_.contexts().current();
+  {
+    const std::lock_guard guard(later.lock);
+    const bool differs = !later.batch.empty() && later.batch.direction_ != direction;
+    if (differs || later.batch.full() || later.context != &context ||
+        local.bytes > kLaterBytes - later.used) {
+      issue(rank, later);
+    }
+    if (later.operation == RMA_REQUEST_NULL) {
+      later.operation = pending_.open(rank);
+      if (later.operation == RMA_REQUEST_NULL) return false;
+      later.context = &context;
+    }
+    if (direction == Direction::write) {
+      std::byte* const copy = later.data.get() + later.used;
+      local.address = std::copy_n(local.address, local.bytes, copy) - local.bytes;
+    }
+    add(later.batch, direction, later.operation, remote, local);
+    later.used += local.bytes;
+  }
+  // Behind the adding, which is what CompletionContext::fence() calls the posting. A fence that clears the
+  // flag later takes the lock behind this thread.
+  context.issued(rank);
+  return true;
+}
+
+void ForeignMemory::flush(int rank, CompletionContext& context) {
+  Later* const later = owners_[static_cast<std::size_t>(rank)].later.load(std::memory_order_acquire);
+  if (later == nullptr) return;
+  const std::lock_guard guard(later->lock);
+  if (later->context == &context) issue(rank, *later);
+}
+
+void ForeignMemory::issue(int rank, Later& later) {
+  const rma_request_t operation = std::exchange(later.operation, RMA_REQUEST_NULL);
+  if (operation == RMA_REQUEST_NULL) return;
+  if (!copy_by_helper(rank, later.batch, operation)) flush(later.batch, operation);
+  later.used = 0;  // either way has the data of puts already
+  pending_.leave(operation);
+}
+
+bool ForeignMemory::copy_by_helper(int rank, ForeignBatch& batch, rma_request_t operation) try {
+  if (batch.empty() || copy_fallback_ == nullptr) return false;
+  const std::size_t pieces = batch.work_.size() + 1;
+  std::size_t bytes = batch.last_.bytes;
+  for (const transport::Local& one : batch.locals_) bytes += one.bytes;
+  if (permitted(rank) && !helper_is_faster(pieces, bytes)) return false;
+  std::vector<Layout::Segment> remote;
+  std::vector<Layout::Segment> local;
+  remote.reserve(pieces);
+  local.reserve(pieces);
+  const auto list = [&](const transport::Remote& there, const transport::Local& here) {
+    remote.push_back({.address = there.address, .bytes = here.bytes});
+    local.push_back({.address = reinterpret_cast<std::uintptr_t>(here.address), .bytes = here.bytes});
+  };
+  for (std::size_t i = 0; i < batch.work_.size(); ++i) list(batch.work_[i].remote, batch.locals_[i]);
+  list(batch.last_remote_, batch.last_);
+  // If a part is on its way already, nothing is lost when the whole is moved once more.
+  const Status asked =
+      copy_fallback_->move(batch.direction_, rank, std::make_shared<Layout>(Layout::list(std::move(remote))),
+                           std::make_shared<Layout>(Layout::list(std::move(local))), operation);
+  if (asked.ok()) batch.clear();
+  return asked.ok();
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+void ForeignBatch::clear() {
+  work_.clear();
+  locals_.clear();
+  last_ = {};
+}
+
 void ForeignBatch::add(Direction direction, transport::Remote remote, const transport::Local& local) {
   if (empty()) {
-    work_.clear();
-    locals_.clear();
+    clear();
   } else {
     // For the transfer before this one, and for this one.
     const auto make_room = [](auto& list) {

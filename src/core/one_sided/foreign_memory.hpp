@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/completion/pending_operations.hpp"
+#include "core/network/copy_fallback.hpp"
 #include "transport/transport.hpp"
 
 namespace rma {
@@ -18,11 +19,14 @@ namespace rma {
 /// Transfers of one operation that ForeignMemory posts together. All are writes, or all are reads.
 class ForeignBatch {
  public:
+  static constexpr std::size_t kMost = 1024;  ///< more share no system call
+
   [[nodiscard]] bool empty() const { return last_.bytes == 0; }
+  /// Returns whether the next transfer may have to wait for the posting of these.
+  [[nodiscard]] bool full() const { return work_.size() + 1 >= kMost; }
 
  private:
   friend class ForeignMemory;
-  static constexpr std::size_t kMost = 1024;  ///< more share no system call
 
   /// Adds a transfer. Throws std::bad_alloc before anything has changed.
   void add(transport::Direction direction, transport::Remote remote, const transport::Local& local);
@@ -30,6 +34,7 @@ class ForeignBatch {
   /// memory.
   [[nodiscard]] std::span<const transport::Work> take(rma_request_t operation);
   void store_last();
+  void clear();
 
   // A batch of one transfer takes no memory.
   transport::Direction direction_ = transport::Direction::write;
@@ -49,6 +54,9 @@ class ForeignMemory final : public ProgressSource {
 
   ForeignMemory(PendingOperations& pending, std::unique_ptr<transport::Transport> transport, int ranks,
                 CardSource cards);
+  ~ForeignMemory() override;
+  ForeignMemory(const ForeignMemory&) = delete;
+  ForeignMemory& operator=(const ForeignMemory&) = delete;
 
   /// Returns whether this process may access such memory of `rank` itself. The first call for a rank connects
   /// with it.
@@ -66,20 +74,57 @@ class ForeignMemory final : public ProgressSource {
   /// Posts the batch.
   void flush(ForeignBatch& batch, rma_request_t operation);
 
+  /// Returns whether the helper of a rank is to copy so many segments, of `bytes` bytes in all. The system
+  /// calls that copy between processes take half a microsecond for each segment. So for many short segments
+  /// it takes less time to pack them. What one system call copies does not wait for another process to run.
+  [[nodiscard]] static bool helper_is_faster(std::size_t segments, std::size_t bytes) {
+    return segments > ForeignBatch::kMost && bytes / segments <= kShortSegment;
+  }
+  /// Sets the helpers' way to such memory. Called before the first transfer; `fallback` outlives this.
+  void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
+  [[nodiscard]] CopyFallback* copy_fallback() const { return copy_fallback_; }
+  /// Longer transfers do not wait for others: their data would have to be copied.
+  static constexpr std::size_t kMostLater = 64;
+  /// Takes a short transfer for the calling thread's context, for which nobody waits but a fence. It goes
+  /// together with others that come before the fence, at the latest when the fence flushes. The source of a
+  /// put is copied. Returns false, and has taken nothing, if it is too long, too many operations are open, or
+  /// the transport takes transfers that end later. Throws std::bad_alloc, and has taken nothing.
+  [[nodiscard]] bool add_later(transport::Direction direction, int rank, transport::Remote remote,
+                               transport::Local local);
+
   bool progress() override;
-  void flush(int /*rank*/, CompletionContext& /*context*/) override {
-  }  // does nothing: all completions are reported
+  /// Posts what add_later() has taken for the context.
+  void flush(int rank, CompletionContext& context) override;
   void give_up(int rank) override { transport_->fail(rank); }
   void arm() override {}
   [[nodiscard]] std::span<const int> event_fds() const override { return {}; }
   [[nodiscard]] std::string explain(rma_status_t code, int rank) const override;
 
  private:
+  static constexpr std::size_t kShortSegment = 1024;
+  static constexpr std::size_t kLaterBytes = ForeignBatch::kMost * kMostLater;
+  /// What add_later() has taken for a rank: an operation that is not posted yet.
+  struct Later {
+    std::mutex lock;                             ///< guards the members below, and their posting
+    rma_request_t operation = RMA_REQUEST_NULL;  ///< null: there is nothing
+    CompletionContext* context = nullptr;        ///< the operation's
+    ForeignBatch batch;
+    /// The data of the puts in the batch.
+    std::unique_ptr<std::byte[]> data = std::make_unique_for_overwrite<std::byte[]>(kLaterBytes);
+    std::size_t used = 0;
+  };
   struct Owner {
     std::mutex connect_lock;
+    std::atomic<Later*> later = nullptr;                  ///< owned; made by the first add_later()
     std::atomic<rma_status_t> connected = RMA_ERR_STATE;  ///< RMA_SUCCESS and RMA_ERR_UNSUPPORTED are final
   };
   [[nodiscard]] rma_status_t connect(int rank);
+  [[nodiscard]] Later& later_of(int rank);
+  /// Posts the operation, and leaves it to the fence. Called with the lock held.
+  void issue(int rank, Later& later);
+  /// Has the rank's helper copy what the batch holds. Returns whether it is under way; else the batch is as
+  /// it was.
+  [[nodiscard]] bool copy_by_helper(int rank, ForeignBatch& batch, rma_request_t operation);
   /// Posts work of `operation`, and waits for room. What was not posted ends with the status that this
   /// returns.
   rma_status_t post(rma_request_t operation, std::span<const transport::Work> work);
@@ -90,6 +135,7 @@ class ForeignMemory final : public ProgressSource {
   const std::unique_ptr<transport::Transport> transport_;
   const CardSource cards_;
   std::vector<Owner> owners_;
+  CopyFallback* copy_fallback_ = nullptr;
 };
 
 }  // namespace rma

@@ -65,6 +65,20 @@ Result<rma_request_t> Operation::host_operation() {
   return request_;
 }
 
+bool Operation::defer(Job& job, RemoteAccess& remote_access, transport::Direction direction, int rank,
+                      std::byte* remote, std::byte* local, std::size_t bytes) {
+  if (bytes > ForeignMemory::kMostLater || job.resolve(remote, bytes, rank).kind != Path::Kind::foreign ||
+      job.heap_parts(remote, bytes, rank).inside != 0 ||
+      (remote_access.copy_fallback() == nullptr && !remote_access.permitted(rank)) ||
+      !remote_access.add_later(direction, rank,
+                               {.address = reinterpret_cast<std::uintptr_t>(remote), .key = 0},
+                               {.address = local, .bytes = bytes, .key = 0})) {
+    return false;
+  }
+  count(direction == transport::Direction::write ? Counter::put_cma : Counter::get_cma);
+  return true;
+}
+
 Status Operation::put(void* dst, const void* src, std::size_t bytes) {
   return move(transport::Direction::write, static_cast<std::byte*>(dst),
               const_cast<std::byte*>(static_cast<const std::byte*>(src)), bytes);

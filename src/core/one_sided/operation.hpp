@@ -50,6 +50,12 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
+  /// Leaves a put (`direction` is write) or get of a few bytes, which only a fence waits for, to the fence.
+  /// So it travels together with others. Returns false, and has done nothing, if the rank's side is not
+  /// memory of the program on this host, or is too long.
+  [[nodiscard]] static bool defer(Job& job, RemoteAccess& remote_access, transport::Direction direction,
+                                  int rank, std::byte* remote, std::byte* local, std::size_t bytes);
+
   /// Moves one part. RMA_ERR_ADDRESS if the rank's side of it is neither allocated nor registered. The caller
   /// then destroys the operation, which waits for the parts under way.
   [[nodiscard]] Status put(void* dst, const void* src, std::size_t bytes);

@@ -45,9 +45,9 @@ class RemoteAccess {
   [[nodiscard]] bool permitted(int rank) { return foreign_.permitted(rank); }
   /// Sets the path to such memory that this process may not access. Called before the first transfer;
   /// `fallback` outlives this.
-  void set_copy_fallback(CopyFallback* fallback) { copy_fallback_ = fallback; }
+  void set_copy_fallback(CopyFallback* fallback) { foreign_.set_copy_fallback(fallback); }
   /// Returns null if there is no such path.
-  [[nodiscard]] CopyFallback* copy_fallback() { return copy_fallback_; }
+  [[nodiscard]] CopyFallback* copy_fallback() { return foreign_.copy_fallback(); }
 
   /// Posts a transfer between `local` and `remote` of the operation's target, a rank of this host whose
   /// memory this process may access. The operation reports a failure.
@@ -61,12 +61,16 @@ class RemoteAccess {
     foreign_.add(batch, direction, operation, remote, local);
   }
   void flush(ForeignBatch& batch, rma_request_t operation) { foreign_.flush(batch, operation); }
+  /// Leaves a short transfer to the next fence: see ForeignMemory.
+  [[nodiscard]] bool add_later(transport::Direction direction, int rank, transport::Remote remote,
+                               transport::Local local) {
+    return foreign_.add_later(direction, rank, remote, local);
+  }
 
  private:
   PendingOperations pending_;
   ForeignMemory foreign_;
   std::unique_ptr<Network> network_;
-  CopyFallback* copy_fallback_ = nullptr;
 };
 
 }  // namespace rma
