@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "messages/take_head.hpp"
+#include "messages/rings/take_head.hpp"
 #include "util/log.hpp"
 #include "util/statistics.hpp"
 

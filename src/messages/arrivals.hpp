@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "channel/channel.hpp"
-#include "messages/context_numbers.hpp"
-#include "messages/contexts.hpp"
-#include "messages/inbox.hpp"
-#include "messages/matcher.hpp"
-#include "messages/operation_ends.hpp"
-#include "messages/outbox.hpp"
-#include "messages/rendezvous.hpp"
+#include "messages/matching/contexts.hpp"
+#include "messages/matching/matcher.hpp"
+#include "messages/matching/operation_ends.hpp"
+#include "messages/rendezvous/rendezvous.hpp"
+#include "messages/rings/inbox.hpp"
+#include "messages/sending/context_numbers.hpp"
+#include "messages/sending/outbox.hpp"
 
 namespace rma {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hostile/world_process.hpp"
-#include "messages/line_ring.hpp"
+#include "messages/rings/line_ring.hpp"
 
 namespace rma::hostile {
 

@@ -12,8 +12,8 @@
 #include "core/one_sided/remote_access.hpp"
 #include "helper_thread/helper_thread.hpp"
 #include "loopback/loopback_transport.hpp"
-#include "messages/inbox.hpp"
 #include "messages/messages.hpp"
+#include "messages/rings/inbox.hpp"
 #include "util/settings.hpp"
 
 // The processes of a job for two-sided messages, which are all in this one and are driven by one thread.

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "collectives/schedules/schedule.hpp"
-#include "messages/operation_pool.hpp"
+#include "messages/matching/operation_pool.hpp"
 #include "rma/messages.h"
 
 namespace rma {

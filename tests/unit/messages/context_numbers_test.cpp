@@ -1,6 +1,6 @@
 // How numbers of contexts come back. Several ranks: hostile_messages_test.cpp, and tests/mpi.
 
-#include "messages/context_numbers.hpp"
+#include "messages/sending/context_numbers.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "messages/contexts.hpp"
+#include "messages/matching/contexts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "messages/help_record.hpp"
+#include "messages/rings/help_record.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Where other processes say that they have made rings, they may say anything.
 
-#include "messages/inbox.hpp"
+#include "messages/rings/inbox.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // KeyedQueues against a list that is searched from its beginning, and the lengths of its buckets.
 
-#include "messages/keyed_queues.hpp"
+#include "messages/matching/keyed_queues.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "messages/line_ring.hpp"
+#include "messages/rings/line_ring.hpp"
 
 namespace rma {
 

@@ -1,6 +1,6 @@
 // The matcher against lists that are searched from the beginning, which is how MPI defines matching.
 
-#include "messages/matcher.hpp"
+#include "messages/matching/matcher.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "core/job/job.hpp"
-#include "messages/inbox.hpp"
-#include "messages/outbox.hpp"
+#include "messages/rings/inbox.hpp"
+#include "messages/sending/outbox.hpp"
 
 namespace rma {
 

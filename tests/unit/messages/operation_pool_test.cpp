@@ -1,6 +1,6 @@
 // The names of operations: other processes bring them back late, twice, or invent them.
 
-#include "messages/operation_pool.hpp"
+#include "messages/matching/operation_pool.hpp"
 
 #include <gtest/gtest.h>
 

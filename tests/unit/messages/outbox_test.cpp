@@ -1,6 +1,6 @@
 // What the outbox sends at once, what it keeps back, and what it believes of the receiver.
 
-#include "messages/outbox.hpp"
+#include "messages/sending/outbox.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "../../multi/failing_new.hpp"
 #include "core/one_sided/layout.hpp"
-#include "messages/operation_pool.hpp"
+#include "messages/matching/operation_pool.hpp"
 #include "messages_job.hpp"
 
 namespace rma {

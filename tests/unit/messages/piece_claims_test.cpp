@@ -1,4 +1,4 @@
-#include "messages/piece_claims.hpp"
+#include "messages/rings/piece_claims.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "messages/envelope.hpp"
+#include "messages/rings/envelope.hpp"
 
 namespace rma {
 namespace {

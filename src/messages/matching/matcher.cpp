@@ -1,4 +1,4 @@
-#include "messages/matcher.hpp"
+#include "messages/matching/matcher.hpp"
 
 namespace rma {
 namespace {

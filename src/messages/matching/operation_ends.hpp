@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/completion/pending_operations.hpp"
-#include "messages/operation_pool.hpp"
-#include "messages/operations.hpp"
+#include "messages/matching/operation_pool.hpp"
+#include "messages/matching/operations.hpp"
 #include "util/status.hpp"
 
 namespace rma {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/one_sided/remote_access.hpp"
-#include "messages/inbox.hpp"
-#include "messages/operation_ends.hpp"
-#include "messages/outbox.hpp"
+#include "messages/matching/operation_ends.hpp"
+#include "messages/rings/inbox.hpp"
+#include "messages/sending/outbox.hpp"
 
 namespace rma {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "messages/envelope.hpp"
-#include "messages/piece_claims.hpp"
+#include "messages/rings/envelope.hpp"
+#include "messages/rings/piece_claims.hpp"
 #include "util/waiting/wait.hpp"
 
 // Messages of one process to another through memory that both have mapped.

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <utility>
 
-#include "messages/device_transfers.hpp"
-#include "messages/operation_ends.hpp"
-#include "messages/outbox.hpp"
+#include "messages/matching/operation_ends.hpp"
+#include "messages/rendezvous/device_transfers.hpp"
+#include "messages/sending/outbox.hpp"
 #include "util/settings.hpp"
 #include "util/statistics.hpp"
 

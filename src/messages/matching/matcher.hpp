@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "messages/keyed_queues.hpp"
+#include "messages/matching/keyed_queues.hpp"
 
 namespace rma {
 

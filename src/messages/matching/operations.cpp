@@ -1,10 +1,10 @@
-#include "messages/operations.hpp"
+#include "messages/matching/operations.hpp"
 
 #include <cstring>
 #include <vector>
 
-#include "messages/contexts.hpp"
-#include "messages/take_head.hpp"
+#include "messages/matching/contexts.hpp"
+#include "messages/rings/take_head.hpp"
 
 namespace rma {
 

@@ -1,9 +1,9 @@
-#include "messages/shared_copy.hpp"
+#include "messages/rendezvous/shared_copy.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "messages/take_head.hpp"
+#include "messages/rings/take_head.hpp"
 #include "util/round.hpp"
 #include "util/statistics.hpp"
 

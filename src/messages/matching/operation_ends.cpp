@@ -1,4 +1,4 @@
-#include "messages/operation_ends.hpp"
+#include "messages/matching/operation_ends.hpp"
 
 #include <utility>
 

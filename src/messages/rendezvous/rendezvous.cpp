@@ -1,10 +1,10 @@
-#include "messages/rendezvous.hpp"
+#include "messages/rendezvous/rendezvous.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "messages/take_head.hpp"
+#include "messages/rings/take_head.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {

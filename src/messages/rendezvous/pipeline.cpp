@@ -1,4 +1,4 @@
-#include "messages/pipeline.hpp"
+#include "messages/rendezvous/pipeline.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/network/keyed_transfers.hpp"
-#include "messages/take_head.hpp"
+#include "messages/rings/take_head.hpp"
 
 namespace rma {
 

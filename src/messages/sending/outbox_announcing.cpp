@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/network/keyed_transfers.hpp"
-#include "messages/outbox.hpp"
+#include "messages/sending/outbox.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {

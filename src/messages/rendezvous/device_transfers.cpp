@@ -1,4 +1,4 @@
-#include "messages/device_transfers.hpp"
+#include "messages/rendezvous/device_transfers.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -8,9 +8,9 @@
 #include <span>
 
 #include "core/network/keyed_transfers.hpp"
-#include "messages/envelope.hpp"
-#include "messages/matcher.hpp"
-#include "messages/message_data.hpp"
+#include "messages/matching/matcher.hpp"
+#include "messages/matching/message_data.hpp"
+#include "messages/rings/envelope.hpp"
 #include "rma/messages.h"
 #include "util/waiting/wait_note.hpp"
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "messages/contexts.hpp"
-#include "messages/envelope.hpp"
-#include "messages/outbox.hpp"
+#include "messages/matching/contexts.hpp"
+#include "messages/rings/envelope.hpp"
+#include "messages/sending/outbox.hpp"
 #include "util/number_pool.hpp"
 
 namespace rma {

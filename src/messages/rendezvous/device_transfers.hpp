@@ -8,7 +8,7 @@
 
 #include "core/completion/pending_operations.hpp"
 #include "core/network/network.hpp"
-#include "messages/message_data.hpp"
+#include "messages/matching/message_data.hpp"
 #include "util/status.hpp"
 #include "util/waiting/spin_lock.hpp"
 

@@ -6,11 +6,11 @@
 
 #include "core/job/job.hpp"
 #include "core/one_sided/remote_access.hpp"
-#include "messages/device_transfers.hpp"
-#include "messages/operation_ends.hpp"
-#include "messages/outbox.hpp"
-#include "messages/pipeline.hpp"
-#include "messages/shared_copy.hpp"
+#include "messages/matching/operation_ends.hpp"
+#include "messages/rendezvous/device_transfers.hpp"
+#include "messages/rendezvous/pipeline.hpp"
+#include "messages/rendezvous/shared_copy.hpp"
+#include "messages/sending/outbox.hpp"
 
 namespace rma {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/job/job.hpp"
-#include "messages/help_record.hpp"
-#include "messages/line_ring.hpp"
+#include "messages/rings/help_record.hpp"
+#include "messages/rings/line_ring.hpp"
 #include "util/waiting/spin_lock.hpp"
 
 namespace rma {

@@ -1,4 +1,4 @@
-#include "messages/message_data.hpp"
+#include "messages/matching/message_data.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "messages/inbox.hpp"
+#include "messages/rings/inbox.hpp"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "messages/drawn_numbers.hpp"
-#include "messages/matcher.hpp"
+#include "messages/matching/drawn_numbers.hpp"
+#include "messages/matching/matcher.hpp"
 #include "util/waiting/spin_lock.hpp"
 
 namespace rma {

@@ -1,11 +1,11 @@
-#include "messages/context_numbers.hpp"
+#include "messages/sending/context_numbers.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <tuple>
 #include <utility>
 
-#include "messages/take_head.hpp"
+#include "messages/rings/take_head.hpp"
 #include "util/statistics.hpp"
 
 namespace rma {

@@ -1,4 +1,4 @@
-#include "messages/outbox.hpp"
+#include "messages/sending/outbox.hpp"
 
 #include <sched.h>
 
