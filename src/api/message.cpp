@@ -134,6 +134,9 @@ rma_status_t rma_context_drop(uint32_t context) {
 rma_status_t rma_contexts_draw(uint32_t* number) {
   return rma::call(__func__, -1, 0, [&](Runtime& runtime) -> Status {
     RMA_TRY(rma::check_not_null(number, "number"));
+    // A process may draw numbers without ever waiting for a message, and those that come back come by
+    // messages.
+    static_cast<void>(runtime.messages->drive());
     const std::optional<std::uint32_t> drawn = runtime.messages->numbers().draw();
     if (!drawn)
       return {RMA_ERR_NO_MEMORY, "all numbers of this process are in use: free some of its objects"};

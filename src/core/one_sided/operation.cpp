@@ -67,7 +67,9 @@ Result<rma_request_t> Operation::host_operation() {
 
 bool Operation::defer(Job& job, RemoteAccess& remote_access, transport::Direction direction, int rank,
                       std::byte* remote, std::byte* local, std::size_t bytes) {
-  if (bytes > ForeignMemory::kMostLater || job.resolve(remote, bytes, rank).kind != Path::Kind::foreign ||
+  // Callers know that what goes to this process's own memory is over when the call returns.
+  if (bytes > ForeignMemory::kMostLater || rank == job.rank() ||
+      job.resolve(remote, bytes, rank).kind != Path::Kind::foreign ||
       job.heap_parts(remote, bytes, rank).inside != 0 ||
       (remote_access.copy_fallback() == nullptr && !remote_access.permitted(rank)) ||
       !remote_access.add_later(direction, rank,

@@ -52,7 +52,7 @@ class Operation {
 
   /// Leaves a put (`direction` is write) or get of a few bytes, which only a fence waits for, to the fence.
   /// So it travels together with others. Returns false, and has done nothing, if the rank's side is not
-  /// memory of the program on this host, or is too long.
+  /// memory of the program in another process of this host, or is too long.
   [[nodiscard]] static bool defer(Job& job, RemoteAccess& remote_access, transport::Direction direction,
                                   int rank, std::byte* remote, std::byte* local, std::size_t bytes);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 #include <random>
+#include <vector>
 
 #include "threads.hpp"
 
@@ -27,13 +28,13 @@ TEST(TeamKeyTest, DependsOnMembersOrderAndNumber) {
 
 TEST(TeamKeyTest, DependsOnTheParentAndTheNumberOfTheSplit) {
   const auto key = [](std::uint64_t parent, std::uint64_t split) {
-    return TeamKey::of(std::array{0, 1}, {.parent = parent, .split = split});
+    return TeamKey::of(std::vector{0, 1}, {.parent = parent, .split = split});
   };
   EXPECT_EQ(key(7, 2), key(7, 2));
   EXPECT_NE(key(7, 2), key(7, 3));
   EXPECT_NE(key(7, 2), key(2, 7));
   EXPECT_NE(key(0, 1), key(0, 0));
-  EXPECT_EQ(key(0, 0), TeamKey::of(std::array{0, 1}));
+  EXPECT_EQ(key(0, 0), TeamKey::of(std::vector{0, 1}));
 }
 
 TEST(TeamRegistryTest, MembersTakeWhatTheirFirstPosted) {
@@ -66,7 +67,7 @@ TEST(TeamRegistryTest, TheSameListInARowIsNeverTakenTwice) {
   constexpr int kMembers = 3;
   constexpr std::uint64_t kTeams = 300;
   TeamRegistry registry;
-  const TeamKey key = TeamKey::of(std::array{0, 1, 2});
+  const TeamKey key = TeamKey::of(std::vector{0, 1, 2});
   run_members(kMembers, [&](int me) {
     for (std::uint64_t team = 1; team <= kTeams; ++team) {
       if (me == 0) {
@@ -83,7 +84,7 @@ TEST(TeamRegistryTest, MorePostingsThanSlotsWaitForEachOther) {
   TeamRegistry registry;
   run_members(2 * kPosters, [&](int thread) {
     const int team = thread / 2;
-    const TeamKey key = TeamKey::of(std::array{0, team});
+    const TeamKey key = TeamKey::of(std::vector{0, team});
     const auto block = static_cast<std::uint64_t>(team) + 1;
     if (thread % 2 == 0) {
       registry.post(key, block, 1, kPolicy, kNobodyLost);
@@ -95,7 +96,7 @@ TEST(TeamRegistryTest, MorePostingsThanSlotsWaitForEachOther) {
 
 TEST(TeamRegistryTest, WhatIsWithdrawnTooEarlyIsTakenByNobodyThereafter) {
   TeamRegistry registry;
-  const TeamKey key = TeamKey::of(std::array{0, 1, 2});
+  const TeamKey key = TeamKey::of(std::vector{0, 1, 2});
   std::atomic<bool> marked = false;
   run_members(2, [&](int me) {
     if (me == 0) {
@@ -124,7 +125,7 @@ TEST(TeamRegistryTest, WhatIsWithdrawnTooEarlyIsTakenByNobodyThereafter) {
 
 TEST(TeamRegistryTest, AnOwnerThatHasEndedWithdrawsNothing) {
   TeamRegistry registry;
-  const TeamKey key = TeamKey::of(std::array{0, 1, 2});
+  const TeamKey key = TeamKey::of(std::vector{0, 1, 2});
   EXPECT_FALSE(registry.take(
       key, kPolicy, [] { return true; }, kNobodyLost))
       << "before it posted";

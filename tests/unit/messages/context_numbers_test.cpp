@@ -2,6 +2,7 @@
 
 #include "messages/sending/context_numbers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -56,9 +57,11 @@ TEST_F(Numbers, AreUsedAgainAndOldMessagesAreNotFound) {
     for (const std::uint32_t context : contexts_of(number)) ASSERT_FALSE(finds(context)) << cycle;
     alive.push_back(number);
     // One that stays behind in the ring, and one that has arrived.
-    send(contexts_of(number)[static_cast<std::size_t>(cycle) % kDrawnMessages]);
-    if (cycle % 2 == 0)
-      ASSERT_TRUE(finds(contexts_of(number)[static_cast<std::size_t>(cycle) % kDrawnMessages]));
+    const std::uint32_t first = contexts_of(number)[static_cast<std::size_t>(cycle) % kDrawnMessages];
+    send(first);
+    if (cycle % 2 == 0) {
+      ASSERT_TRUE(finds(first));
+    }
     send(contexts_of(number).back());
     if (alive.size() <= kAlive) continue;
     give_back(alive.front());
@@ -79,8 +82,9 @@ TEST_F(Numbers, DoNotComeBackWhileAReceiveIsUnderWay) {
   std::set<std::uint32_t> drawn;
   const auto cycle = [&] {
     for (std::uint32_t i = 0; i < 4 * ContextNumbers::kMostWaiting; ++i) {
-      drawn.insert(draw());
-      give_back(*drawn.rbegin());
+      const std::uint32_t one = draw();
+      drawn.insert(one);
+      give_back(one);
       static_cast<void>(messages_->drive());
     }
   };
@@ -93,7 +97,7 @@ TEST_F(Numbers, DoNotComeBackWhileAReceiveIsUnderWay) {
   cycle();
   EXPECT_EQ(highest_, before);
   // All that are free are drawn: the number is among them.
-  for (std::uint32_t i = 0; i < highest_; ++i) drawn.insert(draw());
+  for (std::uint32_t i = 0; i < before; ++i) drawn.insert(draw());
   EXPECT_TRUE(drawn.contains(number));
 }
 
