@@ -2,10 +2,7 @@
 
 // What the entry points, which generate.py writes, call.
 
-#pragma GCC visibility push(default)
 #include "shmem.h"
-#pragma GCC visibility pop
-
 #include "shmem/collectives/active_sets.hpp"
 #include "shmem/collectives/collectives.hpp"
 #include "shmem/collectives/reductions.hpp"
@@ -22,6 +19,9 @@
 #include "shmem/transfers/transfers.hpp"
 #include "shmem/transfers/waits.hpp"
 
+/// Begins the definition of an entry point, which the library shows. The header does not say so: in a unity
+/// build, a file in front of this one may have included it.
+#define RMA_SHMEM_ENTRY [[gnu::visibility("default")]]
 /// Defines shmem_x as a weak alias of pshmem_x. The compiler checks that the header declares it with the same
 /// type.
-#define RMA_SHMEM_WEAK(name) [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name
+#define RMA_SHMEM_WEAK(name) RMA_SHMEM_ENTRY [[gnu::weak, gnu::alias("p" #name)]] decltype(p##name) name

@@ -97,7 +97,7 @@ class Function:
             names.remove("ctx")
             names[names.index("pe")] = f'rma::shmem::world_pe("{self.name}", ctx, pe)'
         scope = f'  const rma::shmem::ContextScope scope("{self.name}", ctx);\n' if self.context else ""
-        return (f"{self.prototype('p')} {{\n{scope}  {self.call(f'rma::shmem::{self.handler}{self.template}', names)}\n}}\n"
+        return (f"RMA_SHMEM_ENTRY {self.prototype('p')} {{\n{scope}  {self.call(f'rma::shmem::{self.handler}{self.template}', names)}\n}}\n"
                 f"RMA_SHMEM_WEAK({self.name});\n")
 
 
