@@ -58,6 +58,7 @@ contains
     call exchange('isendrecv')
     call exchange('isendrecv_replace')
     call exchange('send_init and recv_init')
+    call exchange('partitions')
     call exchange('imrecv')
     call exchange('large counts')
     call exchange('testall')
@@ -144,6 +145,28 @@ contains
           call MPI_Startall(2, requests)
           call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
           call expect(is_filled(section, left + 10 * round), text // ': ' // how)
+        end do
+        from = left + 30
+        call MPI_Request_free(requests(1))
+        call MPI_Request_free(requests(2))
+      case ('partitions')
+        ! Those of the sender are columns, which are filled while the operation is under way.
+        call MPI_Psend_init(sent(::2, ::3), size(section, 2), int(size(section, 1), MPI_COUNT_KIND), MPI_INTEGER, right, 1, &
+                            MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(section, 1, int(count, MPI_COUNT_KIND), MPI_INTEGER, left, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &
+                            requests(2))
+        do round = 1, 3
+          sent(::2, ::3) = -1
+          section = untouched
+          call MPI_Startall(2, requests)
+          call fill(sent(::2, ::3), rank + 10 * round)
+          call MPI_Pready_range(0, size(section, 2) - 1, requests(1))
+          flag = .false.
+          do while (.not. flag)
+            call MPI_Parrived(requests(2), 0, flag)
+          end do
+          call expect(is_filled(section, left + 10 * round), text // ': has arrived')
+          call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
         end do
         from = left + 30
         call MPI_Request_free(requests(1))
@@ -313,10 +336,14 @@ program sections
   call MPI_Sizeof(.true., i)
   call expect(i == 4, 'sizeof of a logical')
 
-  ! No copy can stand for the partitions of such a buffer.
+  ! What is refused is refused by the error handler, and more elements than the section has are.
   call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
-  call MPI_Psend_init(plane(::2, 1), 5, 1_MPI_COUNT_KIND, MPI_INTEGER, right, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
-  call expect(ierror == MPI_ERR_BUFFER, 'partitions')
+  call MPI_Psend_init(plane(::2, 1), 5, 2_MPI_COUNT_KIND, MPI_INTEGER, right, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+  call expect(ierror == MPI_ERR_COUNT, 'too many partitions')
+  call MPI_Precv_init(plane(::2, 1), 0, 1_MPI_COUNT_KIND, MPI_INTEGER, left, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+  call expect(ierror == MPI_ERR_ARG, 'no partitions')
+  call MPI_Precv_init(plane(::2, 1), 1, 1_MPI_COUNT_KIND, MPI_INTEGER, n, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+  call expect(ierror == MPI_ERR_RANK, 'partitions from nobody')
 
   if (checks < 400) call expect(.false., 'few checks')
   if (failures /= 0) call MPI_Abort(MPI_COMM_WORLD, 1)

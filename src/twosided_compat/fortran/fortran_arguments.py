@@ -17,7 +17,7 @@ LOGICALS = {"flag", "commute", "reorder", "high", "periods", "remain_dims", "is_
 CHANGES_HANDLE = re.compile(r"\w+_free|Comm_disconnect|File_close|Session_finalize|Type_commit|Wait|Test|Start|Cancel|Mrecv|Imrecv")
 # Operations on windows that have no request. They describe a section by a datatype.
 TYPED_SECTIONS = ("Put", "Get", "Accumulate", "Get_accumulate")
-# The program fills and reads the partitions of these while they are under way, so there is no time for a copy.
+# The program fills and reads the partitions of these while they are under way, so a datatype describes a section.
 PARTITIONED = ("Psend_init", "Precv_init")
 # Where Fortran counts from 1.
 COUNTS_FROM_ONE = {"Waitany", "Testany", "Request_get_status_any", "Waitsome", "Testsome", "Request_get_status_some"}

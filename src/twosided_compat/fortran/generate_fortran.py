@@ -125,8 +125,9 @@ def section_entry(name, function, large):
         body += [f"if ({s}.code() != MPI_SUCCESS) return store(ierror, fail(handle<MPI_Win>(*win), {s}.code()));" for s in sides]
         body.append(f"store(ierror, {call});")
     elif function.name in PARTITIONED:
-        body = ["if (!is_contiguous(*buf)) return store(ierror, fail(handle<MPI_Comm>(*comm), MPI_ERR_BUFFER));",
-                f"store(ierror, {call});"]
+        sends, peer = ("true", "dest") if function.name == "Psend_init" else ("false", "source")
+        section = f"init_partitions({sends}, *buf, *partitions, *count, *datatype, *{peer}, *tag, *comm, *info, request)"
+        body = [f"store(ierror, is_contiguous(*buf) ? {call} : {section});"]
     else:
         body = ["StagedSections staged;", f"const int code = {call};", "store(ierror, staged.keep(code, request));"]
     body = "\n".join(f"  {line}" for line in body)

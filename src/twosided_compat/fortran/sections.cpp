@@ -2,6 +2,7 @@
 
 #include "twosided_compat/fortran/sections.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "twosided_compat/fortran/handles.hpp"
@@ -145,6 +146,24 @@ TypedSection<Count>::~TypedSection() {
 
 template class TypedSection<int>;
 template class TypedSection<MPI_Count>;
+
+int init_partitions(bool sends, const CFI_cdesc_t& array, MPI_Fint partitions, MPI_Count count, MPI_Fint type,
+                    MPI_Fint peer, MPI_Fint tag, MPI_Fint comm, MPI_Fint info, MPI_Fint* request) {
+  const auto owner = handle<MPI_Comm>(comm);
+  MPI_Datatype whole = MPI_DATATYPE_NULL;
+  MPI_Count total = 0;
+  // The call itself refuses a number of partitions that is not positive.
+  if (__builtin_mul_overflow(count, static_cast<MPI_Count>(std::max(partitions, 1)), &total))
+    return fail(owner, MPI_ERR_COUNT);
+  if (const int code = describe(Section(array), total, handle<MPI_Datatype>(type), whole);
+      code != MPI_SUCCESS)
+    return fail(owner, code);
+  HandleOut<MPI_Request> made(request);
+  const int code = rma_mpi_fortran_init_partitions(sends ? 1 : 0, array.base_addr, partitions, whole, peer,
+                                                   tag, owner, handle<MPI_Info>(info), made);
+  static_cast<void>(PMPI_Type_free(&whole));
+  return code;
+}
 
 int fail(MPI_Win win, int code) {
   static_cast<void>(PMPI_Win_call_errhandler(win, code));

@@ -88,6 +88,10 @@ class TypedSection {
 /// Makes a committed datatype of `count` elements of `element` that lie in a section.
 int describe(const Section& section, MPI_Count count, MPI_Datatype element, MPI_Datatype& made);
 
+/// Makes the partitioned operation of a section that is not contiguous. A datatype describes all partitions.
+int init_partitions(bool sends, const CFI_cdesc_t& array, MPI_Fint partitions, MPI_Count count, MPI_Fint type,
+                    MPI_Fint peer, MPI_Fint tag, MPI_Fint comm, MPI_Fint info, MPI_Fint* request);
+
 /// Invokes the error handler of a window or a communicator. Returns the code if the handler returns.
 int fail(MPI_Win win, int code);
 int fail(MPI_Comm comm, int code);

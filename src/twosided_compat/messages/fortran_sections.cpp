@@ -1,10 +1,13 @@
-// Array sections as buffers of nonblocking operations, for the library of MPI's Fortran interface.
+// Array sections as buffers of nonblocking and partitioned operations, for the library of MPI's Fortran
+// interface.
 
 #include "twosided_compat/messages/fortran_sections.hpp"
 
 #include <memory>
 #include <utility>
 
+#include "twosided_compat/binding/entry.hpp"
+#include "twosided_compat/messages/partitioned.hpp"
 #include "twosided_compat/messages/requests.hpp"
 
 using rma::mpi::Request;
@@ -24,4 +27,20 @@ void rma_mpi_fortran_keep_staged(MPI_Request handle, rma::mpi::StagedData* data)
     };
   }
   extra.staged = std::move(owned);
+}
+
+int rma_mpi_fortran_init_partitions(int sends, void* address, int partitions, MPI_Datatype whole, int peer,
+                                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  const rma::mpi::PartitionedArguments wanted = {.address = address,
+                                                 .partitions = partitions,
+                                                 .count = 1,
+                                                 .type = whole,
+                                                 .peer = peer,
+                                                 .tag = tag,
+                                                 .comm = comm,
+                                                 .info = info,
+                                                 .is_whole = true};
+  return rma::mpi::invoke<rma::mpi::WhileRunning>(
+      sends != 0 ? "MPI_Psend_init" : "MPI_Precv_init", comm,
+      [&] { return rma::mpi::init_partitioned(sends != 0, wanted, request); });
 }

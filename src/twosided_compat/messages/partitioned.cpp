@@ -142,47 +142,38 @@ bool Partitioned::has_ended(Request& request) {
   return true;
 }
 
-int psend_init(const void* address, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag,
-               MPI_Comm handle, MPI_Info info, MPI_Request* made) {
+int init_partitioned(bool sends, const PartitionedArguments& wanted, MPI_Request* made) {
   Communicator* comm = nullptr;
   MPI_Count total = 0;
   MPI_Request transfer = MPI_REQUEST_NULL;
-  RMA_TRY(find_communicator(handle, comm));
-  RMA_TRY(check_hints(info));
+  RMA_TRY(find_communicator(wanted.comm, comm));
+  RMA_TRY(check_hints(wanted.info));
   if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  RMA_TRY(count_elements(partitions, count, total));
-  RMA_TRY(check_destination(*comm, dest, tag));
-  const Channel channel = channel_of(tag, comm->count_partitioned(dest, tag, true));
-  if (const int code =
-          send_init(address, total, type, dest, channel.tag, comm->carrier(channel.traffic), &transfer);
-      code != MPI_SUCCESS) {
-    return code;
-  }
-  *made = make_request(Request::Type::kSend, *comm, type,
-                       std::make_shared<Partitioned>(transfer, true, partitions, tag));
+  RMA_TRY(count_elements(wanted.partitions, wanted.count, total));
+  // A source and tag as a destination has them: wildcards are not allowed.
+  RMA_TRY(check_destination(*comm, wanted.peer, wanted.tag));
+  const Channel channel = channel_of(wanted.tag, comm->count_partitioned(wanted.peer, wanted.tag, sends));
+  if (wanted.is_whole) total = 1;
+  const MPI_Comm carrier = comm->carrier(channel.traffic);
+  const int code =
+      sends ? send_init(wanted.address, total, wanted.type, wanted.peer, channel.tag, carrier, &transfer)
+            : recv_init(wanted.address, total, wanted.type, wanted.peer, channel.tag, carrier, &transfer);
+  if (code != MPI_SUCCESS) return code;
+  *made = make_request(sends ? Request::Type::kSend : Request::Type::kReceive, *comm, wanted.type,
+                       std::make_shared<Partitioned>(transfer, sends, wanted.partitions, wanted.tag));
   return MPI_SUCCESS;
 }
 
+int psend_init(const void* address, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag,
+               MPI_Comm comm, MPI_Info info, MPI_Request* made) {
+  // Nobody writes to the memory.
+  return init_partitioned(true, {const_cast<void*>(address), partitions, count, type, dest, tag, comm, info},
+                          made);
+}
+
 int precv_init(void* address, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag,
-               MPI_Comm handle, MPI_Info info, MPI_Request* made) {
-  Communicator* comm = nullptr;
-  MPI_Count total = 0;
-  MPI_Request transfer = MPI_REQUEST_NULL;
-  RMA_TRY(find_communicator(handle, comm));
-  RMA_TRY(check_hints(info));
-  if (made == nullptr) return failure(MPI_ERR_ARG, "request is null");
-  RMA_TRY(count_elements(partitions, count, total));
-  // A source and tag as a destination has them: wildcards are not allowed.
-  RMA_TRY(check_destination(*comm, source, tag));
-  const Channel channel = channel_of(tag, comm->count_partitioned(source, tag, false));
-  if (const int code =
-          recv_init(address, total, type, source, channel.tag, comm->carrier(channel.traffic), &transfer);
-      code != MPI_SUCCESS) {
-    return code;
-  }
-  *made = make_request(Request::Type::kReceive, *comm, type,
-                       std::make_shared<Partitioned>(transfer, false, partitions, tag));
-  return MPI_SUCCESS;
+               MPI_Comm comm, MPI_Info info, MPI_Request* made) {
+  return init_partitioned(false, {address, partitions, count, type, source, tag, comm, info}, made);
 }
 
 int pready(int partition, MPI_Request handle) { return pready_range(partition, partition, handle); }

@@ -48,4 +48,20 @@ class Partitioned {
   bool cancelled_ = false;  // before its message was under way, which now never is
 };
 
+/// The arguments of MPI_Psend_init or MPI_Precv_init.
+struct PartitionedArguments {
+  void* address;
+  int partitions;
+  MPI_Count count;
+  MPI_Datatype type;
+  int peer;
+  int tag;
+  MPI_Comm comm;
+  MPI_Info info;
+  /// One element of `type` is all partitions together. So array sections of Fortran are described.
+  bool is_whole = false;
+};
+/// Makes the request of a partitioned operation.
+[[nodiscard]] int init_partitioned(bool sends, const PartitionedArguments& wanted, MPI_Request* made);
+
 }  // namespace rma::mpi
