@@ -1,6 +1,7 @@
 // Attributes of communicators: the predefined ones, and those of the program with its copy and delete
 // functions.
 
+#include <array>
 #include <climits>
 #include <cstdlib>
 #include <vector>
@@ -146,6 +147,30 @@ void functions_that_fail() {
   SUCCEEDS(MPI_Comm_free(&other));
 }
 
+int free_own_key(MPI_Comm /*comm*/, int keyval, void* /*value*/, void* /*extra*/) {
+  return MPI_Comm_free_keyval(&keyval);
+}
+
+/// A key may be freed again, by its delete function and by the program, while an attribute uses it.
+void keys_freed_again() {
+  int key = MPI_KEYVAL_INVALID;
+  SUCCEEDS(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_own_key, &key, nullptr));
+  std::array<MPI_Comm, 2> comms = {};
+  for (MPI_Comm& comm : comms) {
+    SUCCEEDS(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    SUCCEEDS(MPI_Comm_set_attr(comm, key, value_of(1)));
+  }
+  SUCCEEDS(MPI_Comm_free(comms.data()));
+  for (int i = 0; i < 2; ++i) {
+    int copy = key;
+    SUCCEEDS(MPI_Comm_free_keyval(&copy));
+    CHECK(copy == MPI_KEYVAL_INVALID);
+  }
+  CHECK(MPI_Comm_set_attr(comms[1], key, value_of(2)) == MPI_ERR_KEYVAL);
+  SUCCEEDS(MPI_Comm_free(&comms[1]));
+  CHECK(MPI_Comm_free_keyval(&key) == MPI_ERR_KEYVAL);
+}
+
 int at_the_end(MPI_Comm comm, int /*keyval*/, void* value, void* extra) {
   // MPI still works here, and the attribute that was set last goes first.
   int size = 0;
@@ -164,6 +189,7 @@ int main(int argc, char** argv) {
   predefined();
   of_the_program();
   functions_that_fail();
+  keys_freed_again();
   static long next = 3;
   for (long i = 1; i <= 3; ++i) {
     int key = MPI_KEYVAL_INVALID;

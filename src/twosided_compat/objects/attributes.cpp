@@ -274,8 +274,9 @@ template <class Handle>
 int free_key(int* keyval) {
   if (keyval == nullptr) return failure(MPI_ERR_ARG, "the place of the key is null");
   const std::optional<Key> key = key_of<Handle>(*keyval);
-  if (!key || key->freed) return bad_key(*keyval);
-  {
+  if (!key) return bad_key(*keyval);
+  // Delete functions free their own key, which the program frees too. The key exists while attributes use it.
+  if (!key->freed) {
     Keys& table = keys();
     const std::lock_guard guard(table.lock);
     table.all[static_cast<std::size_t>(*keyval - kFirstKey)].freed = true;
