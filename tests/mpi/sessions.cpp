@@ -67,6 +67,9 @@ void levels(MPI_Errhandler handler) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Session session = MPI_SESSION_NULL;
   SUCCEEDS(MPI_Info_create(&info));
+  SUCCEEDS(MPI_Info_set(info, "thread_level", "as many as possible"));
+  CHECK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session) == MPI_ERR_INFO_VALUE);
+  CHECK(session == MPI_SESSION_NULL);
   SUCCEEDS(MPI_Info_set(info, "thread_level", "MPI_THREAD_FUNNELED"));
   SUCCEEDS(MPI_Session_init(info, handler, &session));
   SUCCEEDS(MPI_Info_free(&info));

@@ -54,8 +54,9 @@ int session_init(MPI_Info info_handle, MPI_Errhandler handler, MPI_Session* made
   if (!is_handler(handler)) return failure(MPI_ERR_ERRHANDLER, "the error handler is null or was freed");
   std::string level = kLevels.back();
   if (const Info* const info = find_info(info_handle); info != nullptr) {
-    const std::string asked = info->get(kThreadLevel).value_or(level);
-    if (std::find(kLevels.begin(), kLevels.end(), asked) != kLevels.end()) level = asked;
+    level = info->get(kThreadLevel).value_or(level);
+    if (std::find(kLevels.begin(), kLevels.end(), level) == kLevels.end())
+      return failure(MPI_ERR_INFO_VALUE, fmt::format("there is no thread level {}", level));
   }
   RMA_TRY(enter_job());
   *made = (new Session(handler, std::move(level)))->handle<MPI_Session>();
