@@ -1,6 +1,7 @@
 // Mistakes that programs make, at any number of ranks: each call returns its error class under
 // MPI_ERRORS_RETURN, and the program goes on. unit.mpi-cases has the ends of jobs under MPI_ERRORS_ARE_FATAL.
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <type_traits>
@@ -217,6 +218,57 @@ void collectives(MPI_Comm comm) {
   SUCCEEDS(MPI_Barrier(comm));
 }
 
+/// Each process sends itself another number of bytes than it receives, in all forms of the calls with equal
+/// blocks. Nobody waits for ever, and no memory beside the buffers changes.
+void blocks_of_two_sizes(MPI_Comm comm) {
+  const std::vector<double> out(64 * static_cast<std::size_t>(size_of(comm)));
+  std::vector<short> in(4 * out.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int root = size_of(comm) - 1;
+  const bool is_root = rank_in(comm) == root;
+  const auto refused = [&](int sent, int got, int expected) {
+    std::ranges::fill(in, short{-1});
+    const int at_root = is_root ? expected : MPI_SUCCESS;
+    const auto ends = [&](int wanted) {
+      FAILS(wanted, MPI_Wait(&request, MPI_STATUS_IGNORE));
+      CHECK(request == MPI_REQUEST_NULL);
+    };
+    FAILS(expected, MPI_Alltoall(out.data(), sent, MPI_DOUBLE, in.data(), got, MPI_SHORT, comm));
+    SUCCEEDS(MPI_Ialltoall(out.data(), sent, MPI_DOUBLE, in.data(), got, MPI_SHORT, comm, &request));
+    ends(expected);
+    const auto end = static_cast<std::ptrdiff_t>(got) * size_of(comm);
+    CHECK(std::all_of(in.begin() + end, in.end(), [](short one) { return one == -1; }));
+    std::ranges::fill(in, short{-1});
+    FAILS(expected, MPI_Allgather(out.data(), sent, MPI_DOUBLE, in.data(), got, MPI_SHORT, comm));
+    SUCCEEDS(MPI_Iallgather(out.data(), sent, MPI_DOUBLE, in.data(), got, MPI_SHORT, comm, &request));
+    ends(expected);
+    FAILS(at_root, MPI_Gather(out.data(), sent, MPI_DOUBLE, in.data(), got, MPI_SHORT, root, comm));
+    SUCCEEDS(MPI_Igather(out.data(), sent, MPI_DOUBLE, in.data(), got, MPI_SHORT, root, comm, &request));
+    ends(at_root);
+    SUCCEEDS(MPI_Gather_init(out.data(), sent, MPI_DOUBLE, in.data(), got, MPI_SHORT, root, comm,
+                             MPI_INFO_NULL, &request));
+    for (int round = 0; round < 2; ++round) {
+      SUCCEEDS(MPI_Start(&request));
+      FAILS(at_root, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    SUCCEEDS(MPI_Request_free(&request));
+    CHECK(std::ranges::all_of(in, [](short one) { return one == -1; }));
+    // What the others get is as long as they wanted it.
+    const int scattered = is_root ? sent : 0;
+    FAILS(at_root, MPI_Scatter(out.data(), scattered, MPI_DOUBLE, in.data(), got, MPI_SHORT, root, comm));
+    SUCCEEDS(
+        MPI_Iscatter(out.data(), scattered, MPI_DOUBLE, in.data(), got, MPI_SHORT, root, comm, &request));
+    ends(at_root);
+  };
+  refused(64, 255, MPI_ERR_TRUNCATE);
+  refused(1, 0, MPI_ERR_TRUNCATE);
+  refused(1, 5, MPI_ERR_COUNT);
+  refused(0, 1, MPI_ERR_COUNT);
+  SUCCEEDS(MPI_Gather(out.data(), 64, MPI_DOUBLE, in.data(), 256, MPI_SHORT, root, comm));
+  CHECK(!is_root || in.back() == 0);
+  SUCCEEDS(MPI_Barrier(comm));
+}
+
 void objects(MPI_Comm comm) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group group = MPI_GROUP_NULL;
@@ -397,6 +449,7 @@ int main(int argc, char** argv) {
     requests();
     truncations(comm);
     collectives(comm);
+    blocks_of_two_sizes(comm);
     objects(comm);
     objects_not_made(comm);
   }

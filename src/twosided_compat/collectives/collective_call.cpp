@@ -2,11 +2,12 @@
 
 #include "twosided_compat/collectives/collective_call.hpp"
 
+#include <fmt/format.h>
+
 #include "twosided_compat/objects/library_failure.hpp"
 #include "util/try.hpp"
 
 namespace rma::mpi {
-
 CollectiveCall::~CollectiveCall() {
   if (persistent_ != nullptr) static_cast<void>(rma_persistent_free(&persistent_));
   if (kept_op_ != nullptr) kept_op_->remove_reference();
@@ -18,8 +19,7 @@ int CollectiveCall::run() {
   RMA_TRY(comm_->find_team(team));
   staged_.load();
   const int code = checked(rma_collective_run(team, &collective_));
-  if (code == MPI_SUCCESS) store_results();
-  return code;
+  return code == MPI_SUCCESS ? store_results() : code;
 }
 
 int CollectiveCall::start(rma_request_t* request) {
@@ -27,6 +27,16 @@ int CollectiveCall::start(rma_request_t* request) {
   RMA_TRY(comm_->find_team(team));
   staged_.load();
   return checked(rma_collective_nb(team, &collective_, request));
+}
+
+int CollectiveCall::store_results() const {
+  if (block_sent_ != block_received_) {
+    return failure(
+        block_sent_ > block_received_ ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+        fmt::format("the blocks to send have {} bytes, those to receive {}", block_sent_, block_received_));
+  }
+  staged_.store();
+  return MPI_SUCCESS;
 }
 
 int CollectiveCall::plan() {
@@ -75,6 +85,18 @@ int CollectiveCall::find(rma_collective_kind_t kind, const char* name, MPI_Comm 
   return MPI_SUCCESS;
 }
 
+int CollectiveCall::check_own_block(const Buffer& out, const Buffer& in) {
+  if (collective_.uneven == 0) {
+    block_sent_ = out.bytes;
+    block_received_ = in.bytes;
+  }
+  return check_distinct(out, in);
+}
+
+void* CollectiveCall::memory_for(int members) {
+  return staged_.memory(static_cast<std::size_t>(members) * collective_.bytes);
+}
+
 int CollectiveCall::find_in_place(const void* address, bool& stays) const {
   stays = in_place(address);
   if (stays && comm_->is_inter())
@@ -114,7 +136,7 @@ int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Dataty
   if (gives && !stays) {
     RMA_TRY(find_buffer(out, out_count, out_type, mine));
     if (gets && !comm_->is_inter()) {
-      RMA_TRY(check_distinct(mine, all.of(comm_->rank())));
+      RMA_TRY(check_own_block(mine, all.of(comm_->rank())));
     }
     staged_.stage(mine, false);
   }
@@ -126,6 +148,7 @@ int CollectiveCall::find_gather(const void* out, MPI_Count out_count, MPI_Dataty
   if (stays) mine = all.of(comm_->rank());
   collective_.src = mine.data;
   collective_.bytes = mine.bytes;
+  if (block_sent_ != block_received_) collective_.dst = memory_for(members);
   return MPI_SUCCESS;
 }
 
@@ -144,7 +167,7 @@ int CollectiveCall::find_scatter(const FindBlocks& find_blocks, void* in, MPI_Co
   if (gets && !stays) {
     RMA_TRY(find_buffer(in, in_count, in_type, mine));
     if (at_root_) {
-      RMA_TRY(check_distinct(all.of(comm_->rank()), mine));
+      RMA_TRY(check_own_block(all.of(comm_->rank()), mine));
     }
     staged_.stage(mine, true);
   }
@@ -156,6 +179,7 @@ int CollectiveCall::find_scatter(const FindBlocks& find_blocks, void* in, MPI_Co
   if (stays) mine = all.of(comm_->rank());
   collective_.dst = mine.data;
   collective_.bytes = mine.bytes;
+  if (block_sent_ != block_received_) collective_.src = memory_for(members);
   return MPI_SUCCESS;
 }
 
@@ -174,7 +198,7 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
     RMA_TRY(find_out(members, out));
     if (!comm_->is_inter()) {
       const int rank = comm_->rank();
-      RMA_TRY(check_distinct(out.of(rank), in.of(rank)));
+      RMA_TRY(check_own_block(out.of(rank), in.of(rank)));
     }
     staged_.stage(out, members, array, false);
   }
@@ -187,7 +211,7 @@ int CollectiveCall::find_alltoall(const FindOut& find_out, const FindIn& find_in
     collective_.src_blocks = collective_.dst_blocks;
     return MPI_SUCCESS;
   }
-  collective_.src = out.data(0);
+  collective_.src = block_sent_ == block_received_ ? out.data(0) : memory_for(members);
   collective_.src_blocks = list_uneven(out, members, from_);
   return MPI_SUCCESS;
 }

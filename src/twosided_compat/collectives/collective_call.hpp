@@ -86,8 +86,9 @@ class CollectiveCall final : public CollectiveOperation {
   /// Plans the operation, so that restart() can start it many times.
   [[nodiscard]] int plan();
   [[nodiscard]] int restart(rma_request_t* request) const;
-  /// Moves the results to their places. Called when the operation has ended well.
-  void store_results() const override { staged_.store(); }
+  /// Moves the results to their places. Called when the operation has ended well. MPI_ERR_TRUNCATE or
+  /// MPI_ERR_COUNT if there are none, because the blocks that this process sends and receives differ in size.
+  [[nodiscard]] int store_results() const override;
 
  private:
   /// Finds the communicator, which may have two groups, and the root if the operation has one.
@@ -95,6 +96,11 @@ class CollectiveCall final : public CollectiveOperation {
   [[nodiscard]] int find(rma_collective_kind_t kind, const char* name, MPI_Comm comm, int root);
   /// Finds whether the program passed MPI_IN_PLACE for the data that this process gives. MPI_ERR_BUFFER.
   [[nodiscard]] int find_in_place(const void* address, bool& stays) const;
+  /// Checks the block that this process sends to itself, and notes the sizes if all blocks are to have one.
+  [[nodiscard]] int check_own_block(const Buffer& out, const Buffer& in);
+  /// Returns memory for the blocks of all members. If the sizes differ, it stands in for a buffer of the
+  /// program. So the call takes part, the others end, and then it fails.
+  [[nodiscard]] void* memory_for(int members);
   /// The blocks of all members in one buffer become a list, and stand in it in place of an array.
   using BlockList = ShortList<rma_block_t>;
   static void list(const Blocks& blocks, int members, BlockList& list);
@@ -131,6 +137,8 @@ class CollectiveCall final : public CollectiveOperation {
   bool at_root_ = false;
   bool takes_part_ = true;  ///< false in the root's group of an intercommunicator, except for the root
   rma_collective_t collective_ = {};
+  std::size_t block_sent_ = 0;  ///< bytes, see check_own_block()
+  std::size_t block_received_ = 0;
   BlockList to_;
   BlockList from_;
   ShortList<std::size_t> counts_;

@@ -18,6 +18,8 @@ class StagedBuffers {
   StagedBuffers(const StagedBuffers&) = delete;
   StagedBuffers& operator=(const StagedBuffers&) = delete;
 
+  /// Returns memory of zeros.
+  [[nodiscard]] std::byte* memory(std::size_t bytes);
   /// Makes the data contiguous: `buffer` becomes that of a copy, unless it is contiguous. `result`: whether
   /// store() copies back. Throws std::bad_alloc, as all functions here.
   void stage(Buffer& buffer, bool result);
@@ -63,7 +65,6 @@ class StagedBuffers {
     Buffer copy;
     bool result;
   };
-  [[nodiscard]] std::byte* memory(std::size_t bytes);
   [[nodiscard]] Whole whole_memory(const Datatype& type, MPI_Count count);
   [[nodiscard]] int add_whole(const void* address, MPI_Count first, MPI_Count count, MPI_Datatype type,
                               bool result, const Whole& whole);

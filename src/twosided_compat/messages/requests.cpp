@@ -81,7 +81,7 @@ void Request::end(rma_request_t& part, rma_status_t status) {
 }
 
 void Request::store_results(rma_status_t status) {
-  if (extra_->collective != nullptr && status == RMA_SUCCESS) extra_->collective->store_results();
+  if (extra_->collective != nullptr && status == RMA_SUCCESS) code = extra_->collective->store_results();
   if (extra_->packed.memory != nullptr && type_ == Type::kReceive &&
       (status == RMA_SUCCESS || status == RMA_ERR_TRUNCATED)) {
     unpack_received(extra_->packed.buffer, info, extra_->packed.memory);

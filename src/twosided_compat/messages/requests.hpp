@@ -29,8 +29,9 @@ class CollectiveOperation {
   CollectiveOperation& operator=(const CollectiveOperation&) = delete;
   virtual ~CollectiveOperation() = default;
 
-  /// Moves the results to their places. Called when the operation has ended well.
-  virtual void store_results() const = 0;
+  /// Moves the results to their places. Called when the operation has ended well. Returns MPI_SUCCESS, or an
+  /// error class if there are no results.
+  [[nodiscard]] virtual int store_results() const = 0;
 };
 
 inline constinit SpareRequests spare_requests;
