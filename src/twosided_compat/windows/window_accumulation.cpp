@@ -26,6 +26,11 @@ bool is_aligned(const void* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
+/// Returns the error class of a failed access to a window.
+int access_failure(rma_status_t status) {
+  return status == RMA_ERR_ADDRESS ? failure(MPI_ERR_RMA_RANGE, rma_last_error()) : library_failure(status);
+}
+
 /// The data of a buffer in one piece: the buffer's own memory where that is possible, else a copy.
 class Packed {
  public:
@@ -66,8 +71,7 @@ int for_words(const Accumulation& accumulation, const Step& step) {
       Word* const word = word_of<Word>(*target.part, reinterpret_cast<std::uintptr_t>(at));
       const rma_status_t status = step(word, operand, next);
       if (status != RMA_SUCCESS) {
-        code = status == RMA_ERR_ADDRESS ? failure(MPI_ERR_RMA_RANGE, rma_last_error())
-                                         : library_failure(status);
+        code = access_failure(status);
         return;
       }
     }
@@ -76,22 +80,26 @@ int for_words(const Accumulation& accumulation, const Step& step) {
 }
 
 /// Starts the operations on all words of a rank of another host, so that they take one round trip together.
-/// The synchronization of the window completes them; only a call that fetches waits. The owner executes what
-/// this process sends it in that order, as MPI wants it of accumulates.
+/// The synchronization of the window completes them. A call that fetches waits, and so does one in a dynamic
+/// window, which itself says that memory is not attached. The owner executes what this process sends it in
+/// that order, as MPI wants it of accumulates.
 template <class Word>
 int start_on_words(const Accumulation& accumulation, rma_atomic_op_t operation) {
-  const int owner = accumulation.target.part->owner;
+  const WindowPart& part = *accumulation.target.part;
   std::vector<Word> results(accumulation.fetches ? accumulation.target.buffer.bytes / sizeof(Word) : 0);
   const int code = for_words<Word>(accumulation, [&](Word* word, Word operand, std::size_t next) {
     Word* const old = results.empty() ? nullptr : &results[next / sizeof(Word)];
-    return start_library_atomic(operation, word, operand, old, owner);
+    return start_library_atomic(operation, word, operand, old, part.owner);
   });
-  if (results.empty()) return code;
+  if (results.empty() && !part.is_dynamic) return code;
   // Also after a failure: what was started stores into `results`.
-  const rma_status_t fenced = rma_fence(owner);
+  const rma_status_t fenced = rma_fence(part.owner);
   if (code != MPI_SUCCESS) return code;
-  if (fenced != RMA_SUCCESS) return library_failure(fenced);
-  unpack(reinterpret_cast<const std::byte*>(results.data()), accumulation.result.bytes, accumulation.result);
+  if (fenced != RMA_SUCCESS) return access_failure(fenced);
+  if (!results.empty()) {
+    unpack(reinterpret_cast<const std::byte*>(results.data()), accumulation.result.bytes,
+           accumulation.result);
+  }
   return MPI_SUCCESS;
 }
 
@@ -99,8 +107,7 @@ template <class Word>
 int run_on_words(const Accumulation& accumulation) {
   const WindowPart& part = *accumulation.target.part;
   const WordOperation operation = word_operation(accumulation.op, accumulation.kernel);
-  // In a dynamic window the call itself says that memory is not attached, so it waits for each word.
-  if (operation.is_native && !part.is_dynamic && rma_same_host(part.owner) == 0)
+  if (operation.is_native && rma_same_host(part.owner) == 0)
     return start_on_words<Word>(accumulation, operation.native);
   const bool in_place = accumulation.fetches && accumulation.result.is_contiguous();
   const Bytes copy = accumulation.fetches && !in_place ? bytes_for(accumulation.result.bytes) : nullptr;
@@ -122,9 +129,7 @@ int run_on_words(const Accumulation& accumulation) {
 int move_all(Direction direction, std::byte* data, const Target& target) {
   const std::size_t bytes = target.buffer.bytes;
   const rma_status_t status = transfer(direction, contiguous(data, bytes), target, bytes, nullptr);
-  if (status == RMA_ERR_ADDRESS) return failure(MPI_ERR_RMA_RANGE, rma_last_error());
-  if (status != RMA_SUCCESS) return library_failure(status);
-  return flush_part(*target.part);
+  return status == RMA_SUCCESS ? flush_part(*target.part) : access_failure(status);
 }
 
 /// Returns the alignment of the machine type. Sizes that are no power of two belong to types with holes.
