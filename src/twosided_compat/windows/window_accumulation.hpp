@@ -25,8 +25,9 @@
 // OpenSHMEM's atomics are those of rma.h on registered memory. In a dynamic window each address decides. All
 // members know all of that.
 //
-// Every accumulate is complete when its call returns. So the accumulates of a process to one place are in the
-// order of its calls, which is the standard's default (accumulate_ordering).
+// An accumulate is complete when its call returns, or the owner executes it behind those that this process
+// has started before (start_on_words). So the accumulates of a process to one place are in the order of its
+// calls, which is the standard's default (accumulate_ordering).
 
 namespace rma::mpi {
 
